@@ -1,0 +1,40 @@
+# Engram. `make` alone lists the targets.
+PYTHON ?= python3
+BIN = .venv/bin
+export PYTHONPATH = host
+export PYTHONDONTWRITEBYTECODE = 1
+
+.PHONY: help run test lint format lock clean
+
+help:  ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  make %-8s %s\n", $$1, $$2}'
+
+run:  ## chat in the terminal with the firmware (LLM=script: with a scripted model; REPL=1: Ctrl-C gives the prompt)
+	@$(PYTHON) tools/get_micropython.py 64 >/dev/null
+	@$(PYTHON) -m engram_host.sim
+
+test: .venv micropython  ## run all tests (ARGS="..." goes to pytest)
+	@$(BIN)/pytest -n 2 --dist loadgroup $(ARGS)
+
+lint: .venv  ## check style and types of all code
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/pyright
+
+format: .venv  ## put all code into the project's style
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+lock: .venv  ## pin the newest fitting versions of the Python packages in requirements.lock (needs uv)
+	@uv pip compile --upgrade --quiet --universal --python-version 3.11 --generate-hashes --group dev pyproject.toml \
+	    --output-file requirements.lock
+
+clean:  ## remove all that was fetched or built (chats and memories are kept elsewhere)
+	rm -rf .venv build
+
+.PHONY: .venv micropython
+.venv:
+	@$(PYTHON) tools/bootstrap.py
+
+micropython:
+	@$(PYTHON) tools/get_micropython.py

@@ -1,0 +1,56 @@
+"""What CPython lacks of MicroPython, decided once, so that the same files run on the chip and on the host."""
+
+import asyncio
+import gc
+import time
+
+try:
+    from micropython import const  # type: ignore
+except ImportError:
+
+    def const(value):
+        """Mark a compile-time constant."""
+        return value
+
+
+try:
+    from time import ticks_add, ticks_diff, ticks_ms  # type: ignore
+except ImportError:
+    _PERIOD = 1 << 30
+
+    def ticks_ms() -> int:
+        """Milliseconds of a wrapping counter: compare with ticks_diff, never subtract."""
+        return time.monotonic_ns() // 1_000_000 % _PERIOD
+
+    def ticks_diff(end: int, start: int) -> int:
+        """Signed milliseconds from start to end."""
+        return (end - start + _PERIOD // 2) % _PERIOD - _PERIOD // 2
+
+    def ticks_add(ticks: int, delta: int) -> int:
+        """A moment `delta` milliseconds after `ticks`."""
+        return (ticks + delta) % _PERIOD
+
+
+async def sleep_ms(milliseconds: int) -> None:
+    """Let other tasks run for a while."""
+    if hasattr(asyncio, "sleep_ms"):
+        await asyncio.sleep_ms(milliseconds)
+    else:
+        await asyncio.sleep(milliseconds / 1000)
+
+
+async def wait_for_ms(awaitable, milliseconds: int):
+    """Await with a timeout; asyncio.TimeoutError when it is over."""
+    if hasattr(asyncio, "wait_for_ms"):
+        return await asyncio.wait_for_ms(awaitable, milliseconds)
+    return await asyncio.wait_for(awaitable, milliseconds / 1000)
+
+
+def heap_free() -> int:
+    """Bytes free on the Python heap, -1 where the runtime does not tell."""
+    return gc.mem_free() if hasattr(gc, "mem_free") else -1
+
+
+def heap_used() -> int:
+    """Bytes used on the Python heap, -1 where the runtime does not tell."""
+    return gc.mem_alloc() if hasattr(gc, "mem_alloc") else -1

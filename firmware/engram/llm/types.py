@@ -1,0 +1,32 @@
+"""What goes to a remote model and what comes back, the same for every API.
+
+Message   role "user": text · role "assistant": text and calls · role "tool": text is the result, call its Call
+Call      a tool call: id, name, arguments (JSON text exactly as the model wrote it)
+Tool      name, description, schema (JSON text of a JSON Schema object)
+Request   system() and messages() are called more than once (to count bytes, then to send them) and must
+          yield the same each time; neither is ever joined into one string
+Reply     text, calls, stop ("end", "tools", "length" or "filter"), usage (input, output, cached tokens; -1 unknown)
+"""
+
+from collections import namedtuple
+
+Message = namedtuple("Message", ("role", "text", "calls", "call"))
+Call = namedtuple("Call", ("id", "name", "arguments"))
+Tool = namedtuple("Tool", ("name", "description", "schema"))
+Request = namedtuple("Request", ("system", "messages", "tools", "max_tokens"))
+Reply = namedtuple("Reply", ("text", "calls", "stop", "usage"))
+
+
+def user(text: str) -> Message:
+    """A message by the person."""
+    return Message("user", text, (), None)
+
+
+def assistant(text: str, calls=()) -> Message:
+    """A message by the model, with the tools that it called."""
+    return Message("assistant", text, calls, None)
+
+
+def result(call: Call, text: str) -> Message:
+    """The result of a tool call, as JSON text."""
+    return Message("tool", text, (), call)

@@ -1,0 +1,146 @@
+"""Unit files run on three Pythons: each test of tests/unit is shown once for each.
+
+cpython   CPython, in a process of its own, on the host's file system
+64        MicroPython's unix port, 64-bit, from source, on the host's file system
+32        the 32-bit build with the chip's object sizes, from .mpy, a heap of 192 KB, on a littlefs
+"""
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import firmware_build
+import get_micropython
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+UNIT = ROOT / "tests" / "unit"
+SIM = ROOT / "boards" / "SIM"
+HEAP = "192k"
+RUNTIMES = ("cpython", "64", "32")
+SECONDS = 120
+"""How long one unit file may take on one runtime."""
+
+
+def pytest_configure(config):
+    """Compile the firmware once, before workers start."""
+    if not hasattr(config, "workerinput"):
+        firmware_build.compile_all()
+
+
+def pytest_report_header():
+    """Name the MicroPythons under test."""
+    lines = []
+    for bits in ("64", "32"):
+        found = get_micropython.probe(get_micropython.HOME / bits)
+        version = ".".join(str(number) for number in found[0]) if found else "none: its tests are skipped"
+        lines.append(f"MicroPython {version}, {bits}-bit" + (f", -X heapsize={HEAP}" if bits == "32" else ""))
+    return lines
+
+
+def pytest_collect_file(file_path, parent):
+    """Take each unit file for all runtimes."""
+    if file_path.parent == UNIT and file_path.name.startswith("test_") and file_path.suffix == ".py":
+        return UnitFile.from_parent(parent, path=file_path)
+    return None
+
+
+class UnitFile(pytest.File):
+    """One unit file, once for each runtime."""
+
+    def collect(self):
+        """One item for each test and runtime."""
+        tree = ast.parse(self.path.read_text(encoding="utf-8"))
+        kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+        names = [node.name for node in tree.body if isinstance(node, kinds) and node.name.startswith("test_")]
+        for runtime in RUNTIMES:
+            results = UnitRun(self.path.stem, runtime)
+            for name in sorted(names):
+                item = UnitItem.from_parent(self, name=f"{name}[{runtime}]", test=name, results=results)
+                item.add_marker(pytest.mark.xdist_group(f"{self.path.stem}-{runtime}"))
+                yield item
+
+
+class UnitRun:
+    """What one process, that ran one file on one runtime, printed of each test."""
+
+    def __init__(self, module: str, runtime: str):
+        self.module = module
+        self.runtime = runtime
+        self.printed: dict[str, tuple[bool, str]] | None = None
+        self.output = ""
+
+    def of(self, test: str, scratch: Path) -> tuple[bool, str]:
+        """Whether `test` passed, and what was printed when it did not."""
+        if self.printed is None:
+            self.printed = self._run(scratch)
+        return self.printed.get(test, (False, "the run ended before this test:\n" + self.output[-3000:]))
+
+    def _run(self, scratch: Path) -> dict[str, tuple[bool, str]]:
+        command, environment, storage = _how(self.runtime)
+        folder = scratch / f"{self.module}-{self.runtime}"
+        folder.mkdir(parents=True)
+        done = subprocess.run(
+            [*command, self.module, str(folder), storage],
+            capture_output=True,
+            timeout=SECONDS,
+            env={**os.environ, **environment},
+            cwd=folder,
+        )
+        self.output = (done.stdout + done.stderr).decode("utf-8", "replace")
+        printed: dict[str, tuple[bool, str]] = {}
+        name = ""
+        for line in self.output.splitlines(keepends=True):
+            word, _, rest = line.rstrip("\n").partition(" ")
+            if word in ("PASS", "FAIL"):
+                name = rest
+                printed[name] = (word == "PASS", "")
+            elif name and word != "END":
+                printed[name] = (printed[name][0], printed[name][1] + line)
+        return printed
+
+
+def _how(runtime: str) -> tuple[list[str], dict[str, str], str]:
+    """Command, environment and storage of a runtime."""
+    source = [ROOT / "firmware", UNIT, SIM]
+    if runtime == "cpython":
+        return [sys.executable, str(UNIT / "runner.py")], {"PYTHONPATH": _path(source)}, "host"
+    micropython = get_micropython.HOME / runtime
+    if not get_micropython.usable(micropython, int(runtime)):
+        pytest.skip(f"there is no {runtime}-bit MicroPython for this machine")
+    if runtime == "64":
+        path = _path([*source, Path(".frozen")])
+        return [str(micropython), "-X", "heapsize=4m", str(UNIT / "runner.py")], {"MICROPYPATH": path}, "host"
+    compiled = [firmware_build.FIRMWARE, firmware_build.UNIT, firmware_build.SIM, Path(".frozen")]
+    command = [str(micropython), "-X", f"heapsize={HEAP}", "-m", "runner"]
+    return command, {"MICROPYPATH": _path(compiled)}, "littlefs"
+
+
+def _path(folders: list[Path]) -> str:
+    return ":".join(str(folder) for folder in folders)
+
+
+class UnitItem(pytest.Item):
+    """One test of a unit file on one runtime."""
+
+    def __init__(self, *, test: str, results: UnitRun, **rest):
+        super().__init__(**rest)
+        self.test = test
+        self.results = results
+
+    def runtest(self):
+        """Take the test's result from its file's run."""
+        scratch = self.config._tmp_path_factory.getbasetemp() / "unit"  # type: ignore[attr-defined]
+        passed, output = self.results.of(self.test, scratch)
+        if not passed:
+            raise AssertionError(output)
+
+    def repr_failure(self, excinfo, style=None):
+        """Show what the runtime printed, or what stopped the run."""
+        return str(excinfo.value)
+
+    def reportinfo(self):
+        """Where the test stands."""
+        return self.path, None, self.name

@@ -1,0 +1,61 @@
+"""Runs the tests of one module on any Python, one line a test: `PASS name`, or `FAIL name` and the traceback.
+
+    runner.py MODULE ROOT STORAGE
+
+STORAGE is `host` (tests work in the host's folder ROOT) or `littlefs` (on a littlefs in the file ROOT/flash.bin).
+"""
+
+import asyncio
+import gc
+import sys
+
+import support
+
+FLASH_BYTES = 1 << 20
+
+
+def run(module) -> None:
+    """Call each test of `module`, in the order of their names."""
+    for name in sorted(dir(module)):
+        if not name.startswith("test_"):
+            continue
+        gc.collect()
+        try:
+            result = getattr(module, name)()
+            if hasattr(result, "send"):
+                _finish(result)
+            print("PASS", name)
+        except Exception as error:
+            print("FAIL", name)
+            _trace(error)
+
+
+def _finish(coroutine) -> None:
+    if hasattr(asyncio, "new_event_loop") and support.on_micropython():
+        asyncio.new_event_loop()
+    asyncio.run(coroutine)
+
+
+def _trace(error) -> None:
+    if hasattr(sys, "print_exception"):
+        sys.print_exception(error, sys.stdout)
+    else:
+        import traceback
+
+        traceback.print_exception(error, file=sys.stdout)
+
+
+def main(name: str, root: str, storage: str) -> None:
+    """Run the tests of the module `name`."""
+    if storage == "littlefs":
+        import flash
+
+        flash.mount(root + "/flash.bin", FLASH_BYTES, "/flash")
+        root = "/flash"
+    support.use_root(root)
+    gc.collect()
+    run(__import__(name))
+    print("END")
+
+
+main(*sys.argv[1:])

@@ -1,0 +1,45 @@
+"""What unit tests share: folders on the file system under test, and `raises`."""
+
+import os
+import sys
+
+_root = "."
+_count = 0
+
+
+def use_root(path: str) -> None:
+    """Set the folder in which `folder()` makes its folders; the runner calls it once."""
+    global _root
+    _root = path
+
+
+def folder() -> str:
+    """The path of a fresh, empty folder on the file system under test."""
+    global _count
+    _count += 1
+    path = _root + "/t" + str(_count)
+    os.mkdir(path)
+    return path
+
+
+class raises:
+    """`with raises(Kind) as caught:` passes if the block raises Kind; the error is then `caught.error`."""
+
+    def __init__(self, kind):
+        self.kind = kind
+        self.error = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        assert error is not None, "nothing was raised, " + self.kind.__name__ + " was expected"
+        if not isinstance(error, self.kind):
+            return False
+        self.error = error
+        return True
+
+
+def on_micropython() -> bool:
+    """Whether the code runs on MicroPython."""
+    return sys.implementation.name == "micropython"

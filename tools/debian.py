@@ -1,0 +1,111 @@
+"""Take packages of any Debian release apart under build/, with the machine's own apt and mirror.
+
+Nothing on the system changes: apt gets its own lists, cache and an empty status file, so it works for an
+ordinary user too. apt checks the signatures and the hashes; a package that was fetched once is kept.
+"""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
+RELEASE_FILE = Path("/etc/os-release")
+
+
+class Unavailable(Exception):
+    """This machine cannot take a package from Debian; the message says why and what to do."""
+
+
+def is_debian() -> bool:
+    """Whether this machine is a Debian with apt."""
+    return _release().get("ID") == "debian" and shutil.which("apt-get") is not None
+
+
+def native_architecture() -> str:
+    """The machine's own Debian architecture, for example "amd64"."""
+    return subprocess.run(
+        ["dpkg", "--print-architecture"], check=True, capture_output=True, text=True
+    ).stdout.strip()
+
+
+def unpack(package: str, *, version: str | None, suite: str | None, architecture: str, state: Path, root: Path) -> None:
+    """Fetch `package` with all that it depends on and unpack it below `root`.
+
+    `suite` None is the machine's own release. `state` keeps apt's lists and the fetched packages.
+    Raises Unavailable with apt's own words when the package cannot be had.
+    """
+    state = state / architecture
+    for folder in ("lists/partial", "archives/partial", "etc"):
+        (state / folder).mkdir(parents=True, exist_ok=True)
+    (state / "status").touch()
+    trust = f"signed-by={KEYRING}" if KEYRING.exists() else ""
+    source = f"deb [arch={architecture} {trust}] {_mirror()} {suite or _codename()} main\n"
+    (state / "sources.list").write_text(source)
+    options = _options(state, architecture)
+    _apt(options, "update")
+    for old in (state / "archives").glob("*.deb"):
+        old.unlink()
+    wanted = f"{package}={version}" if version else package
+    _apt(options, "install", "--yes", "--download-only", "--no-install-recommends", wanted)
+    shutil.rmtree(root, ignore_errors=True)
+    root.mkdir(parents=True)
+    for archive in sorted((state / "archives").glob("*.deb")):
+        subprocess.run(["dpkg-deb", "-x", str(archive), str(root)], check=True)
+
+
+def _release() -> dict[str, str]:
+    if not RELEASE_FILE.exists():
+        return {}
+    pairs = (line.split("=", 1) for line in RELEASE_FILE.read_text().splitlines() if "=" in line)
+    return {key: value.strip('"') for key, value in pairs}
+
+
+def _codename() -> str:
+    return _release().get("VERSION_CODENAME") or "sid"
+
+
+def _mirror() -> str:
+    """The address of the mirror that this machine's apt is set up with."""
+    listing = subprocess.run(
+        ["apt-get", "indextargets", "--format", "$(RELEASE) $(COMPONENT) $(SITE)", "Created-By: Packages"],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    suites = {_codename(), "stable", "testing", "unstable", "sid"}
+    for line in listing.splitlines():
+        release, component, site = line.split(" ", 2)
+        if release in suites and component == "main":
+            return site
+    raise Unavailable("apt has no Debian mirror set up: see /etc/apt/sources.list.d, then run this again.")
+
+
+def _options(state: Path, architecture: str) -> list[str]:
+    settings = {
+        "Dir::Etc::sourcelist": state / "sources.list",
+        "Dir::Etc::sourceparts": "-",
+        "Dir::State::lists": state / "lists",
+        "Dir::State::status": state / "status",
+        "Dir::Cache": state,
+        "Dir::Cache::archives": state / "archives",
+        "APT::Architecture": architecture,
+        "APT::Architectures": architecture,
+        "APT::Sandbox::User": _user_name(),
+        "Acquire::Languages": "none",
+        "Acquire::Retries": "3",
+        "Debug::NoLocking": "1",
+    }
+    return [word for key, value in settings.items() for word in ("-o", f"{key}={value}")]
+
+
+def _user_name() -> str:
+    # Root's apt drops to a user of its own, who may not be allowed into this folder.
+    return "root" if os.getuid() == 0 else ""
+
+
+def _apt(options: list[str], *command: str) -> None:
+    done = subprocess.run(["apt-get", "-q", *options, *command], capture_output=True, text=True)
+    if done.returncode:
+        problems = [line for line in (done.stderr or done.stdout).splitlines() if line.startswith(("E:", "W:"))]
+        raise Unavailable("apt-get " + command[0] + " failed: " + " ".join(problems[:4]))
