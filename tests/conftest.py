@@ -40,11 +40,9 @@ def pytest_report_header():
     return lines
 
 
-def pytest_collect_file(file_path, parent):
-    """Take each unit file for all runtimes."""
-    if file_path.parent == UNIT and file_path.name.startswith("test_") and file_path.suffix == ".py":
-        return UnitFile.from_parent(parent, path=file_path)
-    return None
+def pytest_pycollect_makemodule(module_path, parent):
+    """Take each unit file for all runtimes in place of importing it here."""
+    return UnitFile.from_parent(parent, path=module_path) if module_path.parent == UNIT else None
 
 
 class UnitFile(pytest.File):

@@ -24,9 +24,7 @@ def is_debian() -> bool:
 
 def native_architecture() -> str:
     """The machine's own Debian architecture, for example "amd64"."""
-    return subprocess.run(
-        ["dpkg", "--print-architecture"], check=True, capture_output=True, text=True
-    ).stdout.strip()
+    return subprocess.run(["dpkg", "--print-architecture"], check=True, capture_output=True, text=True).stdout.strip()
 
 
 def unpack(package: str, *, version: str | None, suite: str | None, architecture: str, state: Path, root: Path) -> None:

@@ -48,7 +48,7 @@ def write_launcher(path: Path, line: str) -> None:
     """Write an executable that runs `line` in place of itself."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_suffix(".new")
-    draft.write_text(f"#!/bin/sh\nhere=$(dirname \"$0\")\nexec {line} \"$@\"\n")
+    draft.write_text(f'#!/bin/sh\nhere=$(dirname "$0")\nexec {line} "$@"\n')
     draft.chmod(0o755)
     draft.replace(path)
 

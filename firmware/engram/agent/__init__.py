@@ -1,0 +1,1 @@
+"""One turn of a conversation: context, tools, session, agent."""

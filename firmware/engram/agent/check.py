@@ -1,0 +1,102 @@
+"""Checks a tool call's arguments against the tool's schema, as far as these schemas go.
+
+Knows type, enum, items, minItems, maxItems, minimum, maximum, maxLength, required, additionalProperties and anyOf.
+"""
+
+from engram import text
+from engram.compat import const
+from engram.errors import ArgumentError
+
+_MOST_SHOWN = const(40)
+
+_NAMES = {
+    "string": "a text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "array": "a list",
+    "object": "an object",
+    "null": "null",
+}
+
+
+def arguments(call_arguments: str, schema: str) -> dict:
+    """The arguments of a call as a dict; ArgumentError names the first that is wrong and says what would be right."""
+    try:
+        values = text.loads(call_arguments) if call_arguments.strip() else {}
+    except ValueError:
+        raise ArgumentError("arguments", "must be one JSON object; this is not valid JSON.") from None
+    if not isinstance(values, dict):
+        raise ArgumentError("arguments", "must be one JSON object.")
+    rules = text.loads(schema)
+    known = rules["properties"]
+    for name in rules["required"]:
+        if values.get(name) is None:
+            raise ArgumentError(name, "is missing; it must be " + _wanted(known[name]) + ".")
+    for name, value in values.items():
+        if name not in known:
+            raise ArgumentError(
+                name[:_MOST_SHOWN], "there is no such argument; there are " + ", ".join(sorted(known)) + "."
+            )
+        if not _fits(value, known[name]):
+            raise ArgumentError(name, "must be " + _wanted(known[name]) + ".")
+    return values
+
+
+def _fits(value, rule: dict) -> bool:
+    if "anyOf" in rule:
+        for other in rule["anyOf"]:
+            if _fits(value, other):
+                return True
+        return False
+    if not _is(value, rule["type"]):
+        return False
+    if "enum" in rule and value not in rule["enum"]:
+        return False
+    if isinstance(value, str):
+        return len(value) <= rule.get("maxLength", len(value))
+    if isinstance(value, list):
+        if not rule.get("minItems", 0) <= len(value) <= rule.get("maxItems", len(value)):
+            return False
+        for item in value:
+            if not _fits(item, rule["items"]):
+                return False
+        return True
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return rule.get("minimum", value) <= value <= rule.get("maximum", value)
+    return True
+
+
+def _is(value, kind: str) -> bool:
+    if kind == "string":
+        return isinstance(value, str)
+    if kind == "boolean":
+        return isinstance(value, bool)
+    if kind == "array":
+        return isinstance(value, list)
+    if kind == "null":
+        return value is None
+    if isinstance(value, bool):
+        return False
+    if kind == "integer":
+        return isinstance(value, int)
+    return isinstance(value, (int, float))
+
+
+def _wanted(rule: dict) -> str:
+    if "anyOf" in rule:
+        return " or ".join(_wanted(other) for other in rule["anyOf"])
+    if "enum" in rule:
+        return "one of " + ", ".join(rule["enum"])
+    wanted = _NAMES[rule["type"]]
+    if "maxItems" in rule:
+        wanted += " of %d to %d texts" % (rule.get("minItems", 0), rule["maxItems"])
+    if "maximum" in rule:
+        wanted += " from %s to %s" % (rule["minimum"], rule["maximum"])
+    elif "minimum" in rule:
+        wanted += " from %s on" % rule["minimum"]
+    if "maxLength" in rule:
+        wanted += " of at most %d characters" % rule["maxLength"]
+    if "description" in rule:
+        wanted += ", " + rule["description"]
+    return wanted

@@ -1,0 +1,110 @@
+"""Answers without a model, by plain commands: remember, find, list, forget. It says that it is offline."""
+
+from engram import text
+from engram.compat import const
+from engram.errors import EngramError
+from engram.memory import ids
+from engram.memory.recall import snippet
+
+HINT = "Offline: no model is set up (llm.url and llm.model, see docs/settings.md); memory works all the same."
+
+_HELP = (
+    "I am offline, so I only understand plain commands: remember that ..., what do you know about ...?, "
+    "list memories, forget ...; /help shows more. What you said is kept in the journal."
+)
+_FOUND = const(5)
+_LISTED = const(20)
+
+_REMEMBER = ("remember that ", "remember: ", "remember ", "please remember that ", "note that ")
+_ASK = ("what do you know about ", "what do you remember about ", "do you remember ", "search for ", "search ", "find ")
+_LIST = ("list", "list memories", "list everything", "what do you know", "what do you remember")
+_FORGET = ("forget that ", "forget about ", "forget ", "please forget ")
+
+
+class Offline:
+    """Plain commands over one board's memory; `parts` has records and recall."""
+
+    def __init__(self, parts):
+        self._records = parts.records
+        self._recall = parts.recall
+
+    def answer(self, asker, content: str, turn: str) -> str:
+        """The answer to a message; `turn` is the message's own id. Errors are told, never raised."""
+        said = content.strip()
+        plain = said.lower().rstrip("?!. ")
+        try:
+            if plain in _LIST:
+                return self._list(asker)
+            rest = _after(_REMEMBER, said)
+            if rest:
+                return self._remember(asker, rest, turn)
+            rest = _after(_FORGET, said)
+            if rest:
+                return self._forget(asker, rest)
+            rest = _after(_ASK, said)
+            if rest or said.endswith("?"):
+                return self._find(asker, rest or said, turn)
+        except EngramError as error:
+            return str(error)
+        return _HELP
+
+    def _remember(self, asker, content: str, turn: str) -> str:
+        stored = self._records.store(content, ["note"], asker, turns=[turn])
+        if stored.outcome == "duplicate":
+            return "That is remembered already, as %s." % stored.id
+        answer = "Remembered as %s: %s" % (stored.id, snippet(content, 200))
+        if stored.similar:
+            answer += "\n%s says nearly the same; forget it if it is out of date." % ", ".join(stored.similar)
+        return answer
+
+    def _find(self, asker, query: str, turn: str) -> str:
+        found = self._recall.find(query, asker, _FOUND, (ids.number("id", turn, "t"),))
+        if not found:
+            return "Nothing found: " + self._recall.why_empty(query, asker)
+        return "\n".join(self._recall.line(item) for item in found)
+
+    def _list(self, asker) -> str:
+        lines = []
+        total = 0
+        for record in self._records.newest(asker):
+            total += 1
+            if total <= _LISTED:
+                lines.append("- %s: %s" % (record["id"], snippet(record["content"], 200)))
+        if not lines:
+            return "Nothing is remembered yet; try: remember that my bike is green"
+        if total > _LISTED:
+            lines.append("and %d more: /memory list 2" % (total - _LISTED))
+        return "\n".join(lines)
+
+    def _forget(self, asker, wanted: str) -> str:
+        if _is_id(wanted):
+            record = self._records.forget(wanted, asker)
+            return _gone(record)
+        found = [record for _, record in self._records.search(wanted, _FOUND, asker)]
+        if not found:
+            return "Nothing to forget: " + self._recall.why_empty(wanted, asker)
+        terms = set(text.terms(wanted))
+        exact = [record for record in found if terms.issubset(set(text.terms(record["content"])))]
+        if len(exact) == 1:
+            return _gone(self._records.forget(exact[0]["id"], asker))
+        lines = ["Which one? Say forget and its id:"]
+        lines += ["- %s: %s" % (record["id"], snippet(record["content"], 200)) for record in exact or found]
+        return "\n".join(lines)
+
+
+def _gone(record: dict) -> str:
+    return "Forgot %s: %s (/undo brings it back)" % (record["id"], snippet(record["content"], 200))
+
+
+def _is_id(wanted: str) -> bool:
+    wanted = wanted.strip()
+    return wanted[:1] in "mM" and wanted[1:].isdigit()
+
+
+def _after(openings: tuple, said: str) -> str:
+    """What follows the opening with which a text begins, "" if it begins with none."""
+    lowered = said.lower()
+    for opening in openings:
+        if lowered.startswith(opening):
+            return said[len(opening) :].strip()
+    return ""

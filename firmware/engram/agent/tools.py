@@ -1,0 +1,281 @@
+"""Runs the tools that the model calls. Results and errors go back as JSON; what changed is told to the person too."""
+
+from collections import namedtuple
+
+from engram import text
+from engram.agent import check, schemas
+from engram.compat import const
+from engram.errors import ArgumentError, EngramError
+from engram.memory import catalog
+from engram.memory.recall import snippet
+
+_PAGE = const(10)
+_SNIPPET = const(400)  # characters of one memory in a list
+_RESULT_LONGEST = const(6000)  # characters of a result: it stays in the heap until the turn is over
+_DAY = const(86400)
+
+Done = namedtuple("Done", ("result", "notice"))
+"""A call's result as JSON text, and one line for the person, "" if nothing was changed."""
+
+
+class Tools:
+    """The tools over one board's memory; `parts` has records, recall, journal, profile, notes and clock."""
+
+    def __init__(self, parts, mode: str):
+        self._records = parts.records
+        self._recall = parts.recall
+        self._journal = parts.journal
+        self._profile = parts.profile
+        self._notes = parts.notes
+        self._clock = parts.clock
+        self.mode = mode
+        self._turn = 0
+        self._pending = None
+
+    def begin_turn(self) -> None:
+        """Tell that the person has spoken: a confirmation counts only in a later turn than the question."""
+        self._turn += 1
+
+    def listed(self) -> tuple:
+        """The tools of the present mode."""
+        return schemas.tools(self.mode)
+
+    def run(self, call, asker, turn: str) -> Done:
+        """Run one call of the model; `turn` is the id of the person's turn that it belongs to. Never raises EngramError."""
+        try:
+            tool = self._tool(call.name)
+            arguments = check.arguments(call.arguments, tool.schema)
+            values, notice = getattr(self, "_" + tool.name)(arguments, asker, turn)
+        except EngramError as error:
+            problem = {"problem": str(error)}
+            if isinstance(error, ArgumentError):
+                problem["argument"] = error.argument
+            return Done(text.dumps({"error": problem}), "")
+        result = text.dumps(values)
+        if len(result) > _RESULT_LONGEST:
+            result = text.dumps({"error": {"problem": "the result is too long: ask for fewer with limit or count."}})
+        return Done(result, notice)
+
+    def _tool(self, name: str):
+        for tool in self.listed():
+            if tool.name == name:
+                return tool
+        names = ", ".join(tool.name for tool in self.listed())
+        raise ArgumentError("tool", "there is no tool %s; there are %s." % (text.printable(name)[:40], names))
+
+    # --- full mode
+
+    def _memory_store(self, arguments: dict, asker, turn: str) -> tuple:
+        content, tags = arguments.pop("content"), arguments.pop("tags")
+        if "expires" in arguments:
+            arguments["expires"] = self._moment("expires", arguments["expires"]) + _DAY
+        stored = self._records.store(content, tags, asker, source="auto_llm", turns=[turn], **arguments)
+        if stored.outcome == "duplicate":
+            return {"outcome": "duplicate", "duplicate_of": stored.id}, ""
+        answer = {"outcome": "stored", "id": stored.id}
+        if "supersedes" in arguments:
+            answer["supersedes"] = arguments["supersedes"]
+        if stored.similar:
+            answer["similar"] = stored.similar
+            answer["hint"] = "if one of these is out of date, forget it or store with supersedes."
+        return answer, "remembered %s: %s" % (stored.id, snippet(content, 80))
+
+    def _memory_recall(self, arguments: dict, asker, turn: str) -> tuple:
+        query, tags = arguments.get("query", ""), arguments.get("tags", ())
+        if not query and not tags:
+            raise ArgumentError("query", "give a query, tags, or both.")
+        since, until = self._times(arguments)
+        limit = arguments.get("limit", _PAGE)
+        if query:
+            found = [record for _, record in self._records.search(query, limit, asker, tags, since, until)]
+        else:
+            found = self._within(self._records.newest(asker, tags), since, until, limit)
+        if found:
+            return {"memories": [self._shown(record) for record in found]}, ""
+        why = self._recall.why_empty(query, asker) if query else "no memory that may be shown has these tags."
+        return {"memories": [], "reason": why, "tags": catalog.line(catalog.ranked(self._records, asker), 60)}, ""
+
+    def _within(self, records, since: int, until: int, limit: int) -> list:
+        found = []
+        for record in records:
+            if record["created"] >= since and (not until or record["created"] < until):
+                found.append(record)
+                if len(found) == limit:
+                    break
+        return found
+
+    def _memory_search(self, arguments: dict, asker, turn: str) -> tuple:
+        since, until = self._times(arguments)
+        skip = (int(turn[1:]),)
+        found = self._recall.find(arguments["query"], asker, arguments.get("limit", _PAGE), skip, (), since, until)
+        if not found:
+            return {"found": [], "reason": self._recall.why_empty(arguments["query"], asker)}, ""
+        return {"found": [self._shown_item(item) for item in found]}, ""
+
+    def _memory_list(self, arguments: dict, asker, turn: str) -> tuple:
+        page = arguments.get("page", 1)
+        first = (page - 1) * _PAGE
+        if arguments.get("what") == "tags":
+            tags = catalog.ranked(self._records, asker)
+            shown = [{"tag": tag, "count": count} for tag, count in tags[first : first + _PAGE]]
+            return self._page("tags", shown, page, len(tags)), ""
+        shown = []
+        total = 0
+        for record in self._records.newest(asker, arguments.get("tags", ())):
+            if first <= total < first + _PAGE:
+                shown.append(self._shown(record))
+            total += 1
+        return self._page("memories", shown, page, total), ""
+
+    def _page(self, name: str, shown: list, page: int, total: int) -> dict:
+        pages = max(1, (total + _PAGE - 1) // _PAGE)
+        answer = {name: shown, "page": page, "pages": pages, "total": total}
+        if not shown:
+            answer["reason"] = "there are none yet." if not total else "the last page is %d." % pages
+        return answer
+
+    def _memory_update(self, arguments: dict, asker, turn: str) -> tuple:
+        ref = arguments.pop("id")
+        if not arguments:
+            raise ArgumentError("content", "name at least one field to change.")
+        if arguments.get("expires"):
+            arguments["expires"] = self._moment("expires", arguments["expires"]) + _DAY
+        record = self._records.update(ref, arguments, asker)
+        return {"updated": self._shown(record)}, "changed %s: %s" % (record["id"], snippet(record["content"], 80))
+
+    def _memory_forget(self, arguments: dict, asker, turn: str) -> tuple:
+        with_turns = arguments.get("turns", False)
+        if "id" in arguments:
+            return self._forget([arguments["id"]], with_turns, asker)
+        if "confirm" in arguments:
+            return self._forget(self._confirmed(arguments["confirm"], asker), with_turns, asker)
+        if "query" not in arguments:
+            raise ArgumentError("id", "give an id, or a query to find candidates.")
+        found = [record for _, record in self._records.search(arguments["query"], 5, asker)]
+        if not found:
+            return {"candidates": [], "reason": self._recall.why_empty(arguments["query"], asker)}, ""
+        code = "yes-%d" % self._turn
+        self._pending = (code, self._turn, asker, [record["id"] for record in found])
+        shown = [self._shown(record) for record in found]
+        hint = "Ask the person. Once they agree: memory_forget with this confirm forgets all of these, with id one."
+        return {"candidates": shown, "confirm": code, "next": hint}, ""
+
+    def _confirmed(self, code: str, asker) -> list:
+        if not self._pending or self._pending[0] != code or self._pending[2] != asker:
+            raise ArgumentError("confirm", "is not known; call memory_forget with a query first.")
+        if self._pending[1] == self._turn:
+            raise ArgumentError("confirm", "counts only after the person has answered; ask them first.")
+        found = self._pending[3]
+        self._pending = None
+        return found
+
+    def _forget(self, refs: list, with_turns: bool, asker) -> tuple:
+        forgotten, redacted = [], []
+        for ref in refs:
+            record = self._records.forget(ref, asker)
+            forgotten.append(record["id"])
+            for source in record.get("turns", ()) if with_turns else ():
+                if self._journal.redact(source, asker):
+                    redacted.append(source)
+        answer = {"forgotten": forgotten}
+        if redacted:
+            answer["turns"] = redacted
+        return answer, "forgot " + ", ".join(forgotten + redacted)
+
+    def _memory_get(self, arguments: dict, asker, turn: str) -> tuple:
+        if "file" in arguments:
+            return self._file_read(arguments, asker, turn)
+        ref = arguments.get("id", "")
+        if ref[:1] == "t":
+            turns = self._journal.get(ref, asker, arguments.get("around", 1))
+            return {"turns": [self._shown_turn(turn) for turn in turns]}, ""
+        return {"memory": self._shown(self._records.get(ref, asker), whole=True)}, ""
+
+    # --- lightweight mode
+
+    def _file_read(self, arguments: dict, asker, turn: str) -> tuple:
+        self._private(asker)
+        first = arguments.get("first", 1)
+        lines = self._notes.lines(arguments["file"], first, arguments.get("count", 100))
+        return {"file": arguments["file"], "first": first, "lines": lines}, ""
+
+    def _file_write(self, arguments: dict, asker, turn: str) -> tuple:
+        self._private(asker)
+        self._notes.write(arguments["file"], arguments["text"])
+        return {"written": arguments["file"]}, "wrote " + arguments["file"]
+
+    def _file_append(self, arguments: dict, asker, turn: str) -> tuple:
+        self._private(asker)
+        self._notes.append(arguments["file"], arguments["text"])
+        return {"appended": arguments["file"]}, "added to %s: %s" % (arguments["file"], snippet(arguments["text"], 80))
+
+    def _file_edit(self, arguments: dict, asker, turn: str) -> tuple:
+        self._private(asker)
+        self._notes.replace(arguments["file"], arguments["old"], arguments["text"])
+        return {"edited": arguments["file"]}, "edited " + arguments["file"]
+
+    def _private(self, asker) -> None:
+        if asker.group:
+            raise ArgumentError("file", "notes are private and stay out of group rooms.")
+
+    # --- both modes
+
+    def _profile_edit(self, arguments: dict, asker, turn: str) -> tuple:
+        name, action, content = arguments["file"], arguments["action"], arguments["text"]
+        if asker.group:
+            raise ArgumentError("file", "the profile can be changed only in a private room.")
+        if action == "append":
+            self._profile.append(name, content)
+        elif action == "replace":
+            self._profile.replace(name, arguments.get("old"), content)
+        else:
+            self._profile.write(name, content)
+        return {"edited": name, "characters": len(self._profile.text(name))}, "edited " + name
+
+    # --- how things look
+
+    def _shown(self, record: dict, whole: bool = False) -> dict:
+        shown = {
+            "id": record["id"],
+            "content": record["content"] if whole else snippet(record["content"], _SNIPPET),
+            "tags": record.get("tags", []),
+            "date": self._clock.day(record["created"]),
+        }
+        for name in (
+            ("type", "importance", "keywords", "pinned", "source", "supersedes", "turns") if whole else ("type",)
+        ):
+            if name in record:
+                shown[name] = record[name]
+        if "expires" in record:
+            shown["expires"] = self._clock.day(record["expires"] - 1)
+        return shown
+
+    def _shown_item(self, item) -> dict:
+        shown = {
+            "id": item.id,
+            "text": snippet(item.text, _SNIPPET),
+            "date": self._clock.day(item.at),
+            "score": item.score,
+        }
+        if item.who:
+            shown["who"] = item.who
+        return shown
+
+    def _shown_turn(self, turn: dict) -> dict:
+        return {
+            "id": "t%d" % turn["seq"],
+            "who": turn["who"],
+            "date": self._clock.minute(turn["at"]),
+            "text": turn["text"],
+        }
+
+    def _times(self, arguments: dict) -> tuple:
+        since = self._moment("since", arguments["since"]) if "since" in arguments else 0
+        until = self._moment("until", arguments["until"]) + _DAY if "until" in arguments else 0
+        return since, until
+
+    def _moment(self, argument: str, day: str) -> int:
+        try:
+            return self._clock.start_of(day)
+        except ValueError:
+            raise ArgumentError(argument, "must be a day such as 2026-01-31.") from None

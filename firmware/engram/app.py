@@ -1,0 +1,183 @@
+"""The application: wires one board's parts together, runs the channels, and is what code on the board talks to."""
+
+import asyncio
+import gc
+import sys
+
+from engram import __version__, files, log
+from engram.agent.agent import Agent
+from engram.agent.context import Context
+from engram.agent.offline import HINT, Offline
+from engram.agent.tools import Tools
+from engram.channels.commands import Commands
+from engram.clock import Clock, zone_minutes
+from engram.compat import const, sleep_ms
+from engram.config import Config
+from engram.errors import ConfigError, ModelError
+from engram.memory.changes import Changes
+from engram.memory.facade import Memory
+from engram.memory.journal import Journal
+from engram.memory.markdown import Notes
+from engram.memory.profile import Profile
+from engram.memory.recall import Recall
+from engram.memory.records import Records, describe
+from engram.memory.scope import OWNER
+from engram.store.log import Log
+from engram.store.reserve import Reserve
+from engram.store.store import Store
+
+_GC_THRESHOLD = const(20000)  # keeps long-lived tables from scattering over the heap
+_FIRST_PAUSE_MS = const(500)  # before a task that failed is started again; doubles up to the longest
+_LONGEST_PAUSE_MS = const(60000)
+_ROOTS_LARGEST = const(32768)  # bytes of the file of root certificates
+
+
+class Parts:
+    """What the board's agent is made of; each part is handed what it needs from here."""
+
+
+class App:
+    """One board: `app.memory`, `app.note(...)` and `app.run()`.
+
+    `folder` holds config.json, profile/, memory/ and journal/; `overrides` are settings by dotted name that go before
+    those of the files. ConfigError when a setting is wrong, StoreError when the folder cannot be used.
+    """
+
+    def __init__(self, folder: str = "", overrides=None):
+        if hasattr(gc, "mem_free"):
+            gc.threshold(_GC_THRESHOLD)
+        self.config = Config(folder, overrides)
+        log.level = log.NAMES.index(self.config.get("log.level"))
+        self._parts = self._assemble(folder)
+        self.memory = Memory(self._parts.records, self._parts.recall)
+        self._channels = []
+        self._console = None
+
+    def _assemble(self, folder: str) -> Parts:
+        config = self.config
+        parts = Parts()
+        parts.config = config
+        parts.clock = clock = Clock(zone_minutes(config.get("timezone")))
+        files.make_folder(folder + "/memory")
+        reserve = Reserve(folder + "/memory/reserve.bin")
+
+        records_log = Log(folder + "/memory", "memory_records")
+        records_store = Store(records_log, describe, None, reserve)
+        records_store.open()
+        parts.records = Records(records_store, clock, config.get("records.content_chars"), config.get("records.bytes"))
+
+        def journal_store(describe_turn, header, forget_all):
+            return Store(Log(folder + "/journal", "journal", header), describe_turn, forget_all, reserve)
+
+        parts.journal = Journal(journal_store, clock, config.get("session.live"), config.get("journal.bytes"))
+        parts.journal.open()
+        parts.changes = Changes(records_store, clock)
+        parts.profile = Profile(folder + "/profile", parts.changes, config.get("profile.chars"))
+        parts.profile.seed()
+        parts.notes = Notes(folder + "/memory", parts.changes, clock, config.get("notes.chars"))
+        parts.changes.takes_back("profile", parts.profile)
+        parts.changes.takes_back("note", parts.notes)
+        parts.recall = Recall(parts.records, parts.journal, clock)
+        parts.tools = Tools(parts, config.get("mode"))
+        parts.agent = Agent(parts, Context(parts), parts.tools, _model(config, folder), Offline(parts))
+        parts.commands = Commands(parts)
+        if not reserve.keep():
+            log.warning("store", "the flash is nearly full: forget something and /compact")
+        return parts
+
+    # --- for code on the board
+
+    def note(self, content: str) -> None:
+        """Add a line to today's note."""
+        self._parts.notes.note(content)
+
+    async def ask(self, content: str, sink, asker=OWNER):
+        """Give the agent a message, as a channel does; see Agent.turn."""
+        return await self._parts.agent.turn(asker, content, sink)
+
+    def banner(self):
+        """Yield the lines that a channel shows when it starts."""
+        parts = self._parts
+        count = parts.records.count()
+        memories = "1 memory" if count == 1 else "%d memories" % count
+        yield "Engram %s, %s mode, %s. /help lists the commands." % (__version__, self.config.get("mode"), memories)
+        if parts.agent.model is None:
+            yield HINT
+        for name in ("records", "journal"):
+            damaged = getattr(parts, name).damaged
+            if damaged:
+                yield "%d damaged lines of the %s were set aside; the rest is whole." % (damaged, name)
+
+    # --- running
+
+    def add_channel(self, name: str, run) -> None:
+        """Add a channel: `run` is a coroutine function; when the last one returns, so does `app.run()`."""
+        self._channels.append((name, run))
+
+    def run(self) -> None:
+        """Run until the channels end. Ctrl-C stops it and leaves to the prompt; calling it again goes on."""
+        if hasattr(asyncio, "new_event_loop"):
+            asyncio.new_event_loop()
+        try:
+            asyncio.run(self._run())
+        except KeyboardInterrupt:
+            sys.stdout.write("\nstopped; app.run() goes on, app.memory is at hand.\n")
+
+    async def _run(self) -> None:
+        channels = self._channels or [("console", self._run_console)]
+        tasks = [asyncio.create_task(self._supervise(name, run)) for name, run in channels]
+        for task in tasks:
+            await task
+
+    async def _run_console(self) -> None:
+        from engram.channels.console import Console
+
+        if self._console is None:
+            self._console = Console(self.config, self._parts.commands, self._parts.agent)
+            for line in self.banner():
+                self._console.line(line)
+        await self._console.run()
+
+    async def _supervise(self, name: str, run) -> None:
+        """Run a channel until it ends by itself; one that fails is told of and started again."""
+        pause = _FIRST_PAUSE_MS
+        while True:
+            try:
+                await run()
+                return
+            except Exception as error:  # noqa: BLE001 the one place where all that is left over ends
+                log.failure(name, error, "it starts again")
+            await sleep_ms(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE_MS)
+
+
+def _model(config, folder: str):
+    """The model that the settings name, None if they name none; ConfigError if they are not enough."""
+    url, name = config.get("llm.url"), config.get("llm.model")
+    if not url and not name:
+        return None
+    if not url or not name:
+        raise ConfigError("llm.url" if name else "llm.model", "is missing: a model needs both llm.url and llm.model.")
+    from engram.llm.http import Client
+    from engram.llm.model import Model
+
+    if config.get("llm.api") == "anthropic":
+        from engram.llm.anthropic import Anthropic as Adapter
+    else:
+        from engram.llm.openai import OpenAI as Adapter
+    connect, stall = config.get("llm.connect_seconds"), config.get("llm.stall_seconds")
+    client = Client(url, connect_ms=connect * 1000, stall_ms=stall * 1000, tls=_trust(config, folder, url))
+    return Model(client, Adapter(), name=name, key=config.secret("llm.key"), retries=config.get("llm.retries"))
+
+
+def _trust(config, folder: str, url: str):
+    """The TLS context for a URL, None if it needs none."""
+    if not url.lower().startswith("https:"):
+        return None
+    from engram.llm.link import tls_context
+
+    name = config.get("llm.roots")
+    roots = files.read(folder + "/" + name, _ROOTS_LARGEST)
+    if not roots:
+        raise ConfigError("llm.roots", "there is no file %s with root certificates; see docs/settings.md." % name)
+    return tls_context(roots)

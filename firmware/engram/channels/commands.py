@@ -1,0 +1,276 @@
+"""The commands that people type in any chat: /help lists them. Each yields its answer line by line."""
+
+from engram import __version__, log, text
+from engram.compat import const, heap_free, heap_used
+from engram.errors import ArgumentError
+from engram.memory import catalog, ids, profile
+from engram.memory.recall import snippet
+
+_PAGE = const(20)
+_FOUND = const(10)
+_WIDTH = const(100)  # characters of a memory in a list
+
+COMMANDS = (
+    ("help", "[COMMAND]", "what there is to type"),
+    ("memory", "[list [PAGE] | tags | show ID | history ID]", "what is remembered; alone: today's and the counts"),
+    ("recall", "QUERY", "find memories and turns by words"),
+    ("forget", "ID | QUERY", "forget a memory (m12) or a turn (t12); a query lists candidates"),
+    ("undo", "", "take the latest change of memory, profile or notes back"),
+    ("session", "[new [TITLE] | list | switch ID | delete ID]", "threads of conversation; alone: the present one"),
+    ("profile", "[FILE [add TEXT | write TEXT | replace OLD => NEW]]", "show or edit user.md, soul.md, identity.md"),
+    ("mode", "[full | lightweight]", "which memory the agent uses; the other one is kept"),
+    ("export", "", "all memories, the profile and the notes as JSON Lines"),
+    ("compact", "", "take what was forgotten off the flash"),
+    ("stats", "", "how the board is doing"),
+)
+
+
+class Commands:
+    """Runs commands over one board; `parts` has all that the app is made of."""
+
+    def __init__(self, parts):
+        self._parts = parts
+
+    def run(self, asker, line: str):
+        """Yield the answer's lines to a line that begins with a slash; ArgumentError if it is no command."""
+        name, _, rest = line[1:].partition(" ")
+        for known, _, _ in COMMANDS:
+            if known == name:
+                return getattr(self, "_" + name)(asker, rest.strip())
+        raise ArgumentError("/" + name[:20], "there is no such command; /help lists them.")
+
+    def _help(self, asker, rest: str):
+        for name, usage, purpose in COMMANDS:
+            if not rest or rest.strip("/") == name:
+                yield "/" + name + (" " + usage if usage else "")
+                yield "    " + purpose
+        if not rest:
+            yield "All else is a message to the agent."
+
+    # --- memory
+
+    def _memory(self, asker, rest: str):
+        what, _, more = rest.partition(" ")
+        if not what:
+            return self._overview(asker)
+        if what == "list":
+            return self._list(asker, more)
+        if what == "tags":
+            return self._tags(asker)
+        if what == "show":
+            return self._show(asker, more)
+        if what == "history":
+            return self._history(asker, more)
+        raise ArgumentError("/memory", "takes list, tags, show ID or history ID.")
+
+    def _overview(self, asker):
+        parts = self._parts
+        yield "%d memories, %s mode" % (parts.records.count(asker), parts.config.get("mode"))
+        tags = catalog.line(catalog.ranked(parts.records, asker), 60)
+        if tags:
+            yield "tags: " + tags
+        today = parts.clock.day(parts.clock.now())
+        shown = 0
+        for record in parts.records.newest(asker):
+            if parts.clock.day(record["created"]) == today and shown < _PAGE:
+                shown += 1
+                yield self._row(record)
+        if not shown:
+            yield "nothing was remembered today; /memory list shows all"
+        if not asker.group:
+            for name in ("MEMORY.md", parts.notes.today()):
+                content = parts.notes.text(name).strip()
+                if content:
+                    yield name + ":"
+                    yield from content.split("\n")
+
+    def _list(self, asker, more: str):
+        page = _page(more)
+        position = 0
+        for record in self._parts.records.newest(asker):
+            if (page - 1) * _PAGE <= position < page * _PAGE:
+                yield self._row(record)
+            position += 1
+        if not position:
+            yield "nothing is remembered yet"
+        elif position > _PAGE:
+            yield "page %d of %d" % (page, (position + _PAGE - 1) // _PAGE)
+
+    def _tags(self, asker):
+        for tag, count in catalog.ranked(self._parts.records, asker):
+            yield "%5d  %s" % (count, tag)
+
+    def _show(self, asker, more: str):
+        if more[:1] == "t":
+            for turn in self._parts.journal.get(more, asker, 2):
+                yield "t%-6d %s  %s: %s" % (turn["seq"], self._minute(turn["at"]), turn["who"], turn["text"])
+            return
+        record = self._parts.records.get(more, asker)
+        yield "%s  %s" % (record["id"], record["content"])
+        for name in ("tags", "keywords", "turns"):
+            if record.get(name):
+                yield "  %-11s %s" % (name, ", ".join(record[name]))
+        for name in ("type", "importance", "source", "scope", "pinned", "supersedes"):
+            if name in record:
+                yield "  %-11s %s" % (name, record[name])
+        for name in ("created", "updated", "expires"):
+            if name in record:
+                yield "  %-11s %s" % (name, self._minute(record[name]))
+
+    def _history(self, asker, more: str):
+        for record in self._parts.records.history(more, asker):
+            yield "%-7s %s  %s" % (record["id"], self._minute(record["updated"]), record["content"])
+
+    def _recall(self, asker, rest: str):
+        if not rest:
+            raise ArgumentError("/recall", "needs words to look for.")
+        found = self._parts.recall.find(rest, asker, _FOUND)
+        for item in found:
+            who = item.who + ": " if item.who else ""
+            yield "%-7s %s %5d  %s%s" % (item.id, self._day(item.at), item.score, who, snippet(item.text, _WIDTH))
+        if not found:
+            yield "nothing found: " + self._parts.recall.why_empty(rest, asker)
+
+    def _forget(self, asker, rest: str):
+        if rest[:1] in "mt" and rest[1:].isdigit():
+            if rest[0] == "m":
+                record = self._parts.records.forget(rest, asker)
+                yield "forgot %s: %s (/undo brings it back)" % (record["id"], snippet(record["content"], _WIDTH))
+            else:
+                self._parts.journal.get(rest, asker)
+                self._parts.journal.redact(rest, asker)
+                yield "forgot the turn t%d; /compact takes it off the flash" % ids.number("id", rest, "t")
+            return
+        if not rest:
+            raise ArgumentError("/forget", "needs an id such as m12, or words to look for.")
+        found = False
+        for _, record in self._parts.records.search(rest, _FOUND, asker):
+            if not found:
+                yield "which one? /forget and its id"
+            found = True
+            yield self._row(record)
+        if not found:
+            yield "nothing found: " + self._parts.recall.why_empty(rest, asker)
+
+    def _undo(self, asker, rest: str):
+        yield self._parts.changes.undo()
+
+    # --- sessions and profile
+
+    def _session(self, asker, rest: str):
+        journal = self._parts.journal
+        what, _, more = rest.partition(" ")
+        more = more.strip()
+        if what == "new":
+            yield "session %s begins" % journal.begin(asker, more)
+        elif what == "switch":
+            yield "on with " + self._session_row(asker, journal.switch(asker, more))
+        elif what == "delete":
+            session = journal.delete(asker, more)
+            yield "deleted %s with %d turns; /compact takes them off the flash" % (session.id, session.turns)
+        elif what in ("", "list"):
+            found = journal.sessions(asker)
+            for session in found:
+                if what or session.id == journal.current(asker.room):
+                    yield self._session_row(asker, session)
+            if not found:
+                yield "no session yet; the first message begins one"
+        else:
+            raise ArgumentError("/session", "takes new [TITLE], list, switch ID or delete ID.")
+
+    def _session_row(self, asker, session) -> str:
+        mark = "*" if session.id == self._parts.journal.current(asker.room) else " "
+        return "%s %-6s %4d turns  %s  %s" % (mark, session.id, session.turns, self._minute(session.at), session.title)
+
+    def _profile(self, asker, rest: str):
+        keeper = self._parts.profile
+        name, _, more = rest.partition(" ")
+        action, _, content = more.partition(" ")
+        content = content.strip()
+        if not action:
+            for each in profile.FILES if not name else (name,):
+                yield "--- " + each
+                yield keeper.text(each).strip()
+            return
+        if action == "add":
+            keeper.append(name, content)
+        elif action == "write":
+            keeper.write(name, content + "\n")
+        elif action == "replace" and " => " in content:
+            old, _, new = content.partition(" => ")
+            keeper.replace(name, old, new)
+        else:
+            raise ArgumentError("/profile", "FILE takes add TEXT, write TEXT or replace OLD => NEW.")
+        yield "%s is changed (/undo takes it back):" % name
+        yield keeper.text(name).strip()
+
+    # --- the whole
+
+    def _mode(self, asker, rest: str):
+        parts = self._parts
+        if rest:
+            parts.config.save("mode", rest)
+            parts.tools.mode = rest
+        yield "%s mode%s" % (parts.config.get("mode"), "; nothing of the other mode is lost" if rest else "")
+
+    def _export(self, asker, rest: str):
+        for record in self._parts.records.newest(asker):
+            record.pop("seq", None)
+            yield text.dumps(record)
+        if asker.group:
+            return
+        for name in profile.FILES:
+            yield text.dumps({"file": name, "text": self._parts.profile.text(name)})
+        for name in self._parts.notes.names():
+            yield text.dumps({"file": name, "text": self._parts.notes.text(name)})
+
+    def _compact(self, asker, rest: str):
+        saved = self._parts.records.compact() + self._parts.journal.compact()
+        yield "%d bytes came free" % saved
+
+    def _stats(self, asker, rest: str):
+        parts = self._parts
+        clock = parts.clock
+        model = parts.agent.model
+        rows = (
+            ("version", __version__),
+            ("time", clock.minute(clock.now()) + ("" if clock.known else " (a guess: the clock is not set)")),
+            ("mode", parts.config.get("mode")),
+            ("model", model.name if model else "none, offline"),
+            ("memories", "%d, %d bytes" % (parts.records.count(asker), parts.records.bytes)),
+            ("turns", "%d, %d bytes" % (parts.journal.turns(), parts.journal.bytes)),
+            ("answered", "%d since the start, %d failed" % (parts.agent.turns, parts.agent.failed)),
+            ("damaged", "%d lines set aside since the start" % (parts.records.damaged + parts.journal.damaged)),
+            ("heap", "%d bytes used, %d free" % (heap_used(), heap_free())),
+        )
+        for name, value in rows:
+            yield "%-9s %s" % (name, value)
+        if parts.journal.dropped_segments:
+            yield "%-9s %d segments of old turns left to make room" % ("journal", parts.journal.dropped_segments)
+        for line in log.lines():
+            yield "log       " + line
+
+    # --- how things look
+
+    def _row(self, record: dict) -> str:
+        tags = ", ".join(record.get("tags", ()))
+        return "%-7s %s  %s  [%s]" % (
+            record["id"],
+            self._day(record["created"]),
+            snippet(record["content"], _WIDTH),
+            tags,
+        )
+
+    def _day(self, at: int) -> str:
+        return self._parts.clock.day(at)
+
+    def _minute(self, at: int) -> str:
+        return self._parts.clock.minute(at)
+
+
+def _page(more: str) -> int:
+    if not more:
+        return 1
+    if not more.isdigit() or int(more) < 1:
+        raise ArgumentError("page", "must be a number from 1 on.")
+    return int(more)

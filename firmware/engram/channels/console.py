@@ -1,0 +1,131 @@
+"""The console on the serial line, or on a pipe: a line is a message or a command."""
+
+import asyncio
+import select
+import sys
+
+from engram import text
+from engram.agent.agent import Sink
+from engram.channels.editor import Editor, TooLong
+from engram.compat import const
+from engram.errors import EngramError
+from engram.memory.scope import OWNER
+
+_AT_ONCE = const(256)  # bytes taken between two looks at other tasks
+
+PROMPT = "> "
+
+
+class Console(Sink):
+    """Talks with the owner; `commands` runs what begins with a slash, `agent` answers the rest."""
+
+    def __init__(self, config, commands, agent, source=None, target=None):
+        self._commands = commands
+        self._agent = agent
+        self._target = target or sys.stdout
+        self._input = Input(source or sys.stdin.buffer)
+        self._limit = config.get("console.line_bytes")
+        echo = self._write if config.get("console.echo") else None
+        self._editor = Editor(self._limit, echo)
+        self._prompt = PROMPT if config.get("console.prompt") else ""
+        # A terminal in raw mode wants a carriage return; a pipe does not.
+        self._line_end = "\r\n" if echo else "\n"
+        self._column = 0
+        self._lines = iter(())
+
+    async def run(self) -> None:
+        """Answer lines until the input ends; after an error, run() goes on with the next line."""
+        self._write(self._prompt)
+        while True:
+            for line in self._lines:
+                await self._answer(line)
+                self._write(self._prompt)
+            data = b"" if self._editor.ended else await self._input.read()
+            if not len(data):
+                break
+            self._lines = self._editor.feed(data)
+        rest = self._editor.rest()
+        if rest is not None:
+            await self._answer(rest)
+        if self._prompt:
+            self.line("")
+
+    async def _answer(self, line) -> None:
+        try:
+            if isinstance(line, TooLong):
+                problem = "the line has %d bytes, at most %d are taken (console.line_bytes): send it in parts."
+                self.line(problem % (line.length, self._limit))
+                return
+            message = text.decode(line)
+            if "\0" in message:
+                self.line("the line has a NUL character in it and was not taken: send plain text.")
+                return
+            message = message.strip()
+            if message.startswith("/"):
+                for output in self._commands.run(OWNER, message):
+                    self.line(output)
+            elif message:
+                await self._converse(message)
+        except EngramError as error:
+            self.line(str(error))
+
+    async def _converse(self, message: str) -> None:
+        outcome = await self._agent.turn(OWNER, message, self)
+        self._end_line()
+        if outcome.problem:
+            self.line("! " + outcome.problem)
+
+    # --- what the agent tells
+
+    async def text(self, piece: str) -> None:
+        """Show a piece of the reply."""
+        self._write(text.printable(piece))
+
+    async def notice(self, line: str) -> None:
+        """Show a line about the turn."""
+        self._end_line()
+        self.line("· " + line)
+
+    def line(self, line: str) -> None:
+        """Show a line."""
+        self._write(text.printable(line) + "\n")
+
+    def _end_line(self) -> None:
+        if self._column:
+            self._write("\n")
+
+    def _write(self, output: str) -> None:
+        if not output:
+            return
+        # Whether the cursor is at the start of a line decides if a notice needs a new one.
+        self._column = 0 if output[-1] in "\r\n" else 1
+        if self._line_end != "\n":
+            output = output.replace("\r\n", "\n").replace("\n", self._line_end)
+        self._target.write(output)
+
+
+class Input:
+    """Bytes of a file that a poll can wait for, such as standard input, read without blocking other tasks."""
+
+    def __init__(self, file):
+        self._file = file
+        self._reader = asyncio.StreamReader(file)
+        self._poll = select.poll()
+        self._poll.register(file, select.POLLIN)
+        self._buffer = bytearray(_AT_ONCE)
+
+    async def read(self):
+        """The bytes that are there, at least one; none at the end of the input."""
+        first = await self._reader.read(1)
+        if not first:
+            return b""
+        self._buffer[0] = first[0]
+        count = 1
+        # read(n) would wait for n bytes: one at a time, as long as there are some.
+        while count < _AT_ONCE and self._poll.poll(0):
+            byte = self._file.read(1)
+            if not byte:
+                break
+            self._buffer[count] = byte[0]
+            count += 1
+        return memoryview(self._buffer)[:count]

@@ -1,0 +1,131 @@
+"""Turns the bytes of a serial line into lines, with echo and the usual keys, as no terminal does that for a board.
+
+Backspace takes a whole character, Ctrl-U the line, Ctrl-W a word; Ctrl-D on an empty line ends the input; escape
+sequences (arrow keys) are left out. Without echo, for a pipe, only line ends count.
+"""
+
+from engram.compat import const
+
+_BACKSPACE = const(0x08)
+_CTRL_D = const(0x04)
+_CTRL_U = const(0x15)
+_CTRL_W = const(0x17)
+_ESCAPE = const(0x1B)
+_DELETE = const(0x7F)
+
+_TEXT = const(0)
+_AFTER_ESCAPE = const(1)
+_IN_SEQUENCE = const(2)
+
+
+class TooLong:
+    """Stands in the place of a line that had more bytes than may be: `length` of them."""
+
+    def __init__(self, length: int):
+        self.length = length
+
+
+class Editor:
+    """Collects lines of at most `limit` bytes; `write(text)` is called with what to echo, or is None."""
+
+    def __init__(self, limit: int, write=None):
+        self._limit = limit
+        self._write = write
+        self._line = bytearray()
+        self._length = 0
+        self._state = _TEXT
+        self._after_return = False
+        self.ended = False
+
+    def feed(self, data):
+        """Yield each line that `data` completes, as bytes without the line end, or a TooLong."""
+        for byte in data:
+            if self._write and self._is_key(byte):
+                continue
+            if byte == 0x0A and self._after_return:
+                self._after_return = False
+                continue
+            self._after_return = byte == 0x0D
+            if byte == 0x0A or byte == 0x0D:
+                if self._write:
+                    self._write("\r\n")
+                yield self._take()
+            else:
+                self._add(byte)
+
+    def rest(self):
+        """The line that the end of the input left without a line end; None if there is none."""
+        return self._take() if self._length else None
+
+    def _take(self):
+        line = bytes(self._line) if self._length <= self._limit else TooLong(self._length)
+        self._line = bytearray()
+        self._length = 0
+        return line
+
+    def _add(self, byte: int) -> None:
+        self._length += 1
+        if self._length > self._limit:
+            # Nothing of a line that is too long is used: its bytes need not be kept.
+            self._line = bytearray()
+            return
+        self._line.append(byte)
+        if self._write and self._is_whole():
+            self._write(self._last().decode())
+
+    # --- keys
+
+    def _is_key(self, byte: int) -> bool:
+        """Whether a byte is a key press or a part of one, and what it does then."""
+        if self._state == _AFTER_ESCAPE:
+            self._state = _IN_SEQUENCE if byte in b"[O" else _TEXT
+        elif self._state == _IN_SEQUENCE:
+            if 0x40 <= byte <= 0x7E:
+                self._state = _TEXT
+        elif byte == _ESCAPE:
+            self._state = _AFTER_ESCAPE
+        elif byte in (_BACKSPACE, _DELETE):
+            self._erase()
+        elif byte == _CTRL_U:
+            while self._line:
+                self._erase()
+        elif byte == _CTRL_W:
+            self._erase_word()
+        elif byte == _CTRL_D and not self._length:
+            self.ended = True
+        else:
+            return byte == _CTRL_D
+        return True
+
+    def _erase(self) -> None:
+        last = self._last()
+        if not last:
+            return
+        self._line = self._line[: len(self._line) - len(last)]
+        self._length = len(self._line)
+        # A CJK character or an emoji takes two columns.
+        columns = 2 if len(last) > 2 and last >= b"\xe1\x84\x80" else 1
+        self._write("\b" * columns + " " * columns + "\b" * columns)
+
+    def _erase_word(self) -> None:
+        while self._line and self._line[-1] == 0x20:
+            self._erase()
+        while self._line and self._line[-1] != 0x20:
+            self._erase()
+
+    def _last(self) -> bytes:
+        """The bytes of the last character."""
+        start = len(self._line) - 1
+        while start > 0 and self._line[start] & 0xC0 == 0x80:
+            start -= 1
+        return bytes(self._line[start:]) if self._line else b""
+
+    def _is_whole(self) -> bool:
+        """Whether the last character has all its bytes, so that it can be echoed."""
+        last = self._last()
+        first = last[0]
+        if first < 0x80:
+            return 0x20 <= first < 0x7F or first == 0x09
+        if first < 0xC2 or first > 0xF4:
+            return False
+        return len(last) == (2 if first < 0xE0 else 3 if first < 0xF0 else 4)

@@ -1,0 +1,134 @@
+"""The time as Unix seconds, whether it is known, and days of the configured time zone.
+
+MicroPython counts from 2000 on the chip and from 1970 on the unix port; here it is always 1970. Until the clock
+has been set (by NTP or a person) `known` is False and time goes on from the latest moment found on flash, so
+that the order of what is stored stays right.
+"""
+
+import time
+
+from engram.compat import const, ticks_diff, ticks_ms
+
+_DAY = const(86400)
+_SET_SINCE = const(1704067200)  # 2024-01-01: an earlier reading means that nobody has set the clock
+
+MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July",
+    "August", "September", "October", "November", "December",
+)  # fmt: skip
+
+
+def _epoch_offset() -> int:
+    return 946684800 if time.gmtime(0)[0] == 2000 else 0
+
+
+class Clock:
+    """Gives the time; `source` replaces the machine's own clock in tests (a callable that returns Unix seconds)."""
+
+    def __init__(self, zone_minutes: int = 0, source=None):
+        self.zone_minutes = zone_minutes
+        self._source = source
+        self._offset = _epoch_offset()
+        self._floor = _SET_SINCE
+        self._floor_ticks = ticks_ms()
+
+    def _machine(self) -> int:
+        return self._source() if self._source else int(time.time()) + self._offset
+
+    @property
+    def known(self) -> bool:
+        """Whether the clock has been set."""
+        return self._machine() >= _SET_SINCE
+
+    def now(self) -> int:
+        """Unix seconds; a guess that only keeps the order while the clock is not known."""
+        reading = self._machine()
+        if reading >= _SET_SINCE:
+            return reading
+        ticks = ticks_ms()
+        passed = ticks_diff(ticks, self._floor_ticks) // 1000
+        if passed > 0:
+            # Moved on at each reading: the tick counter wraps within days.
+            self._floor += passed
+            self._floor_ticks = ticks
+        return self._floor
+
+    def not_before(self, at: int) -> None:
+        """Tell a moment that has passed for certain, for example the latest one found on flash."""
+        if at > self._floor:
+            self._floor = at
+            self._floor_ticks = ticks_ms()
+
+    def day(self, at: int) -> str:
+        """The day of a moment in the configured time zone, as "2026-01-31"."""
+        return day_name((at + self.zone_minutes * 60) // _DAY)
+
+    def minute(self, at: int) -> str:
+        """A moment in the configured time zone, as "2026-01-31 14:05"."""
+        local = at + self.zone_minutes * 60
+        second = local % _DAY
+        return "%s %02d:%02d" % (day_name(local // _DAY), second // 3600, second // 60 % 60)
+
+    def start_of(self, day: str) -> int:
+        """Unix seconds at which a day such as "2026-01-31" begins in the configured time zone; ValueError if it is none."""
+        return day_number(day) * _DAY - self.zone_minutes * 60
+
+
+def civil(days: int) -> tuple:
+    """(year, month, day) of a number of days since 1970-01-01.
+
+    Counts in 400-year eras that begin on 1 March, so that the leap day is a year's last.
+    Source: H. Hinnant, "chrono-Compatible Low-Level Date Algorithms".
+    """
+    days += 719468
+    era = days // 146097
+    of_era = days - era * 146097
+    year_of_era = (of_era - of_era // 1460 + of_era // 36524 - of_era // 146096) // 365
+    of_year = of_era - (365 * year_of_era + year_of_era // 4 - year_of_era // 100)
+    shifted = (5 * of_year + 2) // 153
+    day = of_year - (153 * shifted + 2) // 5 + 1
+    month = shifted + 3 if shifted < 10 else shifted - 9
+    return year_of_era + era * 400 + (month <= 2), month, day
+
+
+def days_from_civil(year: int, month: int, day: int) -> int:
+    """The number of days since 1970-01-01: `civil` the other way round, from the same source."""
+    year -= month <= 2
+    era = year // 400
+    year_of_era = year - era * 400
+    of_year = (153 * (month - 3 if month > 2 else month + 9) + 2) // 5 + day - 1
+    return era * 146097 + year_of_era * 365 + year_of_era // 4 - year_of_era // 100 + of_year - 719468
+
+
+def day_name(days: int) -> str:
+    """A number of days since 1970-01-01 as "2026-01-31"."""
+    return "%04d-%02d-%02d" % civil(days)
+
+
+def day_number(name: str) -> int:
+    """The number of days since 1970-01-01 of a day such as "2026-01-31"; ValueError if it is none."""
+    parts = name.split("-")
+    if len(name) != 10 or len(parts) != 3:
+        raise ValueError(name)
+    for part in parts:
+        for letter in part:
+            if letter not in "0123456789":
+                raise ValueError(name)
+    days = days_from_civil(int(parts[0]), int(parts[1]), int(parts[2]))
+    if day_name(days) != name:
+        raise ValueError(name)
+    return days
+
+
+def zone_minutes(zone: str) -> int:
+    """Minutes east of Greenwich of a time zone such as "+05:30" or "-08:00"; ValueError if it is none."""
+    if len(zone) != 6 or zone[0] not in "+-" or zone[3] != ":":
+        raise ValueError(zone)
+    hours, minutes = zone[1:3], zone[4:6]
+    for letter in hours + minutes:
+        if letter not in "0123456789":
+            raise ValueError(zone)
+    if int(hours) > 14 or int(minutes) > 59:
+        raise ValueError(zone)
+    total = int(hours) * 60 + int(minutes)
+    return -total if zone[0] == "-" else total

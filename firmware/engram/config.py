@@ -1,0 +1,157 @@
+"""Settings: config.json, and secrets.json for what must never be shown, exported or synchronised.
+
+Each row of SETTINGS is (name, default, lowest, highest); for a text the two are the length's bounds, or the third is
+a tuple of the values allowed. In the files the names are nested: {"llm": {"url": "..."}} sets llm.url.
+docs/settings.md says what each is for; a test keeps the two in step.
+"""
+
+from engram import files, text
+from engram.clock import zone_minutes
+from engram.compat import const
+from engram.errors import ConfigError
+
+_FILE = "config.json"
+_SECRETS = "secrets.json"
+_LARGEST = const(8192)  # bytes of either file: it is read whole
+
+SETTINGS = (
+    ("mode", "full", ("full", "lightweight"), 0),
+    ("timezone", "+00:00", 6, 6),
+    ("llm.api", "openai", ("openai", "anthropic"), 0),
+    ("llm.url", "", 0, 200),
+    ("llm.model", "", 0, 100),
+    ("llm.roots", "roots.pem", 1, 100),
+    ("llm.context_tokens", 8192, 2048, 1000000),
+    ("llm.reply_tokens", 1024, 64, 8192),
+    ("llm.tool_rounds", 10, 1, 10),
+    ("llm.connect_seconds", 10, 1, 60),
+    ("llm.stall_seconds", 60, 1, 600),
+    ("llm.retries", 3, 0, 10),
+    ("session.messages", 20, 4, 200),
+    ("session.message_chars", 1500, 100, 8000),
+    ("session.live", 24, 2, 64),
+    ("profile.chars", 2000, 200, 8000),
+    ("catalog.tokens", 150, 20, 1000),
+    ("recall.share", 20, 0, 50),
+    ("recall.tokens", 600, 0, 4000),
+    ("recall.citations", True, 0, 0),
+    ("records.content_chars", 2000, 100, 4000),
+    ("records.bytes", 524288, 65536, 1 << 28),
+    ("journal.bytes", 786432, 65536, 1 << 28),
+    ("notes.chars", 8000, 500, 16000),
+    ("console.line_bytes", 16384, 256, 65536),
+    ("console.echo", False, 0, 0),
+    ("console.prompt", True, 0, 0),
+    ("log.level", "warning", ("debug", "info", "warning", "error"), 0),
+)
+
+SECRETS = ("llm.key",)
+
+
+class Config:
+    """The settings of one board: `config.get("llm.url")`; what no file sets has its default."""
+
+    def __init__(self, folder: str = "", overrides=None):
+        self._folder = folder
+        self._values = {}
+        self._secrets = {}
+        for name, value in _flat(_read(folder + "/" + _FILE, _FILE)):
+            self._set(name, value)
+        for name, value in _flat(_read(folder + "/" + _SECRETS, _SECRETS)):
+            self._set_secret(name, value)
+        for name, value in overrides.items() if overrides else ():
+            if name in SECRETS:
+                self._set_secret(name, value)
+            else:
+                self._set(name, value)
+
+    def get(self, name: str):
+        """The value of a setting."""
+        if name in self._values:
+            return self._values[name]
+        return _row(name)[1]
+
+    def secret(self, name: str) -> str:
+        """The value of a secret, "" if it is not set."""
+        return self._secrets.get(name, "")
+
+    def save(self, name: str, value) -> None:
+        """Set one setting in config.json, leaving the others there as they are."""
+        self._set(name, value)
+        stored = _read(self._folder + "/" + _FILE, _FILE)
+        group, _, key = name.rpartition(".")
+        stored.pop(name, None)
+        if group:
+            inner = stored.setdefault(group, {})
+            inner[key] = value
+        else:
+            stored[key] = value
+        files.write(self._folder + "/" + _FILE, text.dumps(stored))
+
+    def _set(self, name: str, value) -> None:
+        if name in SECRETS:
+            raise ConfigError(name, "is a secret: it belongs in " + _SECRETS + ", not in " + _FILE + ".")
+        _check(name, value, _row(name))
+        self._values[name] = value
+
+    def _set_secret(self, name: str, value) -> None:
+        if name not in SECRETS:
+            raise ConfigError(name, "is not a secret; " + _SECRETS + " takes " + ", ".join(SECRETS) + ".")
+        if not isinstance(value, str) or len(value) > 500 or not _is_ascii(value):
+            raise ConfigError(name, "must be a text of at most 500 printable ASCII characters.")
+        self._secrets[name] = value
+
+
+def _row(name: str) -> tuple:
+    for row in SETTINGS:
+        if row[0] == name:
+            return row
+    raise ConfigError(name, "there is no such setting; see docs/settings.md.")
+
+
+def _check(name: str, value, row: tuple) -> None:
+    _, default, low, high = row
+    if isinstance(default, bool):
+        if not isinstance(value, bool):
+            raise ConfigError(name, "must be true or false.")
+    elif isinstance(default, int):
+        if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+            raise ConfigError(name, "must be a whole number from " + str(low) + " to " + str(high) + ".")
+    elif isinstance(low, tuple):
+        if value not in low:
+            raise ConfigError(name, "must be one of " + ", ".join(low) + ".")
+    elif not isinstance(value, str) or not low <= len(value) <= high or text.printable(value) != value:
+        raise ConfigError(name, "must be a text of " + str(low) + " to " + str(high) + " characters.")
+    if name == "timezone":
+        try:
+            zone_minutes(value)
+        except ValueError:
+            raise ConfigError(name, "must look like +01:00 or -08:00.") from None
+
+
+def _is_ascii(value: str) -> bool:
+    for letter in value:
+        if not " " < letter < "\x7f":
+            return False
+    return True
+
+
+def _read(path: str, name: str) -> dict:
+    data = files.read(path, _LARGEST)
+    if data is None or not data.strip():
+        return {}
+    try:
+        values = text.loads(data)
+    except ValueError:
+        raise ConfigError(name, "is not valid JSON; compare it with docs/settings.md.") from None
+    if not isinstance(values, dict):
+        raise ConfigError(name, "must be a JSON object; compare it with docs/settings.md.")
+    return values
+
+
+def _flat(values: dict, prefix: str = ""):
+    for key, value in values.items():
+        if isinstance(value, dict) and not prefix:
+            yield from _flat(value, key + ".")
+        else:
+            yield prefix + key, value

@@ -1,0 +1,90 @@
+"""Small files: each write is whole or has not happened, whenever the power fails.
+
+The new content goes to a file beside the old one, which it then replaces in one step; what a cut write left
+behind is written over by the next one.
+"""
+
+import os
+
+from engram.errors import StoreError, StoreFull
+
+ENOENT = 2
+ENOSPC = 28
+_DRAFT = ".new"
+
+
+def read(path: str, limit: int):
+    """The content of a file as bytes, None if there is no such file; StoreError if it is longer than `limit` bytes."""
+    try:
+        with open(path, "rb") as file:
+            data = file.read(limit + 1)
+    except OSError as error:
+        if error.errno == ENOENT:
+            return None
+        raise failure(error, path) from None
+    if len(data) > limit:
+        raise StoreError(path + " is longer than " + str(limit) + " bytes: shorten it or move it away.")
+    return data
+
+
+def write(path: str, content) -> None:
+    """Replace a file's content (str or bytes), or make the file; StoreFull or StoreError, the old content then stays."""
+    data = content.encode() if isinstance(content, str) else content
+    try:
+        with open(path + _DRAFT, "wb") as file:
+            file.write(data)
+        os.rename(path + _DRAFT, path)
+    except OSError as error:
+        discard(path + _DRAFT)
+        raise failure(error, path) from None
+
+
+def discard(path: str) -> None:
+    """Remove a draft that could not be finished, so that it does not keep the room that it took."""
+    try:
+        os.remove(path)
+    except OSError:
+        pass
+
+
+def remove(path: str) -> bool:
+    """Remove a file; whether there was one."""
+    try:
+        os.remove(path)
+    except OSError as error:
+        if error.errno == ENOENT:
+            return False
+        raise failure(error, path) from None
+    return True
+
+
+def size(path: str) -> int:
+    """A file's length in bytes, -1 if there is none."""
+    try:
+        return os.stat(path)[6]
+    except OSError as error:
+        if error.errno == ENOENT:
+            return -1
+        raise failure(error, path) from None
+
+
+def make_folder(path: str) -> None:
+    """Make a folder with those above it, where they are missing."""
+    made = ""
+    for part in path.split("/"):
+        made += part
+        if made and size(made) < 0:
+            try:
+                os.mkdir(made)
+            except OSError as error:
+                raise failure(error, made) from None
+        made += "/"
+
+
+def failure(error: OSError, path: str) -> StoreError:
+    """The error of the tree that fits an OSError met at `path`."""
+    if error.errno == ENOSPC:
+        return StoreFull("the flash is full: forget something or export and compact, then try again (" + path + ").")
+    if error.errno in (1, 13, 30):
+        return StoreError(path + " cannot be written: check who owns the folder and whether it is writable.")
+    return StoreError(path + " could not be read or written (error " + str(error.errno) + "); try again.")

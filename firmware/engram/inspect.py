@@ -1,0 +1,85 @@
+"""Reads a stopped board's memory from the prompt, without the app and without a change to the flash.
+
+    >>> from engram import inspect
+    >>> inspect.show()              # how much there is
+    >>> inspect.records()           # all memories, one a line
+    >>> inspect.turns()             # the conversation, oldest first; turns("s3") for one session
+    >>> inspect.profile()
+    >>> for line in inspect.lines("memory/memory_records"): ...       # every line of a log as a dict
+
+Each takes `folder`, where the memory is ("" is the flash's root).
+"""
+
+import os
+import sys
+
+from engram import text, wire
+from engram.clock import Clock
+
+_BUFFER = wire.MAX_LINE
+
+
+def lines(log: str, folder: str = ""):
+    """Yield every undamaged line of a log as a dict, oldest first."""
+    place, _, name = (folder + "/" + log).rpartition("/")
+    segments = [file for file in os.listdir(place or "/") if file.startswith(name + ".") and file.endswith(".jsonl")]
+    # Sealed segments by number, the live one last: "0" sorts before "j".
+    segments.sort()
+    buffer = bytearray(_BUFFER)
+    for segment in segments:
+        with open(place + "/" + segment, "rb") as file:
+            for _, line, ended in wire.lines(file, buffer):
+                if ended is True and wire.check(line):
+                    yield wire.decode(line)
+
+
+def records(folder: str = "") -> None:
+    """Show the live memories."""
+    for record in _live_records(folder):
+        _show("%-7s %s  [%s]" % (record["id"], record["content"], ", ".join(record.get("tags", ()))))
+
+
+def turns(session: str = "", folder: str = "") -> None:
+    """Show the turns of all sessions, or of one."""
+    clock = Clock()
+    gone = {line["turn"] for line in lines("journal/journal", folder) if line.get("op") == "redact"}
+    for line in lines("journal/journal", folder):
+        if "text" in line and line["seq"] not in gone and session in ("", line["sid"]):
+            _show(
+                "t%-6d %-5s %s  %s: %s"
+                % (line["seq"], line["sid"], clock.minute(line["at"]), line["who"], line["text"])
+            )
+
+
+def profile(folder: str = "") -> None:
+    """Show the profile's files."""
+    for name in sorted(os.listdir(folder + "/profile")):
+        if name.endswith(".md"):
+            with open(folder + "/profile/" + name, "rb") as file:
+                _show("--- " + name + "\n" + text.decode(file.read()))
+
+
+def show(folder: str = "") -> None:
+    """Show how much there is."""
+    _show("%d memories" % sum(1 for _ in _live_records(folder)))
+    _show("%d turns" % sum(1 for line in lines("journal/journal", folder) if "text" in line))
+
+
+def _live_records(folder: str) -> list:
+    latest = {}
+    for line in lines("memory/memory_records", folder):
+        ref = line.get("id")
+        if ref is None:
+            continue
+        for gone in [ref] + line.get("with", []) if line.get("op") == "forget" else [line.get("supersedes")]:
+            if gone in latest:
+                latest[gone]["live"] = False
+        if "content" in line:
+            latest[ref] = line
+        if line.get("restores") in latest:
+            latest[line["restores"]]["live"] = True
+    return sorted([line for line in latest.values() if line.get("live", True)], key=lambda line: int(line["id"][1:]))
+
+
+def _show(line: str) -> None:
+    sys.stdout.write(text.printable(line) + "\n")

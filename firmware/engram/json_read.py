@@ -1,0 +1,234 @@
+"""JSON read strictly, the same on every runtime: RFC 8259 in UTF-8 and nothing more.
+
+The last of equal keys wins; a lone surrogate becomes U+FFFD. MicroPython's json.loads takes truncated text and
+`[1 2]`, and makes invalid UTF-8 of escaped surrogates. This reader is without recursion; it takes about five times
+as long.
+"""
+
+from engram.compat import const
+from engram.json_write import MAX_DEPTH
+from engram.utf8 import put, valid
+
+# The longest number in characters: the time to convert one grows with the square.
+_MAX_NUMBER = const(64)
+
+_SPACE = b" \n\r\t"
+_QUOTE = const(0x22)
+_COMMA = const(0x2C)
+_COLON = const(0x3A)
+_LIST = const(0x5B)  # what closes a list or an object is two codes further
+_OBJECT = const(0x7B)
+_REPLACEMENT = const(0xFFFD)
+
+_NUMBER = b"-+.0123456789eE"
+_HEXADECIMAL = b"0123456789abcdefABCDEF"
+_WORDS = ((b"true", True), (b"false", False), (b"null", None))
+_ESCAPED = b'"\\/bfnrt'  # what may follow a backslash, and below it what the two stand for
+_MEANT = b'"\\/\b\f\n\r\t'
+
+
+def loads(data: "bytes | bytearray | str"):
+    """The value of a JSON text; ValueError if it is not one whole valid value."""
+    data = data.encode() if isinstance(data, str) else bytes(data)
+    if not valid(data):
+        raise ValueError("JSON: the text is not UTF-8")
+    try:
+        return _Reader(data).value()
+    except IndexError:
+        raise ValueError("JSON: the text ends early") from None
+
+
+class _Reader:
+    """Reads value after value, with the containers around the present one in a list."""
+
+    def __init__(self, data: bytes):
+        self.data = data
+        self.at = 0
+        self.outer = []  # the containers around the one that is being filled, each with its key
+        self.container = []
+        self.key = None  # in the container; None in a list
+
+    def value(self):
+        """The value of the whole text."""
+        while True:
+            byte = self.next()
+            if byte == _QUOTE:
+                value = self.string()
+            elif byte != _OBJECT and byte != _LIST:
+                value = self.scalar()
+            elif self.open(byte):
+                continue
+            else:
+                value = {} if byte == _OBJECT else []
+            while self.outer:
+                self.keep(value)
+                if self.more():
+                    break
+                value = self.container
+                self.container, self.key = self.outer.pop()
+            else:
+                self.end()
+                return value
+
+    def next(self) -> int:
+        """Step over white space; return the byte that follows."""
+        byte = self.data[self.at]
+        while byte <= 0x20:
+            if byte not in _SPACE:
+                self.fail()
+            self.at += 1
+            byte = self.data[self.at]
+        return byte
+
+    def fail(self):
+        raise ValueError("JSON: not valid at byte " + str(self.at))
+
+    def end(self):
+        """Only white space may follow."""
+        while self.at < len(self.data):
+            if self.data[self.at] not in _SPACE:
+                self.fail()
+            self.at += 1
+
+    def open(self, mark: int) -> bool:
+        """Begin a container; False if it is closed at once."""
+        self.at += 1
+        if self.next() == mark + 2:
+            self.at += 1
+            return False
+        if len(self.outer) == MAX_DEPTH:
+            raise ValueError("JSON: nested deeper than " + str(MAX_DEPTH) + " levels")
+        self.outer.append((self.container, self.key))
+        if mark == _OBJECT:
+            self.container = {}
+            self.key = self.name()
+        else:
+            self.container = []
+            self.key = None
+        return True
+
+    def keep(self, value):
+        """Put a value into its container."""
+        if isinstance(self.container, list):
+            self.container.append(value)
+        else:
+            self.container[self.key] = value
+
+    def more(self) -> bool:
+        """Read what follows a value in a container: True after a comma, False where the container ends."""
+        byte = self.next()
+        if byte == _COMMA:
+            self.at += 1
+            if self.key is not None:
+                self.key = self.name()
+            return True
+        if byte != (_LIST if self.key is None else _OBJECT) + 2:
+            self.fail()
+        self.at += 1
+        return False
+
+    def name(self) -> str:
+        """A key and its colon."""
+        if self.next() != _QUOTE:
+            self.fail()
+        name = self.string()
+        if self.next() != _COLON:
+            self.fail()
+        self.at += 1
+        return name
+
+    def string(self) -> str:
+        start = self.at + 1
+        end = self.data.find(b'"', start)
+        part = self.data[start:end]
+        if end < 0 or b"\\" in part:
+            return self.escaped_string(start, end)
+        self.at = end + 1
+        return self.checked(part).decode()
+
+    def checked(self, part: bytes) -> bytes:
+        """A part of a string, which may hold no control characters."""
+        if part and min(part) < 0x20:
+            self.fail()
+        return part
+
+    def escaped_string(self, at: int, quote: int) -> str:
+        out = bytearray()
+        while True:
+            if quote < at:  # there is none yet, or it was an escaped one
+                quote = self.data.find(b'"', at)
+                if quote < 0:
+                    raise IndexError
+            escape = self.data.find(b"\\", at, quote)
+            out.extend(self.checked(self.data[at : quote if escape < 0 else escape]))
+            if escape < 0:
+                self.at = quote + 1
+                return bytes(out).decode()
+            self.at = escape + 1
+            put(out, self.escape())
+            at = self.at
+
+    def escape(self) -> int:
+        """The code that an escape stands for, from after its backslash."""
+        mark = self.data[self.at]
+        self.at += 1
+        if mark != 0x75:
+            index = _ESCAPED.find(bytes((mark,)))
+            if index < 0:
+                self.fail()
+            return _MEANT[index]
+        code = self.four_digits()
+        if not 0xD800 <= code < 0xE000:
+            return code
+        at = self.at
+        if code < 0xDC00 and self.data[at : at + 2] == b"\\u":
+            self.at = at + 2
+            low = self.four_digits()
+            if 0xDC00 <= low < 0xE000:
+                return 0x10000 + ((code - 0xD800) << 10) + low - 0xDC00
+            self.at = at
+        return _REPLACEMENT
+
+    def four_digits(self) -> int:
+        digits = self.data[self.at : self.at + 4]
+        for index in range(4):
+            if digits[index] not in _HEXADECIMAL:
+                self.fail()
+        self.at += 4
+        return int(digits, 16)
+
+    def scalar(self):
+        """A number, true, false or null."""
+        data, end = self.data, self.at
+        while end < len(data) and data[end] in _NUMBER:
+            end += 1
+        text = data[self.at : end]
+        if not text:
+            return self.word()
+        if len(text) > _MAX_NUMBER:
+            raise ValueError("JSON: a number is longer than " + str(_MAX_NUMBER) + " characters")
+        whole = _is_whole(text)
+        if not whole and not _is_decimal(text):
+            self.fail()
+        self.at = end
+        return int(text) if whole else float(text)
+
+    def word(self):
+        for word, value in _WORDS:
+            if self.data[self.at : self.at + len(word)] == word:
+                self.at += len(word)
+                return value
+        return self.fail()
+
+
+def _is_whole(text: bytes) -> bool:
+    digits = text[1:] if text[:1] == b"-" else text
+    return digits.isdigit() and (digits[0] != 0x30 or len(digits) == 1)
+
+
+def _is_decimal(text: bytes) -> bool:
+    number, mark, exponent = text.lower().partition(b"e")
+    whole, point, fraction = number.partition(b".")
+    if exponent[:1] == b"-" or exponent[:1] == b"+":
+        exponent = exponent[1:]
+    return _is_whole(whole) and (not point or fraction.isdigit()) and (not mark or exponent.isdigit())

@@ -1,0 +1,1 @@
+"""Remote language models."""

@@ -1,0 +1,194 @@
+"""The answer to an HTTP/1.1 request, read through one fixed buffer.
+
+    HTTP/1.1 200 OK CRLF            status line
+    Name: value CRLF ...            headers; those of _WANTED are kept
+    CRLF
+    body                            by content-length, in chunks, or until the link is closed
+
+    chunk    = size in hex [; extension] CRLF  bytes CRLF, the last of size 0
+    trailers = header lines after the last chunk, then CRLF; read and dropped
+"""
+
+from errno import ECONNRESET
+
+from engram.compat import const
+
+# What is kept of a line; headers that we want are far shorter, and a longer one is skipped without being held.
+_LINE = const(200)
+# Protect against a head, or trailers, without end.
+_HEAD_LINES = const(100)
+_HEAD_BYTES = const(16384)
+# "100 Continue" and its like before the real answer.
+_INTERIM_ANSWERS = const(4)
+# How much may be read only to be able to use the link again.
+_DRAIN_READS = const(4)
+_WANTED = (b"content-type", b"content-length", b"transfer-encoding", b"retry-after", b"connection")
+
+
+class ProtocolError(Exception):
+    """What came is not HTTP, or beyond a bound."""
+
+
+class Answer:
+    """One answer: read_head() once, then read() until it gives nothing.
+
+    status       the HTTP status
+    kind         the content type as bytes, in lower case, without parameters
+    retry_after  the seconds that the service asks to wait, -1 unknown
+    begun        whether any byte of the answer came
+    ended        whether the body was read to its end
+    reusable     whether the link may serve another request after that
+    """
+
+    def __init__(self, link, buffer: bytearray, *, stall_ms: int, most: int):
+        self.status = 0
+        self.kind = b""
+        self.retry_after = -1
+        self.begun = self.ended = self.reusable = False
+        self._link = link
+        self._buffer = buffer
+        self._view = memoryview(buffer)
+        self._start = self._end = 0
+        self._stall_ms = stall_ms
+        self._budget = most
+        self._chunked = False
+        self._left = -1  # bytes to come in this body or chunk; -1: until the link is closed
+
+    async def read_head(self) -> None:
+        """Read up to the body."""
+        for _ in range(_INTERIM_ANSWERS):
+            version = await self._read_status()
+            headers = await self._read_headers()
+            if self.status >= 200:
+                break
+        else:
+            raise ProtocolError("the service sends interim answers without end")
+        self.kind = headers.get(b"content-type", b"").split(b";")[0].strip().lower()
+        retry_after = headers.get(b"retry-after", b"").split(b".")[0]
+        self.retry_after = _number(retry_after, 10) if retry_after.isdigit() else -1
+        connection = headers.get(b"connection", b"").lower()
+        self.reusable = b"close" not in connection and (version != b"HTTP/1.0" or b"keep-alive" in connection)
+        self._frame_body(headers)
+
+    async def read(self) -> memoryview:
+        """The next bytes of the body, lent until the next call; none at the end."""
+        if self._chunked and self._left == 0:
+            await self._next_chunk()
+        if self.ended:
+            return self._view[:0]
+        if self._start == self._end:
+            await self._fill(may_end=self._left < 0)
+        start = self._start
+        count = self._end - start if self._left < 0 else min(self._end - start, self._left)
+        self._start += count
+        self._budget -= count
+        if self._budget < 0:
+            raise ProtocolError("the answer is longer than its bound")
+        if self._left > 0:
+            self._left -= count
+            self.ended = self._left == 0 and not self._chunked
+        return self._view[start : start + count]
+
+    async def drain(self, within_ms: int) -> None:
+        """Read the little that is left of the body, so that the link can be used again."""
+        self._stall_ms = within_ms
+        try:
+            for _ in range(_DRAIN_READS):
+                if not await self.read():
+                    break
+        except (OSError, ProtocolError):
+            self.reusable = False
+
+    def is_spent(self) -> bool:
+        """Whether nothing of this answer is left on the link, which may be used again."""
+        return self.ended and self.reusable and self._start == self._end
+
+    async def _read_status(self):
+        parts = (await self._read_line()).split(None, 2)
+        if len(parts) < 2 or not parts[0].startswith(b"HTTP/1.") or len(parts[1]) != 3:
+            raise ProtocolError("the service does not answer with HTTP/1.1")
+        self.status = _number(parts[1], 10)
+        return parts[0]
+
+    async def _read_headers(self):
+        headers = {}
+        room = _HEAD_BYTES
+        for _ in range(_HEAD_LINES):
+            line = await self._read_line(room)
+            if not line:
+                return headers
+            room -= len(line)
+            name, _, value = line.partition(b":")
+            name = name.lower()
+            if name in _WANTED:
+                value = value.strip()
+                if name == b"content-length" and headers.get(name, value) != value:
+                    raise ProtocolError("the answer has two lengths")
+                headers[name] = value
+        raise ProtocolError("the answer has too many headers")
+
+    def _frame_body(self, headers):
+        coding = headers.get(b"transfer-encoding")
+        length = headers.get(b"content-length")
+        if self.status in (204, 304):
+            self._left = 0
+            self.ended = True
+        elif coding is not None:
+            if coding.lower() != b"chunked":
+                raise ProtocolError("the answer has an unknown transfer encoding")
+            self._chunked = True
+            self._left = 0
+            self._in_first_chunk = True
+        elif length is not None:
+            self._left = _number(length, 10)
+            self.ended = self._left == 0
+        else:
+            self.reusable = False
+
+    async def _next_chunk(self):
+        if self.ended:
+            return
+        if not self._in_first_chunk and await self._read_line():
+            raise ProtocolError("a chunk of the answer is longer than its size")
+        self._in_first_chunk = False
+        size = (await self._read_line()).split(b";")[0].strip()
+        self._left = _number(size, 16)
+        if self._left == 0:
+            await self._read_headers()
+            self.ended = True
+
+    async def _read_line(self, most=_HEAD_BYTES):
+        """The next line without its end, cut to _LINE bytes; all that is dropped counts towards `most`."""
+        line = b""
+        while True:
+            if self._start == self._end:
+                await self._fill()
+            newline = self._buffer.find(b"\n", self._start, self._end)
+            stop = self._end if newline < 0 else newline
+            most -= stop - self._start
+            if most < 0:
+                raise ProtocolError("the head of the answer is too long")
+            line += bytes(self._view[self._start : min(stop, self._start + _LINE - len(line))])
+            self._start = stop
+            if newline >= 0:
+                self._start += 1
+                return line.rstrip(b"\r")
+
+    async def _fill(self, may_end=False):
+        self._start = self._end = 0
+        count = await self._link.readinto(self._view, self._stall_ms)
+        if count:
+            self.begun = True
+            self._end = count
+        elif may_end:
+            self.ended = True
+        else:
+            raise OSError(ECONNRESET, "the link was cut")
+
+
+def _number(digits, base):
+    # int() alone would take signs, spaces and underscores as well.
+    alphabet = b"0123456789abcdefABCDEF" if base == 16 else b"0123456789"
+    if not 0 < len(digits) <= 8 or not all(code in alphabet for code in digits):
+        raise ProtocolError("the answer has a number that is none")
+    return int(digits, base)

@@ -1,0 +1,218 @@
+"""The Anthropic API (POST {base}/v1/messages).
+
+The events of a stream; each names its type in its data as well:
+
+    message_start         message.usage: input tokens
+    content_block_start   index, content_block: text, tool_use with id and name; others (thinking) are ignored
+    content_block_delta   index, delta: text_delta with text, input_json_delta with partial_json
+    content_block_stop, ping
+    message_delta         delta.stop_reason, usage: output tokens
+    message_stop
+    error                 error: type, message
+
+A service that does not stream answers with one "message": content (a list of blocks), stop_reason, usage.
+"""
+
+import json
+
+from engram.compat import const
+from engram.llm.draft import Draft, Refusal, groups, inside_quotes, part, quoted
+from engram.text import loads
+
+_VERSION = "2023-06-01"
+# The API demands a bound; this one is for a request that has none.
+_MAX_TOKENS = const(1024)
+_CACHED = b',"cache_control":{"type":"ephemeral"}'
+_STOPS = {"max_tokens": "length", "model_context_window_exceeded": "length", "refusal": "filter"}
+_STATUS = {
+    "authentication_error": 401,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "api_error": 500,
+    "timeout_error": 504,
+    "overloaded_error": 529,
+}
+
+
+class Anthropic:
+    """The adapter."""
+
+    def path(self, prefix: str) -> str:
+        """The path of the call, after a base URL that may end in /v1 or not."""
+        return "/messages" if prefix.endswith("/v1") else "/v1/messages"
+
+    def headers(self, key: str) -> list:
+        """The headers of the call; without a key (a gateway) nothing is said about one."""
+        headers = [("Content-Type", "application/json"), ("anthropic-version", _VERSION)]
+        if key:
+            headers.append(("x-api-key", key))
+        return headers
+
+    def body(self, request, model: str):
+        """The request's bytes, piece by piece; tools and system blocks first, as the service caches them."""
+        yield b'{"model":' + quoted(model) + b',"stream":true,"max_tokens":'
+        yield str(request.max_tokens or _MAX_TOKENS).encode()
+        comma = b',"tools":['
+        for tool in request.tools:
+            yield comma + b'{"name":' + quoted(tool.name) + b',"description":' + quoted(tool.description)
+            yield b',"input_schema":' + tool.schema.encode() + b"}"
+            comma = b","
+        if request.tools:
+            yield b"]"
+        yield from _system(request.system())
+        yield b',"messages":['
+        yield from _messages(groups(request.messages(), "user"))
+        yield b"]}"
+
+    def draft(self) -> Draft:
+        """An empty reply."""
+        return _Draft()
+
+
+def _system(blocks):
+    opening = b',"system":['
+    held = ""  # one block back, because the last one is marked
+    for block in blocks:
+        if not block.strip():
+            continue
+        if held:
+            yield from _text(opening, held, False)
+            opening = b","
+        held = block
+    if held:
+        yield from _text(opening, held, True)
+        yield b"]"
+
+
+def _messages(all_groups):
+    """All messages; the last but one is marked, since the last one's recalled memories change each turn."""
+    opening = b""
+    held = None
+    last = None
+    for group in all_groups:
+        if last is None and group[0] != "user":
+            # The API wants the person to begin; a window of the history may not.
+            yield b'{"role":"user","content":"(earlier messages have left the window)"}'
+            opening = b","
+        if held:
+            yield from _message(opening, held, False)
+            opening = b","
+        held = last
+        last = group
+    if held:
+        yield from _message(opening, held, True)
+        opening = b","
+    if last:
+        yield from _message(opening, last, False)
+
+
+def _message(opening, group, is_marked):
+    role, messages = group
+    yield opening + b'{"role":"' + role.encode() + b'","content":'
+    comma = b"["
+    count = sum(bool(message.text.strip() or message.role == "tool") + len(message.calls) for message in messages)
+    for message in messages:
+        if message.role == "tool":
+            count -= 1
+            yield from _result(comma, message, is_marked and not count)
+            comma = b","
+        elif message.text.strip():
+            count -= 1
+            yield from _text(comma, message.text, is_marked and not count)
+            comma = b","
+        for call in message.calls:
+            count -= 1
+            yield comma + b'{"type":"tool_use","id":' + quoted(call.id) + b',"name":' + quoted(call.name)
+            yield b',"input":' + _input(call.arguments)
+            yield _CACHED + b"}" if is_marked and not count else b"}"
+            comma = b","
+    yield b"]}"
+
+
+def _text(opening, text, is_marked):
+    yield opening + b'{"type":"text","text":"'
+    yield from inside_quotes(text)
+    yield b'"' + _CACHED + b"}" if is_marked else b'"}'
+
+
+def _result(opening, message, is_marked):
+    yield opening + b'{"type":"tool_result","tool_use_id":' + quoted(message.call.id) + b',"content":"'
+    yield from inside_quotes(message.text)
+    yield b'"' + _CACHED + b"}" if is_marked else b'"}'
+
+
+def _input(arguments):
+    """The arguments as the object that the API wants; one that cannot be read back was answered with an error."""
+    try:
+        value = loads(arguments)
+    except ValueError:
+        value = None
+    return json.dumps(value).encode() if isinstance(value, dict) else b"{}"
+
+
+class _Draft(Draft):
+    def take(self, event):
+        kind = event.get("type")
+        if kind == "content_block_delta":
+            return self._take_delta(event.get("index"), part(event, "delta", dict))
+        if kind == "content_block_start":
+            return self._take_block(event.get("index"), part(event, "content_block", dict))
+        if kind == "message_start":
+            self._take_usage(part(event, "message", dict))
+        elif kind == "message_delta":
+            self._take_stop(part(event, "delta", dict))
+            self._take_usage(event)
+        elif kind == "message_stop":
+            self._finish()
+        elif kind == "message":
+            return self._take_whole(event)
+        elif kind == "error":
+            error = part(event, "error", dict)
+            raise Refusal(_STATUS.get(part(error, "type", str), 400), part(error, "message", str))
+        return ""
+
+    def _take_block(self, index, block):
+        kind = part(block, "type", str)
+        if kind == "tool_use":
+            call = self.open_call(index, part(block, "id", str), part(block, "name", str))
+            if part(block, "input", dict):
+                call.add(json.dumps(block["input"]))
+        return self.add_text(part(block, "text", str)) if kind == "text" else ""
+
+    def _take_delta(self, index, delta):
+        kind = delta.get("type")
+        if kind == "text_delta":
+            return self.add_text(part(delta, "text", str))
+        if kind == "input_json_delta":
+            call = self.call(index)
+            if call:
+                call.add(part(delta, "partial_json", str))
+        return ""
+
+    def _take_stop(self, holder):
+        reason = part(holder, "stop_reason", str)
+        if reason:
+            self.stop = _STOPS.get(reason, "end")
+
+    def _take_usage(self, holder):
+        usage = part(holder, "usage", dict)
+        self.count(1, usage, "output_tokens")
+        if "input_tokens" in usage:
+            # What was read from the cache, or written to it, is counted apart by this API.
+            self.count(0, usage, "input_tokens")
+            self.count(2, usage, "cache_read_input_tokens")
+            self.usage[0] += part(usage, "cache_read_input_tokens", int)
+            self.usage[0] += part(usage, "cache_creation_input_tokens", int)
+
+    def _take_whole(self, message):
+        self._take_stop(message)
+        self._take_usage(message)
+        text = "".join(self._take_block(None, block) for block in part(message, "content", list))
+        self._finish()
+        return text
+
+    def _finish(self):
+        self.stop = self.stop or "end"
+        self.done = True

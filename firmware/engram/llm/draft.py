@@ -1,0 +1,172 @@
+"""A reply while it comes in, and what the adapters of all APIs share to put requests together.
+
+An adapter (openai.OpenAI, anthropic.Anthropic) knows one API:
+
+    path(prefix)             the path of the call, after a base URL whose own path is `prefix`
+    headers(key)             (name, value) pairs
+    body(request, model)     the request's bytes, piece by piece
+    draft()                  a Draft that understands the API's events
+
+A draft is fed each event, or the one document of a service that does not stream, and gives back new text.
+What came is data of a stranger: every field is taken only if it has the type that the API promises.
+"""
+
+import json
+
+from engram.compat import const
+from engram.errors import ModelGarbled
+from engram.llm.types import Call, Reply
+from engram.text import cut_bytes, decode, encode, loads
+
+# Bounds of a reply; they protect the heap from a model that runs away. A text that is longer is cut there,
+# and the reply's stop says "length". A call is never cut, since half a call must not run: ModelGarbled.
+_TEXT_BYTES = const(16384)
+_CALLS = const(8)
+_ARGUMENTS_BYTES = const(8192)
+# How much of a text is turned into JSON at a time: the only copy of a prompt that is ever in the heap.
+_SLICE = const(512)
+
+
+class Refusal(Exception):
+    """The service said no: an HTTP status (or one like it), and its own words."""
+
+    def __init__(self, status: int, words: str, retry_after: int = -1):
+        super().__init__(words)
+        self.status = status
+        self.words = words
+        self.retry_after = retry_after
+
+
+class Draft:
+    """What has come of one reply. Each API has its own kind, with its own take().
+
+    stop  why the model ended, "" as long as it has not said so
+    done  whether nothing more is to come
+    """
+
+    def __init__(self, *, text_bytes: int = _TEXT_BYTES):
+        self.stop = ""
+        self.done = False
+        self.usage = [-1, -1, -1]  # tokens: input, output, cached
+        self._text_bytes = text_bytes
+        self._text = bytearray()
+        self._calls = []
+
+    def feed(self, data: bytes) -> str:
+        """Take the JSON of one event; the new text in it."""
+        try:
+            event = loads(data)
+        except ValueError:
+            event = None
+        if not isinstance(event, dict):
+            raise ModelGarbled("the model's service sent something that is no JSON object; is llm.url right?")
+        return self.take(event)
+
+    def take(self, event: dict) -> str:
+        """Take one event; the new text in it. Each API has its own."""
+        raise NotImplementedError
+
+    def has_text(self) -> bool:
+        """Whether any text came."""
+        return bool(self._text)
+
+    def reply(self) -> Reply:
+        """The finished reply. One that was cut has no calls: the last of them may be incomplete."""
+        calls = ()
+        if self.stop in ("end", "tools"):
+            calls = tuple(call.finished() for call in self._calls)
+            self.stop = "tools" if calls else "end"
+        return Reply(decode(self._text), calls, self.stop, tuple(self.usage))
+
+    def add_text(self, text: str) -> str:
+        """Keep `text`; what of it is within the bound."""
+        within = cut_bytes(text, self._text_bytes - len(self._text))
+        if len(within) < len(text):
+            self.stop = "length"
+            self.done = True
+        self._text.extend(encode(within))
+        return within
+
+    def open_call(self, key, ref: str, name: str) -> "_Call":
+        """Begin a call; `key` is what the API's later pieces of it will be found by."""
+        if len(self._calls) == _CALLS:
+            raise ModelGarbled("the model called more than 8 tools at once; ask for less in one message")
+        call = _Call(key, ref, name)
+        self._calls.append(call)
+        return call
+
+    def call(self, key):
+        """The last call opened with `key`; without a key, the last one; None if there is none."""
+        for call in reversed(self._calls):
+            if key is None or call.key == key:
+                return call
+        return None
+
+    def count(self, place: int, usage: dict, name: str) -> None:
+        """Keep a count of tokens, if it is there."""
+        value = usage.get(name)
+        if isinstance(value, int):
+            self.usage[place] = value
+
+
+class _Call:
+    def __init__(self, key, ref, name):
+        self.key = key
+        self.ref = ref
+        self.name = name
+        self._arguments = bytearray()
+
+    def add(self, arguments: str) -> None:
+        """Keep the next fragment of the arguments' JSON text."""
+        self._arguments.extend(encode(arguments))
+        if len(self._arguments) > _ARGUMENTS_BYTES:
+            raise ModelGarbled("the model called a tool with more than 8 KB; ask for less in one message")
+
+    def finished(self):
+        return Call(self.ref or _made_id(), self.name, decode(self._arguments) or "{}")
+
+
+def part(holder, name: str, kind):
+    """holder[name] if it is of that kind, an empty one otherwise."""
+    value = holder.get(name) if isinstance(holder, dict) else None
+    return value if isinstance(value, kind) else kind()
+
+
+def quoted(text: str) -> bytes:
+    """`text` as a JSON string."""
+    return json.dumps(text).encode()
+
+
+def inside_quotes(text: str):
+    """The bytes of `text` inside a JSON string, a slice at a time."""
+    for start in range(0, len(text), _SLICE):
+        yield memoryview(quoted(text[start : start + _SLICE]))[1:-1]
+
+
+def groups(messages, tool_role: str):
+    """(role, messages) of neighbours with one role; messages that say nothing are left out.
+
+    Results of tools have the role `tool_role`.
+    """
+    last = ""
+    group = []
+    for message in messages:
+        if message.role == "tool":
+            role = tool_role
+        elif message.calls or message.text.strip():
+            role = message.role
+        else:
+            continue
+        if role != last and group:
+            yield last, group
+            group = []
+        last = role
+        group.append(message)
+    if group:
+        yield last, group
+
+
+def _made_id():
+    import random
+
+    return "call_" + hex(random.getrandbits(30))[2:]

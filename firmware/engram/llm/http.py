@@ -1,0 +1,177 @@
+"""An HTTP/1.1 client for one service: one link, kept between requests, one request at a time.
+
+Out of here come OSError (the link), ProtocolError (not HTTP, or beyond a bound), CertificateRefused, and
+ArgumentError (what the caller passed). Redirects are not followed: a key would go where nobody meant it to.
+"""
+
+import asyncio
+from errno import ETIMEDOUT
+
+from engram.compat import const, ticks_diff, ticks_ms
+from engram.errors import ArgumentError
+from engram.llm.answer import Answer
+from engram.llm.link import addresses, connect
+from engram.llm.url import is_printable, split
+
+_CONNECT_MS = const(10_000)
+# The longest silence of a service that is thinking, before the link counts as dead.
+_STALL_MS = const(30_000)
+# A kept link that was idle for longer is not tried again: services and routers forget it without a word.
+_IDLE_MS = const(15_000)
+# Protects against an answer without end; a stream of 16 KB of text is about 2 MB of events.
+_ANSWER_BYTES = const(4_000_000)
+# One buffer for both ways: it fits a TCP segment, and the answer comes only after the request went.
+_BUFFER = const(1024)
+
+
+class Client:
+    """Requests to one base URL. `tls` is a tls_context(), needed for https."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        connect_ms: int = _CONNECT_MS,
+        stall_ms: int = _STALL_MS,
+        idle_ms: int = _IDLE_MS,
+        answer_bytes: int = _ANSWER_BYTES,
+        tls=None,
+    ):
+        secure, self.host, self.port, self.prefix = split(url)
+        if secure and not tls:
+            raise ArgumentError("tls", "must be a tls_context() for an https URL")
+        self.url = url
+        self._tls = tls if secure else None
+        self._connect_ms = connect_ms
+        self._stall_ms = stall_ms
+        self._idle_ms = idle_ms
+        self._answer_bytes = answer_bytes
+        self._addresses = None
+        self._link = None
+        self._idle_since = 0
+        self._buffer = bytearray(_BUFFER)
+        self._lock = asyncio.Lock()  # two tasks on one stream: the first would hang for ever
+
+    async def ask(self, method: str, path: str, headers=(), body=None) -> Answer:
+        """Send a request; the answer with its head read. The caller must release() it in the end.
+
+        `path` goes after the base URL's. `headers` are (name, value) pairs. `body` is called twice, to count its
+        bytes and to send them, and must give the same pieces each time; None sends no body.
+        """
+        length = -1 if body is None else sum(len(piece) for piece in body())
+        head = self._head(method, path, headers, length)
+        await self._lock.acquire()
+        answer = None
+        try:
+            answer = await self._ask(head, body, length)
+        finally:
+            if answer is None:
+                self._drop()
+                self._lock.release()
+        return answer
+
+    def release(self, answer: Answer) -> None:
+        """Be done with an answer; its link is kept if the body was read to the end, and closed otherwise."""
+        if answer.is_spent():
+            self._idle_since = ticks_ms()
+        else:
+            self._drop()
+        self._lock.release()
+
+    def tidy(self) -> None:
+        """Close a link that was idle for too long: a TLS link holds 40 KB. To be called now and then."""
+        if not self._lock.locked() and ticks_diff(ticks_ms(), self._idle_since) > self._idle_ms:
+            self._drop()
+
+    async def close(self) -> None:
+        """Close the link after the request under way; the next request opens a new one."""
+        async with self._lock:
+            self._drop()
+
+    def _drop(self):
+        if self._link:
+            self._link.close()
+            self._link = None
+
+    def _head(self, method, path, headers, length):
+        host = "[" + self.host + "]" if ":" in self.host else self.host
+        if self.port != (443 if self._tls else 80):
+            host += ":" + str(self.port)
+        path = self.prefix + path
+        if " " in path or not path.startswith("/"):
+            raise ArgumentError("path", "must begin with / and have no spaces")
+        lines = [method + " " + path + " HTTP/1.1", "Host: " + host, "Accept-Encoding: identity"]
+        if length >= 0:
+            lines.append("Content-Length: " + str(length))
+        for name, value in headers:
+            lines.append(name + ": " + value)
+        for line in lines:
+            if not is_printable(line):
+                # The line is not shown: a key may stand in it.
+                raise ArgumentError("request", "must have only printable ASCII in its path and headers")
+        return ("\r\n".join(lines) + "\r\n\r\n").encode()
+
+    async def _ask(self, head, body, length):
+        if self._link and ticks_diff(ticks_ms(), self._idle_since) > self._idle_ms:
+            self._drop()
+        while True:
+            is_new = self._link is None
+            if is_new:
+                await self._connect()
+            answer = Answer(self._link, self._buffer, stall_ms=self._stall_ms, most=self._answer_bytes)
+            try:
+                await self._exchange(answer, head, body, length)
+                return answer
+            except OSError as error:
+                if is_new or answer.begun or error.errno == ETIMEDOUT:
+                    raise
+            self._drop()  # the service had closed the kept link: once more, on a new one
+
+    async def _connect(self):
+        if not self._addresses:
+            self._addresses = addresses(self.host, self.port)
+        try:
+            self._link = await connect(self._addresses, self._tls, self.host, self._connect_ms)
+        except OSError:
+            self._addresses = None  # the host may have moved
+            raise
+
+    async def _exchange(self, answer, head, body, length):
+        failure = None
+        try:
+            await self._send(head, body, length)
+        except OSError as error:
+            if error.errno == ETIMEDOUT:
+                raise
+            failure = error
+        try:
+            # Even when sending failed: a service that refuses a body says why before it closes the link.
+            await answer.read_head()
+        except OSError as error:
+            raise failure or error
+        if failure:
+            answer.reusable = False
+
+    async def _send(self, head, body, length):
+        used = await self._put(head, 0)
+        if body is not None:
+            for piece in body():
+                length -= len(piece)
+                if length < 0:
+                    break
+                used = await self._put(piece, used)
+            if length:
+                raise ArgumentError("body", "must give the same bytes each time that it is called")
+        await self._link.write(memoryview(self._buffer)[:used], self._stall_ms)
+
+    async def _put(self, piece, used):
+        """Gather small pieces in the buffer and send it when it is full; how much of it is used then."""
+        piece = memoryview(piece)
+        while len(piece) > _BUFFER - used:
+            room = _BUFFER - used
+            self._buffer[used:] = piece[:room]
+            await self._link.write(self._buffer, self._stall_ms)
+            piece = piece[room:]
+            used = 0
+        self._buffer[used : used + len(piece)] = piece
+        return used + len(piece)

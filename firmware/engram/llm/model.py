@@ -1,0 +1,205 @@
+"""One remote model: a request in, a reply out, with retries; only kinds of ModelError leave.
+
+    client   http.Client          the link and HTTP
+    adapter  OpenAI, Anthropic    what the API says, both ways (see draft.py)
+"""
+
+import random
+from errno import ETIMEDOUT, errorcode
+
+from engram.compat import const, sleep_ms, ticks_diff, ticks_ms
+from engram.errors import ConfigError, ModelCut, ModelGarbled, ModelUnavailable
+from engram.llm.answer import ProtocolError
+from engram.llm.draft import Refusal
+from engram.llm.link import CertificateRefused
+from engram.llm.sse import Events
+from engram.llm.types import Reply, Request
+from engram.llm.url import is_printable
+
+_RETRIES = const(3)
+# Waits double from the first to the longest; a service that asks for more than the longest is not waited for.
+_FIRST_WAIT_MS = const(1_000)
+_LONGEST_WAIT_MS = const(30_000)
+# Protects against a stream that is kept alive for ever without an end.
+_REPLY_MS = const(300_000)
+# Protects the heap from a service that does not stream; the text in it is bounded by the draft.
+_WHOLE_BYTES = const(32768)
+_REFUSAL_BYTES = const(2048)
+# What follows the last event is a few bytes that come with it: no person waits longer for them.
+_DRAIN_MS = const(200)
+
+
+class _Trouble(Exception):
+    """The attempt failed; another may not, unless `is_final`."""
+
+    def __init__(self, problem, retry_after=-1, is_final=False):
+        super().__init__(problem)
+        self.retry_after = retry_after
+        self.is_final = is_final
+
+
+class Model:
+    """A model called `name` behind `adapter` and `client`; without `key`, none is sent.
+
+    `on_retry(problem, wait_ms)` is called before each wait, so that the person sees why nothing comes.
+    """
+
+    def __init__(
+        self,
+        client,
+        adapter,
+        *,
+        name: str,
+        key: str = "",
+        retries: int = _RETRIES,
+        first_wait_ms: int = _FIRST_WAIT_MS,
+        longest_wait_ms: int = _LONGEST_WAIT_MS,
+        reply_ms: int = _REPLY_MS,
+        on_retry=None,
+    ):
+        if not is_printable(key) or " " in key:
+            raise ConfigError("llm.key", "has characters that no key has; paste it again")
+        self.name = name
+        self.on_retry = on_retry
+        self._client = client
+        self._adapter = adapter
+        self._key = key
+        self._retries = retries
+        self._first_wait_ms = first_wait_ms
+        self._longest_wait_ms = longest_wait_ms
+        self._reply_ms = reply_ms
+
+    async def stream(self, request: Request, on_text) -> Reply:
+        """The model's reply; `on_text(piece)` is awaited for each piece of its text as it comes.
+
+        Failures that may pass are tried again as long as no text was passed on; after that it is ModelCut.
+        """
+        attempt = 0
+        while True:
+            draft = self._adapter.draft()
+            try:
+                return await self._attempt(request, draft, on_text)
+            except _Trouble as trouble:
+                problem = str(trouble)
+                if draft.has_text():
+                    raise ModelCut("the answer broke off: " + problem)
+                wait_ms = self._wait_ms(attempt, trouble.retry_after)
+                if trouble.is_final or attempt == self._retries or wait_ms > self._longest_wait_ms:
+                    raise ModelUnavailable(problem)
+            attempt += 1
+            if self.on_retry:
+                self.on_retry(problem, wait_ms)
+            await sleep_ms(wait_ms)
+
+    def _wait_ms(self, attempt, retry_after):
+        half = min(self._first_wait_ms << attempt, self._longest_wait_ms) // 2
+        return max(half + random.getrandbits(16) % (half + 1), retry_after * 1000)
+
+    async def _attempt(self, request, draft, on_text):
+        adapter = self._adapter
+        answer = await self._guarded(
+            self._client.ask(
+                "POST",
+                adapter.path(self._client.prefix),
+                adapter.headers(self._key),
+                lambda: adapter.body(request, self.name),
+            )
+        )
+        try:
+            if not 200 <= answer.status < 300:
+                await self._raise_refusal(answer)
+            elif answer.kind == b"application/json":
+                await self._take_whole(answer, draft, on_text)
+            elif answer.kind in (b"text/event-stream", b"text/plain", b""):
+                await self._take_events(answer, draft, on_text)
+            else:
+                raise ModelGarbled(self._client.url + " does not answer as a model does; check llm.url")
+        except Refusal as refusal:
+            raise self._judged(refusal)
+        finally:
+            self._client.release(answer)
+        if not draft.stop:
+            raise _Trouble("the service ended the answer before its end; try again")
+        return draft.reply()
+
+    async def _take_events(self, answer, draft, on_text):
+        events = Events()
+        started = ticks_ms()
+        while not draft.done:
+            piece = await self._read(answer, draft)
+            if not len(piece):
+                return
+            for data in events.feed(piece):
+                text = draft.feed(data)
+                if text:
+                    await on_text(text)
+                if draft.done:
+                    break
+            if ticks_diff(ticks_ms(), started) > self._reply_ms:
+                raise _Trouble("the answer took too long; ask for a shorter one", is_final=True)
+        await answer.drain(_DRAIN_MS)
+
+    async def _take_whole(self, answer, draft, on_text):
+        body = await self._collect(answer, _WHOLE_BYTES)
+        if not answer.ended:
+            raise ModelGarbled("the service does not stream and its answer is too long; ask for a shorter one")
+        text = draft.feed(bytes(body))
+        if text:
+            await on_text(text)
+
+    async def _read(self, answer, draft):
+        try:
+            return await self._guarded(answer.read())
+        except _Trouble:
+            if draft.stop:
+                return b""  # the model had said its last word, only the end of the stream is missing
+            raise
+
+    async def _collect(self, answer, most):
+        body = bytearray()
+        while len(body) < most:
+            piece = await self._guarded(answer.read())
+            if not len(piece):
+                break
+            body.extend(piece)
+        return body
+
+    async def _raise_refusal(self, answer):
+        from engram.llm.refusal import words_of
+
+        try:
+            body = bytes(await self._collect(answer, _REFUSAL_BYTES))
+        except (_Trouble, ModelGarbled):
+            body = b""  # the status says enough
+        status = 402 if b"insufficient_quota" in body else answer.status
+        raise Refusal(status, words_of(body), answer.retry_after)
+
+    def _judged(self, refusal):
+        """The error to raise for a service's refusal; the key, should it repeat it, is blotted out."""
+        from engram.llm.refusal import described, is_busy, refused
+
+        words = refusal.words.replace(self._key, "***") if self._key else refusal.words
+        if is_busy(refusal.status):
+            problem = "the model's service is busy" + described(refusal.status, words) + "; try again later"
+            return _Trouble(problem, refusal.retry_after)
+        return refused(refusal.status, words, self._client.url, self.name)
+
+    async def _guarded(self, awaitable):
+        """Await something of the client; its errors become ours. Never around on_text(), whose errors are its own."""
+        try:
+            return await awaitable
+        except CertificateRefused as error:
+            raise _Trouble(str(error), is_final=True)
+        except ProtocolError as error:
+            raise ModelGarbled(self._client.url + ": " + str(error) + "; check llm.url")
+        except OSError as error:
+            raise _Trouble("the link to " + self._client.host + " failed: " + _reason(error) + "; check the network")
+
+
+def _reason(error):
+    """What is known of an OSError: our own words, or the system's name of it."""
+    if len(error.args) > 1 and isinstance(error.args[1], str):
+        return error.args[1]
+    if error.errno == ETIMEDOUT:
+        return "nothing came in time"
+    return errorcode.get(error.errno) or str(error)

@@ -1,0 +1,161 @@
+"""The OpenAI API, as many services and local servers speak it (POST {base}/chat/completions).
+
+An event of the stream, and with "message" for "delta" the whole answer of a server that does not stream:
+
+    {"choices": [{"index": 0, "delta": {"content": "..", "tool_calls": [..]}, "finish_reason": null}], "usage": null}
+    tool call: {"index": 0, "id": "..", "function": {"name": "..", "arguments": "a fragment"}}, id and name once
+
+The last event has the usage and no choices; "[DONE]" comes after it, or only the end of the stream.
+"""
+
+import json
+
+from engram.llm.draft import Draft, Refusal, groups, inside_quotes, part, quoted
+
+_STOPS = {"length": "length", "content_filter": "filter"}
+# Words in the type or the code of an error inside a stream, and the status that it would have had.
+_STATUS = (("rate_limit", 429), ("server", 500), ("overloaded", 529), ("unavailable", 503), ("insufficient_quota", 402))
+
+
+class OpenAI:
+    """The adapter; `limit` is the name of the field that bounds the reply.
+
+    OpenAI itself wants "max_completion_tokens" for its newer models; most others know "max_tokens" only.
+    """
+
+    def __init__(self, *, limit: str = "max_tokens"):
+        self._limit = limit
+
+    def path(self, prefix: str) -> str:
+        """The path of the call, after the base URL."""
+        return "/chat/completions"
+
+    def headers(self, key: str) -> list:
+        """The headers of the call; without a key (a local server) nothing is said about one."""
+        headers = [("Content-Type", "application/json"), ("Accept", "text/event-stream")]
+        if key:
+            headers.append(("Authorization", "Bearer " + key))
+        return headers
+
+    def body(self, request, model: str):
+        """The request's bytes, piece by piece."""
+        yield b'{"model":' + quoted(model) + b',"stream":true,"stream_options":{"include_usage":true}'
+        if request.max_tokens:
+            yield b',"' + self._limit.encode() + b'":' + str(request.max_tokens).encode()
+        yield b',"messages":['
+        comma = yield from _system(request.system())
+        for role, group in groups(request.messages(), "tool"):
+            yield from _results(comma, group) if role == "tool" else _message(comma, role, group)
+            comma = b","
+        comma = b'],"tools":['
+        for tool in request.tools:
+            yield comma + b'{"type":"function","function":{"name":' + quoted(tool.name)
+            yield b',"description":' + quoted(tool.description)
+            yield b',"parameters":' + tool.schema.encode() + b"}}"
+            comma = b","
+        yield b"]}"
+
+    def draft(self) -> Draft:
+        """An empty reply."""
+        return _Draft()
+
+
+def _system(blocks):
+    """All blocks as one message; what is to stand before the next message."""
+    opening = b'{"role":"system","content":"'
+    for block in blocks:
+        yield opening
+        yield from inside_quotes(block)
+        opening = b""
+    if opening:
+        return b""
+    yield b'"}'
+    return b","
+
+
+def _results(comma, group):
+    for message in group:
+        yield comma + b'{"role":"tool","tool_call_id":' + quoted(message.call.id) + b',"content":"'
+        yield from inside_quotes(message.text)
+        yield b'"}'
+        comma = b","
+
+
+def _message(comma, role, group):
+    yield comma + b'{"role":"' + role.encode() + b'","content":'
+    opening = b'"'
+    for message in group:
+        if message.text:
+            yield opening
+            yield from inside_quotes(message.text)
+            opening = b"\\n\\n"
+    yield b"null" if opening == b'"' else b'"'
+    opening = b',"tool_calls":['
+    for message in group:
+        for call in message.calls:
+            yield opening + b'{"id":' + quoted(call.id) + b',"type":"function","function":{"name":' + quoted(call.name)
+            yield b',"arguments":"'
+            yield from inside_quotes(call.arguments)
+            yield b'"}}'
+            opening = b","
+    yield b"]}" if opening == b"," else b"}"
+
+
+class _Draft(Draft):
+    def feed(self, data):
+        if data.strip() == b"[DONE]":
+            self.done = True
+            self.stop = self.stop or "end"
+            return ""
+        return super().feed(data)
+
+    def take(self, event):
+        if event.get("error"):
+            raise _refusal(event["error"])
+        usage = part(event, "usage", dict)
+        self.count(0, usage, "prompt_tokens")
+        self.count(1, usage, "completion_tokens")
+        self.count(2, part(usage, "prompt_tokens_details", dict), "cached_tokens")
+        choices = part(event, "choices", list)
+        return self._take_choice(choices[0]) if choices else ""
+
+    def _take_choice(self, choice):
+        whole = part(choice, "message", dict)
+        message = whole or part(choice, "delta", dict)
+        for piece in part(message, "tool_calls", list):
+            self._take_call(piece)
+        reason = part(choice, "finish_reason", str)
+        if reason or whole:
+            self.stop = _STOPS.get(reason, "end")
+        return self.add_text(part(message, "content", str))
+
+    def _take_call(self, piece):
+        key = piece.get("index") if isinstance(piece, dict) else None
+        ref = part(piece, "id", str)
+        function = part(piece, "function", dict)
+        name = part(function, "name", str)
+        call = self.call(key)
+        if call and ref and ref != call.ref:
+            call = None  # some servers give every call the index 0
+        elif call and key is None and name and not ref:
+            call = None  # others give no index, no id, and whole calls
+        if call is None:
+            call = self.open_call(key, ref, name)
+        arguments = function.get("arguments")
+        if isinstance(arguments, dict):
+            arguments = json.dumps(arguments)
+        if isinstance(arguments, str):
+            call.add(arguments)
+
+
+def _refusal(error):
+    """What an error inside a stream that began with 200 would have been as a status."""
+    words = part(error, "message", str) or (error if isinstance(error, str) else "")
+    status = part(error, "code", int)
+    if not 400 <= status < 600:
+        kind = part(error, "type", str) + part(error, "code", str)
+        status = 400
+        for word, meaning in _STATUS:
+            if word in kind:
+                status = meaning
+    return Refusal(status, words)

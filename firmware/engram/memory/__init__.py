@@ -1,0 +1,1 @@
+"""What is remembered: records, journal, profile, notes; meanings on top of the store."""

@@ -1,0 +1,134 @@
+"""The fields of a record: which there are, what each may hold, and the form in which it is stored."""
+
+from engram import text
+from engram.compat import const
+from engram.errors import ArgumentError
+from engram.memory import ids, scope
+
+TYPES = ("fact", "decision", "preference", "convention", "code_context", "pattern", "event", "device")
+SOURCES = ("manual", "auto_llm", "auto_rule", "distilled", "import")
+IMPORTANCE = 0.5
+CLEARABLE = ("keywords", "expires", "supersedes", "turns")
+
+_MOST_TAGS = const(3)
+_TAG_LONGEST = const(32)  # characters: tags stand in the prompt of each turn
+_MOST_KEYWORDS = const(8)
+_KEYWORD_LONGEST = const(40)
+
+
+def check(name: str, value, limit: int):
+    """A field's value in the form in which it is stored; ArgumentError says what would be right.
+
+    `limit` is the longest content in characters.
+    """
+    if name not in _CHECKS:
+        raise ArgumentError(name, "there is no such field; a memory has " + ", ".join(sorted(_CHECKS)) + ".")
+    return _CHECKS[name](name, value, limit)
+
+
+def check_clearable(name: str) -> None:
+    """ArgumentError if a field cannot be cleared."""
+    if name not in CLEARABLE:
+        raise ArgumentError(name, "cannot be cleared; only " + ", ".join(CLEARABLE) + " can.")
+
+
+def tag(value: str) -> str:
+    """A tag in its one form: ASCII letters in lower case, without "#" and ",", words joined by "-"."""
+    # bytes.lower is ASCII only on every runtime; str.lower is not.
+    return "-".join(value.encode().lower().decode().replace("#", " ").replace(",", " ").split())
+
+
+def _check_content(name: str, value, limit: int):
+    if not isinstance(value, str) or not value.strip():
+        raise ArgumentError(name, "must be a text that is not empty.")
+    if len(value) > limit:
+        raise ArgumentError(name, "has %d characters, at most %d are kept: make it shorter." % (len(value), limit))
+    if "\0" in value:
+        raise ArgumentError(name, "must not contain a NUL character.")
+    return value.strip()
+
+
+def _check_words(name: str, value, most: int, longest: int, form) -> list:
+    if isinstance(value, str):
+        value = value.split(",")
+    if not isinstance(value, (list, tuple)):
+        raise ArgumentError(name, "must be a list of texts.")
+    found = []
+    for word in value:
+        if not isinstance(word, str) or len(word) > longest or "\0" in word:
+            raise ArgumentError(name, "each must be a text of 1 to %d characters." % longest)
+        word = form(word)
+        if word and word not in found:
+            found.append(word)
+    if len(found) > most:
+        raise ArgumentError(name, "at most %d are taken, these are %d." % (most, len(found)))
+    return found
+
+
+def _check_tags(name: str, value, limit: int):
+    found = _check_words(name, value, _MOST_TAGS, _TAG_LONGEST, tag)
+    if not found:
+        raise ArgumentError(name, "1 to %d tags are needed." % _MOST_TAGS)
+    return found
+
+
+def _check_keywords(name: str, value, limit: int):
+    return _check_words(name, value or (), _MOST_KEYWORDS, _KEYWORD_LONGEST, lambda word: word.strip())
+
+
+def _check_choice(choices):
+    def check_choice(name: str, value, limit: int):
+        if value not in choices:
+            raise ArgumentError(name, "must be one of " + ", ".join(choices) + ".")
+        return value
+
+    return check_choice
+
+
+def _check_importance(name: str, value, limit: int):
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
+        raise ArgumentError(name, "must be a number from 0 to 1.")
+    return round(value, 2)
+
+
+def _check_pinned(name: str, value, limit: int):
+    if not isinstance(value, bool):
+        raise ArgumentError(name, "must be true or false.")
+    return value
+
+
+def _check_moment(name: str, value, limit: int):
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
+        raise ArgumentError(name, "must be a time in Unix seconds.")
+    return value or None
+
+
+def _check_ref(name: str, value, limit: int):
+    return None if value is None else "m%d" % ids.number(name, value, "m")
+
+
+def _check_turns(name: str, value, limit: int):
+    if not isinstance(value, (list, tuple)):
+        raise ArgumentError(name, "must be a list of turn ids.")
+    return ["t%d" % ids.number(name, turn, "t") for turn in value] or None
+
+
+def _check_scope(name: str, value, limit: int):
+    if not isinstance(value, str) or not (value == scope.ALL or value[:5] == "user:" or value[:3] == "ws:"):
+        raise ArgumentError(name, "must be all, user:NAME or ws:ID.")
+    return value
+
+
+_CHECKS = {
+    "content": _check_content,
+    "tags": _check_tags,
+    "keywords": _check_keywords,
+    "type": _check_choice(TYPES),
+    "source": _check_choice(SOURCES),
+    "importance": _check_importance,
+    "pinned": _check_pinned,
+    "expires": _check_moment,
+    "supersedes": _check_ref,
+    "turns": _check_turns,
+    "scope": _check_scope,
+}

@@ -1,0 +1,247 @@
+"""Long-term memories: the log memory_records.jsonl and what its lines mean.
+
+    {"seq","id","content","tags":[..],"keywords":[..],"type","importance","source","scope","created","updated",
+     "pinned","expires","supersedes","turns":[turn ids],"was","undoes","guess","crc"}          a version of a record
+    {"seq","op":"forget","id","at","was","with":[ids],"undoes","restores","crc"}              a record that has gone
+    {"seq","op":"profile"|"note","file","old","length","at","undoes","crc"}                   a text file before an edit
+
+Absent fields mean their default. `was` is the seq of the record's line before, `undoes` the seq of a line that this one
+takes back, `with` are older records that go too, `restores` is a record that was superseded and is live again, `guess`
+says that the clock was not known.
+"""
+
+from collections import namedtuple
+
+from engram import text
+from engram.compat import const
+from engram.errors import NotFound, StoreFull
+from engram.memory import fields, ids, scope
+from engram.store.store import FORGOTTEN, LIVE, SUPERSEDED, Entry, Query, no_entry
+
+_SIMILAR = const(5)  # nearest records that a new one is compared with
+_OVERLAP = const(60)  # per cent of words in common from which a record counts as similar
+
+Stored = namedtuple("Stored", ("outcome", "id", "similar"))
+"""outcome "stored" or "duplicate"; the id of the new or of the equal record; ids of records that say nearly the same."""
+
+_FIELDS = (
+    "content", "tags", "keywords", "type", "importance", "source", "scope", "created", "updated",
+    "pinned", "expires", "supersedes", "turns",
+)  # fmt: skip
+_DEFAULTS = {"type": "fact", "importance": fields.IMPORTANCE, "source": "manual", "scope": scope.ALL, "pinned": False}
+
+
+def describe(line: dict) -> Entry:
+    """What a line of the log means to the store."""
+    seq = line.get("seq", 0)
+    if "id" not in line:
+        return no_entry(line.get("at", 0))
+    number = int(line["id"][1:])
+    if "op" in line:
+        shows = (int(line["restores"][1:]),) if "restores" in line else ()
+        gone = [(number, FORGOTTEN)] + [(int(ref[1:]), FORGOTTEN) for ref in line.get("with", ())]
+        return no_entry(line.get("at", 0), gone, shows)
+    hides = ((int(line["supersedes"][1:]), SUPERSEDED),) if "supersedes" in line else ()
+    return Entry(number, _terms(line), _labels(line), None, 0, line.get("created", 0), hides, (), None)
+
+
+def _terms(line: dict):
+    yield from text.terms(line["content"])
+    for name in ("keywords", "tags"):
+        for phrase in line.get(name, ()):
+            yield from text.terms(phrase)
+
+
+def _labels(line: dict):
+    for tag in line.get("tags", ()):
+        yield "#" + tag
+    yield "@" + line.get("scope", scope.ALL)
+    yield "!" + line.get("type", "fact")
+
+
+class Records:
+    """The records of a board; `limit` is the longest content in characters, `cap` the most bytes of the log."""
+
+    def __init__(self, store, clock, limit: int = 2000, cap: int = 524288):
+        self._store = store
+        self._cap = cap
+        self._clock = clock
+        self._limit = limit
+
+    # --- writing
+
+    def store(self, content: str, tags, asker=scope.OWNER, **more) -> Stored:
+        """Keep a record; it is on flash when this returns. Equal content of the same scope is not stored twice.
+
+        more: keywords, type, importance, pinned, expires (Unix seconds), supersedes (an id), source, scope, turns (ids of the turns that it came from).
+        """
+        values = {"content": content, "tags": tags, "scope": scope.own(asker)}
+        values.update(more)
+        values = self._checked(values, asker)
+        same, similar = self._nearest(values)
+        if self._store.bytes > self._cap:
+            raise StoreFull("memory has no room left (records.bytes): forget something, /compact, then try again.")
+        if same and "supersedes" not in values:
+            return Stored("duplicate", same, similar)
+        now = self._clock.now()
+        values["created"] = values["updated"] = now
+        seq = self._append("m%d" % self._store.next_seq, values, ())
+        return Stored("stored", "m%d" % seq, similar)
+
+    def update(self, ref: str, changes: dict, asker=scope.OWNER) -> dict:
+        """Write a next version of a record with some fields changed, None clears one; the version as a dict."""
+        number, record = self._live(ref, asker)
+        for name, value in changes.items():
+            if value is None:
+                fields.check_clearable(name)
+                record.pop(name, None)
+        kept = {name: value for name, value in changes.items() if value is not None}
+        record.update(self._checked(kept, asker))
+        record["updated"] = self._clock.now()
+        self._append("m%d" % number, record, (("was", record["seq"]),))
+        return self._store.get(number)
+
+    def forget(self, ref: str, asker=scope.OWNER) -> dict:
+        """Let a record leave recall at once, and the flash at the next compaction; what it was, as a dict.
+
+        What it superseded goes with it, so that an older fact does not come back; "turns" in the result has the turns
+        that all of them came from.
+        """
+        number, record = self._live(ref, asker)
+        line = [("op", "forget"), ("id", "m%d" % number), ("at", self._clock.now()), ("was", record["seq"])]
+        older, turns = self._roots(record)
+        if older:
+            line.append(("with", older))
+        self._store.append(line, urgent=True)
+        record["turns"] = turns
+        return record
+
+    def _roots(self, record: dict) -> tuple:
+        """The ids of what a record superseded, one after the other, and the turns that all of them came from."""
+        older = []
+        turns = list(record.get("turns", ()))
+        while record is not None and "supersedes" in record and record["supersedes"] not in older:
+            older.append(record["supersedes"])
+            record = self._store.get(int(record["supersedes"][1:]))
+            turns += [turn for turn in (record or {}).get("turns", ()) if turn not in turns]
+        return older, turns
+
+    def _append(self, ref: str, values: dict, more) -> int:
+        line = [("id", ref)]
+        for name in _FIELDS:
+            value = values.get(name)
+            if value is not None and value != _DEFAULTS.get(name) and value != []:
+                line.append((name, value))
+        line.extend(more)
+        if not self._clock.known:
+            line.append(("guess", True))
+        return self._store.append(line)
+
+    # --- reading
+
+    def get(self, ref: str, asker=scope.OWNER) -> dict:
+        """A record as a dict with its id, seq, tags and content; NotFound if this asker sees none of that id."""
+        number = ids.number("id", ref, "m")
+        record = self._store.get(number)
+        if record is None or not scope.may_see(asker, record.get("scope", scope.ALL)):
+            raise NotFound("memory", "m%d" % number, "it may have been forgotten; memory_list shows what there is.")
+        return record
+
+    def _live(self, ref: str, asker) -> tuple:
+        record = self.get(ref, asker)
+        number = int(record["id"][1:])
+        if self._store.state(number) != LIVE:
+            raise NotFound("current memory", record["id"], "a newer one has taken its place.")
+        return number, record
+
+    def newest(self, asker=scope.OWNER, tags=()):
+        """Yield live records, newest first; those that have all `tags`."""
+        for number in self._store.newest(_tag_labels(tags), scope.labels(asker)):
+            record = self._store.get(number)
+            if record is not None and not self.is_expired(record):
+                yield record
+
+    def search(self, query: str, limit: int, asker=scope.OWNER, tags=(), since: int = 0, until: int = 0):
+        """Yield (hit, record) for at most `limit` live records, best first."""
+        wanted = Query(text.terms(query), _tag_labels(tags), scope.labels(asker), since, until, "")
+        for hit in self._store.search(wanted, limit):
+            record = self._store.get(hit.number)
+            if record is not None and not self.is_expired(record):
+                yield hit, record
+
+    def is_expired(self, record: dict) -> bool:
+        """Whether a record's time is over."""
+        return 0 < record.get("expires", 0) <= self._clock.now()
+
+    def history(self, ref: str, asker=scope.OWNER):
+        """Yield the versions of a record that are still on flash, newest first, then what it superseded."""
+        record = self.get(ref, asker)
+        while record is not None:
+            yield record
+            if record.get("was"):
+                record = self._store.line(record["was"])
+            elif record.get("supersedes"):
+                record = self._store.get(int(record["supersedes"][1:]))
+            else:
+                return
+
+    def tags(self, asker=scope.OWNER):
+        """Yield (tag, number of live records), in no order."""
+        for label, count in self._store.labels("#", scope.labels(asker)):
+            yield label[1:], count
+
+    def count(self, asker=scope.OWNER) -> int:
+        """The number of live records that the asker may see."""
+        return self._store.count((), scope.labels(asker))
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of the records' log on flash."""
+        return self._store.bytes
+
+    @property
+    def damaged(self) -> int:
+        """Lines that were set aside since the log was opened."""
+        return self._store.damaged
+
+    def compact(self) -> int:
+        """Take what was forgotten, and the texts that undo kept, off the flash; the bytes saved."""
+        return self._store.compact(self._keep)
+
+    def _keep(self, line: dict) -> bool:
+        """What compaction does with a line: earlier versions of what is not forgotten stay as its history."""
+        return "id" in line and self._store.state(int(line["id"][1:])) != FORGOTTEN
+
+    # --- checking
+
+    def _nearest(self, values: dict) -> tuple:
+        """(id of a record that says the same or None, [ids of those that say nearly the same])."""
+        words = list(text.words(values["content"]))
+        similar = []
+        wanted = Query(text.terms(values["content"]), (), ("@" + values["scope"],), 0, 0, "")
+        for hit in self._store.search(wanted, _SIMILAR):
+            record = self._store.get(hit.number)
+            if record is None or self.is_expired(record):
+                continue
+            others = list(text.words(record["content"]))
+            if others == words:
+                return record["id"], similar
+            common = len(set(words) & set(others))
+            if common * 100 > _OVERLAP * max(len(set(words)), len(set(others))):
+                similar.append(record["id"])
+        return None, similar
+
+    def _checked(self, values: dict, asker) -> dict:
+        """The values in the form in which they are stored; ArgumentError names the first that is wrong."""
+        checked = {}
+        for name, value in values.items():
+            value = fields.check(name, value, self._limit)
+            if value is not None:
+                checked[name] = value
+        if "supersedes" in checked:
+            self._live(checked["supersedes"], asker)
+        return checked
+
+
+def _tag_labels(tags) -> list:
+    return ["#" + fields.tag(value) for value in tags]

@@ -1,0 +1,32 @@
+"""Who asks, and what they may see.
+
+A scope is "all", "user:NAME" for one principal, or "ws:ID" for a workspace. Who asks in a group room sees only "all",
+since the others in the room read the answer too.
+"""
+
+from collections import namedtuple
+
+ALL = "all"
+
+Asker = namedtuple("Asker", ("principal", "room", "group"))
+"""Who speaks: the principal's name, the room (a channel's name with what tells its rooms apart), whether it is a group."""
+
+OWNER = Asker("owner", "console", False)
+"""The person at the console."""
+
+
+def own(asker: Asker) -> str:
+    """The scope of what this asker tells."""
+    return ALL if asker.group else "user:" + asker.principal
+
+
+def labels(asker: Asker) -> tuple:
+    """The labels of the scopes that this asker may see."""
+    if asker.group:
+        return ("@" + ALL,)
+    return ("@" + ALL, "@user:" + asker.principal)
+
+
+def may_see(asker: Asker, scope: str) -> bool:
+    """Whether what has this scope may be shown to this asker."""
+    return "@" + scope in labels(asker)

@@ -1,0 +1,1 @@
+"""Append-only logs, keyword indexes and small files on flash."""

@@ -1,0 +1,155 @@
+"""Words and terms: how text is cut up for finding it again.
+
+words   runs of ASCII letters and digits in lower case, apostrophes dropped ("'s" counts as a space); engram.fold
+        brings other scripts and emoji into the same form, and is loaded when the first of them turns up
+terms   words without the stop words and stemmed: what an index holds and what a query asks for
+
+The figures of docs/retrieval.md were measured with these steps: a change here changes ranks and needs new indexes.
+"""
+
+from engram.compat import const
+from engram.utf8 import encode
+
+# The longest word in bytes; the rest of a longer one is left out. It bounds an index's entries.
+MAX_TERM = 48
+
+# The stop words by their length. A word is looked for among those of its own length, where a match is always a
+# whole word: no set with 90 strings on the heap, and nothing is allocated.
+STOP_WORDS = (
+    b"",
+    b"a i s t d m o",
+    b"an or if of to in on at by as is be am do he it we me us my so no ll re ve",
+    b"the and but for are was did has had you she him her his its our who why how too can not nor don",
+    b"with from were been does have they them your this that what whom when here than then very will just",
+    b"about being doing their these those which whose where there could would",
+    b"having should",
+)
+
+_LONGEST_STOP_WORD = const(6)
+_APOSTROPHE = const(0x27)
+_WIDE_MARK = const(0xFF)  # engram.fold puts it before a run of a script without spaces
+_D, _E, _G, _L, _S, _Y = b"deglsy"
+_AROUND = b'.,!?;:"()[]*-\n\r\t'  # what often stands before or after a word: only a short cut
+
+
+def words(text: str) -> "generator of str":
+    """The words of a text in order, case and accents folded."""
+    for word in _words(text):
+        yield _text(word)
+
+
+def terms(text: str) -> "generator of str":
+    """The words of a text in order without stop words, the ASCII ones stemmed."""
+    for word in _words(text):
+        size = len(word)
+        if size > _LONGEST_STOP_WORD or word not in STOP_WORDS[size]:
+            yield _text(_stem(word) if 3 < size <= MAX_TERM and word[-1] < 0x80 else word)
+
+
+def _words(text: str):
+    """The words as bytes. Most stand between spaces and need no look at their single bytes."""
+    data = encode(text).lower()
+    fold = _load_fold() if len(data) != len(text) else None
+    start, size = 0, len(data)
+    while start < size:
+        end = data.find(b" ", start)
+        if end < 0:
+            end = size
+        piece = data[start:end]
+        start = end + 1
+        if piece.isalpha():
+            yield piece
+        else:
+            piece = piece.strip(_AROUND)
+            if piece.isalpha():
+                yield piece
+            elif piece:
+                yield from _split(piece, fold)
+
+
+def _load_fold():
+    from engram.fold import fold
+
+    return fold
+
+
+def _split(piece: bytes, fold):
+    """The words of a piece without spaces."""
+    if not fold or piece[0] < 0x80 and max(piece) < 0x80:
+        yield from _scan(piece)
+    else:
+        for part in fold(piece).split():
+            if part[0] == _WIDE_MARK:
+                yield from _pairs(part)
+            elif part[0] >= 0x80 and min(part) >= 0x80:
+                yield part
+            else:
+                yield from _scan(part)
+
+
+def _scan(piece: bytes):
+    """Words between all that is no letter, digit or apostrophe."""
+    run = bytearray()
+    for byte in piece:
+        if byte >= 0x80 or 0x61 <= byte <= 0x7A or 0x30 <= byte <= 0x39 or byte == _APOSTROPHE:
+            run.append(byte)
+        elif run:
+            yield from _without_apostrophes(bytes(run))
+            run = bytearray()
+    if run:
+        yield from _without_apostrophes(bytes(run))
+
+
+def _without_apostrophes(run: bytes) -> "list | tuple":
+    """`rock's'n` gives rock and n: "'s" counts as a space where the word ends with it."""
+    if b"'" not in run:
+        return (run,)
+    run += b"'"
+    while b"'s'" in run:
+        run = run.replace(b"'s'", b" '")
+    return run.replace(b"'", b"").split()
+
+
+def _pairs(run: bytes):
+    """Each two neighbours of a script without spaces; a character that stands alone gives itself."""
+    before, start = 0, 1
+    while start < len(run):
+        end = start + (4 if run[start] >= 0xF0 else 3)
+        if before:
+            yield run[before:end]
+        elif end == len(run):
+            yield run[start:]
+        before, start = start, end
+
+
+def _text(word: bytes) -> str:
+    if len(word) > MAX_TERM:
+        end = MAX_TERM
+        while word[end] & 0xC0 == 0x80:
+            end -= 1
+        word = word[:end]
+    return word.decode()
+
+
+def _stem(word: bytes) -> bytes:
+    """A word of over three letters without the first ending that fits, a final e, one of a doubled consonant."""
+    size = len(word)
+    last = word[-1]
+    if last == _S:
+        word = _singular(word, size)
+    elif last == _G and size >= 6 and word.endswith(b"ing"):
+        word = word[:-3]
+    elif size >= 5 and (last == _D and word[-2] == _E or last == _Y and word[-2] == _L):
+        word = word[:-2]
+    if word[-1] == _E and len(word) > 4:
+        word = word[:-1]
+    last = word[-1]
+    return word[:-1] if last == word[-2] and last in b"bcdfghjkmnpqrtvwxyz" else word
+
+
+def _singular(word: bytes, size: int) -> bytes:
+    if size >= 7 and word.endswith(b"sses"):
+        return word[:-2]
+    if size >= 6 and word.endswith(b"ies"):
+        return word[:-3] + b"y"
+    return word[: -2 if size >= 5 and word[-2] == _E else -1]

@@ -1,0 +1,37 @@
+"""An HTTP server on loopback that plays a script in place of a remote LLM.
+
+It speaks POST /v1/chat/completions (OpenAI) and POST /v1/messages (Anthropic), streamed and whole, and
+GET /v1/models, to any client of those APIs. What it answers comes from a list of rules; `rules.py` draws
+their format and docs/scripted-llm.md explains it. It needs the standard library only.
+
+    async with ScriptedServer([{"when": {"contains": "hello"}, "reply": "hi"}]) as server:
+        ...                                      # server.url, server.requests
+    with serving([{"fault": "429", "times": 1}]) as server:
+        ...                                      # the same from code that is not async
+
+    python -m engram_host.scripted --script demo.json --port 0
+
+How the modules stand on each other:
+
+    rules   reading                   a script: what it means, how it is read
+    asked   answer                    a request and its answer, the same for both APIs
+    chat_completions   messages       the two APIs
+    http   playing                    bytes on the connection, and the faults
+    server   serving   __main__       the server, in a loop, in a thread and as a command
+"""
+
+from .reading import ScriptError, load, read_rule
+from .rules import Rule
+from .server import RecordedRequest, ScriptedServer
+from .serving import Serving, serving
+
+__all__ = [
+    "RecordedRequest",
+    "Rule",
+    "ScriptError",
+    "ScriptedServer",
+    "Serving",
+    "load",
+    "read_rule",
+    "serving",
+]

@@ -1,0 +1,146 @@
+"""Plays one answer to a client, with the fault that the rule asks for.
+
+    400 to 599   that status, with an error in the API's form; "retry_after": seconds, or a text (429: 1)
+    refuse       401
+    silent       nothing is sent, not even a head, and the connection stays open
+    cut          the connection ends after "after" characters
+    stall        nothing comes after "after" characters, and the connection stays open
+    malformed    an event that is not JSON comes after "after" characters, then the stream's usual end
+    error        the service's error comes as an event after "after" characters, and the stream ends
+    no_done      the stream ends without its last event: [DONE], or message_stop
+    huge         the reply is "size" characters (1048576), "piece" (4096) in an event
+    slow         the answer comes byte by byte, "delay" seconds (0.001) apart, each byte a chunk
+
+"after" counts characters of the reply's text and then of its calls' arguments; 0, the default, is before the
+first. In an answer that is not streamed it counts bytes of the body; malformed is a body that breaks off in
+the middle of its JSON; error is a status 500; no_done changes nothing.
+"""
+
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Protocol
+
+from .answer import Answer, Event, Piece, json_bytes
+from .asked import Asked
+from .http import Outgoing
+from .rules import Fault
+
+_BREAKS = ("cut", "stall", "malformed", "error")
+_JSON = {"content-type": "application/json; charset=utf-8"}
+_EVENTS = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache"}
+
+
+class Api(Protocol):
+    """What an API's module offers; see chat_completions.py and messages.py."""
+
+    NAME: str
+    PATH: str
+    BROKEN_EVENT: bytes
+
+    def read(self, headers: Mapping[str, str], body: Mapping[str, object]) -> Asked:
+        """What a request asks; raises Refused where the service would refuse it."""
+        ...
+
+    def whole(self, asked: Asked, answer: Answer, number: int) -> dict[str, object]:
+        """The answer as one JSON object."""
+        ...
+
+    def events(self, asked: Asked, answer: Answer, number: int) -> Iterator[Event]:
+        """The answer as the events of a stream."""
+        ...
+
+    def error(self, status: int, message: str) -> dict[str, object]:
+        """A refusal or a failure as one JSON object."""
+        ...
+
+    def error_event(self, message: str) -> bytes:
+        """A failure in the middle of a stream."""
+        ...
+
+    def models(self, model: str) -> dict[str, object]:
+        """The answer to GET /v1/models."""
+        ...
+
+
+class Player:
+    """Plays the answer to the `number`-th request."""
+
+    def __init__(self, api: Api, out: Outgoing, number: int):
+        self._api = api
+        self._out = out
+        self._number = number
+
+    async def refuse(self, status: int, message: str, retry_after: str = "") -> None:
+        """Send an error in the API's form."""
+        headers = {**_JSON, "retry-after": retry_after} if retry_after else _JSON
+        await self._out.whole(status, json_bytes(self._api.error(status, message)), headers)
+
+    async def play(self, asked: Asked, answer: Answer, fault: Fault | None) -> None:
+        """Send the answer, whole or as a stream, as the request asks."""
+        kind = fault.kind if fault else ""
+        if fault and fault.status:
+            await self.refuse(fault.status, f"The script answers {fault.status}.", fault.retry_after)
+            return
+        if kind == "silent":
+            await self._out.hold()
+            return
+        if fault and kind == "huge":
+            answer = replace(answer, pieces=tuple(_huge(fault.size, fault.piece)))
+        if fault and kind == "slow":
+            self._out.byte_delay = fault.delay
+        if asked.stream:
+            await self._stream(asked, answer, fault)
+        else:
+            await asyncio.sleep(answer.delay)
+            await self._whole(asked, answer, fault)
+
+    async def _stream(self, asked: Asked, answer: Answer, fault: Fault | None) -> None:
+        await self._out.start(_EVENTS)
+        if fault and fault.kind in _BREAKS:
+            events = list(self._api.events(asked, answer.first(fault.after), self._number))
+            await self._send(event for event in events if not event.closing)
+            await self._break(fault.kind, (event for event in events if event.closing))
+            return
+        events = list(self._api.events(asked, answer, self._number))
+        await self._send(events[:-1] if fault and fault.kind == "no_done" else events)
+        await self._out.finish()
+
+    async def _break(self, kind: str, closing: Iterable[Event]) -> None:
+        """What follows in a stream where it breaks."""
+        if kind == "cut":
+            self._out.keeps = False
+        elif kind == "stall":
+            await self._out.hold()
+        elif kind == "malformed":
+            await self._out.send(self._api.BROKEN_EVENT)
+            await self._send(closing)
+            await self._out.finish()
+        else:
+            await self._out.send(self._api.error_event("The script ends this stream with an error."))
+            await self._out.finish()
+
+    async def _send(self, events: Iterable[Event]) -> None:
+        for event in events:
+            await asyncio.sleep(event.delay)
+            await self._out.send(event.data)
+
+    async def _whole(self, asked: Asked, answer: Answer, fault: Fault | None) -> None:
+        body = json_bytes(self._api.whole(asked, answer, self._number), ascii_only=answer.ascii)
+        kind = fault.kind if fault else ""
+        if kind == "error":
+            await self.refuse(500, "The script answers with an error.")
+        elif kind == "malformed":
+            await self._out.whole(200, body[: len(body) // 2], _JSON)
+        elif fault and kind in ("cut", "stall"):
+            self._out.keeps = False
+            await self._out.whole(200, body, _JSON, sent=fault.after)
+            if kind == "stall":
+                await self._out.hold()
+        else:
+            await self._out.whole(200, body, _JSON)
+
+
+def _huge(size: int, piece: int) -> Iterator[Piece]:
+    for start in range(0, size, piece):
+        yield Piece("x" * min(piece, size - start))

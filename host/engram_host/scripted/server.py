@@ -1,0 +1,206 @@
+"""The server: takes connections, records requests, lets the script answer."""
+
+import asyncio
+import json
+import logging
+import os
+from collections import deque
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from . import chat_completions, messages
+from .answer import json_bytes
+from .asked import Refused
+from .http import HEAD, HttpError, Outgoing, Request, read_request
+from .playing import Api, Player
+from .reading import read_rule
+from .rules import Rule, Script
+
+MODEL = "scripted"
+"""The only model of GET /v1/models; requests may name any."""
+
+_CONNECTIONS = 64
+"""Open connections; protects the process's file handles."""
+_RECORDED = 1_000
+"""Requests that are kept to look at, the newest; protects the memory of a server that runs for days."""
+
+_APIS: tuple[Api, ...] = (chat_completions, messages)
+_LOOPBACK = "127.0.0.1"
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedRequest:
+    """A request to a model, as it came: `order` counts from 1, `body` is None if `raw` is not JSON."""
+
+    order: int
+    api: str
+    path: str
+    headers: Mapping[str, str]
+    body: object
+    head: bytes
+    raw: bytes
+
+    def line(self) -> bytes:
+        """This request as one line of JSON; bytes that are not UTF-8 are escaped."""
+        texts = {name: getattr(self, name).decode("utf-8", "backslashreplace") for name in ("head", "raw")}
+        return json_bytes({**asdict(self), **texts}) + b"\n"
+
+
+class ScriptedServer:
+    """A server on loopback that answers by `rules`; `async with` starts and ends it.
+
+    `port` 0 takes a free one. `record` names a file that gets one JSON line a request, keys included.
+    """
+
+    def __init__(
+        self,
+        rules: Iterable[Rule | Mapping[str, object]] = (),
+        *,
+        port: int = 0,
+        record: str | Path | None = None,
+    ):
+        self._script = Script(read_rule(rule, f"rule {number}") for number, rule in enumerate(rules, 1))
+        self._port = port
+        self._record = record
+        self._record_file: int | None = None
+        self._recorded: deque[RecordedRequest] = deque(maxlen=_RECORDED)
+        self._count = 0
+        self._arrived = asyncio.Condition()
+        self._server: asyncio.Server | None = None
+        self._connections: set[asyncio.Task[None]] = set()
+
+    @property
+    def url(self) -> str:
+        """Where the server listens; the APIs are below /v1."""
+        return f"http://{_LOOPBACK}:{self._port}"
+
+    @property
+    def requests(self) -> list[RecordedRequest]:
+        """The requests to a model so far, in the order of their arrival."""
+        return list(self._recorded)
+
+    def add(self, rule: Rule | Mapping[str, object], *, first: bool = False) -> None:
+        """Put a rule behind all others, or before them."""
+        self._script.add(read_rule(rule), first=first)
+
+    async def wait_for_requests(self, count: int, timeout: float = 10) -> list[RecordedRequest]:
+        """All requests as soon as there are `count`; TimeoutError after `timeout` seconds."""
+        try:
+            async with asyncio.timeout(timeout), self._arrived:
+                await self._arrived.wait_for(lambda: self._count >= count)
+        except TimeoutError as error:
+            raise TimeoutError(f"{self._count} of {count} requests came within {timeout} s") from error
+        return self.requests
+
+    async def start(self) -> None:
+        """Begin to listen."""
+        self._server = await asyncio.start_server(self._connected, _LOOPBACK, self._port, limit=HEAD)
+        if self._record is not None:
+            self._record_file = os.open(self._record, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        self._port = self._server.sockets[0].getsockname()[1]
+
+    async def close(self) -> None:
+        """End all connections, also those that a fault holds open."""
+        if self._server is not None:
+            self._server.close()
+        for connection in self._connections:
+            connection.cancel()
+        await asyncio.gather(*self._connections, return_exceptions=True)
+        await asyncio.sleep(0)  # closed transports let go of their sockets in the loop's next turn
+        if self._record_file is not None:
+            os.close(self._record_file)
+            self._record_file = None
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.get_running_loop().create_task(self._connection(reader, writer))
+        self._connections.add(task)
+        task.add_done_callback(self._connections.discard)
+
+    async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            if len(self._connections) > _CONNECTIONS:
+                raise HttpError(503, f"there are {_CONNECTIONS} connections already")
+            while (request := await read_request(reader, writer)) is not None:
+                out = Outgoing(reader, writer, request)
+                await self._answer(request, out)
+                if not out.keeps:
+                    break
+        except HttpError as error:
+            await _refuse_unread(Outgoing(reader, writer, None), error)
+        except ConnectionError as error:
+            _log.debug("a client left before its answer was complete: %s", error)
+        finally:
+            writer.close()
+
+    async def _answer(self, request: Request, out: Outgoing) -> None:
+        if request.path == "/v1/models" and request.method == "GET":
+            api = messages if "anthropic-version" in request.headers else chat_completions
+            await out.whole(200, json_bytes(api.models(MODEL)), {"content-type": "application/json"})
+            return
+        api = next((api for api in _APIS if request.path == api.PATH), None)
+        if api is None:
+            player = Player(chat_completions, out, 0)
+            paths = ", ".join(api.PATH for api in _APIS)
+            await player.refuse(404, f"there is no {request.path} here, only {paths}")
+        elif request.method != "POST":
+            await Player(api, out, 0).refuse(405, f"{request.path} takes POST, not {request.method}")
+        else:
+            await self._reply(api, request, out)
+
+    async def _reply(self, api: Api, request: Request, out: Outgoing) -> None:
+        recorded = await self._recorded_request(api, request)
+        player = Player(api, out, recorded.order)
+        if not isinstance(recorded.body, dict):
+            await player.refuse(400, "the body is not a JSON object, or has half of a surrogate pair in it")
+            return
+        try:
+            asked = api.read(request.headers, recorded.body)
+        except Refused as refusal:
+            await player.refuse(refusal.status, str(refusal))
+            return
+        rule = self._script.choose(asked, recorded.order)
+        await player.play(asked, rule.answer(asked, recorded.order, len(request.body)), rule.fault)
+
+    async def _recorded_request(self, api: Api, request: Request) -> RecordedRequest:
+        body = _parsed(request.body)
+        async with self._arrived:
+            self._count += 1
+            recorded = RecordedRequest(
+                self._count, api.NAME, request.path, request.headers, body, request.head, request.body
+            )
+            self._recorded.append(recorded)
+            if self._record_file is not None:
+                os.write(self._record_file, recorded.line())
+            self._arrived.notify_all()
+        return recorded
+
+
+def _parsed(body: bytes) -> object:
+    """The JSON value that `body` is; None if it is none, or has a text that is not Unicode."""
+    try:
+        value: object = json.loads(body)
+        json.dumps(value, ensure_ascii=False).encode()
+    except (ValueError, RecursionError):
+        return None
+    return value
+
+
+async def _refuse_unread(out: Outgoing, error: HttpError) -> None:
+    """Answer a request that could not be read; its client may be gone already."""
+    try:
+        await Player(chat_completions, out, 0).refuse(error.status, str(error))
+    except ConnectionError:
+        _log.debug("a client left before it was refused: %s", error)

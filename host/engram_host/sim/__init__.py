@@ -1,0 +1,1 @@
+"""The simulated board: MicroPython's unix port runs the firmware in a folder of this computer."""

@@ -1,0 +1,69 @@
+"""Days and times in plain integers."""
+
+import random
+import time
+
+from engram.clock import Clock, civil, day_name, day_number, days_from_civil, zone_minutes
+from support import raises
+
+KNOWN = 1790000000  # a moment in 2026
+
+
+def test_every_day_of_four_centuries_survives_the_way_there_and_back():
+    for days in range(-1000, 146097, 97):
+        assert days_from_civil(*civil(days)) == days
+
+
+def test_days_agree_with_the_platform():
+    random.seed(1)
+    offset = 946684800 if time.gmtime(0)[0] == 2000 else 0
+    for _ in range(50):
+        at = random.randrange(1000000000, 1073741823)
+        assert civil(at // 86400) == tuple(time.gmtime(at - offset)[:3])
+
+
+def test_a_day_is_one_of_the_configured_time_zone():
+    clock = Clock(zone_minutes=600, source=lambda: KNOWN)
+    assert clock.day(day_number("2026-03-01") * 86400 - 600 * 60) == "2026-03-01"
+    assert clock.day(day_number("2026-03-01") * 86400 - 600 * 60 - 1) == "2026-02-28"
+
+
+def test_a_day_starts_where_the_day_before_ends():
+    clock = Clock(zone_minutes=-330, source=lambda: KNOWN)
+    start = clock.start_of("2026-03-01")
+    assert clock.minute(start) == "2026-03-01 00:00"
+    assert clock.minute(start - 60) == "2026-02-28 23:59"
+
+
+def test_names_that_are_no_day_are_refused():
+    for name in ("2026-02-30", "2026-13-01", "26-01-01", "2026-1-01", "2026/01/01", "", "2026-01-0x", "../../etc/1"):
+        with raises(ValueError):
+            day_number(name)
+
+
+def test_an_unset_clock_is_not_known_and_goes_on_from_the_latest_moment():
+    clock = Clock(source=lambda: 1000)
+    assert not clock.known
+    clock.not_before(KNOWN)
+    assert KNOWN <= clock.now() <= KNOWN + 2
+
+
+def test_a_clock_that_is_set_is_believed_even_if_flash_has_a_later_moment():
+    clock = Clock(source=lambda: KNOWN)
+    clock.not_before(KNOWN + 1000)
+    assert clock.known and clock.now() == KNOWN
+
+
+def test_time_zones_are_read():
+    assert zone_minutes("+05:30") == 330
+    assert zone_minutes("-08:00") == -480
+
+
+def test_texts_that_are_no_time_zone_are_refused():
+    for zone in ("UTC", "+5:30", "05:30", "+05:60", "+15:00", "+0x:00", ""):
+        with raises(ValueError):
+            zone_minutes(zone)
+
+
+def test_day_names_have_four_digits_of_year():
+    assert day_name(0) == "1970-01-01"

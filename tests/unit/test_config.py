@@ -1,0 +1,91 @@
+"""Settings: defaults, the two files, and errors that name the key."""
+
+from engram import files
+from engram.config import SECRETS, SETTINGS, Config
+from engram.errors import ConfigError
+from support import folder, raises
+
+
+def _with(config, secrets=None):
+    place = folder()
+    files.write(place + "/config.json", config)
+    if secrets:
+        files.write(place + "/secrets.json", secrets)
+    return place
+
+
+def _problem(config, secrets=None):
+    with raises(ConfigError) as caught:
+        Config(_with(config, secrets))
+    return caught.error
+
+
+def test_without_files_everything_has_its_default():
+    config = Config(folder())
+    for name, default, _, _ in SETTINGS:
+        assert config.get(name) == default
+
+
+def test_a_file_sets_nested_names():
+    config = Config(_with('{"mode":"lightweight","llm":{"url":"http://x/v1"}}'))
+    assert config.get("llm.url") == "http://x/v1" and config.get("mode") == "lightweight"
+
+
+def test_overrides_go_before_files():
+    config = Config(_with('{"llm":{"model":"a"}}'), {"llm.model": "b", "llm.key": "k"})
+    assert config.get("llm.model") == "b" and config.secret("llm.key") == "k"
+
+
+def test_an_unknown_setting_is_named():
+    assert _problem('{"llm":{"urll":"x"}}').key == "llm.urll"
+
+
+def test_a_number_out_of_bounds_is_named_with_its_bounds():
+    error = _problem('{"session":{"messages":1}}')
+    assert error.key == "session.messages" and "4 to 200" in error.problem
+
+
+def test_values_of_a_wrong_kind_are_refused():
+    for config in ('{"llm":{"url":5}}', '{"mode":"both"}', '{"console":{"echo":1}}', '{"llm":{"retries":true}}'):
+        _problem(config)
+
+
+def test_a_time_zone_that_is_none_is_refused():
+    assert _problem('{"timezone":"+25:00"}').key == "timezone"
+
+
+def test_broken_json_is_named_by_its_file():
+    for config in ('{"llm":{"url":"x"', "[1]", "nonsense", '{"a":1} x'):
+        assert _problem(config).key == "config.json"
+
+
+def test_a_secret_in_the_config_file_is_refused():
+    error = _problem('{"llm":{"key":"sk-1"}}')
+    assert error.key == "llm.key" and "secrets.json" in error.problem
+
+
+def test_a_setting_in_the_secrets_file_is_refused():
+    assert _problem("{}", '{"llm":{"url":"x"}}').key == "llm.url"
+
+
+def test_no_error_shows_a_secret():
+    error = _problem("{}", '{"llm":{"key":"sk-\\u0007secret"}}')
+    assert "secret\\u0007" not in str(error) and "sk-" not in str(error)
+
+
+def test_secrets_are_no_settings():
+    assert not set(SECRETS) & {row[0] for row in SETTINGS}
+
+
+def test_saving_one_setting_keeps_the_others():
+    place = _with('{"llm":{"url":"http://x/v1"}}')
+    Config(place).save("mode", "lightweight")
+    config = Config(place)
+    assert config.get("mode") == "lightweight" and config.get("llm.url") == "http://x/v1"
+
+
+def test_saving_a_wrong_value_changes_nothing():
+    place = _with('{"mode":"full"}')
+    with raises(ConfigError):
+        Config(place).save("mode", "both")
+    assert files.read(place + "/config.json", 100) == b'{"mode":"full"}'

@@ -1,0 +1,58 @@
+"""Small files are whole or unchanged."""
+
+import os
+
+from engram import files
+from engram.errors import StoreError
+from support import folder, raises
+
+
+def test_what_was_written_is_read():
+    path = folder() + "/a.txt"
+    files.write(path, "héllo 你好")
+    assert files.read(path, 100) == "héllo 你好".encode()
+
+
+def test_a_missing_file_reads_as_none():
+    assert files.read(folder() + "/none", 10) is None
+
+
+def test_a_file_over_its_limit_is_refused():
+    path = folder() + "/a"
+    files.write(path, "12345")
+    with raises(StoreError) as caught:
+        files.read(path, 4)
+    assert "longer than 4 bytes" in str(caught.error)
+
+
+def test_a_write_leaves_no_draft_behind():
+    place = folder()
+    files.write(place + "/a", "1")
+    files.write(place + "/a", "2")
+    assert os.listdir(place) == ["a"]
+
+
+def test_a_write_into_a_missing_folder_is_an_error_of_the_tree():
+    with raises(StoreError):
+        files.write(folder() + "/no/such/file", "x")
+
+
+def test_a_draft_left_by_a_power_cut_is_written_over():
+    path = folder() + "/a"
+    with open(path + ".new", "w") as file:
+        file.write("half of someth")
+    files.write(path, "whole")
+    assert files.read(path, 100) == b"whole"
+
+
+def test_folders_are_made_with_those_above():
+    place = folder()
+    files.make_folder(place + "/x/y")
+    files.make_folder(place + "/x/y")
+    assert files.size(place + "/x/y") >= 0
+
+
+def test_removing_tells_whether_there_was_a_file():
+    path = folder() + "/a"
+    files.write(path, "1")
+    assert files.remove(path) and not files.remove(path)

@@ -1,0 +1,225 @@
+"""The Anthropic API: requests with their marks for the cache, replies from their events."""
+
+import json
+
+from support import raises
+
+from engram.errors import ModelGarbled
+from engram.llm.anthropic import Anthropic
+from engram.llm.draft import Refusal
+from engram.llm.types import Call, Request, Tool, assistant, result, user
+
+_MARK = {"type": "ephemeral"}
+_CALL = Call("toolu_1", "memory_recall", '{"tags": ["café"]}')
+_OTHER = Call("toolu_2", "memory_list", "")
+_TOOL = Tool("memory_list", "Lists all", '{"type":"object","properties":{}}')
+
+
+def _body(messages, system=("You are Engram.", "Tags: a b"), tools=(), max_tokens=100):
+    request = Request(lambda: iter(system), lambda: iter(messages), tools, max_tokens)
+    return json.loads(b"".join(bytes(piece) for piece in Anthropic().body(request, "some-model")))
+
+
+def _text(text, **more):
+    return dict(more, type="text", text=text)
+
+
+def _feed(*events):
+    draft = Anthropic().draft()
+    return [draft.feed(json.dumps(event).encode()) for event in events], draft
+
+
+def _start(index, **block):
+    return {"type": "content_block_start", "index": index, "content_block": block}
+
+
+def _delta(index, kind, **fields):
+    return {"type": "content_block_delta", "index": index, "delta": dict(fields, type=kind)}
+
+
+def _stop(reason, output=5):
+    return {"type": "message_delta", "delta": {"stop_reason": reason}, "usage": {"output_tokens": output}}
+
+
+def test_the_path_fits_a_base_with_and_without_its_version():
+    assert Anthropic().path("") == "/v1/messages"
+    assert Anthropic().path("/proxy") == "/v1/messages"
+    assert Anthropic().path("/proxy/v1") == "/messages"
+
+
+def test_a_key_is_sent_only_if_there_is_one():
+    assert ("x-api-key", "k") in Anthropic().headers("k")
+    assert "x-api-key" not in dict(Anthropic().headers(""))
+    assert ("anthropic-version", "2023-06-01") in Anthropic().headers("")
+
+
+def test_a_request_streams_and_always_has_a_bound():
+    body = _body([user("hi")])
+    assert (body["model"], body["stream"], body["max_tokens"]) == ("some-model", True, 100)
+    assert _body([user("hi")], max_tokens=0)["max_tokens"] > 0
+
+
+def test_the_last_system_block_is_marked():
+    assert _body([user("hi")], system=("a", "", "b", " \n"))["system"] == [_text("a"), _text("b", cache_control=_MARK)]
+
+
+def test_without_system_blocks_there_is_no_system():
+    assert "system" not in _body([user("hi")], system=("", "\n"))
+
+
+def test_the_last_message_but_one_is_marked():
+    messages = [user("a"), assistant("b"), user("c"), assistant("d"), user("e")]
+    found = _body(messages)["messages"]
+    assert [message["role"] for message in found] == ["user", "assistant"] * 2 + ["user"]
+    assert [("cache_control" in message["content"][-1]) for message in found] == [False, False, False, True, False]
+
+
+def test_one_message_is_not_marked():
+    assert _body([user("a")])["messages"] == [{"role": "user", "content": [_text("a")]}]
+
+
+def test_results_and_the_text_after_them_are_one_message_of_the_user():
+    messages = [user("a"), assistant("b", (_CALL, _OTHER)), result(_CALL, "1"), result(_OTHER, ""), user("c"), user("d")]
+    found = _body(messages)["messages"]
+    assert found[1]["content"] == [
+        _text("b"),
+        {"type": "tool_use", "id": "toolu_1", "name": "memory_recall", "input": {"tags": ["café"]}},
+        {"type": "tool_use", "id": "toolu_2", "name": "memory_list", "input": {}, "cache_control": _MARK},
+    ]
+    assert found[2] == {
+        "role": "user",
+        "content": [
+            {"type": "tool_result", "tool_use_id": "toolu_1", "content": "1"},
+            {"type": "tool_result", "tool_use_id": "toolu_2", "content": ""},
+            _text("c"),
+            _text("d"),
+        ],
+    }
+
+
+def test_only_the_last_block_of_a_message_is_marked():
+    found = _body([user("a"), assistant("", (_CALL,)), result(_CALL, "1"), assistant("b"), user("c")])["messages"]
+    assert "cache_control" not in found[2]["content"][0]
+    found = _body([user("a"), user("b"), assistant("c")])["messages"]
+    assert ["cache_control" in block for block in found[0]["content"]] == [False, True]
+
+
+def test_empty_texts_are_never_sent():
+    found = _body([user("a"), assistant(" \n"), user(""), user("b")])["messages"]
+    assert found == [{"role": "user", "content": [_text("a"), _text("b")]}]
+
+
+def test_a_history_that_begins_with_the_assistant_is_given_a_first_message():
+    found = _body([assistant("a"), user("b")])["messages"]
+    assert [message["role"] for message in found] == ["user", "assistant", "user"]
+
+
+def test_arguments_that_are_no_object_become_an_empty_one():
+    for arguments in ("", '{"a"', "[1]", "null"):
+        call = Call("toolu_1", "x", arguments)
+        found = _body([user("a"), assistant("", (call,)), result(call, "refused")])["messages"]
+        assert found[1]["content"][0]["input"] == {}, arguments
+
+
+def test_tools_are_described():
+    assert _body([user("a")], tools=(_TOOL, _TOOL))["tools"] == [
+        {"name": "memory_list", "description": "Lists all", "input_schema": {"type": "object", "properties": {}}}
+    ] * 2
+    assert "tools" not in _body([user("a")])
+
+
+def test_a_stream_of_text_and_calls_is_put_together():
+    usage = {"input_tokens": 10, "cache_read_input_tokens": 100, "cache_creation_input_tokens": 5, "output_tokens": 1}
+    pieces, draft = _feed(
+        {"type": "message_start", "message": {"usage": usage}},
+        _start(0, type="thinking", thinking=""),
+        _delta(0, "thinking_delta", thinking="hm"),
+        _delta(0, "signature_delta", signature="x"),
+        {"type": "content_block_stop", "index": 0},
+        {"type": "ping"},
+        _start(1, type="text", text=""),
+        _delta(1, "text_delta", text="Grüß "),
+        _delta(1, "text_delta", text="你😀"),
+        _start(2, type="tool_use", id="a", name="one", input={}),
+        _start(3, type="tool_use", id="b", name="two", input={}),
+        _delta(2, "input_json_delta", partial_json=""),
+        _delta(2, "input_json_delta", partial_json='{"x"'),
+        _delta(2, "input_json_delta", partial_json=": 1}"),
+        _stop("tool_use"),
+        {"type": "message_stop"},
+    )
+    assert "".join(pieces) == "Grüß 你😀"
+    assert draft.done
+    assert draft.reply() == (
+        "Grüß 你😀",
+        (("a", "one", '{"x": 1}'), ("b", "two", "{}")),
+        "tools",
+        (115, 5, 100),
+    )
+
+
+def test_stops_are_told():
+    for reason, stop in (
+        ("end_turn", "end"),
+        ("stop_sequence", "end"),
+        ("max_tokens", "length"),
+        ("model_context_window_exceeded", "length"),
+        ("refusal", "filter"),
+    ):
+        assert _feed(_stop(reason))[1].reply().stop == stop
+
+
+def test_a_reply_that_was_cut_has_no_calls():
+    _, draft = _feed(_start(0, type="tool_use", id="a", name="one"), _stop("max_tokens"))
+    assert draft.reply().calls == ()
+
+
+def test_without_a_stop_reason_there_is_no_stop():
+    assert _feed(_start(0, type="text", text="x"))[1].stop == ""
+
+
+def test_a_whole_answer_is_taken():
+    content = [_text("hi"), {"type": "tool_use", "id": "a", "name": "one", "input": {"x": 1}}]
+    usage = {"input_tokens": 4, "output_tokens": 2}
+    pieces, draft = _feed({"type": "message", "content": content, "stop_reason": "tool_use", "usage": usage})
+    text, calls, stop, usage = draft.reply()
+    assert (pieces, text, stop, usage) == (["hi"], "hi", "tools", (4, 2, -1))
+    assert (calls[0].id, json.loads(calls[0].arguments)) == ("a", {"x": 1})
+
+
+def test_a_whole_text_beyond_its_bound_is_cut():
+    pieces, draft = _feed({"type": "message", "content": [_text("x" * 16390)], "stop_reason": "end_turn"})
+    assert (len(pieces[0]), draft.reply().stop) == (16384, "length")
+
+
+def test_an_error_in_the_stream_has_a_status():
+    for kind, status in (("overloaded_error", 529), ("rate_limit_error", 429), ("invalid_request_error", 400)):
+        with raises(Refusal) as caught:
+            _feed({"type": "error", "error": {"type": kind, "message": "m"}})
+        assert (caught.error.status, caught.error.words) == (status, "m")
+
+
+def test_calls_are_bounded():
+    with raises(ModelGarbled):
+        _feed(*(_start(index, type="tool_use", id="a", name="x") for index in range(9)))
+    with raises(ModelGarbled):
+        _feed(_start(0, type="tool_use", id="a", name="x"), _delta(0, "input_json_delta", partial_json="x" * 8193))
+
+
+def test_fields_of_wrong_types_are_ignored():
+    for odd in (None, 1, "x", [], {}, [1], ["x"], [None], {"type": 1}, True, 1.5):
+        for event in (
+            {"type": odd},
+            {"type": "message_start", "message": odd},
+            {"type": "message_delta", "delta": odd, "usage": odd},
+            {"type": "message", "content": odd, "usage": {"input_tokens": odd, "cache_read_input_tokens": odd}},
+            _start(odd, type=odd),
+            _start(odd, type="text", text=odd),
+            _start(odd, type="tool_use", id=odd, name=odd, input=odd),
+            _delta(odd, odd),
+            _delta(odd, "text_delta", text=odd),
+            _delta(odd, "input_json_delta", partial_json=odd),
+            {"type": "content_block_start", "content_block": odd},
+        ):
+            _, draft = _feed(event)
+            draft.reply()

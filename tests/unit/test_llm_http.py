@@ -1,0 +1,269 @@
+"""The HTTP client against a service in the same process: requests, links kept and lost, bounds in time."""
+
+import asyncio
+from errno import ETIMEDOUT
+
+from llm_peer import CLOSE, Peer, answer
+from support import on_micropython, raises
+
+from engram.compat import sleep_ms
+from engram.errors import ArgumentError
+from engram.llm.http import Client
+
+
+async def _fetch(client, path="/x", body=None, headers=()):
+    """(status, body) of one request."""
+    got = await client.ask("POST", path, headers, body)
+    try:
+        text = b""
+        while not got.ended:
+            text += bytes(await got.read())
+        return got.status, text
+    finally:
+        client.release(got)
+
+
+async def _unreachable():
+    """A URL where nobody listens."""
+    async with Peer() as peer:
+        pass
+    return peer.url
+
+
+async def test_a_request_has_its_line_its_headers_and_its_body():
+    async with Peer([answer(b"hello")]) as peer:
+        client = Client(peer.url + "/v1/")
+        assert await _fetch(client, "/chat", lambda: (b"ab", b"", b"c"), [("X-Key", "k")]) == (200, b"hello")
+        head, body = peer.requests[0]
+    host = peer.url[7:].encode()
+    assert head.startswith(b"POST /v1/chat HTTP/1.1\r\nHost: " + host + b"\r\n"), head
+    assert b"\r\nX-Key: k\r\n" in head
+    assert b"\r\nContent-Length: 3\r\n" in head
+    assert body == b"abc"
+
+
+async def test_a_body_is_counted_in_bytes():
+    async with Peer([answer(b"")]) as peer:
+        await _fetch(Client(peer.url), "/x", lambda: ("你好".encode(), memoryview("é!".encode())))
+    assert peer.requests[0][1] == "你好é!".encode()
+
+
+async def test_pieces_of_all_sizes_arrive_in_order():
+    def body():
+        for size in (0, 1, 1023, 1024, 1025, 5, 3000, 0, 7, 2048, 1000, 24, 1):
+            yield bytes(65 + size % 26 for _ in range(size))
+
+    async with Peer([answer(b"")]) as peer:
+        await _fetch(Client(peer.url), "/x", body)
+    assert peer.requests[0][1] == b"".join(body())
+
+
+async def test_without_a_body_no_length_is_sent():
+    async with Peer([answer(b"")]) as peer:
+        await _fetch(Client(peer.url))
+    assert b"content-length" not in peer.requests[0][0].lower()
+
+
+async def test_a_body_that_changes_is_refused_and_the_next_request_works():
+    lengths = [3, 4, 3, 2]
+
+    def body():
+        yield b"x" * lengths.pop(0)
+
+    async with Peer([answer(b"")], [answer(b"")]) as peer:
+        client = Client(peer.url)
+        for _ in range(2):
+            with raises(ArgumentError):
+                await _fetch(client, "/x", body)
+        assert await _fetch(client) == (200, b"")
+
+
+async def test_what_could_end_a_header_early_is_refused():
+    client = Client("http://127.0.0.1:9")
+    for path, headers in (
+        ("/a b", ()),
+        ("/\r\nX: y", ()),
+        ("/\x00", ()),
+        ("x", ()),
+        ("/", [("X", "a\r\nY: b")]),
+        ("/", [("X", "a\nb")]),
+        ("/", [("X", "a\x00b")]),
+        ("/", [("X\r\nY", "a")]),
+        ("/", [("X", "ключ")]),
+    ):
+        with raises(ArgumentError):
+            await client.ask("GET", path, headers)
+
+
+async def test_a_refused_header_is_not_shown():
+    with raises(ArgumentError) as caught:
+        await Client("http://127.0.0.1:9").ask("GET", "/", [("X", "secret\n")])
+    assert "secret" not in str(caught.error)
+
+
+def test_https_without_roots_is_refused():
+    with raises(ArgumentError):
+        Client("https://example.org")
+
+
+async def test_a_link_is_kept():
+    async with Peer([answer(b"1")], [answer(b"2")]) as peer:
+        client = Client(peer.url)
+        assert [await _fetch(client), await _fetch(client)] == [(200, b"1"), (200, b"2")]
+        assert peer.connections == 1
+
+
+async def test_a_link_that_was_idle_for_long_is_not_kept():
+    async with Peer([answer(b"1")], [answer(b"2")]) as peer:
+        client = Client(peer.url, idle_ms=10)
+        await _fetch(client)
+        await sleep_ms(30)
+        assert await _fetch(client) == (200, b"2")
+        assert peer.connections == 2
+
+
+async def test_tidy_closes_an_idle_link():
+    async with Peer([answer(b"1"), 10_000], [answer(b"2")]) as peer:
+        client = Client(peer.url, idle_ms=10)
+        await _fetch(client)
+        client.tidy()
+        assert client._link
+        await sleep_ms(30)
+        client.tidy()
+        assert not client._link
+
+
+async def test_a_link_with_an_unread_body_is_not_kept():
+    async with Peer([answer(b"x" * 3000)], [answer(b"2")]) as peer:
+        client = Client(peer.url)
+        got = await client.ask("GET", "/")
+        await got.read()
+        client.release(got)
+        assert await _fetch(client) == (200, b"2")
+        assert peer.connections == 2
+
+
+async def test_a_kept_link_that_the_service_closed_is_replaced_unseen():
+    async with Peer([answer(b"1"), CLOSE], [answer(b"2")]) as peer:
+        client = Client(peer.url)
+        await _fetch(client)
+        await sleep_ms(20)
+        assert await _fetch(client, "/x", lambda: (b"body",)) == (200, b"2")
+        assert peer.connections == 2
+
+
+async def test_a_kept_link_that_breaks_in_an_answer_is_an_error():
+    async with Peer([answer(b"1")], [b"HTTP/1.1 200", CLOSE], [answer(b"3")]) as peer:
+        client = Client(peer.url)
+        await _fetch(client)
+        with raises(OSError):
+            await _fetch(client)
+        assert await _fetch(client) == (200, b"3")
+
+
+async def test_a_link_that_is_closed_without_an_answer_is_an_error_the_first_time():
+    async with Peer([CLOSE], [answer(b"2")]) as peer:
+        client = Client(peer.url)
+        with raises(OSError):
+            await _fetch(client)
+        assert len(peer.requests) == 1
+        assert await _fetch(client) == (200, b"2")
+
+
+async def test_a_service_that_is_silent_times_out_and_the_next_request_works():
+    async with Peer([2000], [b"HTTP/1.1 200 OK\r\n", 2000], [answer(b"3")]) as peer:
+        client = Client(peer.url, stall_ms=40)
+        for _ in range(2):
+            with raises(OSError) as caught:
+                await _fetch(client)
+            assert caught.error.errno == ETIMEDOUT
+        assert await _fetch(client) == (200, b"3")
+
+
+async def test_where_nobody_listens_is_an_error_and_the_name_is_asked_again():
+    client = Client(await _unreachable())
+    with raises(OSError):
+        await _fetch(client)
+    assert client._addresses is None
+
+
+async def test_the_name_is_asked_once():
+    async with Peer([answer(b"1"), CLOSE], [answer(b"2")]) as peer:
+        client = Client(peer.url)
+        await _fetch(client)
+        known = client._addresses
+        await _fetch(client)
+        assert client._addresses is known
+
+
+async def test_the_next_address_is_tried():
+    nowhere = Client(await _unreachable())
+    async with Peer([answer(b"1")]) as peer:
+        client = Client(peer.url)
+        from engram.llm.link import addresses
+
+        client._addresses = addresses(nowhere.host, nowhere.port)[:1] + addresses(client.host, client.port)[:1]
+        assert await _fetch(client) == (200, b"1")
+
+
+async def test_a_name_that_is_not_known_is_an_error():
+    with raises(OSError) as caught:
+        await _fetch(Client("http://nobody.invalid"))
+    assert "name" in str(caught.error)
+
+
+async def test_two_requests_at_once_take_turns():
+    async with Peer([answer(b"1")], [20, answer(b"2")], [answer(b"3")]) as peer:
+        client = Client(peer.url)
+        found = await asyncio.gather(_fetch(client), _fetch(client), _fetch(client))
+        assert sorted(found) == [(200, b"1"), (200, b"2"), (200, b"3")]
+        assert peer.connections == 1
+
+
+async def test_a_request_that_is_cancelled_leaves_the_client_usable():
+    async with Peer([2000], [answer(b"2")]) as peer:
+        client = Client(peer.url)
+        task = asyncio.create_task(_fetch(client))
+        await sleep_ms(30)
+        task.cancel()
+        try:
+            await task
+        except asyncio.CancelledError:
+            pass
+        assert client._link is None
+        assert await _fetch(client) == (200, b"2")
+
+
+async def test_a_request_that_is_cancelled_while_it_waits_for_its_turn_takes_nothing():
+    async with Peer([60, answer(b"1")], [answer(b"2")]) as peer:
+        client = Client(peer.url)
+        first = asyncio.create_task(_fetch(client))
+        second = asyncio.create_task(_fetch(client))
+        await sleep_ms(20)
+        second.cancel()
+        try:
+            await second
+        except asyncio.CancelledError:
+            pass
+        assert await first == (200, b"1")
+        assert await _fetch(client) == (200, b"2")
+
+
+async def test_close_waits_for_the_request_under_way():
+    async with Peer([30, answer(b"1")], [answer(b"2")]) as peer:
+        client = Client(peer.url)
+        task = asyncio.create_task(_fetch(client))
+        await sleep_ms(10)
+        await client.close()
+        assert await task == (200, b"1")
+        assert client._link is None
+
+
+async def test_a_refusal_is_read_even_when_the_body_could_not_be_sent():
+    if not on_micropython():
+        return  # CPython's streams give nothing more after a failed write
+    piece = b"x" * 1024
+    refusal = answer(b"too long", "413 Content Too Large", "Connection: close\r\n")
+    async with Peer([refusal, 30, CLOSE], reads_bodies=False) as peer:
+        status, _ = await _fetch(Client(peer.url), "/x", lambda: (piece for _ in range(8000)))
+    assert status == 413

@@ -1,0 +1,277 @@
+"""A model behind the client: replies, retries, and which error leaves for what goes wrong."""
+
+import asyncio
+import json
+
+from llm_peer import CLOSE, Peer, answer, stream
+from support import raises
+
+from engram.compat import sleep_ms
+from engram.errors import ConfigError, ModelCut, ModelGarbled, ModelRefused, ModelUnavailable
+from engram.llm.anthropic import Anthropic
+from engram.llm.http import Client
+from engram.llm.model import Model
+from engram.llm.openai import OpenAI
+from engram.llm.types import Request, user
+
+_KEY = "sk-0123456789"
+_HI = '{"choices":[{"delta":{"content":"hi"}}]}'
+_THERE = '{"choices":[{"delta":{"content":" there"},"finish_reason":"stop"}]}'
+_WHOLE = stream((_HI, _THERE, "[DONE]"))
+_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+_CUT = _HEAD + b"data: " + _HI.encode() + b"\n\n"
+_BUSY = answer(b'{"error":{"message":"slow down"}}', "429 Too Many Requests")
+_REQUEST = Request(lambda: iter(("You are Engram.",)), lambda: iter((user("hello"),)), (), 100)
+
+
+class _Person:
+    """Keeps what is passed on."""
+
+    def __init__(self):
+        self.text = []
+        self.waits = []
+
+    async def take(self, piece):
+        self.text.append(piece)
+
+    def wait(self, problem, wait_ms):
+        self.waits.append((problem, wait_ms))
+
+
+def _model(peer, person=None, adapter=None, **options):
+    client = Client(peer.url + "/v1", stall_ms=options.pop("stall_ms", 2000))
+    options = dict({"first_wait_ms": 4, "longest_wait_ms": 40}, **options)
+    on_retry = person.wait if person else None
+    return Model(client, adapter or OpenAI(), name="some-model", key=_KEY, on_retry=on_retry, **options)
+
+
+async def _ask(*answers, **options):
+    """(reply, person, peer) of one request that is answered so."""
+    person = _Person()
+    async with Peer(*answers) as peer:
+        reply = await _model(peer, person, **options).stream(_REQUEST, person.take)
+    return reply, person, peer
+
+
+async def _error(kind, *answers, **options):
+    with raises(kind) as caught:
+        await _ask(*answers, **options)
+    assert _KEY not in str(caught.error)
+    return str(caught.error)
+
+
+def _refusal(status, words):
+    return [answer(json.dumps({"error": {"message": words}}).encode(), status)]
+
+
+async def test_text_is_passed_on_in_pieces_and_comes_whole_in_the_reply():
+    reply, person, _ = await _ask([_WHOLE])
+    assert person.text == ["hi", " there"]
+    assert reply == ("hi there", (), "end", (-1, -1, -1))
+
+
+async def test_the_request_is_the_adapters():
+    _, _, peer = await _ask([_WHOLE])
+    head, body = peer.requests[0]
+    assert head.startswith(b"POST /v1/chat/completions HTTP/1.1\r\n")
+    assert ("\r\nAuthorization: Bearer " + _KEY + "\r\n").encode() in head
+    assert json.loads(body)["model"] == "some-model"
+
+
+async def test_the_link_is_kept_after_a_whole_stream():
+    async with Peer([_WHOLE], [_WHOLE]) as peer:
+        model = _model(peer)
+        for _ in range(2):
+            await model.stream(_REQUEST, _Person().take)
+        assert peer.connections == 1
+
+
+async def test_anthropic_streams_as_well():
+    delta = '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"hi"}}'
+    stop = '{"type":"message_delta","delta":{"stop_reason":"end_turn"}}'
+    reply, _, peer = await _ask([stream((delta, stop, '{"type":"message_stop"}'))], adapter=Anthropic())
+    assert (reply.text, reply.stop) == ("hi", "end")
+    assert peer.requests[0][0].startswith(b"POST /v1/messages HTTP/1.1\r\n")
+
+
+async def test_a_service_that_does_not_stream_is_understood():
+    message = b'{"choices":[{"message":{"content":"hi"},"finish_reason":"stop"}]}'
+    reply, person, _ = await _ask([answer(message, headers="Content-Type: application/json; charset=utf-8\r\n")])
+    assert (reply.text, person.text) == ("hi", ["hi"])
+
+
+async def test_a_whole_answer_is_bounded():
+    await _error(ModelGarbled, [answer(b" " * 40_000, headers="Content-Type: application/json\r\n")])
+
+
+async def test_a_stream_that_ends_with_its_link_is_whole_if_it_has_a_reason():
+    reply, _, _ = await _ask([_CUT + b"data: " + _THERE.encode() + b"\n\n", CLOSE])
+    assert reply.text == "hi there"
+
+
+async def test_a_cut_after_the_reason_is_no_cut():
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 9999\r\n\r\n"
+    reply, _, _ = await _ask([head + b"data: " + _THERE.encode() + b"\n\n", CLOSE])
+    assert reply.text == " there"
+
+
+async def test_a_busy_service_is_tried_again():
+    reply, person, peer = await _ask([_BUSY], [answer(b"", "503 Unavailable")], [_WHOLE])
+    assert reply.text == "hi there"
+    assert len(peer.requests) == 3
+    assert [wait > 0 for _, wait in person.waits] == [True, True]
+    assert "slow down" in person.waits[0][0]
+
+
+async def test_waits_grow_up_to_the_longest():
+    _, person, _ = await _ask(*([[_BUSY]] * 5 + [[_WHOLE]]), retries=5, first_wait_ms=8, longest_wait_ms=32)
+    for (_, wait), most in zip(person.waits, (8, 16, 32, 32, 32)):
+        assert most // 2 <= wait <= most, person.waits
+
+
+async def test_after_all_retries_it_is_unavailable():
+    assert "slow down" in await _error(ModelUnavailable, *([[_BUSY]] * 4))
+
+
+async def test_a_wait_that_the_service_asks_for_is_honoured():
+    busy = answer(b"", "429 Too Many Requests", "Retry-After: 1\r\n")
+    _, person, _ = await _ask([busy], [_WHOLE], longest_wait_ms=1500)
+    assert person.waits[0][1] >= 1000
+
+
+async def test_a_wait_that_is_too_long_is_not_waited_for():
+    busy = answer(b"", "429 Too Many Requests", "Retry-After: 3600\r\n")
+    await _error(ModelUnavailable, [busy])
+
+
+async def test_a_link_that_breaks_before_any_text_is_tried_again():
+    reply, person, _ = await _ask([CLOSE], [_HEAD, CLOSE], [_WHOLE])
+    assert (reply.text, len(person.waits)) == ("hi there", 2)
+
+
+async def test_a_silent_service_is_tried_again():
+    reply, _, _ = await _ask([500], [_WHOLE], stall_ms=40)
+    assert reply.text == "hi there"
+
+
+async def test_after_text_was_passed_on_it_is_cut_and_never_tried_again():
+    for steps in ([_CUT, CLOSE], [_CUT, 500], [stream((_HI,))], [stream((_HI, '{"error":{"code":503}}'))]):
+        person = _Person()
+        async with Peer(steps, [_WHOLE]) as peer:
+            with raises(ModelCut):
+                await _model(peer, stall_ms=40).stream(_REQUEST, person.take)
+        assert (person.text, len(peer.requests)) == (["hi"], 1)
+
+
+async def test_a_stream_kept_alive_without_an_end_is_given_up():
+    keepalive = [b":\n", 5] * 200
+    assert "too long" in await _error(ModelUnavailable, [_HEAD] + keepalive, reply_ms=60)
+
+
+async def test_where_nobody_listens_it_is_unavailable():
+    async with Peer() as peer:
+        pass
+    with raises(ModelUnavailable) as caught:
+        await _model(peer, retries=1).stream(_REQUEST, _Person().take)
+    assert "ECONNREFUSED" in str(caught.error) or "Connect" in str(caught.error)
+
+
+async def test_a_refused_key_says_so():
+    for status in ("401 Unauthorized", "403 Forbidden"):
+        assert "llm.key" in await _error(ModelRefused, _refusal(status, "Incorrect key " + _KEY))
+
+
+async def test_an_unknown_model_is_named_with_the_url():
+    problem = await _error(ModelRefused, _refusal("404 Not Found", "no"))
+    assert "some-model" in problem and "http://127.0.0.1" in problem
+
+
+async def test_a_request_that_is_too_long_says_so():
+    words = "This model's maximum context length is 8192 tokens"
+    assert "too long" in await _error(ModelRefused, _refusal("400 Bad Request", words))
+    assert "too long" in await _error(ModelRefused, [answer(b"<html>", "413 Content Too Large")])
+
+
+async def test_an_empty_account_is_not_tried_again():
+    body = b'{"error":{"message":"no quota","code":"insufficient_quota"}}'
+    assert "credit" in await _error(ModelRefused, [answer(body, "429 Too Many Requests")])
+
+
+async def test_a_redirect_is_not_followed():
+    problem = await _error(ModelRefused, [answer(b"", "307 Temporary Redirect", "Location: http://127.0.0.1:9/\r\n")])
+    assert "redirects" in problem
+
+
+async def test_the_services_own_words_are_shown_short_and_printable():
+    problem = await _error(ModelRefused, _refusal("400 Bad Request", "a\x1b[2J\r\n\x9bb" + "é" * 250))
+    assert "a\ufffd[2J\ufffd \ufffdb" in problem
+    assert problem.endswith("é)")
+    assert problem.count("é") <= 200
+    assert not [code for code in problem.encode() if code < 32]
+
+
+async def test_words_are_found_where_services_put_them():
+    for body, words in (
+        (b'{"error":"no such model"}', "no such model"),
+        (b'{"detail":"bad field"}', "bad field"),
+        (b'{"message":"bad value"}', "bad value"),
+        (b"plain words", "plain words"),
+    ):
+        assert words in await _error(ModelRefused, [answer(body, "400 Bad Request")])
+    for body in (b"<html><body>x", b"\xff\xfe", b"[]", b"{}", b'{"error":{"message":7}}', b'{"error":['):
+        await _error(ModelRefused, [answer(body, "400 Bad Request")])
+
+
+async def test_a_refusal_in_the_stream_is_judged_like_a_status():
+    await _error(ModelRefused, [stream(('{"error":{"message":"' + _KEY + '"}}',))])
+    reply, _, _ = await _ask([stream(('{"error":{"message":"x","type":"server_error"}}',))], [_WHOLE])
+    assert reply.text == "hi there"
+
+
+async def test_a_key_in_the_services_words_is_blotted_out():
+    problem = await _error(ModelRefused, [answer(("key " + _KEY + " is bad").encode(), "400 Bad Request")])
+    assert "key *** is bad" in problem
+
+
+async def test_a_web_page_is_garbled():
+    assert "llm.url" in await _error(ModelGarbled, [answer(b"<html>", headers="Content-Type: text/html\r\n")])
+
+
+async def test_what_is_no_http_is_garbled():
+    assert "llm.url" in await _error(ModelGarbled, [b"SSH-2.0-x\r\n"])
+
+
+async def test_broken_events_are_garbled():
+    await _error(ModelGarbled, [stream(("{",))])
+
+
+def test_a_key_that_cannot_be_sent_is_refused_unseen():
+    for key in ("secret\n", "sec ret", "secrét", "\x00secret"):
+        with raises(ConfigError) as caught:
+            Model(None, OpenAI(), name="m", key=key)
+        assert "sec" not in str(caught.error)
+
+
+async def test_an_error_of_the_listener_is_its_own():
+    async def fail(piece):
+        raise OSError(5, "the console is gone")
+
+    async with Peer([_WHOLE], [_WHOLE]) as peer:
+        model = _model(peer)
+        with raises(OSError) as caught:
+            await model.stream(_REQUEST, fail)
+        assert caught.error.args[1] == "the console is gone"
+        assert (await model.stream(_REQUEST, _Person().take)).text == "hi there"
+
+
+async def test_a_cancelled_request_leaves_the_model_usable():
+    async with Peer([_CUT, 2000], [_WHOLE]) as peer:
+        model = _model(peer)
+        task = asyncio.create_task(model.stream(_REQUEST, _Person().take))
+        await sleep_ms(40)
+        task.cancel()
+        try:
+            await task
+        except asyncio.CancelledError:
+            pass
+        assert (await model.stream(_REQUEST, _Person().take)).text == "hi there"

@@ -1,0 +1,273 @@
+"""The OpenAI API: requests as the service wants them, replies from what many services send."""
+
+import json
+import random
+
+from support import raises
+
+from engram.errors import ModelGarbled
+from engram.llm.draft import Refusal
+from engram.llm.openai import OpenAI
+from engram.llm.types import Call, Request, Tool, assistant, result, user
+
+_CALL = Call("call_1", "memory_recall", '{"tags": ["café"]}')
+_OTHER = Call("call_2", "memory_list", "{}")
+_TOOL = Tool("memory_list", 'Lists "all"', '{"type":"object","properties":{}}')
+
+
+def _body(messages, system=("You are ", "Engram.\n"), tools=(), max_tokens=100):
+    request = Request(lambda: iter(system), lambda: iter(messages), tools, max_tokens)
+    pieces = [bytes(piece) for piece in OpenAI().body(request, "some-model")]
+    assert max(len(piece) for piece in pieces) < 4000
+    return json.loads(b"".join(pieces))
+
+
+def _feed(*events):
+    draft = OpenAI().draft()
+    pieces = [draft.feed(event if isinstance(event, bytes) else json.dumps(event).encode()) for event in events]
+    return pieces, draft
+
+
+def _delta(delta, reason=None):
+    return {"choices": [{"index": 0, "delta": delta, "finish_reason": reason}]}
+
+
+def _call_piece(arguments, **fields):
+    function = {"arguments": arguments}
+    if "name" in fields:
+        function["name"] = fields.pop("name")
+    return _delta({"tool_calls": [dict(fields, function=function)]})
+
+
+def _calls(*events):
+    _, draft = _feed(*(events + (_delta({}, "tool_calls"),)))
+    return draft.reply().calls
+
+
+def test_a_request_streams_and_asks_for_the_usage():
+    body = _body([user("hi")])
+    assert body["model"] == "some-model"
+    assert body["stream"] is True
+    assert body["stream_options"] == {"include_usage": True}
+    assert body["max_tokens"] == 100
+
+
+def test_a_request_without_a_bound_names_none():
+    assert "max_tokens" not in _body([user("hi")], max_tokens=0)
+
+
+def test_the_field_of_the_bound_can_be_chosen():
+    request = Request(lambda: (), lambda: (user("hi"),), (), 7)
+    body = b"".join(bytes(piece) for piece in OpenAI(limit="max_completion_tokens").body(request, "m"))
+    assert json.loads(body)["max_completion_tokens"] == 7
+
+
+def test_system_blocks_are_one_message():
+    assert _body([user("hi")])["messages"] == [
+        {"role": "system", "content": "You are Engram.\n"},
+        {"role": "user", "content": "hi"},
+    ]
+
+
+def test_without_system_blocks_there_is_no_system_message():
+    assert _body([user("hi")], system=())["messages"] == [{"role": "user", "content": "hi"}]
+
+
+def test_neighbours_of_one_role_are_merged():
+    messages = [user("a"), user("b"), assistant("c"), assistant("", (_CALL,)), user("")]
+    assert _body(messages, system=())["messages"] == [
+        {"role": "user", "content": "a\n\nb"},
+        {
+            "role": "assistant",
+            "content": "c",
+            "tool_calls": [
+                {
+                    "id": "call_1",
+                    "type": "function",
+                    "function": {"name": "memory_recall", "arguments": '{"tags": ["café"]}'},
+                }
+            ],
+        },
+    ]
+
+
+def test_each_result_of_a_tool_is_a_message():
+    messages = [user("a"), assistant("", (_CALL, _OTHER)), result(_CALL, "1"), result(_OTHER, ""), user("b")]
+    found = _body(messages, system=())["messages"]
+    assert found[1]["content"] is None
+    assert [call["id"] for call in found[1]["tool_calls"]] == ["call_1", "call_2"]
+    assert found[2:] == [
+        {"role": "tool", "tool_call_id": "call_1", "content": "1"},
+        {"role": "tool", "tool_call_id": "call_2", "content": ""},
+        {"role": "user", "content": "b"},
+    ]
+
+
+def test_tools_are_described():
+    assert _body([user("a")], tools=(_TOOL, _TOOL))["tools"] == [
+        {
+            "type": "function",
+            "function": {
+                "name": "memory_list",
+                "description": 'Lists "all"',
+                "parameters": {"type": "object", "properties": {}},
+            },
+        }
+    ] * 2
+    assert "tools" not in _body([user("a")])
+
+
+def test_any_text_survives():
+    random.seed(3)
+    alphabet = 'ab"\\/\n\r\t\x00\x1f\x7fé你😀'
+    for size in (1, 510, 511, 512, 513, 1100):
+        text = "".join(alphabet[random.randrange(len(alphabet))] for _ in range(size)) + "."
+        found = _body([user(text)], system=(text,))["messages"]
+        assert [message["content"] for message in found] == [text, text], size
+
+
+def test_a_key_is_sent_only_if_there_is_one():
+    assert ("Authorization", "Bearer k") in OpenAI().headers("k")
+    assert "Authorization" not in dict(OpenAI().headers(""))
+
+
+def test_text_comes_out_as_it_comes_in():
+    pieces, draft = _feed(
+        _delta({"role": "assistant", "content": ""}),
+        _delta({"content": "Grüß "}),
+        _delta({"content": None}),
+        _delta({"content": "你😀"}),
+        _delta({}, "stop"),
+        b"[DONE]",
+    )
+    assert pieces == ["", "Grüß ", "", "你😀", "", ""]
+    assert draft.reply() == ("Grüß 你😀", (), "end", (-1, -1, -1))
+    assert draft.done
+
+
+def test_reasoning_is_left_out():
+    pieces, _ = _feed(_delta({"reasoning_content": "hm", "reasoning": "hm", "content": "x"}))
+    assert pieces == ["x"]
+
+
+def test_the_usage_comes_with_no_choices():
+    usage = {"prompt_tokens": 10, "completion_tokens": 3, "prompt_tokens_details": {"cached_tokens": 8}}
+    _, draft = _feed(_delta({"content": "x"}, "stop"), {"choices": [], "usage": usage})
+    assert draft.reply().usage == (10, 3, 8)
+
+
+def test_a_call_is_put_together_from_its_fragments():
+    found = _calls(
+        _call_piece("", index=0, id="a", name="one"),
+        _call_piece('{"x":', index=0),
+        _call_piece("", index=1, id="b", name="two"),
+        _call_piece("1}", index=0),
+        _call_piece('{"y":"é"}', index=1, id="", name=None),
+    )
+    assert found == (("a", "one", '{"x":1}'), ("b", "two", '{"y":"é"}'))
+
+
+def test_whole_calls_that_all_have_the_index_0_are_several():
+    found = _calls(_call_piece("{}", index=0, id="a", name="one"), _call_piece("{}", index=0, id="b", name="two"))
+    assert [call.id for call in found] == ["a", "b"]
+
+
+def test_calls_without_an_index_and_without_an_id_get_one():
+    found = _calls(_call_piece('{"x":1}', name="one"), _call_piece({"y": 2}, name="two", id=""))
+    assert [call.name for call in found] == ["one", "two"]
+    assert [json.loads(call.arguments) for call in found] == [{"x": 1}, {"y": 2}]
+    assert found[0].id and found[1].id and found[0].id != found[1].id
+
+
+def test_fragments_without_an_index_go_to_the_last_call():
+    found = _calls(_call_piece('{"x"', id="a", name="one"), _call_piece(":1}"), _call_piece("", id="a"))
+    assert found == (("a", "one", '{"x":1}'),)
+
+
+def test_a_call_without_arguments_has_an_empty_object():
+    assert _calls(_call_piece("", index=0, id="a", name="one"))[0].arguments == "{}"
+
+
+def test_stops_are_told():
+    for reason, stop in (("stop", "end"), ("length", "length"), ("content_filter", "filter"), ("odd", "end")):
+        _, draft = _feed(_delta({"content": "x"}, reason))
+        assert draft.reply().stop == stop
+    _, draft = _feed(_call_piece("{}", index=0, id="a", name="one"), _delta({}, "stop"))
+    assert draft.reply().stop == "tools"
+
+
+def test_a_reply_that_was_cut_has_no_calls():
+    _, draft = _feed(_call_piece('{"x', index=0, id="a", name="one"), _delta({}, "length"))
+    assert draft.reply() == ("", (), "length", (-1, -1, -1))
+
+
+def test_without_a_finish_reason_there_is_no_stop():
+    _, draft = _feed(_delta({"content": "x"}))
+    assert draft.stop == ""
+    _, draft = _feed(_delta({"content": "x"}), b"[DONE]")
+    assert draft.stop == "end"
+
+
+def test_a_whole_answer_is_taken():
+    call = {"id": "a", "type": "function", "function": {"name": "one", "arguments": "{}"}}
+    message = {"role": "assistant", "content": "hi", "tool_calls": [call, dict(call, id="b")]}
+    usage = {"prompt_tokens": 4, "completion_tokens": 2}
+    pieces, draft = _feed({"choices": [{"message": message, "finish_reason": "tool_calls"}], "usage": usage})
+    assert pieces == ["hi"]
+    assert draft.reply() == ("hi", (("a", "one", "{}"), ("b", "one", "{}")), "tools", (4, 2, -1))
+
+
+def test_a_whole_text_beyond_its_bound_is_cut():
+    pieces, draft = _feed({"choices": [{"message": {"content": "x" * 16390}, "finish_reason": "stop"}]})
+    assert (len(pieces[0]), draft.reply().stop) == (16384, "length")
+
+
+def test_text_beyond_its_bound_is_cut_between_characters():
+    pieces, draft = _feed(_delta({"content": "x" * 16382}), _delta({"content": "你好"}))
+    assert (len(pieces[0]), pieces[1], draft.done) == (16382, "", True)
+    assert draft.reply().stop == "length"
+
+
+def test_more_calls_than_the_bound_are_garbled():
+    with raises(ModelGarbled):
+        _calls(*(_call_piece("{}", index=index, id=str(index), name="x") for index in range(9)))
+
+
+def test_arguments_beyond_their_bound_are_garbled():
+    with raises(ModelGarbled):
+        _calls(*(_call_piece("x" * 1000, index=0, id="a", name="x") for _ in range(9)))
+
+
+def test_an_error_in_the_stream_has_a_status():
+    for error, status in (
+        ({"message": "m", "type": "server_error"}, 500),
+        ({"message": "m", "type": "requests", "code": "rate_limit_exceeded"}, 429),
+        ({"message": "m", "code": 502}, 502),
+        ({"message": "m", "code": "insufficient_quota"}, 402),
+        ({"message": "m"}, 400),
+        ("m", 400),
+    ):
+        with raises(Refusal) as caught:
+            _feed({"error": error})
+        assert (caught.error.status, caught.error.words) == (status, "m"), error
+
+
+def test_what_is_no_json_object_is_garbled():
+    for data in (b"", b"{", b"[]", b"1", b"<html>", b'{"choices": [', b'"x"'):
+        with raises(ModelGarbled):
+            _feed(data)
+
+
+def test_fields_of_wrong_types_are_ignored():
+    for odd in (None, 1, "x", [], {}, [1], ["x"], [[]], [None], {"content": 1}, True, 1.5):
+        for event in (
+            {"choices": odd, "usage": odd},
+            {"choices": [odd]},
+            {"choices": [{"delta": odd, "message": odd, "finish_reason": odd}]},
+            _delta({"content": odd, "tool_calls": odd}),
+            {"choices": [], "usage": {"prompt_tokens": odd, "prompt_tokens_details": odd}},
+            _delta({"tool_calls": [{"index": odd, "id": odd, "function": odd}]}),
+            _delta({"tool_calls": [{"index": 0, "id": "a", "function": {"name": odd, "arguments": odd}}]}),
+        ):
+            _, draft = _feed(event)
+            draft.reply()

@@ -1,0 +1,81 @@
+"""Base URLs: what is taken apart, and what is refused."""
+
+from support import raises
+
+from engram.errors import ArgumentError
+from engram.llm.url import is_printable, split
+
+_BAD = (
+    "",
+    "example.org",
+    "ftp://example.org",
+    "http://",
+    "http:///v1",
+    "http://:80",
+    "http://example.org:",
+    "http://example.org:0",
+    "http://example.org:65536",
+    "http://example.org:+80",
+    "http://example.org:8_0",
+    "http://example.org:80:80",
+    "http://exa mple.org",
+    "http://example.org/a b",
+    "http://example.org\r\nX: y",
+    "http://example.org/\x00",
+    "http://example.org\\v1",
+    "http://exämple.org",
+    "http://user@example.org",
+    "http://user:secret@example.org/v1",
+    "http://example.org/v1?key=secret",
+    "http://example.org#x",
+    "http://[::1",
+    "http://::1",
+    "http://[::1]80",
+    "http://[::1]:",
+    "http://[example.org]",
+    "http://[]",
+    "http://" + "a" * 400,
+)
+
+
+def test_a_plain_url_has_the_port_of_its_scheme():
+    assert split("http://example.org") == (False, "example.org", 80, "")
+    assert split("https://example.org") == (True, "example.org", 443, "")
+
+
+def test_a_prefix_loses_the_slashes_at_its_end():
+    assert split("https://example.org/api/v1//") == (True, "example.org", 443, "/api/v1")
+    assert split("https://example.org/") == (True, "example.org", 443, "")
+
+
+def test_scheme_and_host_are_taken_in_any_case():
+    assert split("HTTPS://Example.ORG/V1") == (True, "example.org", 443, "/V1")
+
+
+def test_a_port_is_taken():
+    assert split("http://10.0.0.7:11434/v1") == (False, "10.0.0.7", 11434, "/v1")
+
+
+def test_an_ipv6_address_is_taken_out_of_its_brackets():
+    assert split("http://[fe80::1]:8080/v1") == (False, "fe80::1", 8080, "/v1")
+    assert split("https://[::1]") == (True, "::1", 443, "")
+
+
+def test_nonsense_is_refused():
+    for url in _BAD:
+        with raises(ArgumentError) as caught:
+            split(url)
+        assert caught.error.argument == "url", url
+
+
+def test_a_password_does_not_appear_in_the_error():
+    for url in ("http://user:secret@example.org/v1", "http://example.org/v1?key=secret", "secret"):
+        with raises(ArgumentError) as caught:
+            split(url)
+        assert "secret" not in str(caught.error)
+
+
+def test_only_printable_ascii_is_printable():
+    assert is_printable("Bearer sk-~ !")
+    for text in ("a\r", "a\n", "\x00", "\t", "\x7f", "é", "\U0001f600"):
+        assert not is_printable(text), repr(text)
