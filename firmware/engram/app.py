@@ -9,13 +9,14 @@ from engram.agent.agent import Agent
 from engram.agent.context import Context
 from engram.agent.offline import HINT, Offline
 from engram.agent.tools import Tools
-from engram.channels.commands import Commands
+from engram.channels.commands import Commands, counted
 from engram.clock import Clock, zone_minutes
 from engram.compat import const, sleep_ms
 from engram.config import Config
-from engram.errors import ConfigError, ModelError
+from engram.errors import ConfigError
 from engram.memory.changes import Changes
 from engram.memory.facade import Memory
+from engram.memory.forgetting import Forgetting
 from engram.memory.journal import Journal
 from engram.memory.markdown import Notes
 from engram.memory.profile import Profile
@@ -49,7 +50,7 @@ class App:
         self.config = Config(folder, overrides)
         log.level = log.NAMES.index(self.config.get("log.level"))
         self._parts = self._assemble(folder)
-        self.memory = Memory(self._parts.records, self._parts.recall)
+        self.memory = Memory(self._parts)
         self._channels = []
         self._console = None
 
@@ -71,7 +72,8 @@ class App:
 
         parts.journal = Journal(journal_store, clock, config.get("session.live"), config.get("journal.bytes"))
         parts.journal.open()
-        parts.changes = Changes(records_store, clock)
+        parts.forgetting = Forgetting(parts.records, parts.journal)
+        parts.changes = Changes(records_store, parts.journal, clock)
         parts.profile = Profile(folder + "/profile", parts.changes, config.get("profile.chars"))
         parts.profile.seed()
         parts.notes = Notes(folder + "/memory", parts.changes, clock, config.get("notes.chars"))
@@ -98,8 +100,7 @@ class App:
     def banner(self):
         """Yield the lines that a channel shows when it starts."""
         parts = self._parts
-        count = parts.records.count()
-        memories = "1 memory" if count == 1 else "%d memories" % count
+        memories = counted(parts.records.count(), "memory", "memories")
         yield "Engram %s, %s mode, %s. /help lists the commands." % (__version__, self.config.get("mode"), memories)
         if parts.agent.model is None:
             yield HINT

@@ -39,7 +39,7 @@ SETTINGS = (
     ("records.bytes", 524288, 65536, 1 << 28),
     ("journal.bytes", 786432, 65536, 1 << 28),
     ("notes.chars", 8000, 500, 16000),
-    ("console.line_bytes", 16384, 256, 65536),
+    ("console.line_bytes", 12000, 256, 12000),
     ("console.echo", False, 0, 0),
     ("console.prompt", True, 0, 0),
     ("log.level", "warning", ("debug", "info", "warning", "error"), 0),

@@ -1,7 +1,7 @@
 """JSON read strictly, the same on every runtime: RFC 8259 in UTF-8 and nothing more.
 
 The last of equal keys wins; a lone surrogate becomes U+FFFD. MicroPython's json.loads takes truncated text and
-`[1 2]`, and makes invalid UTF-8 of escaped surrogates. This reader is without recursion; it takes about five times
+`[1 2]`, and makes invalid UTF-8 of escaped surrogates. This reader is without recursion; it takes about six times
 as long.
 """
 

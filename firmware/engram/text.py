@@ -1,25 +1,26 @@
 """Text: all that board and host have to do alike with it, behind one import.
 
 words, terms, STOP_WORDS, MAX_TERM    what an index holds and a query asks for    engram.words
-dumps, dumps_fields, loads            JSON in one form, read strictly             engram.strict_json
+dumps, dumps_fields, loads            JSON in one form, read strictly             engram.json_write, json_read
 encode, decode, is_valid              UTF-8 as the standard has it                engram.utf8
 tokens, cut, cut_bytes, printable     how much, how far, and what to show         here
 """
 
 from engram.compat import const
-from engram.strict_json import dumps, dumps_fields, loads  # noqa: F401
+from engram.json_read import loads  # noqa: F401
+from engram.json_write import dumps, dumps_fields  # noqa: F401
 from engram.utf8 import REPLACEMENT, code_at, decode, encode, is_valid  # noqa: F401
 from engram.words import MAX_TERM, STOP_WORDS, terms, words  # noqa: F401
 
-# What people see as one character stays whole up to this many code points: a pile of combining marks, put there on
-# purpose, is cut like anything else.
+# What people see as one character stays whole up to this many code points: a pile of combining marks, put
+# there on purpose, is cut like anything else.
 _MAX_CLUSTER = const(32)
 
 _JOINER = const(0x200D)
 _FLAG = b"\xf0\x9f\x87"  # how the halves of a flag begin, U+1F1E6 to U+1F1FF
 _FIRST_WIDE_LEAD = const(0xE3)  # the first byte of U+3000
 
-# First and last code of what belongs to the character before it: accents, points, vowel signs, variation, skin tone.
+# First and last code of what belongs to the character before it: accents, points, vowel signs, skin tones.
 _MARKS = (
     (0x0300, 0x036F),
     (0x0483, 0x0489),
@@ -42,14 +43,15 @@ _MARKS = (
     (0x1F3FB, 0x1F3FF),
     (0xE0020, 0xE01EF),
 )
-# The same inside the scripts of India (U+0900 to U+0D7F) and in Thai and Lao, whose blocks of 128 are laid out alike.
+# The same in the scripts of India (U+0900 to U+0D7F) and in Thai and Lao, whose blocks of 128 are laid out alike.
 _INDIC_MARKS = ((0x00, 0x03), (0x3C, 0x3C), (0x3E, 0x4D), (0x51, 0x57), (0x62, 0x63))
 _THAI_MARKS = ((0x31, 0x31), (0x34, 0x3C), (0x47, 0x4E))
 
 
 def tokens(text: str) -> int:
-    """About how many tokens a text is for a model: one for each character from U+3000 on (CJK, emoji), one for four
-    of the others, rounded up."""
+    """About how many tokens a text is for a model: one for each character from U+3000 on (CJK, emoji) and one
+    for four of the others, rounded up.
+    """
     data = encode(text)
     wide = 0
     if len(data) != len(text):
@@ -60,7 +62,9 @@ def tokens(text: str) -> int:
 
 
 def cut(text: str, characters: int) -> str:
-    """The beginning of a text, at most that many code points; letter and accent, or a joined emoji, stay together."""
+    """The beginning of a text, at most that many code points; a letter and its accent, or the parts of an emoji,
+    stay together.
+    """
     if len(text) <= characters:
         return text
     head = text[: max(0, characters)]
@@ -82,8 +86,9 @@ def cut_bytes(text: str, size: int) -> str:
 
 
 def printable(text: str) -> str:
-    """A text that is safe to show in a terminal: control characters but newline and tab, and those that override the
-    direction of writing, are U+FFFD."""
+    """A text that is safe to show in a terminal: control characters but newline and tab, and those that override
+    the direction of writing, are U+FFFD.
+    """
     data = encode(text)
     out = bytearray()
     at = start = 0
@@ -148,10 +153,7 @@ def _is_mark(code: int) -> bool:
 
 
 def _within(code: int, ranges) -> bool:
-    for first, last in ranges:
-        if first <= code <= last:
-            return True
-    return False
+    return any(first <= code <= last for first, last in ranges)
 
 
 def _flags_before(data: bytes, at: int) -> int:

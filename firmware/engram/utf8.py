@@ -1,11 +1,11 @@
 """UTF-8 as the standard has it, the same on every runtime.
 
-MicroPython checks UTF-8 loosely: it takes overlong forms, surrogates and codes above U+10FFFF. CPython lets a str
-hold lone surrogates. So bytes from outside become a str here, and nowhere else.
+MicroPython checks UTF-8 loosely: it takes overlong forms, surrogates and codes above U+10FFFF. CPython lets a
+str hold lone surrogates. So bytes from outside become a str here, and nowhere else.
 
-To know when reading this package: on MicroPython `text[i]`, `chr(code)` and `for char in text` intern every
-character for ever, and `text[i]` counts from the start. Text is therefore worked on as bytes. `text.encode()`
-copies nothing there: the bytes share the text's memory.
+To know when reading this package: on MicroPython `text[i]`, `chr(code)` and `for character in text` intern each
+character for ever, and `text[i]` counts from the start. So text is worked on as bytes. `text.encode()` copies
+nothing there: the bytes share the text's memory.
 """
 
 from engram.compat import const
@@ -69,9 +69,8 @@ def code_at(data: bytes, at: int) -> int:
         return code
     if code < 0xE0:
         return (code & 0x1F) << 6 | data[at + 1] & 0x3F
-    if code < 0xF0:
-        return (code & 0x0F) << 12 | (data[at + 1] & 0x3F) << 6 | data[at + 2] & 0x3F
-    return (code & 0x07) << 18 | (data[at + 1] & 0x3F) << 12 | (data[at + 2] & 0x3F) << 6 | data[at + 3] & 0x3F
+    code = (code & 0x0F) << 12 | (data[at + 1] & 0x3F) << 6 | data[at + 2] & 0x3F
+    return code if data[at] < 0xF0 else code << 6 | data[at + 3] & 0x3F
 
 
 def put(out: bytearray, code: int) -> None:

@@ -94,4 +94,4 @@ async def _wait_closed(writer):
     try:
         await writer.wait_closed()
     except OSError:
-        pass
+        return  # it was broken before

@@ -9,6 +9,7 @@ from support import on_micropython, raises
 from engram.compat import sleep_ms
 from engram.errors import ArgumentError
 from engram.llm.http import Client
+from engram.llm.link import addresses
 
 
 async def _fetch(client, path="/x", body=None, headers=()):
@@ -200,9 +201,7 @@ async def test_the_next_address_is_tried():
     nowhere = Client(await _unreachable())
     async with Peer([answer(b"1")]) as peer:
         client = Client(peer.url)
-        from engram.llm.link import addresses
-
-        client._addresses = addresses(nowhere.host, nowhere.port)[:1] + addresses(client.host, client.port)[:1]
+        client._addresses = [addresses(each.host, each.port)[0] for each in (nowhere, client)]
         assert await _fetch(client) == (200, b"1")
 
 
@@ -226,10 +225,8 @@ async def test_a_request_that_is_cancelled_leaves_the_client_usable():
         task = asyncio.create_task(_fetch(client))
         await sleep_ms(30)
         task.cancel()
-        try:
+        with raises(asyncio.CancelledError):
             await task
-        except asyncio.CancelledError:
-            pass
         assert client._link is None
         assert await _fetch(client) == (200, b"2")
 
@@ -241,10 +238,8 @@ async def test_a_request_that_is_cancelled_while_it_waits_for_its_turn_takes_not
         second = asyncio.create_task(_fetch(client))
         await sleep_ms(20)
         second.cancel()
-        try:
+        with raises(asyncio.CancelledError):
             await second
-        except asyncio.CancelledError:
-            pass
         assert await first == (200, b"1")
         assert await _fetch(client) == (200, b"2")
 

@@ -24,8 +24,8 @@ def _body(messages, system=("You are ", "Engram.\n"), tools=(), max_tokens=100):
 
 def _feed(*events):
     draft = OpenAI().draft()
-    pieces = [draft.feed(event if isinstance(event, bytes) else json.dumps(event).encode()) for event in events]
-    return pieces, draft
+    data = [event if isinstance(event, bytes) else json.dumps(event).encode() for event in events]
+    return [draft.feed(each) for each in data], draft
 
 
 def _delta(delta, reason=None):
@@ -40,7 +40,7 @@ def _call_piece(arguments, **fields):
 
 
 def _calls(*events):
-    _, draft = _feed(*(events + (_delta({}, "tool_calls"),)))
+    _, draft = _feed(*events, _delta({}, "tool_calls"))
     return draft.reply().calls
 
 
@@ -104,16 +104,10 @@ def test_each_result_of_a_tool_is_a_message():
 
 
 def test_tools_are_described():
-    assert _body([user("a")], tools=(_TOOL, _TOOL))["tools"] == [
-        {
-            "type": "function",
-            "function": {
-                "name": "memory_list",
-                "description": 'Lists "all"',
-                "parameters": {"type": "object", "properties": {}},
-            },
-        }
-    ] * 2
+    schema = {"type": "object", "properties": {}}
+    function = {"name": "memory_list", "description": 'Lists "all"', "parameters": schema}
+    described = {"type": "function", "function": function}
+    assert _body([user("a")], tools=(_TOOL, _TOOL))["tools"] == [described, described]
     assert "tools" not in _body([user("a")])
 
 
@@ -168,7 +162,7 @@ def test_a_call_is_put_together_from_its_fragments():
 
 
 def test_whole_calls_that_all_have_the_index_0_are_several():
-    found = _calls(_call_piece("{}", index=0, id="a", name="one"), _call_piece("{}", index=0, id="b", name="two"))
+    found = _calls(*(_call_piece("{}", index=0, id=each, name=each) for each in ("a", "b")))
     assert [call.id for call in found] == ["a", "b"]
 
 

@@ -30,7 +30,7 @@ def _open(place):
 
 
 def _query(words, labels=(), since=0, until=0, scopes=()):
-    return Query(text.terms(words), labels, scopes, since, until, "")
+    return Query(text.terms(words), labels, scopes, since, until, "", None)
 
 
 def _found(store, words, **more):

@@ -5,9 +5,9 @@ streams out and is kept.
 import asyncio
 from collections import namedtuple
 
-from engram import log, text
+from engram import log
 from engram.compat import const
-from engram.errors import EngramError, ModelCut, ModelError
+from engram.errors import EngramError, ModelError
 from engram.llm.types import Request, assistant, result
 
 _WAITING = const(4)  # turns that wait for the one under way: more are refused, so that a flood cannot fill the heap
@@ -55,12 +55,13 @@ class Agent:
     async def _turn(self, asker, content: str, sink: Sink) -> Outcome:
         self.turns += 1
         self._tools.begin_turn()
-        seq = self._journal.add(asker, "user", asker.principal, content)
+        command = self.model is None and self._offline.understands(content)
+        seq = self._journal.add(asker, "user", asker.principal, content, command=command)
         turn = "t%d" % seq
         if self.model is None:
             reply = self._offline.answer(asker, content, turn)
+            # The answer to a command repeats what is stored: kept as a turn, it would be found in its place.
             await sink.text(reply)
-            self._keep(asker, reply, False)
             return Outcome(turn, reply, "")
         reply = _Reply(sink)
         try:

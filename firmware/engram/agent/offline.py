@@ -17,23 +17,38 @@ _LISTED = const(20)
 
 _REMEMBER = ("remember that ", "remember: ", "remember ", "please remember that ", "note that ")
 _ASK = ("what do you know about ", "what do you remember about ", "do you remember ", "search for ", "search ", "find ")
-_LIST = ("list", "list memories", "list everything", "what do you know", "what do you remember")
+_LIST = (
+    "list",
+    "list memories",
+    "list everything",
+    "what do you know",
+    "what do you know about me",
+    "what do you remember",
+    "what do you remember about me",
+)
 _FORGET = ("forget that ", "forget about ", "forget ", "please forget ")
 
 
 class Offline:
-    """Plain commands over one board's memory; `parts` has records and recall."""
+    """Plain commands over one board's memory; `parts` has records, recall and forgetting."""
 
     def __init__(self, parts):
         self._records = parts.records
         self._recall = parts.recall
+        self._forgetting = parts.forgetting
+
+    def understands(self, content: str) -> bool:
+        """Whether a message is one of the plain commands: those are no conversation that is worth finding again."""
+        said = content.strip()
+        if _plain(said) in _LIST or said.endswith("?"):
+            return True
+        return any(_after(openings, said) for openings in (_REMEMBER, _FORGET, _ASK))
 
     def answer(self, asker, content: str, turn: str) -> str:
         """The answer to a message; `turn` is the message's own id. Errors are told, never raised."""
         said = content.strip()
-        plain = said.lower().rstrip("?!. ")
         try:
-            if plain in _LIST:
+            if _plain(said) in _LIST:
                 return self._list(asker)
             rest = _after(_REMEMBER, said)
             if rest:
@@ -78,22 +93,27 @@ class Offline:
 
     def _forget(self, asker, wanted: str) -> str:
         if _is_id(wanted):
-            record = self._records.forget(wanted, asker)
-            return _gone(record)
+            return self._let_go(wanted, asker)
         found = [record for _, record in self._records.search(wanted, _FOUND, asker)]
         if not found:
             return "Nothing to forget: " + self._recall.why_empty(wanted, asker)
         terms = set(text.terms(wanted))
         exact = [record for record in found if terms.issubset(set(text.terms(record["content"])))]
         if len(exact) == 1:
-            return _gone(self._records.forget(exact[0]["id"], asker))
+            return self._let_go(exact[0]["id"], asker)
         lines = ["Which one? Say forget and its id:"]
         lines += ["- %s: %s" % (record["id"], snippet(record["content"], 200)) for record in exact or found]
         return "\n".join(lines)
 
+    def _let_go(self, ref: str, asker) -> str:
+        # Whoever forgets a thing does not want the message back either in which it was told.
+        record, turns = self._forgetting.forget(ref, asker, with_turns=True)
+        gone = ", ".join([record["id"]] + turns)
+        return "Forgot %s: %s (/undo brings it back)" % (gone, snippet(record["content"], 200))
 
-def _gone(record: dict) -> str:
-    return "Forgot %s: %s (/undo brings it back)" % (record["id"], snippet(record["content"], 200))
+
+def _plain(said: str) -> str:
+    return said.lower().rstrip("?!. ")
 
 
 def _is_id(wanted: str) -> bool:

@@ -25,6 +25,7 @@ class Tools:
         self._records = parts.records
         self._recall = parts.recall
         self._journal = parts.journal
+        self._forgetting = parts.forgetting
         self._profile = parts.profile
         self._notes = parts.notes
         self._clock = parts.clock
@@ -172,11 +173,9 @@ class Tools:
     def _forget(self, refs: list, with_turns: bool, asker) -> tuple:
         forgotten, redacted = [], []
         for ref in refs:
-            record = self._records.forget(ref, asker)
+            record, turns = self._forgetting.forget(ref, asker, with_turns)
             forgotten.append(record["id"])
-            for source in record.get("turns", ()) if with_turns else ():
-                if self._journal.redact(source, asker):
-                    redacted.append(source)
+            redacted += turns
         answer = {"forgotten": forgotten}
         if redacted:
             answer["turns"] = redacted

@@ -5,6 +5,7 @@ from engram.compat import const, heap_free, heap_used
 from engram.errors import ArgumentError
 from engram.memory import catalog, ids, profile
 from engram.memory.recall import snippet
+from engram.store.rank import ONE
 
 _PAGE = const(20)
 _FOUND = const(10)
@@ -65,7 +66,7 @@ class Commands:
 
     def _overview(self, asker):
         parts = self._parts
-        yield "%d memories, %s mode" % (parts.records.count(asker), parts.config.get("mode"))
+        yield "%s, %s mode" % (counted(parts.records.count(asker), "memory", "memories"), parts.config.get("mode"))
         tags = catalog.line(catalog.ranked(parts.records, asker), 60)
         if tags:
             yield "tags: " + tags
@@ -127,15 +128,17 @@ class Commands:
         found = self._parts.recall.find(rest, asker, _FOUND)
         for item in found:
             who = item.who + ": " if item.who else ""
-            yield "%-7s %s %5d  %s%s" % (item.id, self._day(item.at), item.score, who, snippet(item.text, _WIDTH))
+            score = "%d.%02d" % (item.score // ONE, item.score % ONE * 100 // ONE)
+            yield "%-7s %s  %s  %s%s" % (item.id, self._day(item.at), score, who, snippet(item.text, _WIDTH))
         if not found:
             yield "nothing found: " + self._parts.recall.why_empty(rest, asker)
 
     def _forget(self, asker, rest: str):
         if rest[:1] in "mt" and rest[1:].isdigit():
             if rest[0] == "m":
-                record = self._parts.records.forget(rest, asker)
-                yield "forgot %s: %s (/undo brings it back)" % (record["id"], snippet(record["content"], _WIDTH))
+                record, turns = self._parts.forgetting.forget(rest, asker, with_turns=True)
+                gone = ", ".join([record["id"]] + turns)
+                yield "forgot %s: %s (/undo brings it back)" % (gone, snippet(record["content"], _WIDTH))
             else:
                 self._parts.journal.get(rest, asker)
                 self._parts.journal.redact(rest, asker)
@@ -167,7 +170,10 @@ class Commands:
             yield "on with " + self._session_row(asker, journal.switch(asker, more))
         elif what == "delete":
             session = journal.delete(asker, more)
-            yield "deleted %s with %d turns; /compact takes them off the flash" % (session.id, session.turns)
+            yield "deleted %s with %s; /compact takes them off the flash" % (
+                session.id,
+                counted(session.turns, "turn", "turns"),
+            )
         elif what in ("", "list"):
             found = journal.sessions(asker)
             for session in found:
@@ -215,18 +221,17 @@ class Commands:
 
     def _export(self, asker, rest: str):
         for record in self._parts.records.newest(asker):
-            record.pop("seq", None)
-            yield text.dumps(record)
+            yield text.dumps_fields(self._parts.records.fields(record))
         if asker.group:
             return
         for name in profile.FILES:
-            yield text.dumps({"file": name, "text": self._parts.profile.text(name)})
+            yield text.dumps_fields((("file", name), ("text", self._parts.profile.text(name))))
         for name in self._parts.notes.names():
-            yield text.dumps({"file": name, "text": self._parts.notes.text(name)})
+            yield text.dumps_fields((("file", name), ("text", self._parts.notes.text(name))))
 
     def _compact(self, asker, rest: str):
         saved = self._parts.records.compact() + self._parts.journal.compact()
-        yield "%d bytes came free" % saved
+        yield "%d bytes came free" % saved if saved > 0 else "there was nothing to free"
 
     def _stats(self, asker, rest: str):
         parts = self._parts
@@ -266,6 +271,11 @@ class Commands:
 
     def _minute(self, at: int) -> str:
         return self._parts.clock.minute(at)
+
+
+def counted(count: int, one: str, several: str) -> str:
+    """A number with its noun."""
+    return "%d %s" % (count, one if count == 1 else several)
 
 
 def _page(more: str) -> int:

@@ -1,19 +1,19 @@
 """The answer to an HTTP/1.1 request, read through one fixed buffer.
 
-    HTTP/1.1 200 OK CRLF            status line
-    Name: value CRLF ...            headers; those of _WANTED are kept
-    CRLF
-    body                            by content-length, in chunks, or until the link is closed
+HTTP/1.1 200 OK CRLF            status line
+Name: value CRLF ...            headers; those of _WANTED are kept
+CRLF
+body                            by content-length, in chunks, or until the link is closed
 
-    chunk    = size in hex [; extension] CRLF  bytes CRLF, the last of size 0
-    trailers = header lines after the last chunk, then CRLF; read and dropped
+chunk    = size in hex [; extension] CRLF  bytes CRLF, the last of size 0
+trailers = header lines after the last chunk, then CRLF; read and dropped
 """
 
 from errno import ECONNRESET
 
 from engram.compat import const
 
-# What is kept of a line; headers that we want are far shorter, and a longer one is skipped without being held.
+# What is kept of a line: headers that we want are far shorter, and a longer one is skipped unheld.
 _LINE = const(200)
 # Protect against a head, or trailers, without end.
 _HEAD_LINES = const(100)

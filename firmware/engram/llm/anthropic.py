@@ -73,17 +73,14 @@ class Anthropic:
 
 def _system(blocks):
     opening = b',"system":['
-    held = ""  # one block back, because the last one is marked
     for block in blocks:
         if not block.strip():
             continue
-        if held:
-            yield from _text(opening, held, False)
-            opening = b","
-        held = block
-    if held:
-        yield from _text(opening, held, True)
-        yield b"]"
+        yield opening + b'{"type":"text","text":"'
+        yield from inside_quotes(block)
+        opening = b'"},'
+    if opening == b'"},':
+        yield b'"' + _CACHED + b"}]"
 
 
 def _messages(all_groups):
@@ -112,39 +109,25 @@ def _message(opening, group, is_marked):
     role, messages = group
     yield opening + b'{"role":"' + role.encode() + b'","content":'
     comma = b"["
-    count = sum(bool(message.text.strip() or message.role == "tool") + len(message.calls) for message in messages)
     for message in messages:
         if message.role == "tool":
-            count -= 1
-            yield from _result(comma, message, is_marked and not count)
-            comma = b","
+            yield comma + b'{"type":"tool_result","tool_use_id":' + quoted(message.call.id) + b',"content":"'
+            yield from inside_quotes(message.text)
+            comma = b'"},'
         elif message.text.strip():
-            count -= 1
-            yield from _text(comma, message.text, is_marked and not count)
-            comma = b","
+            yield comma + b'{"type":"text","text":"'
+            yield from inside_quotes(message.text)
+            comma = b'"},'
         for call in message.calls:
-            count -= 1
             yield comma + b'{"type":"tool_use","id":' + quoted(call.id) + b',"name":' + quoted(call.name)
             yield b',"input":' + _input(call.arguments)
-            yield _CACHED + b"}" if is_marked and not count else b"}"
-            comma = b","
-    yield b"]}"
-
-
-def _text(opening, text, is_marked):
-    yield opening + b'{"type":"text","text":"'
-    yield from inside_quotes(text)
-    yield b'"' + _CACHED + b"}" if is_marked else b'"}'
-
-
-def _result(opening, message, is_marked):
-    yield opening + b'{"type":"tool_result","tool_use_id":' + quoted(message.call.id) + b',"content":"'
-    yield from inside_quotes(message.text)
-    yield b'"' + _CACHED + b"}" if is_marked else b'"}'
+            comma = b"},"
+    # The block that is still open is the last one: the mark of a message goes there.
+    yield comma[:-2] + (_CACHED if is_marked else b"") + b"}]}"
 
 
 def _input(arguments):
-    """The arguments as the object that the API wants; one that cannot be read back was answered with an error."""
+    """The arguments as the object that the API wants; {} for those that were answered with an error."""
     try:
         value = loads(arguments)
     except ValueError:

@@ -55,20 +55,21 @@ class Client:
     async def ask(self, method: str, path: str, headers=(), body=None) -> Answer:
         """Send a request; the answer with its head read. The caller must release() it in the end.
 
-        `path` goes after the base URL's. `headers` are (name, value) pairs. `body` is called twice, to count its
-        bytes and to send them, and must give the same pieces each time; None sends no body.
+        `path` goes after the base URL's. `headers` are (name, value) pairs. `body` is called twice, to count
+        its bytes and to send them, and must give the same pieces each time; None sends no body.
         """
         length = -1 if body is None else sum(len(piece) for piece in body())
         head = self._head(method, path, headers, length)
         await self._lock.acquire()
-        answer = None
+        is_answered = False
         try:
             answer = await self._ask(head, body, length)
+            is_answered = True
+            return answer
         finally:
-            if answer is None:
+            if not is_answered:
                 self._drop()
                 self._lock.release()
-        return answer
 
     def release(self, answer: Answer) -> None:
         """Be done with an answer; its link is kept if the body was read to the end, and closed otherwise."""
@@ -116,11 +117,10 @@ class Client:
             self._drop()
         while True:
             is_new = self._link is None
-            if is_new:
-                await self._connect()
-            answer = Answer(self._link, self._buffer, stall_ms=self._stall_ms, most=self._answer_bytes)
+            link = self._link = self._link or await self._connect()
+            answer = Answer(link, self._buffer, stall_ms=self._stall_ms, most=self._answer_bytes)
             try:
-                await self._exchange(answer, head, body, length)
+                await self._exchange(link, answer, head, body, length)
                 return answer
             except OSError as error:
                 if is_new or answer.begun or error.errno == ETIMEDOUT:
@@ -131,15 +131,15 @@ class Client:
         if not self._addresses:
             self._addresses = addresses(self.host, self.port)
         try:
-            self._link = await connect(self._addresses, self._tls, self.host, self._connect_ms)
+            return await connect(self._addresses, self._tls, self.host, self._connect_ms)
         except OSError:
             self._addresses = None  # the host may have moved
             raise
 
-    async def _exchange(self, answer, head, body, length):
+    async def _exchange(self, link, answer, head, body, length):
         failure = None
         try:
-            await self._send(head, body, length)
+            await self._send(link, head, body, length)
         except OSError as error:
             if error.errno == ETIMEDOUT:
                 raise
@@ -152,25 +152,25 @@ class Client:
         if failure:
             answer.reusable = False
 
-    async def _send(self, head, body, length):
-        used = await self._put(head, 0)
+    async def _send(self, link, head, body, length):
+        used = await self._put(link, head, 0)
         if body is not None:
             for piece in body():
                 length -= len(piece)
                 if length < 0:
                     break
-                used = await self._put(piece, used)
+                used = await self._put(link, piece, used)
             if length:
                 raise ArgumentError("body", "must give the same bytes each time that it is called")
-        await self._link.write(memoryview(self._buffer)[:used], self._stall_ms)
+        await link.write(memoryview(self._buffer)[:used], self._stall_ms)
 
-    async def _put(self, piece, used):
+    async def _put(self, link, piece, used):
         """Gather small pieces in the buffer and send it when it is full; how much of it is used then."""
         piece = memoryview(piece)
         while len(piece) > _BUFFER - used:
             room = _BUFFER - used
             self._buffer[used:] = piece[:room]
-            await self._link.write(self._buffer, self._stall_ms)
+            await link.write(self._buffer, self._stall_ms)
             piece = piece[room:]
             used = 0
         self._buffer[used : used + len(piece)] = piece

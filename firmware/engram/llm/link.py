@@ -88,7 +88,6 @@ class Link:
         self.is_open = False
         self._name = ""
         self._sockets = ()
-        self._reader = self._writer = None
 
     async def open(self, place: tuple, tls, name: str) -> None:
         """Connect to one of addresses(); with `tls`, under that context."""
@@ -144,11 +143,11 @@ class Link:
 
     def close(self) -> None:
         """Close at once; safe at any time and more than once."""
-        self.is_open = False
-        if self._writer and not _OWN_SOCKETS:
+        if self.is_open and not _OWN_SOCKETS:
             self._writer.transport.abort()
+        self.is_open = False
         for each in self._sockets:
-            # TLS closes its socket only if the handshake had not failed: so both, the second may be a repetition.
+            # TLS closes its socket only if the handshake had not failed: so both, one perhaps twice.
             try:
                 each.close()
             except OSError:

@@ -1,7 +1,7 @@
 """One remote model: a request in, a reply out, with retries; only kinds of ModelError leave.
 
-    client   http.Client          the link and HTTP
-    adapter  OpenAI, Anthropic    what the API says, both ways (see draft.py)
+client   http.Client          the link and HTTP
+adapter  OpenAI, Anthropic    what the API says, both ways (see draft.py)
 """
 
 import random
@@ -142,7 +142,7 @@ class Model:
     async def _take_whole(self, answer, draft, on_text):
         body = await self._collect(answer, _WHOLE_BYTES)
         if not answer.ended:
-            raise ModelGarbled("the service does not stream and its answer is too long; ask for a shorter one")
+            raise ModelGarbled("the answer, which came unstreamed, is too long; ask for a shorter one")
         text = draft.feed(bytes(body))
         if text:
             await on_text(text)
@@ -185,7 +185,7 @@ class Model:
         return refused(refusal.status, words, self._client.url, self.name)
 
     async def _guarded(self, awaitable):
-        """Await something of the client; its errors become ours. Never around on_text(), whose errors are its own."""
+        """Await something of the client; its errors become ours. Never around on_text(): its errors are its own."""
         try:
             return await awaitable
         except CertificateRefused as error:
@@ -193,7 +193,8 @@ class Model:
         except ProtocolError as error:
             raise ModelGarbled(self._client.url + ": " + str(error) + "; check llm.url")
         except OSError as error:
-            raise _Trouble("the link to " + self._client.host + " failed: " + _reason(error) + "; check the network")
+            reason = " failed: " + _reason(error) + "; check the network"
+            raise _Trouble("the link to " + self._client.host + reason)
 
 
 def _reason(error):

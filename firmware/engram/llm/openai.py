@@ -2,8 +2,8 @@
 
 An event of the stream, and with "message" for "delta" the whole answer of a server that does not stream:
 
-    {"choices": [{"index": 0, "delta": {"content": "..", "tool_calls": [..]}, "finish_reason": null}], "usage": null}
-    tool call: {"index": 0, "id": "..", "function": {"name": "..", "arguments": "a fragment"}}, id and name once
+    event      {"choices": [{"delta": {"content": "..", "tool_calls": [..]}, "finish_reason": null}], "usage": null}
+    tool call  {"index": 0, "id": "..", "function": {"name": "..", "arguments": ".."}}, the first with id and name
 
 The last event has the usage and no choices; "[DONE]" comes after it, or only the end of the stream.
 """
@@ -14,7 +14,7 @@ from engram.llm.draft import Draft, Refusal, groups, inside_quotes, part, quoted
 
 _STOPS = {"length": "length", "content_filter": "filter"}
 # Words in the type or the code of an error inside a stream, and the status that it would have had.
-_STATUS = (("rate_limit", 429), ("server", 500), ("overloaded", 529), ("unavailable", 503), ("insufficient_quota", 402))
+_STATUS = (("rate_limit", 429), ("server", 500), ("unavailable", 503), ("overload", 529), ("insufficient", 402))
 
 
 class OpenAI:
@@ -93,8 +93,8 @@ def _message(comma, role, group):
     opening = b',"tool_calls":['
     for message in group:
         for call in message.calls:
-            yield opening + b'{"id":' + quoted(call.id) + b',"type":"function","function":{"name":' + quoted(call.name)
-            yield b',"arguments":"'
+            yield opening + b'{"type":"function","id":' + quoted(call.id)
+            yield b',"function":{"name":' + quoted(call.name) + b',"arguments":"'
             yield from inside_quotes(call.arguments)
             yield b'"}}'
             opening = b","

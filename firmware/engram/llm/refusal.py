@@ -7,7 +7,7 @@ from engram.text import cut, decode, loads, printable
 
 # How much of a service's own words is shown: enough for its first sentence, and no page of HTML.
 _WORDS = const(200)
-_TOO_LONG = ("context length", "context_length", "context window", "context size", "too long", "too large", "too many tok")
+_TOO_LONG = ("context length", "context window", "context size", "too long", "too large", "too many tokens")
 
 
 def words_of(body: bytes) -> str:
@@ -28,7 +28,7 @@ def is_busy(status: int) -> bool:
 
 
 def described(status: int, words: str) -> str:
-    """" (HTTP 429: its own words)", fit for a line of text."""
+    """The status and the service's own words, fit for the end of a line of text."""
     words = cut(" ".join(printable(words).split()), _WORDS)
     return " (HTTP " + str(status) + (": " + words if words else "") + ")"
 
@@ -52,7 +52,4 @@ def refused(status: int, words: str, url: str, model: str) -> ModelRefused:
 
 def _is_too_long(words):
     words = words.lower()
-    for phrase in _TOO_LONG:
-        if phrase in words:
-            return True
-    return False
+    return any(phrase in words for phrase in _TOO_LONG)

@@ -22,7 +22,7 @@ def split(url: str) -> tuple:
     scheme = scheme.lower()
     is_wrong = scheme not in ("http", "https") or not host or not 0 <= port < 65536 or len(url) > _LONGEST
     if is_wrong or not is_printable(url) or any(code in b' "?#<>\\' for code in encode(url)):
-        raise ArgumentError("url", "must be http(s)://host[:port][/path], with no user name, query or space in it")
+        raise ArgumentError("url", "must be http(s)://host[:port][/path], without user name, query or space")
     prefix = prefix.strip("/")
     secure = scheme == "https"
     return secure, host, port or (443 if secure else 80), "/" + prefix if prefix else ""

@@ -15,8 +15,9 @@ _TEXT_CHANGES = ("profile", "note")
 class Changes:
     """Notes changes of text files in the log of records, and undoes changes of all kinds."""
 
-    def __init__(self, store, clock):
+    def __init__(self, store, journal, clock):
         self._store = store
+        self._journal = journal
         self._clock = clock
         self._files = {}
 
@@ -35,10 +36,8 @@ class Changes:
     def undo(self) -> str:
         """Take the latest change back that was not taken back yet; a sentence that says what was done."""
         undone = set()
-        looked = 0
-        for line in self._store.lines_backwards():
-            looked += 1
-            if looked > _FARTHEST:
+        for looked, line in enumerate(self._store.lines_backwards()):
+            if looked == _FARTHEST:
                 break
             if "undoes" in line:
                 undone.add(line["undoes"])
@@ -50,7 +49,10 @@ class Changes:
         if line.get("op") in _TEXT_CHANGES:
             return self._undo_text(line)
         if line.get("op") == "forget":
-            return self._bring_back(line, "%s is remembered again: %s")
+            sentence = self._bring_back(line, "%s is remembered again: %s")
+            for turn in line.get("redacts", ()):
+                self._journal.show(turn)
+            return sentence
         if line.get("was"):
             return self._bring_back(line, "%s is again: %s")
         return self._take_out(line)

@@ -4,11 +4,12 @@ from engram.memory import scope
 
 
 class Memory:
-    """The memory as a sensor loop or a person's own main.py uses it."""
+    """The memory as a sensor loop or a person's own main.py uses it; `parts` has records, recall and forgetting."""
 
-    def __init__(self, records, recall):
-        self._records = records
-        self._recall = recall
+    def __init__(self, parts):
+        self._records = parts.records
+        self._recall = parts.recall
+        self._forgetting = parts.forgetting
 
     def store(self, content: str, tags, **more) -> str:
         """Keep a memory that all may see; its id. It is on flash when this returns.
@@ -32,9 +33,9 @@ class Memory:
         """Yield the memories, newest first; those that have all `tags`."""
         return self._records.newest(scope.OWNER, tags)
 
-    def forget(self, ref: str) -> None:
-        """Let a memory go."""
-        self._records.forget(ref)
+    def forget(self, ref: str, with_turns: bool = False) -> None:
+        """Let a memory go, and with it the turns that it came from if wanted."""
+        self._forgetting.forget(ref, with_turns=with_turns)
 
     def why_empty(self, query: str) -> str:
         """Why a search found nothing."""

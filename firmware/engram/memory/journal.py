@@ -1,14 +1,17 @@
 """The journal: all turns of all sessions, in the log journal.jsonl, and which session is current where.
 
-    {"seq","sid","role","who","text","at","prev","n","scope","cut","guess","crc"}   a turn
+    {"seq","sid","role","who","text","at","prev","n","scope","cut","command","guess",
+     "crc"}                                                                        a turn
     {"seq","sid","role","who","at","prev","n","scope","gone":true,"crc"}           a turn whose text was forgotten
     {"seq","op":"session","sid","title","scope","at","crc"}                        a session begins
     {"seq","op":"current","room","sid","crc"}                                      a room goes on in a session
     {"seq","op":"drop","sid","at","crc"}                                           a session was deleted
     {"seq","op":"redact","turn","at","crc"}                                        a turn was forgotten
+    {"seq","op":"show","turn","at","crc"}                                          that was taken back
 
 role is "user" or "assistant", who the speaker's name, prev the seq of the session's turn before (0 for none), n the
-turn's place in its session from 0 on, cut true for a reply that the link broke. A session is thus a linked list,
+turn's place in its session from 0 on, cut true for a reply that the link broke, command true for what was understood
+as a command, which no search finds. A session is thus a linked list,
 and its window is read back from its newest turn without a scan. A segment's header carries the sessions' heads.
 """
 
@@ -17,11 +20,12 @@ from collections import namedtuple
 from engram import log, text
 from engram.clock import MONTHS, civil
 from engram.compat import const
-from engram.errors import NotFound, StoreFull
+from engram.errors import ArgumentError, NotFound, StoreFull
 from engram.memory import ids, scope
 from engram.store.store import FORGOTTEN, LIVE, Entry, Query, no_entry
 
 _TITLE_LONGEST = const(60)
+_TEXT_BYTES = const(12000)  # of one turn: its line has to stay below wire.MAX_LINE
 _DAY_SECONDS = const(86400)
 _ROOMS = const(64)  # rooms whose current session is kept: bounds the header and the heap
 
@@ -83,7 +87,7 @@ class Journal:
             head.seq, head.turns, head.at = seq, line["n"] + 1, at
         self._clock.not_before(at)
         gone = ((seq, FORGOTTEN),) if "gone" in line else ()
-        terms = () if gone else self._terms(line)
+        terms = () if gone or "command" in line else self._terms(line)
         return Entry(seq, terms, _labels(line), sid, line.get("prev", 0), at, gone, (), None)
 
     def _terms(self, line: dict):
@@ -105,6 +109,8 @@ class Journal:
             return no_entry(at, ends=line["sid"])
         elif operation == "redact":
             return no_entry(at, hides=((line["turn"], FORGOTTEN),))
+        elif operation == "show":
+            return no_entry(at, shows=(line["turn"],))
         return no_entry(at)
 
     def _take_header(self, line: dict) -> None:
@@ -182,11 +188,16 @@ class Journal:
 
     # --- turns
 
-    def add(self, asker, role: str, who: str, content: str, cut: bool = False) -> int:
+    def add(self, asker, role: str, who: str, content: str, cut: bool = False, command: bool = False) -> int:
         """Append a turn to the session of the asker's room, begun if there is none; the turn's seq.
 
         It is on flash when this returns. When the flash is full, the journal's oldest segments make room.
         """
+        size = len(content.encode())
+        if size > _TEXT_BYTES and role == "user":
+            raise ArgumentError("message", "has %d bytes, at most %d are kept: send it in parts." % (size, _TEXT_BYTES))
+        if size > _TEXT_BYTES:
+            content, cut = text.cut_bytes(content, _TEXT_BYTES), True
         sid = self.current(asker.room)
         lines = []
         if not sid:
@@ -198,6 +209,8 @@ class Journal:
         turn += [("scope", head.scope if head else scope.own(asker))]
         if cut:
             turn.append(("cut", True))
+        if command:
+            turn.append(("command", True))
         if not self._clock.known:
             turn.append(("guess", True))
         lines.append(turn)
@@ -258,14 +271,18 @@ class Journal:
         turns = [self._store.get(near) for near in thread[max(0, at - around) : at + around + 1]]
         return [turn for turn in turns if turn is not None]
 
-    def search(self, query: str, limit: int, asker, session: str = "", since: int = 0, until: int = 0):
+    def search(self, query: str, limit: int, asker, session: str = "", since: int = 0, until: int = 0, idfs=None):
         """Yield (hit, turn) for at most `limit` turns, best first."""
         labels = ("~" + session,) if session else ()
-        wanted = Query(text.terms(query), labels, scope.labels(asker), since, until, self._named(query))
+        wanted = Query(text.terms(query), labels, scope.labels(asker), since, until, self._named(query), idfs)
         for hit in self._store.search(wanted, limit):
             turn = self._store.get(hit.number)
             if turn is not None:
                 yield hit, turn
+
+    def frequencies(self, terms) -> tuple:
+        """How many turns have each term; see Store.frequencies."""
+        return self._store.frequencies(terms)
 
     def _named(self, query: str) -> str:
         """The label of the speaker whom a query names, "" if it names none or several."""
@@ -290,6 +307,13 @@ class Journal:
         self._store.append([("op", "redact"), ("turn", turn["seq"]), ("at", self._clock.now())], urgent=True)
         return True
 
+    def show(self, ref: str) -> None:
+        """Take back that a turn was forgotten; nothing happens if its text has left the flash."""
+        seq = ids.number("id", ref, "t")
+        line = self._store.line(seq)
+        if line is not None and "text" in line:
+            self._store.append([("op", "show"), ("turn", seq), ("at", self._clock.now())])
+
     # --- the whole
 
     @property
@@ -313,9 +337,7 @@ class Journal:
     def _keep(self, line: dict):
         """What compaction does with a line: True to keep it, False to drop it, or what takes its place."""
         if "op" in line:
-            if line["op"] in ("drop", "redact"):
-                return False
-            return line["sid"] in self._heads
+            return line.get("sid") in self._heads and line["op"] != "drop"
         if self._store.state(line["seq"]) == LIVE or "gone" in line:
             return True
         if line["sid"] not in self._heads:

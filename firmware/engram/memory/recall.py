@@ -1,7 +1,7 @@
 """Finding what fits a question, among records and turns, without a model; and the block of it that goes into a prompt.
 
-Both stores rank with the same BM25. To compare their hits, each store's scores are scaled by the weight of the words
-that its best hit matches; a record's importance moves it by a quarter at most.
+Both stores rank with the same BM25, and a word weighs the same in both. To compare their hits, each store's scores are
+scaled by the weight of the words that its best hit matches; a record's importance moves it by a quarter at most.
 """
 
 from collections import namedtuple
@@ -9,6 +9,7 @@ from collections import namedtuple
 from engram import text
 from engram.compat import const
 from engram.memory import fields
+from engram.store.rank import distinct, weights
 
 _CANDIDATES = const(24)  # of each store, before both are put in one order
 _WEAKEST = const(4)  # what matches less than a fourth of the best hit's words is left out of a prompt
@@ -31,14 +32,17 @@ class Recall:
 
     def find(self, query: str, asker, limit: int = 10, skip=(), tags=(), since: int = 0, until: int = 0) -> list:
         """At most `limit` items, best first; `skip` names turns by seq that are not wanted. With tags, records only."""
+        terms = distinct(text.terms(query))
+        idfs = weights((self._records.frequencies(terms), self._journal.frequencies(terms)))
         kept = []
-        for hit, record in self._records.search(query, _CANDIDATES, asker, tags, since, until):
+        for hit, record in self._records.search(query, _CANDIDATES, asker, tags, since, until, idfs):
             importance = int(100 * record.get("importance", fields.IMPORTANCE))
-            score = hit.score * (75 + importance // 2) // 100
+            # A turn's score has half as much again from its session; a record is a session of its own.
+            score = hit.score * 3 // 2 * (75 + importance // 2) // 100
             kept.append(Item(record["id"], record["created"], "", record["content"], score, hit.evidence))
         if not tags:
             turns = []
-            for hit, turn in self._journal.search(query, _CANDIDATES, asker, "", since, until):
+            for hit, turn in self._journal.search(query, _CANDIDATES, asker, "", since, until, idfs):
                 if hit.number not in skip:
                     turns.append(_turn_item(hit, turn))
             kept = _on_one_scale(kept, turns)

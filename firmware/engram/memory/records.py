@@ -2,11 +2,12 @@
 
     {"seq","id","content","tags":[..],"keywords":[..],"type","importance","source","scope","created","updated",
      "pinned","expires","supersedes","turns":[turn ids],"was","undoes","guess","crc"}          a version of a record
-    {"seq","op":"forget","id","at","was","with":[ids],"undoes","restores","crc"}              a record that has gone
+    {"seq","op":"forget","id","at","was","with":[ids],"redacts":[turn ids],"undoes","restores","crc"}  a record
+                                                                                              that has gone
     {"seq","op":"profile"|"note","file","old","length","at","undoes","crc"}                   a text file before an edit
 
 Absent fields mean their default. `was` is the seq of the record's line before, `undoes` the seq of a line that this one
-takes back, `with` are older records that go too, `restores` is a record that was superseded and is live again, `guess`
+takes back, `with` are older records that go too, `redacts` turns that do, `restores` is a record that was superseded and is live again, `guess`
 says that the clock was not known.
 """
 
@@ -101,17 +102,19 @@ class Records:
         self._append("m%d" % number, record, (("was", record["seq"]),))
         return self._store.get(number)
 
-    def forget(self, ref: str, asker=scope.OWNER) -> dict:
+    def forget(self, ref: str, asker=scope.OWNER, with_turns: bool = False) -> dict:
         """Let a record leave recall at once, and the flash at the next compaction; what it was, as a dict.
 
         What it superseded goes with it, so that an older fact does not come back; "turns" in the result has the turns
-        that all of them came from.
+        that all of them came from. With `with_turns` the line notes that those are redacted too, so that undo knows.
         """
         number, record = self._live(ref, asker)
         line = [("op", "forget"), ("id", "m%d" % number), ("at", self._clock.now()), ("was", record["seq"])]
         older, turns = self._roots(record)
         if older:
             line.append(("with", older))
+        if turns and with_turns:
+            line.append(("redacts", turns))
         self._store.append(line, urgent=True)
         record["turns"] = turns
         return record
@@ -161,13 +164,17 @@ class Records:
             if record is not None and not self.is_expired(record):
                 yield record
 
-    def search(self, query: str, limit: int, asker=scope.OWNER, tags=(), since: int = 0, until: int = 0):
+    def search(self, query: str, limit: int, asker=scope.OWNER, tags=(), since: int = 0, until: int = 0, idfs=None):
         """Yield (hit, record) for at most `limit` live records, best first."""
-        wanted = Query(text.terms(query), _tag_labels(tags), scope.labels(asker), since, until, "")
+        wanted = Query(text.terms(query), _tag_labels(tags), scope.labels(asker), since, until, "", idfs)
         for hit in self._store.search(wanted, limit):
             record = self._store.get(hit.number)
             if record is not None and not self.is_expired(record):
                 yield hit, record
+
+    def frequencies(self, terms) -> tuple:
+        """How many records have each term; see Store.frequencies."""
+        return self._store.frequencies(terms)
 
     def is_expired(self, record: dict) -> bool:
         """Whether a record's time is over."""
@@ -177,7 +184,8 @@ class Records:
         """Yield the versions of a record that are still on flash, newest first, then what it superseded."""
         record = self.get(ref, asker)
         while record is not None:
-            yield record
+            if "content" in record:
+                yield record
             if record.get("was"):
                 record = self._store.line(record["was"])
             elif record.get("supersedes"):
@@ -212,13 +220,19 @@ class Records:
         """What compaction does with a line: earlier versions of what is not forgotten stay as its history."""
         return "id" in line and self._store.state(int(line["id"][1:])) != FORGOTTEN
 
+    def fields(self, record: dict):
+        """Yield a record's (name, value) pairs in the order in which they are shown and exported."""
+        for name in ("id",) + _FIELDS:
+            if name in record:
+                yield name, record[name]
+
     # --- checking
 
     def _nearest(self, values: dict) -> tuple:
         """(id of a record that says the same or None, [ids of those that say nearly the same])."""
         words = list(text.words(values["content"]))
         similar = []
-        wanted = Query(text.terms(values["content"]), (), ("@" + values["scope"],), 0, 0, "")
+        wanted = Query(text.terms(values["content"]), (), ("@" + values["scope"],), 0, 0, "", None)
         for hit in self._store.search(wanted, _SIMILAR):
             record = self._store.get(hit.number)
             if record is None or self.is_expired(record):

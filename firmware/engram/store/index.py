@@ -89,6 +89,10 @@ class Index:
             if self.live[row]:
                 yield row, postings[at + 2]
 
+    def frequency(self, term: str) -> int:
+        """The number of live rows that have a term or label."""
+        return sum(1 for _ in self.rows(term))
+
     def labels(self, prefix: str):
         """Yield the labels that begin with a prefix, in no order."""
         for label in self.postings:

@@ -14,10 +14,12 @@ import math
 from engram.compat import const
 from engram.store.index import NO_ROW
 
+ONE = 4096
+"""A score of 1: the best that the words alone can give within one answer."""
+
 _MOST_TERMS = const(24)  # of a query: keeps sums below 2^30 and the time of a search bounded
 _IDF_SCALE = const(1024)
-_ONE = const(4096)  # a score of 1
-_LARGEST = const(1 << 17)  # sums are scaled below this before they are multiplied by _ONE
+_LARGEST = const(1 << 17)  # sums are scaled below this before they are multiplied by ONE
 _FRACTION = const(16)  # of the mean length
 
 # k1 * (1 - b) and k1 * b, in thousandths
@@ -38,9 +40,20 @@ def weight(count: int, length: int, mean: int, flat: int, slope: int) -> int:
     return count * _GAIN // (count * 1000 + flat + slope * length * _FRACTION // mean)
 
 
-def rank(index, terms, allowed, speaker_label: str = "") -> list:
+def weights(frequencies) -> dict:
+    """The idf of each term over several stores as if they were one; of each store (entries, {term: entries with it})."""
+    documents = 0
+    having = {}
+    for count, counts in frequencies:
+        documents += count
+        for term in counts:
+            having[term] = having.get(term, 0) + counts[term]
+    return {term: inverse_frequency(documents, having[term]) for term in having}
+
+
+def rank(index, terms, allowed, speaker_label: str = "", idfs=None) -> list:
     """[(score, row, T)], best first, of the live rows that match a term and that `allowed(row)` lets through."""
-    rows, sessions = _evidence(index, _distinct(terms))
+    rows, sessions = _evidence(index, distinct(terms), idfs)
     totals = _with_neighbours(index, rows)
     speakers = _row_set(index, speaker_label)
     top = max(totals.values()) if totals else 0
@@ -55,10 +68,10 @@ def rank(index, terms, allowed, speaker_label: str = "") -> list:
     for row, total in totals.items():
         if not allowed(row):
             continue
-        score = (total >> shift) * _ONE // (top >> shift)
+        score = (total >> shift) * ONE // (top >> shift)
         prior = sessions.get(index.sessions[row], 0)
         if prior:
-            score += (prior >> session_shift) * _ONE // (session_top >> session_shift) // 2
+            score += (prior >> session_shift) * ONE // (session_top >> session_shift) // 2
         if row in speakers:
             score += score // 5
         ranked.append((-score, row, total))
@@ -69,7 +82,8 @@ def rank(index, terms, allowed, speaker_label: str = "") -> list:
     return ranked
 
 
-def _distinct(terms) -> list:
+def distinct(terms) -> list:
+    """The first terms of a query, each once: as many as a search takes into account."""
     found = []
     for term in terms:
         if term not in found:
@@ -79,8 +93,8 @@ def _distinct(terms) -> list:
     return found
 
 
-def _evidence(index, terms) -> tuple:
-    """B of each row times 65536 / 1024, and S of each session likewise, as two dicts."""
+def _evidence(index, terms, idfs) -> tuple:
+    """B of each row times 65536, and S of each session likewise, as two dicts."""
     rows = {}
     sessions = {}
     mean = max(1, index.live_length * _FRACTION // max(1, index.live_rows))
@@ -96,7 +110,7 @@ def _evidence(index, terms) -> tuple:
                 counts[session] = counts.get(session, 0) + count
         if not having:
             continue
-        idf = inverse_frequency(index.live_rows, having)
+        idf = idfs[term] if idfs else inverse_frequency(index.live_rows, having)
         for row, count in index.rows(term):
             gain = weight(count, index.lengths[row], mean, _ROW_FLAT, _ROW_SLOPE)
             rows[row] = rows.get(row, 0) + gain * idf

@@ -38,7 +38,7 @@ def no_entry(at: int = 0, hides=(), shows=(), ends=None) -> Entry:
     return Entry(-1, (), (), None, 0, at, hides, shows, ends)
 
 
-Query = namedtuple("Query", ("terms", "labels", "scopes", "since", "until", "speaker"))
+Query = namedtuple("Query", ("terms", "labels", "scopes", "since", "until", "speaker", "weights"))
 """What to search.
 
 terms     words, joined by OR
@@ -46,6 +46,7 @@ labels    filters that all must be passed
 scopes    labels of which one is enough
 since     the earliest time, until: the first time that is too late, in Unix seconds; 0 leaves it open
 speaker   the label of the speaker whom the query names, or ""
+weights   a dict of term: idf that holds for several stores together (see rank.weights), None for this store's own
 """
 
 Hit = namedtuple("Hit", ("number", "score", "evidence"))
@@ -249,8 +250,13 @@ class Store:
         """At most `limit` hits, best first."""
         self._ready()
         allowed = self._filter(query.labels, query.scopes, query.since, query.until)
-        found = rank(self._index, query.terms, allowed, query.speaker)
+        found = rank(self._index, query.terms, allowed, query.speaker, query.weights)
         return [Hit(self._number(row), score, evidence) for score, row, evidence in found[:limit]]
+
+    def frequencies(self, terms) -> tuple:
+        """(number of live entries, {term: number of live entries that have it})."""
+        self._ready()
+        return self._index.live_rows, {term: self._index.frequency(term) for term in terms}
 
     def labels(self, prefix: str, scopes=()):
         """Yield (label, number of live entries within the scopes) of the labels that begin with a prefix, in no order."""
