@@ -1,0 +1,34 @@
+"""Pseudo-random samples that are the same on every runtime, and a digest to compare results by.
+
+`random` differs between CPython and MicroPython. Where all runtimes must give the same result, a test works on these
+samples and compares the digest of all results with one that CPython made.
+"""
+
+from binascii import crc32
+
+
+class Numbers:
+    """Small pseudo-random numbers, the same from the same seed everywhere."""
+
+    def __init__(self, seed: int):
+        self._state = seed
+
+    def below(self, limit: int) -> int:
+        self._state = (self._state * 1103515245 + 12345) & 0x7FFFFFFF
+        return (self._state >> 12) % limit
+
+    def pick(self, choices):
+        return choices[self.below(len(choices))]
+
+
+class Digest:
+    """One number for a sequence of texts."""
+
+    def __init__(self):
+        self._value = 0
+
+    def add(self, text: str) -> None:
+        self._value = crc32(b"\0" + text.encode(), self._value)
+
+    def hex(self) -> str:
+        return "%08x" % self._value

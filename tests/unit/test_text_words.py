@@ -1,0 +1,161 @@
+from engram.text import MAX_TERM, STOP_WORDS, terms, words
+from samples import Digest, Numbers
+from support import on_micropython
+
+FRAGMENTS = "a b s e ss es ed ing ly ies sses tt ll 's ' '' ' s' the and 4 2023 X ING \n \t . , - _ ( ) \x01 \x7f".split(" ")
+FRAGMENTS += [" ", " ", " "]
+SCRIPTS = "é É e\u0301 ß Ł œ Ж й и\u0306 Ё ў Σ ς ά 中 文 か タ 한 국 ไ ท ย أ ا \u064e ـ ٣ ש \u05bc न म \u094d ’ 's ５ Ａ 。 🙂 👍🏽 🇩🇪 \u200d"
+SCRIPTS = SCRIPTS.split(" ") + ["cats", "it", "x", " ", " ", " ", "-"]
+
+
+def generated(fragments, count: int, seed: int) -> str:
+    numbers = Numbers(seed)
+    return "".join([numbers.pick(fragments) for _ in range(numbers.below(count))])
+
+
+def reference_words(text: str) -> list:
+    import re
+
+    text = re.sub("'s(?![a-z0-9])", " ", text.lower()).replace("'", "")
+    return re.findall("[a-z0-9]+", text)
+
+
+def reference_stem(word: str) -> str:
+    if len(word) <= 3 or len(word) > MAX_TERM:
+        return word[:MAX_TERM]
+    endings = (("sses", "ss"), ("ies", "y"), ("ing", ""), ("ed", ""), ("ly", ""), ("es", ""), ("s", ""))
+    for ending, other in endings:
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            word = word[: -len(ending)] + other
+            break
+    if len(word) > 4 and word[-1] == "e":
+        word = word[:-1]
+    if word[-1] == word[-2] and word[-1] in "bcdfghjkmnpqrtvwxyz":
+        word = word[:-1]
+    return word
+
+
+def test_words_are_runs_of_letters_and_digits_in_lower_case():
+    assert list(words("Hello, World! It is 10:30.")) == ["hello", "world", "it", "is", "10", "30"]
+
+
+def test_a_text_without_words_gives_none():
+    for text in ("", " ", "  \n\t ", "...", "''", "- -", "\x00\x01"):
+        assert list(words(text)) == []
+
+
+def test_identifiers_are_cut_at_what_is_no_letter_and_no_digit():
+    expected = "foo bar camelcase err 42 v1 2 3 192 168 1 7".split()
+    assert list(words("foo_bar camelCase ERR_42 v1.2.3 192.168.1.7")) == expected
+
+
+def test_apostrophes_are_dropped_and_a_final_s_with_them():
+    assert list(words("don't it's dogs' 'quoted' Anna's rock's'n o'clock's's")) == [
+        "dont", "it", "dogs", "quoted", "anna", "rock", "n", "oclock",
+    ]  # fmt: skip
+
+
+def test_an_apostrophe_and_s_that_go_on_are_no_ending():
+    assert list(words("'something d'self")) == ["something", "dself"]
+
+
+def test_a_typographic_apostrophe_counts_as_one():
+    assert list(words("it’s don’t ‘quoted’ itʼs")) == ["it", "dont", "quoted", "it"]
+
+
+def test_each_stop_word_is_left_out_of_the_terms():
+    for group in STOP_WORDS:
+        for word in group.decode().split():
+            assert list(terms(word.upper() + " tree")) == ["tree"], word
+
+
+def test_there_are_the_90_stop_words_of_the_recipe():
+    assert sum([len(group.split()) for group in STOP_WORDS]) == 90
+
+
+def test_stop_words_stand_with_those_of_their_length():
+    for size, group in enumerate(STOP_WORDS):
+        for word in group.split():
+            assert len(word) == size
+
+
+def test_a_part_of_a_stop_word_is_a_term():
+    assert list(terms("her hers wit ith ould thes nd")) == ["her"][1:] + ["her", "wit", "ith", "ould", "thes", "nd"]
+
+
+def test_words_keep_what_terms_leave_out():
+    assert list(words("I am not here")) == ["i", "am", "not", "here"]
+
+
+def test_terms_are_stemmed_by_the_first_ending_that_fits():
+    pairs = (
+        "classes class", "cities city", "ties tie", "dies die", "running run", "king king", "sing sing",
+        "painted paint", "bed bed", "reed reed", "quickly quick", "fly fly", "boxes box", "dishes dish",
+        "cats cat", "gas gas", "was", "cake cake", "bakes bak", "house hous", "stopped stop", "calling call",
+        "missed miss", "tree tree", "seeing see", "adding ad", "1990s 1990", "2000 2000", "glass glas",
+    )  # fmt: skip
+    for pair in pairs:
+        word, expected = (pair + " ").split(" ")[:2]
+        assert list(terms(word)) == ([expected] if expected else []), pair
+
+
+def test_terms_keep_order_and_repetition():
+    assert list(terms("cats and dogs and a cat")) == ["cat", "dog", "cat"]
+
+
+def test_a_long_word_is_cut_to_the_longest_term():
+    assert list(words("x" * 500 + " y")) == ["x" * MAX_TERM, "y"]
+
+
+def test_a_long_word_is_cut_between_characters():
+    for lead in range(4):
+        (word,) = words("x" * lead + "ж" * 40)
+        size = len(word.encode())
+        assert MAX_TERM - 2 < size <= MAX_TERM
+        assert word == "x" * lead + "ж" * ((size - lead) // 2)
+
+
+def test_ascii_text_gives_the_words_of_the_recipe():
+    if on_micropython():
+        return
+    for seed in range(3000):
+        text = generated(FRAGMENTS, 40, seed)
+        assert list(words(text)) == [word[:MAX_TERM] for word in reference_words(text)], repr(text)
+
+
+def test_ascii_text_gives_the_terms_of_the_recipe():
+    if on_micropython():
+        return
+    stops = b" ".join(STOP_WORDS).decode().split()
+    for seed in range(3000):
+        text = generated(FRAGMENTS, 40, seed)
+        expected = [reference_stem(word) for word in reference_words(text) if word not in stops]
+        assert list(terms(text)) == expected, repr(text)
+
+
+def test_text_cut_at_a_space_gives_the_same_words_in_two_parts():
+    for seed in range(100):
+        first, second = generated(SCRIPTS, 20, seed), generated(SCRIPTS, 20, seed + 1000)
+        assert list(words(first + " " + second)) == list(words(first)) + list(words(second)), repr(first)
+
+
+def test_words_of_a_word_are_that_word():
+    for seed in range(100):
+        for word in words(generated(SCRIPTS, 20, seed)):
+            assert list(words(word)) == [word], repr(word)
+
+
+def test_every_runtime_gives_the_same_terms():
+    # Another digest means other terms: indexes in use have to be rebuilt, and the retrieval figures measured again.
+    digest = Digest()
+    for seed in range(300):
+        for term in terms(generated(SCRIPTS if seed % 2 else FRAGMENTS, 40, seed)):
+            digest.add(term)
+    assert digest.hex() == "?", digest.hex()
+
+
+def test_text_that_is_not_unicode_gives_words_all_the_same():
+    broken = b"caf\xed\xa0\x80e x".decode("utf-8", "surrogatepass") if not on_micropython() else None
+    if broken is None:
+        broken = str(b"caf\xed\xa0\x80e x", "utf-8")  # MicroPython takes it
+    assert list(words(broken)) == ["caf", "e", "x"]
