@@ -52,6 +52,7 @@ class App:
         self._parts = self._assemble(folder)
         self.memory = Memory(self._parts)
         self._channels = []
+        self._tasks = []
         self._console = None
 
     def _assemble(self, folder: str) -> Parts:
@@ -122,13 +123,24 @@ class App:
         try:
             asyncio.run(self._run())
         except KeyboardInterrupt:
+            # The tasks are in the loop still: each may keep what it has, such as the part of a reply that came.
+            asyncio.run(self._cancel())
             sys.stdout.write("\nstopped; app.run() goes on, app.memory is at hand.\n")
 
     async def _run(self) -> None:
         channels = self._channels or [("console", self._run_console)]
-        tasks = [asyncio.create_task(self._supervise(name, run)) for name, run in channels]
-        for task in tasks:
+        self._tasks = [asyncio.create_task(self._supervise(name, run)) for name, run in channels]
+        for task in self._tasks:
             await task
+
+    async def _cancel(self) -> None:
+        for task in self._tasks:
+            if not task.done():
+                task.cancel()
+                try:
+                    await task
+                except asyncio.CancelledError:
+                    pass
 
     async def _run_console(self) -> None:
         from engram.channels.console import Console

@@ -92,12 +92,12 @@ class _Reader:
 
     def open(self, mark: int) -> bool:
         """Begin a container; False if it is closed at once."""
+        if len(self.outer) == MAX_DEPTH:
+            raise ValueError("JSON: nested deeper than " + str(MAX_DEPTH) + " levels")
         self.at += 1
         if self.next() == mark + 2:
             self.at += 1
             return False
-        if len(self.outer) == MAX_DEPTH:
-            raise ValueError("JSON: nested deeper than " + str(MAX_DEPTH) + " levels")
         self.outer.append((self.container, self.key))
         if mark == _OBJECT:
             self.container = {}

@@ -2,9 +2,8 @@
 
 import random
 
-from support import raises
-
 from engram.llm.answer import Answer, ProtocolError
+from support import raises
 
 _CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 

@@ -2,12 +2,11 @@
 
 import json
 
-from support import raises
-
 from engram.errors import ModelGarbled
 from engram.llm.anthropic import Anthropic
 from engram.llm.draft import Refusal
 from engram.llm.types import Call, Request, Tool, assistant, result, user
+from support import raises
 
 _MARK = {"type": "ephemeral"}
 _CALL = Call("toolu_1", "memory_recall", '{"tags": ["café"]}')

@@ -3,13 +3,12 @@
 import asyncio
 from errno import ETIMEDOUT
 
-from llm_peer import CLOSE, Peer, answer
-from support import on_micropython, raises
-
 from engram.compat import sleep_ms
 from engram.errors import ArgumentError
 from engram.llm.http import Client
 from engram.llm.link import addresses
+from llm_peer import CLOSE, Peer, answer
+from support import on_micropython, raises
 
 
 async def _fetch(client, path="/x", body=None, headers=()):

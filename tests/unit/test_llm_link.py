@@ -1,9 +1,8 @@
 """The link: root certificates and what is told when one does not pass. Connections: test_llm_http.py."""
 
-from support import raises
-
 from engram.errors import ArgumentError
 from engram.llm.link import _certificates, _why_refused, tls_context
+from support import raises
 
 
 def _der(size):

@@ -3,9 +3,6 @@
 import asyncio
 import json
 
-from llm_peer import CLOSE, Peer, answer, stream
-from support import raises
-
 from engram.compat import sleep_ms
 from engram.errors import ConfigError, ModelCut, ModelGarbled, ModelRefused, ModelUnavailable
 from engram.llm.anthropic import Anthropic
@@ -13,6 +10,8 @@ from engram.llm.http import Client
 from engram.llm.model import Model
 from engram.llm.openai import OpenAI
 from engram.llm.types import Request, user
+from llm_peer import CLOSE, Peer, answer, stream
+from support import raises
 
 _KEY = "sk-0123456789"
 _HI = '{"choices":[{"delta":{"content":"hi"}}]}'
@@ -102,7 +101,7 @@ async def test_a_service_that_does_not_stream_is_understood():
 
 
 async def test_a_whole_answer_is_bounded():
-    steps = [b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"] + [b" " * 1000] * 40
+    steps = [b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"] + [b" " * 1000] * 20
     assert "too long" in await _error(ModelGarbled, steps)
 
 

@@ -3,12 +3,11 @@
 import json
 import random
 
-from support import raises
-
 from engram.errors import ModelGarbled
 from engram.llm.draft import Refusal
 from engram.llm.openai import OpenAI
 from engram.llm.types import Call, Request, Tool, assistant, result, user
+from support import raises
 
 _CALL = Call("call_1", "memory_recall", '{"tags": ["café"]}')
 _OTHER = Call("call_2", "memory_list", "{}")

@@ -2,10 +2,9 @@
 
 import random
 
-from support import raises
-
 from engram.errors import ModelGarbled
 from engram.llm.sse import Events
+from support import raises
 
 _STREAM = (
     ": a comment\r\n\r\n"

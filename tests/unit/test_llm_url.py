@@ -1,9 +1,8 @@
 """Base URLs: what is taken apart, and what is refused."""
 
-from support import raises
-
 from engram.errors import ArgumentError
 from engram.llm.url import is_printable, split
+from support import raises
 
 _BAD = (
     "",

@@ -1,11 +1,14 @@
 from engram.text import MAX_TERM, STOP_WORDS, terms, words
-from samples import Digest, Numbers
+from samples import Digest, Numbers, surrogate_between
 from support import on_micropython
 
-FRAGMENTS = "a b s e ss es ed ing ly ies sses tt ll 's ' '' ' s' the and 4 2023 X ING \n \t . , - _ ( ) \x01 \x7f".split(" ")
-FRAGMENTS += [" ", " ", " "]
-SCRIPTS = "é É e\u0301 ß Ł œ Ж й и\u0306 Ё ў Σ ς ά 中 文 か タ 한 국 ไ ท ย أ ا \u064e ـ ٣ ש \u05bc न म \u094d ’ 's ５ Ａ 。 🙂 👍🏽 🇩🇪 \u200d"
-SCRIPTS = SCRIPTS.split(" ") + ["cats", "it", "x", " ", " ", " ", "-"]
+ASCII = "a b s e ss es ed ing ly ies sses tt ll 's ' '' ' s' the and 4 2023 X ING \n \t . , - _ ( ) \x01 \x7f"
+OTHERS = (
+    "é É e\u0301 ß Ł œ Ж й и\u0306 Ё ў Σ ς ά 中 文 か タ 한 국 ไ ท ย أ ا \u064e ـ ٣ ש \u05bc न म \u094d ’ 's ５ Ａ 。 "
+    "🙂 👍🏽 🇩🇪 \u200d cats it x -"
+)
+FRAGMENTS = ASCII.split(" ") + [" "] * 3
+SCRIPTS = OTHERS.split(" ") + [" "] * 3
 
 
 def generated(fragments, count: int, seed: int) -> str:
@@ -45,8 +48,8 @@ def test_a_text_without_words_gives_none():
 
 
 def test_identifiers_are_cut_at_what_is_no_letter_and_no_digit():
-    expected = "foo bar camelcase err 42 v1 2 3 192 168 1 7".split()
-    assert list(words("foo_bar camelCase ERR_42 v1.2.3 192.168.1.7")) == expected
+    expected = "foo bar camelcase err 42 v1 2 3 192 168 1 7"
+    assert " ".join(words("foo_bar camelCase ERR_42 v1.2.3 192.168.1.7")) == expected
 
 
 def test_apostrophes_are_dropped_and_a_final_s_with_them():
@@ -80,7 +83,8 @@ def test_stop_words_stand_with_those_of_their_length():
 
 
 def test_a_part_of_a_stop_word_is_a_term():
-    assert list(terms("her hers wit ith ould thes nd")) == ["her"][1:] + ["her", "wit", "ith", "ould", "thes", "nd"]
+    for word in ("wit", "ith", "ould", "nd", "hic", "fo", "bou"):
+        assert list(terms(word)) == [word], word
 
 
 def test_words_keep_what_terms_leave_out():
@@ -151,11 +155,8 @@ def test_every_runtime_gives_the_same_terms():
     for seed in range(300):
         for term in terms(generated(SCRIPTS if seed % 2 else FRAGMENTS, 40, seed)):
             digest.add(term)
-    assert digest.hex() == "?", digest.hex()
+    assert digest.hex() == "fdbc0883", digest.hex()
 
 
 def test_text_that_is_not_unicode_gives_words_all_the_same():
-    broken = b"caf\xed\xa0\x80e x".decode("utf-8", "surrogatepass") if not on_micropython() else None
-    if broken is None:
-        broken = str(b"caf\xed\xa0\x80e x", "utf-8")  # MicroPython takes it
-    assert list(words(broken)) == ["caf", "e", "x"]
+    assert list(words(surrogate_between("caf", "e x"))) == ["caf", "e", "x"]

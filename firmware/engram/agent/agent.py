@@ -71,7 +71,7 @@ class Agent:
             log.warning("agent", str(error))
             self._keep(asker, reply.all(), True)
             return Outcome(turn, reply.all(), str(error))
-        except asyncio.CancelledError:
+        except (asyncio.CancelledError, KeyboardInterrupt):
             self._keep(asker, reply.all(), True)
             raise
         self._keep(asker, reply.all(), False)

@@ -16,7 +16,7 @@ A service that does not stream answers with one "message": content (a list of bl
 import json
 
 from engram.compat import const
-from engram.llm.draft import Draft, Refusal, groups, inside_quotes, part, quoted
+from engram.llm.draft import TEXT_BYTES, Draft, Refusal, groups, inside_quotes, part, quoted
 from engram.text import loads
 
 _VERSION = "2023-06-01"
@@ -37,7 +37,10 @@ _STATUS = {
 
 
 class Anthropic:
-    """The adapter."""
+    """The adapter; `text_bytes` bounds the text kept of a reply."""
+
+    def __init__(self, *, text_bytes: int = TEXT_BYTES):
+        self._text_bytes = text_bytes
 
     def path(self, prefix: str) -> str:
         """The path of the call, after a base URL that may end in /v1 or not."""
@@ -68,7 +71,7 @@ class Anthropic:
 
     def draft(self) -> Draft:
         """An empty reply."""
-        return _Draft()
+        return _Draft(self._text_bytes)
 
 
 def _system(blocks):

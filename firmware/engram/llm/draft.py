@@ -20,7 +20,7 @@ from engram.text import cut_bytes, decode, encode, loads
 
 # Bounds of a reply; they protect the heap from a model that runs away. A text that is longer is cut there,
 # and the reply's stop says "length". A call is never cut, since half a call must not run: ModelGarbled.
-_TEXT_BYTES = const(16384)
+TEXT_BYTES = const(16384)
 _CALLS = const(8)
 _ARGUMENTS_BYTES = const(8192)
 # How much of a text is turned into JSON at a time: the only copy of a prompt that is ever in the heap.
@@ -44,7 +44,7 @@ class Draft:
     done  whether nothing more is to come
     """
 
-    def __init__(self, *, text_bytes: int = _TEXT_BYTES):
+    def __init__(self, text_bytes: int):
         self.stop = ""
         self.done = False
         self.usage = [-1, -1, -1]  # tokens: input, output, cached

@@ -58,11 +58,12 @@ class Client:
         `path` goes after the base URL's. `headers` are (name, value) pairs. `body` is called twice, to count
         its bytes and to send them, and must give the same pieces each time; None sends no body.
         """
-        length = -1 if body is None else sum(len(piece) for piece in body())
-        head = self._head(method, path, headers, length)
         await self._lock.acquire()
         is_answered = False
         try:
+            # Counted only now: what the body is made from may change while another request is under way.
+            length = -1 if body is None else sum(len(piece) for piece in body())
+            head = self._head(method, path, headers, length)
             answer = await self._ask(head, body, length)
             is_answered = True
             return answer

@@ -22,8 +22,8 @@ _FIRST_WAIT_MS = const(1_000)
 _LONGEST_WAIT_MS = const(30_000)
 # Protects against a stream that is kept alive for ever without an end.
 _REPLY_MS = const(300_000)
-# Protects the heap from a service that does not stream; the text in it is bounded by the draft.
-_WHOLE_BYTES = const(32768)
+# Protects the heap from a service that does not stream: its answer is held whole, while it is read even twice.
+_WHOLE_BYTES = const(16384)
 _REFUSAL_BYTES = const(2048)
 # What follows the last event is a few bytes that come with it: no person waits longer for them.
 _DRAIN_MS = const(200)
@@ -32,8 +32,9 @@ _DRAIN_MS = const(200)
 class _Trouble(Exception):
     """The attempt failed; another may not, unless `is_final`."""
 
-    def __init__(self, problem, retry_after=-1, is_final=False):
+    def __init__(self, problem, advice="; try again later", *, retry_after=-1, is_final=False):
         super().__init__(problem)
+        self.advice = advice
         self.retry_after = retry_after
         self.is_final = is_final
 
@@ -82,10 +83,10 @@ class Model:
             except _Trouble as trouble:
                 problem = str(trouble)
                 if draft.has_text():
-                    raise ModelCut("the answer broke off: " + problem)
+                    raise ModelCut("the answer broke off: " + problem + "; ask again")
                 wait_ms = self._wait_ms(attempt, trouble.retry_after)
                 if trouble.is_final or attempt == self._retries or wait_ms > self._longest_wait_ms:
-                    raise ModelUnavailable(problem)
+                    raise ModelUnavailable(problem + trouble.advice)
             attempt += 1
             if self.on_retry:
                 self.on_retry(problem, wait_ms)
@@ -119,7 +120,7 @@ class Model:
         finally:
             self._client.release(answer)
         if not draft.stop:
-            raise _Trouble("the service ended the answer before its end; try again")
+            raise _Trouble("the model's service ended the answer too early")
         return draft.reply()
 
     async def _take_events(self, answer, draft, on_text):
@@ -136,7 +137,7 @@ class Model:
                 if draft.done:
                     break
             if ticks_diff(ticks_ms(), started) > self._reply_ms:
-                raise _Trouble("the answer took too long; ask for a shorter one", is_final=True)
+                raise _Trouble("the answer took too long", "; ask for a shorter one", is_final=True)
         await answer.drain(_DRAIN_MS)
 
     async def _take_whole(self, answer, draft, on_text):
@@ -180,8 +181,8 @@ class Model:
 
         words = refusal.words.replace(self._key, "***") if self._key else refusal.words
         if is_busy(refusal.status):
-            problem = "the model's service is busy" + described(refusal.status, words) + "; try again later"
-            return _Trouble(problem, refusal.retry_after)
+            problem = "the model's service cannot answer now" + described(refusal.status, words)
+            return _Trouble(problem, retry_after=refusal.retry_after)
         return refused(refusal.status, words, self._client.url, self.name)
 
     async def _guarded(self, awaitable):
@@ -189,12 +190,12 @@ class Model:
         try:
             return await awaitable
         except CertificateRefused as error:
-            raise _Trouble(str(error), is_final=True)
+            raise _Trouble(str(error), "", is_final=True)
         except ProtocolError as error:
             raise ModelGarbled(self._client.url + ": " + str(error) + "; check llm.url")
         except OSError as error:
-            reason = " failed: " + _reason(error) + "; check the network"
-            raise _Trouble("the link to " + self._client.host + reason)
+            problem = "the link to " + self._client.host + " failed: " + _reason(error)
+            raise _Trouble(problem, "; check the network")
 
 
 def _reason(error):

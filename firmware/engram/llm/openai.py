@@ -10,7 +10,7 @@ The last event has the usage and no choices; "[DONE]" comes after it, or only th
 
 import json
 
-from engram.llm.draft import Draft, Refusal, groups, inside_quotes, part, quoted
+from engram.llm.draft import TEXT_BYTES, Draft, Refusal, groups, inside_quotes, part, quoted
 
 _STOPS = {"length": "length", "content_filter": "filter"}
 # Words in the type or the code of an error inside a stream, and the status that it would have had.
@@ -18,13 +18,14 @@ _STATUS = (("rate_limit", 429), ("server", 500), ("unavailable", 503), ("overloa
 
 
 class OpenAI:
-    """The adapter; `limit` is the name of the field that bounds the reply.
+    """The adapter; `limit` is the name of the field that bounds the reply, `text_bytes` bounds the text kept of it.
 
     OpenAI itself wants "max_completion_tokens" for its newer models; most others know "max_tokens" only.
     """
 
-    def __init__(self, *, limit: str = "max_tokens"):
+    def __init__(self, *, limit: str = "max_tokens", text_bytes: int = TEXT_BYTES):
         self._limit = limit
+        self._text_bytes = text_bytes
 
     def path(self, prefix: str) -> str:
         """The path of the call, after the base URL."""
@@ -57,7 +58,7 @@ class OpenAI:
 
     def draft(self) -> Draft:
         """An empty reply."""
-        return _Draft()
+        return _Draft(self._text_bytes)
 
 
 def _system(blocks):
@@ -103,7 +104,7 @@ def _message(comma, role, group):
 
 class _Draft(Draft):
     def feed(self, data):
-        if data.strip() == b"[DONE]":
+        if data.startswith(b"[DONE]"):
             self.done = True
             self.stop = self.stop or "end"
             return ""

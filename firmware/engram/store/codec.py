@@ -1,0 +1,74 @@
+"""Numbers and postings as the index in flash has them. All integers, so that every runtime ranks alike.
+
+    varint     seven bits a byte, low ones first, the top bit set on all but the last
+    words      a varint for each row: its distance from the row before times 8, plus the level of the word's weight
+    labels     pairs of varints: rows that do not have the label, then rows that do
+
+A term is known by 24 bits of its crc32, the top one set for a label: two of ten thousand words share them with a chance of
+one in a thousand, and then are one word to the index.
+"""
+
+from binascii import crc32
+
+from engram.compat import const
+
+LABEL = const(0x800000)
+"""The bit that a label's hash has and a word's has not."""
+
+_LABEL_MARKS = "#@~%!=&"
+_LEVEL_FIRST = const(475)  # BM25's term weight, in thousandths, at which level 0 begins
+_LEVEL_STEP = const(150)
+_LEVEL_TOP = const(7)
+LEVELS = (11, 14, 17, 20, 23, 26, 29, 32)
+"""The weight that stands for each level, in twentieths."""
+
+_FLAT = const(540)  # k1 * (1 - b) for k1 .9 and b .4, in thousandths
+_SLOPE = const(360)  # k1 * b
+_GAIN = const(1900)  # k1 + 1
+_FRACTION = const(16)  # of the mean length
+
+_BITS = b"\0\1\1\2\1\2\2\3\1\2\2\3\2\3\3\4"
+
+
+def term_hash(term: str) -> int:
+    """The 24 bits by which the index knows a term."""
+    bits = crc32(term.encode()) & 0x7FFFFF
+    return bits | LABEL if term[0] in _LABEL_MARKS else bits
+
+
+def level(count: int, length: int, mean: int) -> int:
+    """The level of a word that stands `count` times in a row of `length` words; `mean` is 16 times the mean length."""
+    weight = count * _GAIN * 1000 // (count * 1000 + _FLAT + _SLOPE * length * _FRACTION // mean)
+    return max(0, min(_LEVEL_TOP, (weight - _LEVEL_FIRST) // _LEVEL_STEP))
+
+
+def put_varint(out: bytearray, value: int) -> None:
+    """Append a varint."""
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+
+
+def has_bit(bits, row: int) -> bool:
+    """Whether a row's bit is set."""
+    return bool(bits[row >> 3] >> (row & 7) & 1)
+
+
+def set_bit(bits: bytearray, row: int) -> None:
+    """Set a row's bit."""
+    bits[row >> 3] |= 1 << (row & 7)
+
+
+def count_bits(bits, end: int = -1) -> int:
+    """The number of bits that are set, of the first `end` ones if given."""
+    total = 0
+    whole = len(bits) if end < 0 else end >> 3
+    for at in range(whole):
+        byte = bits[at]
+        if byte:
+            total += _BITS[byte & 15] + _BITS[byte >> 4]
+    if end >= 0 and end & 7:
+        byte = bits[whole] & (1 << (end & 7)) - 1
+        total += _BITS[byte & 15] + _BITS[byte >> 4]
+    return total

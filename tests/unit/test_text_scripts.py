@@ -1,0 +1,198 @@
+"""Folding and cutting of text in scripts other than ASCII."""
+
+from engram.text import terms, words
+from support import on_micropython
+
+LATIN = ((0xC0, 0x250), (0x1E00, 0x1F00))
+GREEK = ((0x386, 0x3CF), (0x1F00, 0x1F80))
+CYRILLIC = ((0x400, 0x530),)
+
+
+def letters(*blocks):
+    """Yield the letters of some blocks of codes; CPython only."""
+    import unicodedata
+
+    for first, after in blocks:
+        for code in range(first, after):
+            if unicodedata.category(chr(code))[0] == "L":
+                yield chr(code)
+
+
+def split(text: str) -> list:
+    return list(words(text))
+
+
+def test_accents_and_case_make_no_difference():
+    expected = "cafe uber garcon strasse aero oeuvre lodz orsted isik thorn"
+    assert " ".join(words("Café ÜBER Garçon STRAßE Ærø Œuvre Łódź Ørsted Işık Þorn")) == expected
+
+
+def test_vietnamese_is_found_without_its_marks():
+    assert split("Tiếng Việt, Đà Nẵng") == ["tieng", "viet", "da", "nang"]
+
+
+def test_cyrillic_loses_case_and_accents():
+    assert split("Ёлка, ЙОД. Київ Ғарыш Ѝ") == ["елка", "иод", "киів", "ғарыш", "и"]
+
+
+def test_greek_loses_case_accents_and_the_final_sigma():
+    assert split("ΟΔΥΣΣΕΎΣ Οδυσσεύς Ἀθῆναι") == ["οδυσσευσ", "οδυσσευσ", "αθηναι"]
+
+
+def test_combining_marks_are_dropped():
+    assert split("Cafe\u0301 и\u0306 ά α\u0301") == ["cafe", "и", "α", "α"]
+
+
+def test_arabic_loses_points_and_tatweel_and_variants_of_letters():
+    assert split("مَرْحَبًا مرحبـــا") == ["مرحبا", "مرحبا"]
+    assert split("أحمد إحمد آحمد ٱحمد") == ["احمد"] * 4
+
+
+def test_digits_of_arabic_and_full_width_are_ascii():
+    assert split("٢٠٢٣ ۲۰۲۳ ２０２３") == ["2023"] * 3
+
+
+def test_full_width_ascii_is_ascii():
+    assert split("ＡＢＣ１２３　ｘ’ｓ") == ["abc123", "x"]
+
+
+def test_hebrew_loses_points():
+    assert split("שָׁלוֹם עולם צה״ל") == ["שלום", "עולם", "צהל"]
+
+
+def test_words_of_india_stay_whole():
+    assert split("नमस्ते दुनिया। தமிழ்") == ["नमस्ते", "दुनिया", "தமிழ்"]
+
+
+def test_armenian_loses_case():
+    assert split("ԵՐԵՎԱՆ Երևան՞")[0] == "երեվան"
+
+
+def test_joiners_and_soft_hyphens_do_not_part_a_word():
+    assert split("می\u200cخواهم co\u00adoperate\ufeff") == ["ميخواهم", "cooperate"]
+
+
+def test_han_kana_and_hangul_give_pairs():
+    assert split("東京タワー") == ["東京", "京タ", "タワ", "ワー"]
+    assert split("안녕하세요") == ["안녕", "녕하", "하세", "세요"]
+
+
+def test_a_character_of_these_that_stands_alone_gives_itself():
+    assert split("猫。犬、𠀀") == ["猫", "犬", "𠀀"]
+
+
+def test_pairs_reach_beyond_the_basic_plane():
+    assert split("𠀀中𪛖") == ["𠀀中", "中𪛖"]
+
+
+def test_a_script_without_spaces_ends_where_another_begins():
+    assert split("我爱Python3编程") == ["我爱", "python3", "编程"]
+
+
+def test_thai_gives_pairs_so_that_a_word_is_found_inside_a_sentence():
+    sentence, word = set(split("ฉันรักช้างมาก")), split("ช้าง")
+    assert len(word) == 3
+    for pair in word:
+        assert pair in sentence
+
+
+def test_an_emoji_is_a_word_of_its_own():
+    assert split("I❤️you🙂🙂!") == ["i", "❤", "you", "🙂", "🙂"]
+
+
+def test_skin_tone_and_variation_make_no_difference_to_an_emoji():
+    assert split("👍🏽 👍 ☀️ ☀") == ["👍", "👍", "☀", "☀"]
+
+
+def test_a_joined_emoji_gives_its_parts():
+    assert split("👩‍🚀🧘‍♀️") == ["👩", "🚀", "🧘", "♀"]
+
+
+def test_a_flag_is_one_word():
+    assert split("🇩🇪🇫🇷 x🇯🇵y 🇩") == ["🇩🇪", "🇫🇷", "x", "🇯🇵", "y", "🇩"]
+
+
+def test_a_keycap_is_its_digit():
+    assert split("1️⃣ #️⃣") == ["1"]
+
+
+def test_punctuation_of_any_script_parts_words():
+    for mark in "¿¡«»…—–。、，！「」・،؛؟。।॥՝׃་።៖・  　€°":
+        assert split("a" + mark + "b") == ["a", "b"], repr(mark)
+
+
+def test_controls_part_words_after_any_script():
+    for control in range(1, 32):
+        assert split("é" + chr(control) + "中" + chr(control) + "🙂" + chr(control) + "x") == ["e", "中", "🙂", "x"]
+
+
+def test_folded_words_are_stemmed_like_ascii():
+    assert list(terms("Cafés Cafe naïvely")) == list(terms("Cafes Cafe naively"))
+
+
+def test_words_of_other_scripts_are_not_stemmed():
+    assert list(terms("привет शहर")) == ["привет", "शहर"]
+
+
+def test_latin_greek_and_cyrillic_letters_ignore_case():
+    if on_micropython():
+        return
+    newer = "ȺȾȿɀ"  # their partners stand in a later block
+    for letter in letters(*LATIN, *GREEK, *CYRILLIC):
+        if letter not in newer:
+            assert split(letter) == split(letter.lower()) == split(letter.upper()), letter
+
+
+def test_composed_and_decomposed_text_give_the_same_words():
+    if on_micropython():
+        return
+    from unicodedata import normalize
+
+    for letter in letters(*LATIN, (0x370, 0x400), (0x1F00, 0x2000), *CYRILLIC, (0x620, 0x700), (0x5D0, 0x5EB)):
+        assert split("x" + normalize("NFD", letter)) == split("x" + normalize("NFC", letter)), letter
+
+
+def test_an_accented_latin_letter_counts_as_its_base():
+    if on_micropython():
+        return
+    from unicodedata import combining, normalize
+
+    for letter in letters(*LATIN):
+        base = "".join([mark for mark in normalize("NFD", letter.casefold()) if not combining(mark)])
+        if base.isascii():
+            assert split(letter) == [base], letter
+
+
+def test_every_latin_letter_counts_as_ascii():
+    if on_micropython():
+        return
+    for letter in letters(*LATIN):
+        assert "".join(split(letter)).isascii(), letter
+
+
+def test_greek_and_cyrillic_letters_count_as_their_base():
+    if on_micropython():
+        return
+    from unicodedata import combining, normalize
+
+    symbols = "ϒϓϔϲϹ"  # they stand for a letter, which Unicode leaves to compatibility
+    for letter in letters((0x386, 0x3CF), (0x1F00, 0x1F80), *CYRILLIC):
+        base = "".join([mark for mark in normalize("NFD", letter.casefold()) if not combining(mark)])
+        if letter not in symbols:
+            assert split(letter) == [base.replace("ς", "σ")], letter
+
+
+def test_letters_and_punctuation_of_the_great_scripts_are_told_apart():
+    if on_micropython():
+        return
+    from unicodedata import category, name
+
+    blocks = ((0x5D0, 0x5F0), (0x620, 0x6DD), (0x900, 0xDF5), (0xE01, 0xEE0), (0x1000, 0x1100), (0x3041, 0x3100),
+              (0x4E00, 0x4E80), (0xAC00, 0xAC80))  # fmt: skip
+    exceptions = ("RUPEE", "SIGN", "MARK", "ISSHAR", "SYMBOL", "ANJI", "TATWEEL", "ABBREVIATION", "SEPARATOR")
+    for first, after in blocks:
+        for code in range(first, after):
+            kind = category(chr(code))[0]
+            known = name(chr(code), "SIGN")
+            if kind in "LNPSZ" and not any(word in known for word in exceptions):
+                assert bool(split(chr(code))) == (kind in "LN"), known

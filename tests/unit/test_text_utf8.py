@@ -1,0 +1,167 @@
+"""Bytes and text: decoding, measuring, cutting, showing."""
+
+from engram.text import cut, cut_bytes, decode, encode, is_valid, printable, tokens
+from samples import Digest, Numbers, surrogate_between
+from support import on_micropython
+
+CHARACTERS = ("a", "é", "\u07ff", "\u0800", "中", "\ud7ff", "\ue000", "\uffff", "\U00010000", "\U0010ffff", "🙂")
+PIECES = [text.encode() for text in CHARACTERS] + [
+    b"\x80", b"\xbf", b"\xc0", b"\xc1", b"\xc3", b"\xe0", b"\xe0\x9f", b"\xe2\x82", b"\xed", b"\xed\xa0", b"\xee\x80",
+    b"\xf0", b"\xf0\x8f", b"\xf0\x9f\x98", b"\xf4\x90", b"\xf4\x8f\xbf", b"\xf5", b"\xf8", b"\xff", b"\x00",
+]  # fmt: skip
+CLUSTERS = (
+    "a",
+    "é",
+    "e\u0301",
+    "中",
+    "か\u3099",
+    "🙂",
+    "👍🏽",
+    "👩\u200d🚀",
+    "❤️",
+    "🇩🇪",
+    "न\u094d",
+    "नि",
+    "ที่",
+    "שׁ",
+    "\n",
+)
+
+
+def bad_or_good(seed: int) -> bytes:
+    numbers = Numbers(seed)
+    return b"".join([numbers.pick(PIECES) for _ in range(numbers.below(12))])
+
+
+def test_valid_bytes_are_decoded_as_they_are():
+    for text in CHARACTERS:
+        assert decode(text.encode()) == text
+
+
+def test_each_bad_sequence_is_replaced():
+    pairs = (
+        (b"\xff", 1), (b"\x80", 1), (b"\xc3", 1), (b"\xe2\x82", 1), (b"\xf0\x9f\x98", 1),  # alone or cut off
+        (b"\xc0\x80", 2), (b"\xe0\x80\x80", 3), (b"\xf0\x80\x80\x80", 4),  # overlong
+        (b"\xed\xa0\x80", 3), (b"\xed\xbf\xbf", 3),  # surrogates
+        (b"\xf4\x90\x80\x80", 4), (b"\xf5\x80\x80\x80", 4),  # above U+10FFFF
+    )  # fmt: skip
+    for data, count in pairs:
+        assert decode(b"a" + data + b"z") == "a" + "\ufffd" * count + "z", data
+
+
+def test_bytes_bytearray_and_memoryview_are_decoded_alike():
+    for data in (b"x\xc3\xa9\xff", "中".encode(), b"\xed\xa0\x80"):
+        assert decode(data) == decode(bytearray(data)) == decode(memoryview(data))
+
+
+def test_decoding_agrees_with_cpython():
+    if on_micropython():
+        return
+    for seed in range(5000):
+        data = bad_or_good(seed)
+        assert decode(data) == data.decode("utf-8", "replace"), data
+
+
+def test_decoding_is_the_same_on_every_runtime():
+    digest = Digest()
+    for seed in range(500):
+        digest.add(decode(bad_or_good(seed)))
+    assert digest.hex() == "e90f1290", digest.hex()
+
+
+def test_what_was_decoded_is_valid():
+    for seed in range(300):
+        assert is_valid(decode(bad_or_good(seed)))
+
+
+def test_a_lone_surrogate_is_not_valid():
+    assert is_valid("a\ud7ff\ue000🙂")
+    assert not is_valid(surrogate_between("a", "b"))
+
+
+def test_encoding_replaces_a_lone_surrogate():
+    assert encode(surrogate_between("a", "b")) == b"a" + b"\xef\xbf\xbd" * 3 + b"b"
+
+
+def test_tokens_are_a_quarter_of_the_characters_rounded_up():
+    for text, count in (("", 0), ("a", 1), ("abcd", 1), ("abcde", 2), ("éé", 1), ("x" * 400, 100)):
+        assert tokens(text) == count
+
+
+def test_a_wide_character_is_a_token():
+    for text, count in (("中文", 2), ("한국어", 3), ("カナ", 2), ("🙂", 1), ("ab中", 2), ("𠀀", 1), ("、", 1)):
+        assert tokens(text) == count
+
+
+def test_a_text_that_fits_is_not_cut():
+    for text in ("", "abc", "e\u0301", "🇩🇪"):
+        assert cut(text, len(text)) == text
+        assert cut_bytes(text, len(text.encode())) == text
+
+
+def test_a_text_is_cut_to_so_many_characters():
+    assert cut("hello", 2) == "he"
+    assert cut("中文字", 2) == "中文"
+
+
+def test_nothing_is_left_of_no_room():
+    for room in (0, -1):
+        assert cut("abc", room) == ""
+        assert cut_bytes("abc", room) == ""
+
+
+def test_text_is_cut_to_so_many_bytes_between_characters():
+    assert [cut_bytes("é中🙂", size) for size in range(10)] == [
+        "", "", "é", "é", "é", "é中", "é中", "é中", "é中", "é中🙂",
+    ]  # fmt: skip
+
+
+def test_a_cut_never_parts_what_is_one_character_to_a_person():
+    for seed in range(60):
+        numbers = Numbers(seed)
+        parts = [numbers.pick(CLUSTERS) for _ in range(6)]
+        text = "".join(parts)
+        whole = ["".join(parts[:count]) for count in range(7)]
+        for characters in range(len(text) + 1):
+            assert cut(text, characters) == [part for part in whole if len(part) <= characters][-1], parts
+        for size in range(len(text.encode()) + 1):
+            expected = [part for part in whole if len(part.encode()) <= size][-1]
+            assert cut_bytes(text, size) == expected, parts
+
+
+def test_a_pile_of_marks_is_cut_all_the_same():
+    assert len(cut("a" + "\u0301" * 200, 100)) == 100
+
+
+def test_a_text_without_controls_is_printed_as_it_is():
+    for text in ("", "a\tb\nc", "é中🙂", "שלום \u200f", "†‡…"):
+        assert printable(text) == text
+
+
+def test_control_characters_are_not_printed():
+    for control in ("\x00", "\x07", "\x08", "\r", "\x1b", "\x1f", "\x7f", "\x80", "\x9b", "\x9f", "\x85"):
+        assert printable("a" + control + "[2J" + control) == "a\ufffd[2J\ufffd", repr(control)
+
+
+def test_overrides_of_direction_are_not_printed():
+    for control in "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069":
+        assert printable("é" + control + "x") == "é\ufffdx"
+    for neighbour in "\u2029\u202f\u2065\u206a\xa0\xbf":
+        assert printable("é" + neighbour + "x") == "é" + neighbour + "x"
+
+
+def test_what_is_printed_can_be_encoded():
+    assert printable(surrogate_between("a", "b")).encode() == b"a" + b"\xef\xbf\xbd" * 3 + b"b"
+
+
+def test_ascii_is_measured_without_garbage():
+    if not on_micropython():
+        return
+    import gc
+
+    text = "some words " * 100
+    tokens(text)
+    gc.collect()
+    before = gc.mem_alloc()
+    tokens(text)
+    assert gc.mem_alloc() - before < 100
