@@ -30,7 +30,7 @@ def compile_file(source: Path, target: Path) -> None:
 def compile_all() -> None:
     """Compile firmware/, boards/SIM and tests/unit; what has no source any more goes."""
     wanted = set()
-    for folder in ("firmware", "boards/SIM", "tests/unit"):
+    for folder in ("firmware", "boards/SIM", "tools/board", "tests/unit"):
         for source in sorted((ROOT / folder).rglob("*.py")):
             target = OUT / source.relative_to(ROOT).with_suffix(".mpy")
             compile_file(source, target)

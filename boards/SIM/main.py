@@ -1,13 +1,18 @@
 """The board's main.py where the board is this computer: MicroPython's unix port in a folder of the host.
 
-Takes from the environment: ENGRAM_HOME (the folder), ENGRAM_FLASH (a file to use as flash in its place, with a littlefs
-of ENGRAM_FLASH_SIZE bytes), ENGRAM_LLM_URL, _KEY, _MODEL and _API, ENGRAM_TERMINAL (not empty: a person types), and
-ENGRAM_SETTINGS (JSON of settings by dotted name).
+Takes from the environment: ENGRAM_HOME (the folder), ENGRAM_FLASH (a file to use as flash in its place, with a
+littlefs of ENGRAM_FLASH_SIZE bytes), ENGRAM_LLM_URL, _KEY, _MODEL and _API, and ENGRAM_SETTINGS (JSON of settings by
+dotted name). From the launcher: ENGRAM_TERMINAL (not empty: a person types), ENGRAM_PROMPT (not empty: Ctrl-C opens
+the MicroPython prompt) and ENGRAM_STOP (a file: that there is something to read lets the board end).
 """
 
-import json
+import asyncio
 import os
 import sys
+
+from engram import files, text
+from engram.app import App
+from engram.errors import ConfigError, EngramError
 
 _FLASH_BYTES = "2097152"
 
@@ -33,26 +38,56 @@ def _overrides() -> dict:
     is_terminal = bool(os.getenv("ENGRAM_TERMINAL"))
     overrides = {"console.echo": is_terminal, "console.prompt": is_terminal}
     try:
-        overrides.update(json.loads(os.getenv("ENGRAM_SETTINGS") or "{}"))
+        overrides.update(text.loads(os.getenv("ENGRAM_SETTINGS") or "{}"))
     except (TypeError, ValueError):
-        raise ConfigError("ENGRAM_SETTINGS", 'must be a JSON object such as {"llm.retries": 1}.')
+        raise ConfigError("ENGRAM_SETTINGS", 'must be a JSON object such as {"llm.retries": 1}.') from None
     for variable, name in _FROM_ENVIRONMENT:
         if os.getenv(variable):
             overrides[name] = os.getenv(variable)
     return overrides
 
 
-try:
-    from engram.app import App
-    from engram.errors import ConfigError, EngramError
-
-    folder = _folder()
+async def _console() -> None:
+    """The console, until its input ends or the launcher lets the board end: an answer under way is kept as it is."""
+    talk = asyncio.create_task(app.console())
+    watch = asyncio.create_task(_end(talk)) if os.getenv("ENGRAM_STOP") else None
+    _let_keys_interrupt(False)
     try:
-        app = App(folder, _overrides())
+        await talk
+    except asyncio.CancelledError:
+        sys.stdout.write("\n")
+    finally:
+        _let_keys_interrupt(True)
+        if watch:
+            watch.cancel()
+
+
+async def _end(talk) -> None:
+    with open(os.getenv("ENGRAM_STOP"), "rb") as file:
+        await asyncio.StreamReader(file).read(1)
+    talk.cancel()
+
+
+def _let_keys_interrupt(yes: bool) -> None:
+    """Let the terminal make a signal of Ctrl-C: good at the prompt, but it breaks into MicroPython anywhere, such as in
+    the middle of a garbage collection, which locks the heap for ever. The console takes it as a key instead.
+    """
+    if os.getenv("ENGRAM_PROMPT"):
+        os.system("stty isig" if yes else "stty -isig")
+
+
+def _start() -> App:
+    try:
+        return App(folder, _overrides())
+    except OSError as error:
+        problem = files.failure(error, folder)
     except EngramError as error:
-        print("Engram did not start:", error, file=sys.stderr)
-        sys.exit(2)
-    app.run()
-except KeyboardInterrupt:
-    # Ended before it had begun.
-    sys.exit(0)
+        problem = error
+    print("Engram did not start:", problem, file=sys.stderr)
+    sys.exit(2)
+
+
+folder = _folder()  # at hand at the prompt, too: inspect.show(folder)
+app = _start()
+app.add_channel("console", _console)
+app.run()

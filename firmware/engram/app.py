@@ -128,7 +128,7 @@ class App:
             sys.stdout.write("\nstopped; app.run() goes on, app.memory is at hand.\n")
 
     async def _run(self) -> None:
-        channels = self._channels or [("console", self._run_console)]
+        channels = self._channels or [("console", self.console)]
         self._tasks = [asyncio.create_task(self._supervise(name, run)) for name, run in channels]
         for task in self._tasks:
             await task
@@ -142,7 +142,8 @@ class App:
                 except asyncio.CancelledError:
                     pass
 
-    async def _run_console(self) -> None:
+    async def console(self) -> None:
+        """The channel that there is when no other was added: the serial line."""
         from engram.channels.console import Console
 
         if self._console is None:

@@ -15,16 +15,17 @@ _DRAFT = ".new"
 
 def read(path: str, limit: int):
     """The content of a file as bytes, None if there is no such file; StoreError if it is longer than `limit` bytes."""
+    length = size(path)
+    if length > limit:
+        raise StoreError(path + " is longer than " + str(limit) + " bytes: shorten it or move it away.")
     try:
         with open(path, "rb") as file:
-            data = file.read(limit + 1)
+            # Asking for more would take as much heap, whatever there is.
+            return file.read(max(0, length))
     except OSError as error:
         if error.errno == ENOENT:
             return None
         raise failure(error, path) from None
-    if len(data) > limit:
-        raise StoreError(path + " is longer than " + str(limit) + " bytes: shorten it or move it away.")
-    return data
 
 
 def write(path: str, content) -> None:

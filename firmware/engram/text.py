@@ -7,7 +7,6 @@ tokens, cut, cut_bytes, printable     how much, how far, and what to show       
 """
 
 from engram.compat import const
-from engram.json_read import loads  # noqa: F401
 from engram.json_write import dumps, dumps_fields  # noqa: F401
 from engram.utf8 import REPLACEMENT, code_at, decode, encode, is_valid  # noqa: F401
 from engram.words import MAX_TERM, STOP_WORDS, terms, words  # noqa: F401
@@ -30,6 +29,13 @@ _MARKS = (
 # The same in the scripts of India (U+0900 to U+0D7F) and in Thai and Lao, where blocks of 128 are laid out alike.
 _INDIC_MARKS = (0x00, 0x03, 0x3C, 0x3C, 0x3E, 0x4D, 0x51, 0x57, 0x62, 0x63)
 _THAI_MARKS = (0x31, 0x31, 0x34, 0x3C, 0x47, 0x4E)
+
+
+def loads(data):
+    """The value of a JSON text or its bytes, read strictly; ValueError if it is not valid (see engram.json_read)."""
+    from engram import json_read  # 5 KB of heap: a board that only stores needs it seldom
+
+    return json_read.loads(data)
 
 
 def tokens(text: str) -> int:

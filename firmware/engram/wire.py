@@ -12,7 +12,6 @@ from binascii import crc32
 
 from engram.compat import const
 from engram.errors import ArgumentError
-from engram.json_read import loads
 from engram.json_write import MAX_DEPTH, dumps_open
 from engram.utf8 import is_valid
 
@@ -77,6 +76,8 @@ def _parsed(text: str):
     put behind a right crc, escaped surrogates and thousands of brackets, is not.
     """
     if "\\u" in text or text.count("[") + text.count("{") > MAX_DEPTH:
+        from engram.json_read import loads  # 5 KB of heap, seldom needed
+
         return loads(text)
     return json.loads(text)
 

@@ -23,9 +23,12 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
+
+from engram_host.scripted import RecordedRequest
 
 ROOT = Path(__file__).resolve().parents[2]
-SECONDS = 20.0
+SECONDS = 15.0
 """How long anything may take before a test fails; far more than it takes on a slow machine."""
 
 PROMPT = "> "
@@ -40,6 +43,7 @@ class Home:
     folder: Path
     environment: dict[str, str] = field(default_factory=dict)
     settings: dict[str, object] = field(default_factory=dict)
+    process: dict[str, Any] = field(default_factory=dict)  # more arguments of Popen
 
     def having(self, **settings: object) -> "Home":
         """The same board with settings by dotted name, a dot being written as two underscores."""
@@ -72,7 +76,7 @@ class Home:
     def lines(self, log: str) -> list[dict]:
         """All lines of a log, such as journal/journal, oldest first."""
         place = self.folder / log
-        segments = sorted(place.parent.glob(place.name + ".[0-9]*.jsonl")) + [place.with_name(place.name + ".jsonl")]
+        segments = sorted(place.parent.glob(place.name + ".*jsonl"))  # sealed ones by number, the live one last
         return [json.loads(line) for segment in segments for line in segment.read_bytes().splitlines()]
 
     def turns(self) -> list[dict]:
@@ -100,8 +104,23 @@ def say(home: Home, *messages: str | bytes, end: str = "\n", command: tuple[str,
     """Run the board with these lines as its input."""
     lines = [message if isinstance(message, bytes) else message.encode() for message in messages]
     data = b"\n".join(lines) + (end.encode() if lines else b"")
-    done = subprocess.run(command, input=data, capture_output=True, env=home.variables(), timeout=3 * SECONDS)
+    done = subprocess.run(
+        command, input=data, capture_output=True, env=home.variables(), timeout=3 * SECONDS, **home.process
+    )
     return Ended(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def said(request: RecordedRequest) -> list[str]:
+    """The texts of a request's conversation, without the system prompt, tool calls and their results."""
+    assert isinstance(request.body, dict)
+    texts = []
+    for message in request.body["messages"]:
+        content = message["content"] if message["role"] in ("user", "assistant") else None
+        if isinstance(content, list):
+            content = "".join(part.get("text", "") for part in content)
+        if content:
+            texts.append(content)
+    return texts
 
 
 class Talk:
@@ -109,8 +128,8 @@ class Talk:
 
     def __init__(self, process: subprocess.Popen[bytes], keys: int, screen: int):
         self.process = process
-        self._keys = keys
-        self._screen = screen
+        self.keys = keys
+        self.screen = screen
         self._is_open = True
         self._new = b""
         self.seen = b""
@@ -123,9 +142,9 @@ class Talk:
         """Type keys."""
         data = keys if isinstance(keys, bytes) else keys.encode()
         while data:
-            _, ready, _ = select.select([], [self._keys], [], SECONDS)
+            _, ready, _ = select.select([], [self.keys], [], SECONDS)
             assert ready, self._story("no more keys were taken")
-            data = data[os.write(self._keys, data[:1024]) :]
+            data = data[os.write(self.keys, data[:1024]) :]
 
     def heard(self, text: str, seconds: float = SECONDS) -> str:
         """All that came since the last call, up to and with `text`."""
@@ -152,8 +171,8 @@ class Talk:
 
     def kill(self) -> None:
         """End launcher and board in the middle of whatever they do, as a power cut does."""
-        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
-        for child in children:
+        found = subprocess.run(["pgrep", "-P", str(self.process.pid)], capture_output=True, text=True)
+        for child in found.stdout.split():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(int(child), signal.SIGKILL)
         self.process.kill()
@@ -166,7 +185,7 @@ class Talk:
 
     def end(self) -> int:
         """End the input, as Ctrl-D or a pipe's end does; the status."""
-        if self._keys == self._screen:
+        if self.keys == self.screen:
             self.type(CTRL_D)
         else:
             self.close()
@@ -176,14 +195,14 @@ class Talk:
         """Close the input."""
         if self._is_open:
             self._is_open = False
-            os.close(self._keys)
+            os.close(self.keys)
 
     def _read(self, deadline: float) -> bytes:
-        ready, _, _ = select.select([self._screen], [], [], max(0.0, deadline - time.monotonic()))
+        ready, _, _ = select.select([self.screen], [], [], max(0.0, deadline - time.monotonic()))
         if not ready:
             return b""
         try:
-            data = os.read(self._screen, 65536)
+            data = os.read(self.screen, 65536)
         except OSError:
             # A terminal whose last user has gone.
             data = b""
@@ -209,8 +228,8 @@ def talking(home: Home, *, on: str = PIPE, command: tuple[str, ...] = COMMAND) -
         if talk.process.poll() is None:
             talk.kill()
         talk.close()
-        if talk._screen != talk._keys:
-            os.close(talk._screen)
+        if talk.screen != talk.keys:
+            os.close(talk.screen)
 
 
 def _on_pipe(home: Home, command: tuple[str, ...]) -> Talk:

@@ -5,12 +5,17 @@ streams out and is kept.
 import asyncio
 from collections import namedtuple
 
-from engram import log
+from engram import log, text
 from engram.compat import const
 from engram.errors import EngramError, ModelError
-from engram.llm.types import Request, assistant, result
+from engram.llm.types import Request, assistant, result, user
 
-_WAITING = const(4)  # turns that wait for the one under way: more are refused, so that a flood cannot fill the heap
+_WAITING = const(4)  # turns under way and waiting: more are refused, so that a flood cannot fill the heap
+_EXCHANGE_TOKENS = const(4000)  # of tool calls and their results in one turn: all of them are on the heap
+_SMALL_RESULT = const(400)  # characters: what tells of a change always fits
+
+_NO_ROOM = '{"error":{"problem":"the result does not fit any more: ask for less, or answer with what you have."}}'
+_NOW_ANSWER = "(No more tools in this turn: answer now with what you have.)"
 
 Outcome = namedtuple("Outcome", ("turn", "reply", "problem"))
 """The id of the person's turn, the reply's text, and a sentence on what went wrong, or ""."""
@@ -64,23 +69,23 @@ class Agent:
             await sink.text(reply)
             return Outcome(turn, reply, "")
         reply = _Reply(sink)
+        is_whole = False
+        problem = "the model gave an empty answer; ask again."
         try:
             await self._converse(asker, seq, content, sink, reply)
-        except ModelError as error:
+            is_whole = True
+        except EngramError as error:
             self.failed += 1
-            log.warning("agent", str(error))
-            self._keep(asker, reply.all(), True)
-            return Outcome(turn, reply.all(), str(error))
-        except (asyncio.CancelledError, KeyboardInterrupt):
-            self._keep(asker, reply.all(), True)
-            raise
-        self._keep(asker, reply.all(), False)
-        problem = "" if reply.all() else "the model gave an empty answer; ask again."
-        return Outcome(turn, reply.all(), problem)
+            problem = str(error)
+            log.warning("agent", problem)
+        finally:
+            # Whatever ended it, a task that was cancelled or a channel that is gone: what came of it is kept.
+            self._keep(asker, reply.all(), not is_whole)
+        return Outcome(turn, reply.all(), "" if is_whole and reply.all() else problem)
 
     async def _converse(self, asker, seq: int, content: str, sink: Sink, reply) -> None:
         """Ask the model until it calls no more tools."""
-        prompt = self._context.build(asker, self._journal.current(asker.room), seq, content)
+        prompt = self._context.build(asker, self._journal.current(asker), seq, content)
         if prompt.notice:
             await sink.notice(prompt.notice)
         exchanged = []
@@ -89,24 +94,36 @@ class Agent:
             yield from prompt.messages()
             yield from exchanged
 
+        request = Request(prompt.system, messages, self._tools.listed(), self._config.get("llm.reply_tokens"))
         rounds = self._config.get("llm.tool_rounds")
-        for number in range(rounds + 1):
-            # In the last round there is nothing left to call, so the model has to answer.
-            tools = self._tools.listed() if number < rounds else ()
-            request = Request(prompt.system, messages, tools, self._config.get("llm.reply_tokens"))
+        room = min(prompt.room, _EXCHANGE_TOKENS)
+        while True:
+            is_last = not rounds or room <= 0
+            if is_last:
+                # The tools stay listed: an API wants those that were called, and its cache begins with them.
+                exchanged.append(user(_NOW_ANSWER))
             answer = await self.model.stream(request, reply.text)
             if answer.stop == "length":
                 await sink.notice("the answer reached its longest length and ends here.")
-            if not answer.calls or not tools:
+            if not answer.calls:
+                return
+            if is_last:
+                await sink.notice("the model was stopped: it called more tools than one turn may have.")
                 return
             reply.end_part()
+            rounds -= 1
             exchanged.append(assistant(answer.text, answer.calls))
             for call in answer.calls:
-                done = self._tools.run(call, asker, "t%d" % seq)
-                exchanged.append(result(call, done.result))
-                if done.notice:
-                    await sink.notice(done.notice)
-        await sink.notice("the model was stopped after %d rounds of tools." % rounds)
+                done = await self._run(call, asker, "t%d" % seq, sink, room)
+                exchanged.append(result(call, done))
+                room -= text.tokens(call.arguments) + text.tokens(done)
+
+    async def _run(self, call, asker, turn: str, sink: Sink, room: int) -> str:
+        """The result of a tool call, as far as there is room for it; what it changed is told to the person."""
+        done = self._tools.run(call, asker, turn)
+        if done.notice:
+            await sink.notice(done.notice)
+        return done.result if len(done.result) <= _SMALL_RESULT or text.tokens(done.result) <= room else _NO_ROOM
 
     def _keep(self, asker, reply: str, cut: bool) -> None:
         """Keep the reply, as far as it came."""

@@ -28,7 +28,7 @@ def arguments(call_arguments: str, schema: str) -> dict:
         raise ArgumentError("arguments", "must be one JSON object; this is not valid JSON.") from None
     if not isinstance(values, dict):
         raise ArgumentError("arguments", "must be one JSON object.")
-    rules = text.loads(schema)
+    rules: dict = text.loads(schema)  # type: ignore
     known = rules["properties"]
     for name in rules["required"]:
         if values.get(name) is None:
@@ -51,19 +51,23 @@ def _fits(value, rule: dict) -> bool:
         return False
     if not _is(value, rule["type"]):
         return False
-    if "enum" in rule and value not in rule["enum"]:
-        return False
-    if isinstance(value, str):
+    if "enum" in rule:
+        return value in rule["enum"]
+    if rule["type"] == "string":
         return len(value) <= rule.get("maxLength", len(value))
-    if isinstance(value, list):
-        if not rule.get("minItems", 0) <= len(value) <= rule.get("maxItems", len(value)):
-            return False
-        for item in value:
-            if not _fits(item, rule["items"]):
-                return False
-        return True
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
+    if rule["type"] == "array":
+        return _fits_list(value, rule)
+    if rule["type"] in ("integer", "number"):
         return rule.get("minimum", value) <= value <= rule.get("maximum", value)
+    return True
+
+
+def _fits_list(values: list, rule: dict) -> bool:
+    if not rule.get("minItems", 0) <= len(values) <= rule.get("maxItems", len(values)):
+        return False
+    for value in values:
+        if not _fits(value, rule["items"]):
+            return False
     return True
 
 

@@ -5,26 +5,39 @@
 
 What changes each turn travels with the last message and is never stored with the turn. The catalog is a snapshot that
 is renewed when the window moves; tags that came since stand with the last message. So two prompts in a row are the
-same up to the last exchange. Each block has a budget in tokens (characters / 4, a CJK character is one).
+same up to the last exchange. Each block has a budget in tokens (characters / 4, a CJK character is one):
+
+    reply (llm.reply_tokens) · tools · profile · guidance · catalog or notes · recalled memories
+    of what is left, at most a half for the history, at least a quarter for tool calls and their results
+
+No budget depends on the message, or the history would begin elsewhere each turn.
 """
 
 from collections import namedtuple
 
 from engram import text
-from engram.agent import guidance
+from engram.agent import guidance, schemas
 from engram.compat import const
 from engram.llm.types import Message, assistant, user
-from engram.memory import catalog, profile
+from engram.memory import catalog, profile, scope
 from engram.memory.journal import step
 
-_TOOLS_TOKENS = const(1100)  # what the tools' schemas take in a request
-_MARGIN = const(100)  # for what the estimate of tokens is off
-_SMALLEST = const(200)  # tokens of history or message below which a window of the model makes no sense
-_MORE = " … [cut; memory_get %s shows all of it]"
+_A_TOOL = const(25)  # tokens that an API puts around a tool's description and schema
+_MARGIN = const(150)  # tokens for the time, the new tags and what the estimate is off
+_SMALLEST = const(200)  # tokens of a message that are always shown
+_PROFILE_SHARE = const(20)  # per cent of the model's window
+_NOTES_SHARE = const(30)
+_NEW_TAGS = const(60)  # tokens
+_MARK = const(20)  # tokens of what is said where a text was cut
+_SNAPSHOTS = const(4)  # sessions whose catalog is kept as their prompts show it
+_MORE = " … [cut; memory_get t%d shows all of it]"
+_CUT = " … [cut: too long for this window]"
+_EARLIER = "[file_read %s shows what stands before]\n"
 _BROKEN = " … [the answer broke off here]"
 
-Prompt = namedtuple("Prompt", ("system", "messages", "notice"))
-"""Two functions that yield the same each time they are called, and a sentence for the person, or ""."""
+Prompt = namedtuple("Prompt", ("system", "messages", "notice", "room"))
+"""Two functions that yield the same each time they are called; a sentence for the person, or ""; and the tokens that
+are left for tool calls and their results."""
 
 
 class _Snapshot:
@@ -37,28 +50,28 @@ class _Snapshot:
 
 
 class Context:
-    """Builds prompts from one board's memory; `parts` has profile, records, recall, journal, notes, clock and config."""
+    """Builds prompts from one board's memory.
+
+    `parts` has profile, records, recall, journal, notes, clock and config.
+    """
 
     def __init__(self, parts):
         self._parts = parts
         self._config = parts.config
-        self._snapshot = None
+        self._snapshots = {}
 
     def build(self, asker, sid: str, seq: int, content: str) -> Prompt:
         """The prompt for the turn `seq` with which `asker` said `content` in the session `sid`."""
         mode = self._config.get("mode")
+        room = self._room(asker, mode)
+        for_memories = self._for_memories(mode, room)
+        room = max(0, room - for_memories)
         turns = self._parts.journal.window(sid, self._config.get("session.messages"))
-        turns = [turn for turn in turns if turn != seq]
-        budget = self._config.get("llm.context_tokens") - self._config.get("llm.reply_tokens")
-        budget -= _TOOLS_TOKENS + _MARGIN
-        for block in self._system(asker, mode, ""):
-            budget -= text.tokens(block)
-        budget -= self._config.get("catalog.tokens") if mode == "full" else 0
-        recalled = self._recalled(asker, content, mode, turns, seq)
-        budget -= text.tokens(recalled)
-        message, notice = self._fitted(content, "t%d" % seq, max(_SMALLEST, budget - _SMALLEST))
-        turns = self._fitting(turns, max(0, budget - text.tokens(message)))
-        line, fresh = self._catalog(asker, sid, turns) if mode == "full" else ("", "")
+        turns = self._fitting([turn for turn in turns if turn != seq], room // 2)
+        room -= sum(self._cost(turn) for turn in turns)
+        message, notice = self._fitted(content, seq, max(_SMALLEST, room * 3 // 4))
+        recalled = self._recalled(asker, content, for_memories, turns, seq)
+        line, fresh = self._catalog(asker, sid, turns or [seq]) if mode == "full" else ("", "")
         last = self._last(asker, message, recalled, fresh)
 
         def system():
@@ -68,7 +81,22 @@ class Context:
             yield from self._history(turns, asker)
             yield user(last)
 
-        return Prompt(system, messages, notice)
+        return Prompt(system, messages, notice, max(_SMALLEST, room - text.tokens(message)))
+
+    def _room(self, asker, mode: str) -> int:
+        """The tokens that are left for memories, history, message and tool calls."""
+        room = self._config.get("llm.context_tokens") - self._config.get("llm.reply_tokens") - _MARGIN
+        for tool in schemas.tools(mode):
+            room -= text.tokens(tool.description) + text.tokens(tool.schema) + _A_TOOL
+        for block in self._system(asker, mode, ""):
+            room -= text.tokens(block)
+        return room - self._config.get("catalog.tokens") if mode == "full" else room
+
+    def _for_memories(self, mode: str, room: int) -> int:
+        """The budget of the recalled memories."""
+        share = self._config.get("llm.context_tokens") * self._config.get("recall.share") // 100
+        budget = min(share, self._config.get("recall.tokens"), room - 2 * _SMALLEST)
+        return max(0, budget) if mode == "full" else 0
 
     # --- stable blocks
 
@@ -82,27 +110,38 @@ class Context:
             yield from self._notes()
 
     def _profile(self, asker):
+        budget = self._share(_PROFILE_SHARE) // len(profile.FILES)
         for name in profile.FILES:
             # Who the person is stays out of rooms where others read along.
             if name != "user.md" or not asker.group:
-                yield "<%s>\n%s\n</%s>" % (name, self._parts.profile.text(name).strip(), name)
+                yield _block(name, _beginning(self._parts.profile.text(name).strip(), budget - _MARK, _CUT))
 
     def _notes(self):
         notes = self._parts.notes
-        for name in ("MEMORY.md", notes.yesterday(), notes.today()):
+        budget = self._share(_NOTES_SHARE) // 4
+        content = notes.text("MEMORY.md").strip()
+        if content:
+            yield _block("MEMORY.md", _beginning(content, 2 * budget - _MARK, _CUT))
+        for name in (notes.yesterday(), notes.today()):
             content = notes.text(name).strip()
             if content:
-                yield "<%s>\n%s\n</%s>" % (name, content, name)
+                yield _block(name, _end(content, budget - _MARK, _EARLIER % name))
+
+    def _share(self, percent: int) -> int:
+        return self._config.get("llm.context_tokens") * percent // 100
 
     def _catalog(self, asker, sid: str, turns: list) -> tuple:
         """The snapshot's line of tags, and the tags that came since."""
-        key = (sid, turns[0] if turns else 0, asker)
+        key = (turns[0], scope.labels(asker))
         tags = catalog.ranked(self._parts.records, asker)
-        if self._snapshot is None or self._snapshot.key != key:
+        snapshot = self._snapshots.get(sid)
+        if snapshot is None or snapshot.key != key:
+            if len(self._snapshots) >= _SNAPSHOTS:
+                self._snapshots.clear()
             line = catalog.line(tags, self._config.get("catalog.tokens"))
-            self._snapshot = _Snapshot(key, {tag for tag, _ in tags}, line)
-        fresh = [tag for tag, _ in tags if tag not in self._snapshot.tags]
-        return self._snapshot.line, ", ".join(fresh[:12])
+            self._snapshots[sid] = snapshot = _Snapshot(key, {tag for tag, _ in tags}, line)
+        fresh = ", ".join([tag for tag, _ in tags if tag not in snapshot.tags])
+        return snapshot.line, _beginning(fresh, _NEW_TAGS, " …")
 
     # --- history
 
@@ -140,29 +179,29 @@ class Context:
         content = turn.get("text", "")
         most = self._config.get("session.message_chars")
         if len(content) > most:
-            content = text.cut(content, most) + _MORE % ("t%d" % turn["seq"])
+            content = text.cut(content, most) + self._more(turn["seq"])
         return content + _BROKEN if turn.get("cut") else content
 
     # --- the last message
 
-    def _recalled(self, asker, content: str, mode: str, turns: list, seq: int) -> str:
-        if mode != "full":
-            return ""
-        share = self._config.get("llm.context_tokens") * self._config.get("recall.share") // 100
-        budget = min(share, self._config.get("recall.tokens"))
+    def _recalled(self, asker, content: str, budget: int, turns: list, seq: int) -> str:
         skip = set(turns)
         skip.add(seq)
-        return self._parts.recall.block(content, asker, budget, skip, self._config.get("recall.citations"))
+        citations = self._config.get("recall.citations")
+        return self._parts.recall.block(content, asker, budget, skip, citations) if budget else ""
 
-    def _fitted(self, content: str, ref: str, budget: int) -> tuple:
+    def _fitted(self, content: str, seq: int, budget: int) -> tuple:
         """The message cut to the budget, and a notice for the person if that was needed."""
-        if text.tokens(content) <= budget:
+        mark = self._more(seq)
+        shown = _beginning(content, budget - _MARK, mark)
+        if shown == content:
             return content, ""
-        shown = text.cut(content, budget)
-        return (
-            shown + _MORE % ref,
-            "the message is longer than the model's window: it read the first %d characters." % len(shown),
-        )
+        read = len(shown) - len(mark)
+        return shown, "the message is longer than the model's window: it read the first %d characters." % read
+
+    def _more(self, seq: int) -> str:
+        """What stands where a turn was cut."""
+        return _MORE % seq if self._config.get("mode") == "full" else _CUT
 
     def _last(self, asker, message: str, recalled: str, fresh: str) -> str:
         clock = self._parts.clock
@@ -173,3 +212,33 @@ class Context:
             lines.append("(new tags: " + fresh + ")")
         lines.append(asker.principal + ": " + message if asker.group else message)
         return "\n".join(lines)
+
+
+def _block(name: str, content: str) -> str:
+    return "<%s>\n%s\n</%s>" % (name, content, name)
+
+
+def _beginning(content: str, budget: int, mark: str) -> str:
+    """A text, or as much of its beginning as `budget` tokens hold, with a mark."""
+    if text.tokens(content) <= budget:
+        return content
+    # A character is at most one token, and four are at least one.
+    low, high = max(0, budget), max(0, 4 * budget)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if text.tokens(content[:middle]) <= budget:
+            low = middle
+        else:
+            high = middle
+    return text.cut(content, low) + mark
+
+
+def _end(content: str, budget: int, mark: str) -> str:
+    """A text, or as many of its last lines as `budget` tokens hold, behind a mark."""
+    lines = content.split("\n")
+    total = sum(text.tokens(line) + 1 for line in lines)
+    if total <= budget:
+        return content
+    while total > budget and len(lines) > 1:
+        total -= text.tokens(lines.pop(0)) + 1
+    return mark + _beginning("\n".join(lines), budget, _CUT)

@@ -5,8 +5,8 @@ Kept as JSON text, since that is how they travel; it is parsed for the moment in
 
 from engram.llm.types import Tool
 
-_TAGS = '{"type":"array","items":{"type":"string","maxLength":32},"minItems":1,"maxItems":3}'
-_KEYWORDS = '{"type":"array","items":{"type":"string","maxLength":40},"maxItems":8}'
+_TAGS = '{"type":"array","items":{"type":"string"},"minItems":1,"maxItems":3}'
+_KEYWORDS = '{"type":"array","items":{"type":"string"},"maxItems":8}'
 _TYPE = (
     '{"type":"string","enum":["fact","decision","preference","convention","code_context","pattern","event","device"]}'
 )
@@ -77,7 +77,7 @@ FULL = (
     ),
     Tool(
         "memory_get",
-        "Read a memory, a turn with its neighbours, or lines of a note.",
+        "Read a memory, a turn with its neighbours (a long one from the character first on), or lines of a note.",
         _schema(
             '"id":{"type":"string","description":"m12 or t12"},"around":{"type":"integer","minimum":0,"maximum":5},'
             '"file":%s,"first":{"type":"integer","minimum":1},"count":{"type":"integer","minimum":1,"maximum":100}'

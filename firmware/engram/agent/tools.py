@@ -5,13 +5,16 @@ from collections import namedtuple
 from engram import text
 from engram.agent import check, schemas
 from engram.compat import const
-from engram.errors import ArgumentError, EngramError
-from engram.memory import catalog
+from engram.errors import ArgumentError, EngramError, NotFound
+from engram.memory import catalog, ids
 from engram.memory.recall import snippet
 
 _PAGE = const(10)
 _SNIPPET = const(400)  # characters of one memory in a list
+_SHORTEST = const(40)  # of one in a list that is too long
 _RESULT_LONGEST = const(6000)  # characters of a result: it stays in the heap until the turn is over
+_NEIGHBOURS = const(1000)  # of all turns together that stand beside the one that is read
+_PORTION = const(3500)  # of the JSON of a text that is read piece by piece
 _DAY = const(86400)
 
 Done = namedtuple("Done", ("result", "notice"))
@@ -42,7 +45,7 @@ class Tools:
         return schemas.tools(self.mode)
 
     def run(self, call, asker, turn: str) -> Done:
-        """Run one call of the model; `turn` is the id of the person's turn that it belongs to. Never raises EngramError."""
+        """Run one call of the model, made in the turn with the id `turn`; an EngramError is in the result."""
         try:
             tool = self._tool(call.name)
             arguments = check.arguments(call.arguments, tool.schema)
@@ -52,10 +55,7 @@ class Tools:
             if isinstance(error, ArgumentError):
                 problem["argument"] = error.argument
             return Done(text.dumps({"error": problem}), "")
-        result = text.dumps(values)
-        if len(result) > _RESULT_LONGEST:
-            result = text.dumps({"error": {"problem": "the result is too long: ask for fewer with limit or count."}})
-        return Done(result, notice)
+        return Done(_fitting(values), notice)
 
     def _tool(self, name: str):
         for tool in self.listed():
@@ -69,7 +69,7 @@ class Tools:
     def _memory_store(self, arguments: dict, asker, turn: str) -> tuple:
         content, tags = arguments.pop("content"), arguments.pop("tags")
         if "expires" in arguments:
-            arguments["expires"] = self._moment("expires", arguments["expires"]) + _DAY
+            arguments["expires"] = self._end("expires", arguments["expires"])
         stored = self._records.store(content, tags, asker, source="auto_llm", turns=[turn], **arguments)
         if stored.outcome == "duplicate":
             return {"outcome": "duplicate", "duplicate_of": stored.id}, ""
@@ -93,7 +93,11 @@ class Tools:
             found = self._within(self._records.newest(asker, tags), since, until, limit)
         if found:
             return {"memories": [self._shown(record) for record in found]}, ""
-        why = self._recall.why_empty(query, asker) if query else "no memory that may be shown has these tags."
+        why = "no memory that may be shown has these tags."
+        if since or until:
+            why = "no memory of these days fits; try without since and until."
+        elif query:
+            why = self._recall.why_empty(query, asker)
         return {"memories": [], "reason": why, "tags": catalog.line(catalog.ranked(self._records, asker), 60)}, ""
 
     def _within(self, records, since: int, until: int, limit: int) -> list:
@@ -109,6 +113,8 @@ class Tools:
         since, until = self._times(arguments)
         skip = (int(turn[1:]),)
         found = self._recall.find(arguments["query"], asker, arguments.get("limit", _PAGE), skip, (), since, until)
+        if not found and (since or until):
+            return {"found": [], "reason": "nothing of these days fits; try without since and until."}, ""
         if not found:
             return {"found": [], "reason": self._recall.why_empty(arguments["query"], asker)}, ""
         return {"found": [self._shown_item(item) for item in found]}, ""
@@ -139,8 +145,8 @@ class Tools:
         ref = arguments.pop("id")
         if not arguments:
             raise ArgumentError("content", "name at least one field to change.")
-        if arguments.get("expires"):
-            arguments["expires"] = self._moment("expires", arguments["expires"]) + _DAY
+        if arguments.get("expires") is not None:
+            arguments["expires"] = self._end("expires", arguments["expires"])
         record = self._records.update(ref, arguments, asker)
         return {"updated": self._shown(record)}, "changed %s: %s" % (record["id"], snippet(record["content"], 80))
 
@@ -173,21 +179,27 @@ class Tools:
     def _forget(self, refs: list, with_turns: bool, asker) -> tuple:
         forgotten, redacted = [], []
         for ref in refs:
-            record, turns = self._forgetting.forget(ref, asker, with_turns)
+            try:
+                record, turns = self._forgetting.forget(ref, asker, with_turns)
+            except NotFound:
+                # Of several that were confirmed, one may have gone meanwhile.
+                if len(refs) == 1:
+                    raise
+                continue
             forgotten.append(record["id"])
             redacted += turns
         answer = {"forgotten": forgotten}
         if redacted:
             answer["turns"] = redacted
-        return answer, "forgot " + ", ".join(forgotten + redacted)
+        return answer, "forgot " + ", ".join(forgotten + redacted) if forgotten else ""
 
     def _memory_get(self, arguments: dict, asker, turn: str) -> tuple:
         if "file" in arguments:
             return self._file_read(arguments, asker, turn)
         ref = arguments.get("id", "")
-        if ref[:1] == "t":
+        if ref.strip()[:1].lower() == "t":
             turns = self._journal.get(ref, asker, arguments.get("around", 1))
-            return {"turns": [self._shown_turn(turn) for turn in turns]}, ""
+            return self._shown_turns(turns, ids.number("id", ref, "t"), arguments.get("first", 1)), ""
         return {"memory": self._shown(self._records.get(ref, asker), whole=True)}, ""
 
     # --- lightweight mode
@@ -195,8 +207,16 @@ class Tools:
     def _file_read(self, arguments: dict, asker, turn: str) -> tuple:
         self._private(asker)
         first = arguments.get("first", 1)
-        lines = self._notes.lines(arguments["file"], first, arguments.get("count", 100))
-        return {"file": arguments["file"], "first": first, "lines": lines}, ""
+        answer = {"file": arguments["file"], "first": first, "lines": []}
+        room = _PORTION
+        for line in self._notes.lines(arguments["file"], first, arguments.get("count", 100)):
+            shown = _portion(line, _PORTION)
+            room -= len(text.dumps(shown)) + 1
+            if room < 0 and answer["lines"]:
+                answer["next_first"] = first + len(answer["lines"])
+                break
+            answer["lines"].append(shown if shown == line else shown + " … [cut]")
+        return answer, ""
 
     def _file_write(self, arguments: dict, asker, turn: str) -> tuple:
         self._private(asker)
@@ -260,21 +280,59 @@ class Tools:
             shown["who"] = item.who
         return shown
 
-    def _shown_turn(self, turn: dict) -> dict:
-        return {
-            "id": "t%d" % turn["seq"],
-            "who": turn["who"],
-            "date": self._clock.minute(turn["at"]),
-            "text": turn["text"],
-        }
+    def _shown_turns(self, turns: list, wanted: int, first: int) -> dict:
+        """A turn from its character `first` on, as far as a result holds, among its neighbours, which are shortened."""
+        answer = {"turns": []}
+        for turn in turns:
+            shown = {"id": "t%d" % turn["seq"], "who": turn["who"], "date": self._clock.minute(turn["at"])}
+            if turn["seq"] == wanted:
+                rest = turn["text"][first - 1 :]
+                shown["text"] = _portion(rest, _PORTION)
+                if len(shown["text"]) < len(rest):
+                    answer["next_first"] = first + len(shown["text"])
+            else:
+                shown["text"] = snippet(turn["text"], _NEIGHBOURS // len(turns))
+            answer["turns"].append(shown)
+        return answer
 
     def _times(self, arguments: dict) -> tuple:
         since = self._moment("since", arguments["since"]) if "since" in arguments else 0
         until = self._moment("until", arguments["until"]) + _DAY if "until" in arguments else 0
         return since, until
 
+    def _end(self, argument: str, day: str) -> int:
+        """The moment at which a day is over, which must be to come."""
+        end = self._moment(argument, day) + _DAY
+        if self._clock.known and end <= self._clock.now():
+            raise ArgumentError(argument, "is over; today is %s." % self._clock.day(self._clock.now()))
+        return end
+
     def _moment(self, argument: str, day: str) -> int:
         try:
             return self._clock.start_of(day)
         except ValueError:
             raise ArgumentError(argument, "must be a day such as 2026-01-31.") from None
+
+
+def _fitting(values: dict) -> str:
+    """A result as JSON; where it is too long, the texts of its items are shortened."""
+    longest = _SNIPPET
+    result = text.dumps(values)
+    while len(result) > _RESULT_LONGEST and longest > _SHORTEST:
+        longest = longest * 3 // 4
+        for name in ("memories", "found", "candidates"):
+            for item in values.get(name, ()):
+                key = "text" if "text" in item else "content"
+                item[key] = snippet(item[key], longest)
+        result = text.dumps(values)
+    if len(result) > _RESULT_LONGEST:
+        return text.dumps({"error": {"problem": "the result is too long: ask for fewer with limit, around or count."}})
+    return result
+
+
+def _portion(content: str, room: int) -> str:
+    """As much of a text's beginning as takes at most `room` characters as JSON."""
+    portion = content[:room]
+    while len(text.dumps(portion)) > room:
+        portion = text.cut(portion, len(portion) * 3 // 4)
+    return portion

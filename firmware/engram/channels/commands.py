@@ -177,7 +177,7 @@ class Commands:
         elif what in ("", "list"):
             found = journal.sessions(asker)
             for session in found:
-                if what or session.id == journal.current(asker.room):
+                if what or session.id == journal.current(asker):
                     yield self._session_row(asker, session)
             if not found:
                 yield "no session yet; the first message begins one"
@@ -185,7 +185,7 @@ class Commands:
             raise ArgumentError("/session", "takes new [TITLE], list, switch ID or delete ID.")
 
     def _session_row(self, asker, session) -> str:
-        mark = "*" if session.id == self._parts.journal.current(asker.room) else " "
+        mark = "*" if session.id == self._parts.journal.current(asker) else " "
         return "%s %-6s %4d turns  %s  %s" % (mark, session.id, session.turns, self._minute(session.at), session.title)
 
     def _profile(self, asker, rest: str):

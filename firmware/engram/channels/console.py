@@ -1,4 +1,9 @@
-"""The console on the serial line, or on a pipe: a line is a message or a command."""
+"""The console on the serial line, or on a pipe: a line is a message or a command.
+
+Where a person types, keys are taken while an answer comes, too, and Ctrl-C stops the console, in the middle of an
+answer as well: what has come of it is kept. (On a chip's own serial line Ctrl-C does not get here, MicroPython raises
+KeyboardInterrupt; see App.run.)
+"""
 
 import asyncio
 import select
@@ -12,8 +17,11 @@ from engram.errors import EngramError
 from engram.memory.scope import OWNER
 
 _AT_ONCE = const(256)  # bytes taken between two looks at other tasks
+_AHEAD = const(1024)  # bytes typed while an answer comes that are kept: more wait in the serial line's own buffer
+_CTRL_C = const(0x03)
 
 PROMPT = "> "
+STOPPED = "stopped; app.run() goes on, app.memory is at hand."
 
 
 class Console(Sink):
@@ -23,9 +31,9 @@ class Console(Sink):
         self._commands = commands
         self._agent = agent
         self._target = target or sys.stdout
-        self._input = Input(source or sys.stdin.buffer)
         self._limit = config.get("console.line_bytes")
         echo = self._write if config.get("console.echo") else None
+        self._input = Input(source or sys.stdin.buffer, is_typed=bool(echo))
         self._editor = Editor(self._limit, echo)
         self._prompt = PROMPT if config.get("console.prompt") else ""
         # A terminal in raw mode wants a carriage return; a pipe does not.
@@ -34,7 +42,16 @@ class Console(Sink):
         self._lines = iter(())
 
     async def run(self) -> None:
-        """Answer lines until the input ends; after an error, run() goes on with the next line."""
+        """Answer lines until the input ends or Ctrl-C is typed; run() then goes on, after an error too."""
+        try:
+            await self._run()
+        except Stopped:
+            self._lines = iter(())
+            self._editor.rest()
+            self._end_line()
+            self.line(STOPPED)
+
+    async def _run(self) -> None:
         self._write(self._prompt)
         while True:
             for line in self._lines:
@@ -70,7 +87,7 @@ class Console(Sink):
             self.line(str(error))
 
     async def _converse(self, message: str) -> None:
-        outcome = await self._agent.turn(OWNER, message, self)
+        outcome = await self._input.unless_stopped(self._agent.turn(OWNER, message, self))
         self._end_line()
         if outcome.problem:
             self.line("! " + outcome.problem)
@@ -104,28 +121,66 @@ class Console(Sink):
         self._target.write(output)
 
 
-class Input:
-    """Bytes of a file that a poll can wait for, such as standard input, read without blocking other tasks."""
+class Stopped(Exception):
+    """Ctrl-C was typed."""
 
-    def __init__(self, file):
+
+class Input:
+    """Bytes of a file that a poll can wait for, such as standard input, read without blocking other tasks.
+
+    If a person types them, Ctrl-C among them raises Stopped.
+    """
+
+    def __init__(self, file, is_typed: bool = False):
         self._file = file
+        self._is_typed = is_typed
         self._reader = asyncio.StreamReader(file)
         self._poll = select.poll()
         self._poll.register(file, select.POLLIN)
         self._buffer = bytearray(_AT_ONCE)
+        self._ahead = bytearray()
+        self._is_stopped = False
 
     async def read(self):
         """The bytes that are there, at least one; none at the end of the input."""
-        first = await self._reader.read(1)
-        if not first:
-            return b""
-        self._buffer[0] = first[0]
-        count = 1
-        # read(n) would wait for n bytes: one at a time, as long as there are some.
-        while count < _AT_ONCE and self._poll.poll(0):
-            byte = self._file.read(1)
-            if not byte:
-                break
+        if self._ahead:
+            data, self._ahead = self._ahead, bytearray()
+            return data
+        byte = await self._reader.read(1)
+        count = 0
+        while byte:
+            if self._is_typed and byte[0] == _CTRL_C:
+                raise Stopped
             self._buffer[count] = byte[0]
             count += 1
+            # read(n) would wait for n bytes: one at a time, as long as there are some.
+            byte = self._file.read(1) if count < _AT_ONCE and self._poll.poll(0) else b""
         return memoryview(self._buffer)[:count]
+
+    async def unless_stopped(self, work):
+        """Await `work`; what is typed meanwhile is kept for read(), and Ctrl-C cancels it and raises Stopped."""
+        if not self._is_typed:
+            return await work
+        self._is_stopped = False
+        task = asyncio.create_task(work)
+        keys = asyncio.create_task(self._look_ahead(task))
+        try:
+            return await task
+        except asyncio.CancelledError:
+            if self._is_stopped:
+                raise Stopped
+            raise
+        finally:
+            keys.cancel()
+
+    async def _look_ahead(self, task) -> None:
+        while len(self._ahead) < _AHEAD:
+            key = await self._reader.read(1)
+            if not key:
+                return
+            if key[0] == _CTRL_C:
+                self._ahead = bytearray()
+                self._is_stopped = True
+                task.cancel()
+                return
+            self._ahead.extend(key)

@@ -1,9 +1,10 @@
 """Turns the bytes of a serial line into lines, with echo and the usual keys, as no terminal does that for a board.
 
-Backspace takes a whole character, Ctrl-U the line, Ctrl-W a word; Ctrl-D on an empty line ends the input; escape
-sequences (arrow keys) are left out. Without echo, for a pipe, only line ends count.
+Backspace takes a whole character, Ctrl-U the line, Ctrl-W a word; Ctrl-D on an empty line ends the input; other control
+keys and escape sequences (arrow keys) are left out. Without echo, for a pipe, only line ends count.
 """
 
+from engram import text, utf8
 from engram.compat import const
 
 _BACKSPACE = const(0x08)
@@ -12,6 +13,22 @@ _CTRL_U = const(0x15)
 _CTRL_W = const(0x17)
 _ESCAPE = const(0x1B)
 _DELETE = const(0x7F)
+
+_TAIL = const(160)  # bytes at the end of a line that are looked at to find its last character
+
+# First and last code of what takes two columns: Hangul, CJK, full-width forms, emoji.
+_WIDE = (
+    (0x1100, 0x115F),
+    (0x2E80, 0x303E),
+    (0x3041, 0xA4CF),
+    (0xAC00, 0xD7A3),
+    (0xF900, 0xFAFF),
+    (0xFE30, 0xFE6F),
+    (0xFF00, 0xFF60),
+    (0xFFE0, 0xFFE6),
+    (0x1F300, 0x1FAFF),
+    (0x20000, 0x3FFFD),
+)
 
 _TEXT = const(0)
 _AFTER_ESCAPE = const(1)
@@ -54,7 +71,7 @@ class Editor:
                 self._add(byte)
 
     def rest(self):
-        """The line that the end of the input left without a line end; None if there is none."""
+        """The line that was left without a line end, which is then forgotten here; None if there is none."""
         return self._take() if self._length else None
 
     def _take(self):
@@ -94,18 +111,33 @@ class Editor:
         elif byte == _CTRL_D and not self._length:
             self.ended = True
         else:
-            return byte == _CTRL_D
+            # Other control characters are no text, but tab and the line ends.
+            return byte < 0x20 and byte not in b"\t\r\n"
         return True
 
     def _erase(self) -> None:
-        last = self._last()
-        if not last:
-            return
-        self._line = self._line[: len(self._line) - len(last)]
+        """Take the last character away: what people see as one, with its accents."""
+        tail = self._tail()
+        if not utf8.valid(tail):
+            # Part of a character, or none at all: it was not echoed either.
+            self._shorten(1)
+        elif tail:
+            shown = tail.decode()
+            gone = shown[len(text.cut(shown, len(shown) - 1)) :].encode()
+            self._shorten(len(gone))
+            columns = _columns(text.code_at(gone, 0))
+            self._write("\b" * columns + " " * columns + "\b" * columns)
+
+    def _shorten(self, count: int) -> None:
+        self._line = self._line[: len(self._line) - count]
         self._length = len(self._line)
-        # A CJK character or an emoji takes two columns.
-        columns = 2 if len(last) > 2 and last >= b"\xe1\x84\x80" else 1
-        self._write("\b" * columns + " " * columns + "\b" * columns)
+
+    def _tail(self) -> bytes:
+        """The end of the line, whole characters, with room for one that is made of many code points."""
+        start = max(0, len(self._line) - _TAIL)
+        while start < len(self._line) and self._line[start] & 0xC0 == 0x80:
+            start += 1
+        return bytes(self._line[start:])
 
     def _erase_word(self) -> None:
         while self._line and self._line[-1] == 0x20:
@@ -129,3 +161,11 @@ class Editor:
         if first < 0xC2 or first > 0xF4:
             return False
         return len(last) == (2 if first < 0xE0 else 3 if first < 0xF0 else 4)
+
+
+def _columns(code: int) -> int:
+    """How many columns of a terminal a character takes."""
+    for first, last in _WIDE:
+        if first <= code <= last:
+            return 2
+    return 1

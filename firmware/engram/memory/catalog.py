@@ -13,9 +13,15 @@ def ranked(records, asker) -> list:
 def line(tags, budget: int) -> str:
     """The tags as one line of at most `budget` tokens: "cats (3), work (2) and 5 more"."""
     shown = ""
-    for position, (tag, count) in enumerate(tags):
-        item = "%s%s (%d)" % (", " if shown else "", tag, count)
-        if text.tokens(shown) + text.tokens(item) > budget:
-            return shown + " and %d more" % (len(tags) - position)
-        shown += item
+    rest = len(tags)
+    for tag, count in tags:
+        longer = "%s%s%s (%d)" % (shown, ", " if shown else "", tag, count)
+        if text.tokens(longer + _more(rest - 1)) > budget:
+            return shown + _more(rest) if shown else "%d tags" % rest
+        shown = longer
+        rest -= 1
     return shown
+
+
+def _more(count: int) -> str:
+    return " and %d more" % count if count else ""

@@ -1,13 +1,16 @@
 """What was changed lately, and taking it back.
 
 The log of records holds each change with what it replaced (see records.py), so undo works after a restart too. Undo
-goes back one change at a time and is itself a change: a line that names the line it undoes.
+goes back one change at a time, as far as the last compaction, and is itself a change: a line that names the line it
+undoes.
 """
 
 from engram.compat import const
 from engram.errors import NotFound
+from engram.memory import scope
 
 _FARTHEST = const(64)  # lines that undo looks back over: bounds its reads
+_PIECE = const(2000)  # characters of an old text in one line, which wire.MAX_LINE bounds, however they are escaped
 
 _TEXT_CHANGES = ("profile", "note")
 
@@ -27,23 +30,35 @@ class Changes:
 
     def note(self, kind: str, name: str, old: str) -> None:
         """Keep a file's text before it is replaced."""
-        self._store.append([("op", kind), ("file", name), ("old", old), ("at", self._clock.now())])
+        parts = 0
+        while len(old) > _PIECE:
+            self._store.append([("op", "part"), ("old", old[:_PIECE])])
+            old = old[_PIECE:]
+            parts += 1
+        line = [("op", kind), ("file", name), ("old", old), ("at", self._clock.now())]
+        self._store.append(line + [("parts", parts)] if parts else line)
 
     def note_append(self, kind: str, name: str, length: int) -> None:
         """Keep a file's length in characters before a line is added to it."""
         self._store.append([("op", kind), ("file", name), ("length", length), ("at", self._clock.now())])
 
-    def undo(self) -> str:
-        """Take the latest change back that was not taken back yet; a sentence that says what was done."""
+    def undo(self, asker=scope.OWNER) -> str:
+        """Take the latest change that this asker may see back, unless it was; a sentence that says what was done."""
         undone = set()
         for looked, line in enumerate(self._store.lines_backwards()):
-            if looked == _FARTHEST:
+            if looked == _FARTHEST or line.get("op") == "compacted":
                 break
             if "undoes" in line:
                 undone.add(line["undoes"])
-            elif line["seq"] not in undone:
+            elif line["seq"] not in undone and self._may_undo(line, asker):
                 return self._undo(line)
         raise NotFound("change", "to undo", "changes are kept until the memory is compacted.")
+
+    def _may_undo(self, line: dict, asker) -> bool:
+        if line.get("op") in _TEXT_CHANGES:
+            return not asker.group
+        version = self._store.line(line["was"]) if line.get("op") == "forget" else line
+        return version is not None and "content" in version and scope.may_see(asker, version.get("scope", scope.ALL))
 
     def _undo(self, line: dict) -> str:
         if line.get("op") in _TEXT_CHANGES:
@@ -62,8 +77,12 @@ class Changes:
         old = self._store.line(line["was"])
         if old is None or "content" not in old:
             raise NotFound("earlier version", "of " + line["id"], "it left the flash when the memory was compacted.")
-        kept = [(name, value) for name, value in old.items() if name not in ("seq", "was", "undoes")]
-        self._store.append(kept + [("was", line["seq"]), ("undoes", line["seq"])])
+        kept = [(name, value) for name, value in old.items() if name not in ("seq", "was", "undoes", "with")]
+        # A tombstone leaves with compaction: the way to the versions before must not lead over it.
+        kept += [("was", line["was"] if "op" in line else line["seq"]), ("undoes", line["seq"])]
+        if "with" in line:
+            kept.append(("with", line["with"]))
+        self._store.append(kept)
         return sentence % (line["id"], old["content"])
 
     def _take_out(self, line: dict) -> str:
@@ -79,10 +98,14 @@ class Changes:
     def _undo_text(self, line: dict) -> str:
         keeper = self._files[line["op"]]
         name = line["file"]
-        current = keeper.text(name)
-        content = line["old"] if "old" in line else current[: line["length"]]
-        self._store.append(
-            [("op", line["op"]), ("file", name), ("old", current), ("at", self._clock.now()), ("undoes", line["seq"])]
-        )
-        keeper.put_back(name, content)
+        # Put back first: cut off in between, the next undo does the same once more.
+        keeper.put_back(name, self._old(line) if "old" in line else keeper.text(name)[: line["length"]])
+        self._store.append([("op", line["op"]), ("file", name), ("at", self._clock.now()), ("undoes", line["seq"])])
         return name + " is again as it was before the last change."
+
+    def _old(self, line: dict) -> str:
+        """The text that a line keeps, with the parts that stand before it."""
+        pieces = [self._store.line(line["seq"] - back) for back in range(line.get("parts", 0), 0, -1)]
+        if None in pieces:
+            raise NotFound("whole earlier text", "of " + line["file"], "a part of it was damaged on the flash.")
+        return "".join([piece["old"] for piece in pieces]) + line["old"]

@@ -8,7 +8,7 @@ from engram.memory import ids, scope
 TYPES = ("fact", "decision", "preference", "convention", "code_context", "pattern", "event", "device")
 SOURCES = ("manual", "auto_llm", "auto_rule", "distilled", "import")
 IMPORTANCE = 0.5
-CLEARABLE = ("keywords", "expires", "supersedes", "turns")
+CLEARABLE = ("keywords", "expires", "turns")
 
 _MOST_TAGS = const(3)
 _TAG_LONGEST = const(32)  # characters: tags stand in the prompt of each turn
@@ -35,7 +35,7 @@ def check_clearable(name: str) -> None:
 def tag(value: str) -> str:
     """A tag in its one form: ASCII letters in lower case, without "#" and ",", words joined by "-"."""
     # bytes.lower is ASCII only on every runtime; str.lower is not.
-    return "-".join(value.encode().lower().decode().replace("#", " ").replace(",", " ").split())
+    return "-".join(text.encode(value).lower().decode().replace("#", " ").replace(",", " ").split())
 
 
 def _check_content(name: str, value, limit: int):

@@ -12,9 +12,10 @@ class Forgetting:
 
     def forget(self, ref: str, asker=scope.OWNER, with_turns: bool = False) -> tuple:
         """(what the record was, the ids of the turns that went with it)."""
-        record = self._records.forget(ref, asker, with_turns)
-        gone = []
-        for turn in record["turns"] if with_turns else ():
-            if self._journal.redact(turn, asker):
-                gone.append(turn)
-        return record, gone
+        # Turns that have gone before are no part of this: undo must not bring them back.
+        turns = self._records.origins(ref, asker) if with_turns else ()
+        turns = [turn for turn in turns if self._journal.has(turn, asker)]
+        record = self._records.forget(ref, asker, turns)
+        for turn in turns:
+            self._journal.redact(turn, asker)
+        return record, turns

@@ -3,6 +3,7 @@
 The number is the seq of the thing's first line and never changes, so that finding it needs no map.
 """
 
+from engram import text
 from engram.compat import const
 from engram.errors import ArgumentError
 
@@ -14,9 +15,9 @@ KINDS = {"m": "memory", "t": "turn", "s": "session"}
 def number(argument: str, value, kind: str) -> int:
     """The number in an id such as "m12"; ArgumentError if `value` is not an id of that kind."""
     if isinstance(value, str):
-        digits = value.strip().lower()
-        if digits[:1] == kind and 0 < len(digits) - 1 <= _MOST_DIGITS and digits[1:].isdigit():
-            # isdigit is ASCII only on MicroPython, and more on CPython: int() takes what both mean.
+        # As bytes, since str.isdigit knows more digits than int() on CPython.
+        digits = text.encode(value.strip())
+        if digits[:1].lower() == kind.encode() and len(digits) - 1 <= _MOST_DIGITS and digits[1:].isdigit():
             return int(digits[1:])
-    shown = value[:40] if isinstance(value, str) else "this"
+    shown = value[:40] if isinstance(value, str) and value else "this"
     raise ArgumentError(argument, "%s is not the id of a %s, which looks like %s12." % (shown, KINDS[kind], kind))

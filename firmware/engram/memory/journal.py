@@ -11,8 +11,9 @@
 
 role is "user" or "assistant", who the speaker's name, prev the seq of the session's turn before (0 for none), n the
 turn's place in its session from 0 on, cut true for a reply that the link broke, command true for what was understood
-as a command, which no search finds. A session is thus a linked list,
-and its window is read back from its newest turn without a scan. A segment's header carries the sessions' heads.
+as a command, which no search finds. A session is thus a linked list, and its window is read back from its newest turn
+without a scan. A segment's header carries the sessions' heads. A title is kept only if a person gave it: a session
+without one is called by its first turn, so that no text stands in two places when it is forgotten.
 """
 
 from collections import namedtuple
@@ -22,38 +23,25 @@ from engram.clock import MONTHS, civil
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound, StoreFull
 from engram.memory import ids, scope
+from engram.memory.sessions import Sessions, kept_title, title_of
 from engram.store.store import FORGOTTEN, LIVE, Entry, Query, no_entry
 
-_TITLE_LONGEST = const(60)
-_TEXT_BYTES = const(12000)  # of one turn: its line has to stay below wire.MAX_LINE
+_TEXT_BYTES = const(15000)  # of one turn, as JSON: its line has to stay below wire.MAX_LINE
 _DAY_SECONDS = const(86400)
-_ROOMS = const(64)  # rooms whose current session is kept: bounds the header and the heap
 
 Session = namedtuple("Session", ("id", "title", "turns", "at"))
 """A session as people see it: its id, title, number of turns, and when it was last used."""
-
-
-class _Head:
-    """Where a session stands: its newest turn's seq, the number of its turns, when it was last used."""
-
-    def __init__(self, title: str, owner: str, at: int, seq: int = 0, turns: int = 0):
-        self.title = title
-        self.scope = owner
-        self.at = at
-        self.seq = seq
-        self.turns = turns
 
 
 class Journal:
     """The turns of a board; at most `sessions` sessions are listed, and `cap` bytes of turns kept."""
 
     def __init__(self, make_store, clock, sessions: int = 24, cap: int = 786432):
-        self._heads = {}
-        self._rooms = {}
+        self._sessions = Sessions(sessions)
+        self._heads = self._sessions.heads
         self._clock = clock
-        self._most_sessions = sessions
         self._cap = cap
-        self._store = make_store(self._describe, self._header, self._forget_all)
+        self._store = make_store(self._describe, self._sessions.pairs, self._sessions.clear)
         self.dropped_segments = 0
 
     def open(self) -> None:
@@ -62,18 +50,9 @@ class Journal:
 
     # --- what lines mean
 
-    def _forget_all(self) -> None:
-        self._heads.clear()
-        self._rooms.clear()
-
-    def _header(self):
-        """Yield what a segment's header carries: the sessions, so that they survive when old segments leave."""
-        yield "sessions", [[sid, h.seq, h.turns, h.at, h.title, h.scope] for sid, h in self._heads.items()]
-        yield "rooms", [[room, sid] for room, sid in self._rooms.items()]
-
     def _describe(self, line: dict) -> Entry:
         if "seq" not in line:
-            self._take_header(line)
+            self._sessions.take_header(line)
         elif "op" in line:
             return self._describe_operation(line)
         elif "sid" in line:
@@ -84,7 +63,7 @@ class Journal:
         seq, sid, at = line["seq"], line["sid"], line["at"]
         head = self._heads.get(sid)
         if head is not None:
-            head.seq, head.turns, head.at = seq, line["n"] + 1, at
+            head.take(seq, line["n"], at)
         self._clock.not_before(at)
         gone = ((seq, FORGOTTEN),) if "gone" in line else ()
         terms = () if gone or "command" in line else self._terms(line)
@@ -101,11 +80,11 @@ class Journal:
     def _describe_operation(self, line: dict) -> Entry:
         operation, at = line["op"], line.get("at", 0)
         if operation == "session":
-            self._begin(line["sid"], line.get("title", ""), line.get("scope", scope.ALL), at)
+            self._sessions.begin(line["sid"], line.get("title", ""), line.get("scope", scope.ALL), at)
         elif operation == "current":
-            self._set_room(line["room"], line["sid"])
+            self._sessions.enter(line["room"], line["sid"])
         elif operation == "drop":
-            self._end(line["sid"])
+            self._sessions.end(line["sid"])
             return no_entry(at, ends=line["sid"])
         elif operation == "redact":
             return no_entry(at, hides=((line["turn"], FORGOTTEN),))
@@ -113,78 +92,46 @@ class Journal:
             return no_entry(at, shows=(line["turn"],))
         return no_entry(at)
 
-    def _take_header(self, line: dict) -> None:
-        # This tells what older segments took along when they left; what is still there says it anew.
-        for sid, seq, turns, at, title, owner in line.get("sessions", ()):
-            if sid not in self._heads:
-                self._heads[sid] = _Head(title, owner, at, seq, turns)
-        for room, sid in line.get("rooms", ()):
-            if room not in self._rooms:
-                self._rooms[room] = sid
-
-    def _begin(self, sid: str, title: str, owner: str, at: int) -> None:
-        if len(self._heads) >= self._most_sessions:
-            oldest = min(self._heads, key=lambda other: (self._heads[other].at, int(other[1:])))
-            self._end(oldest)
-        self._heads[sid] = _Head(title, owner, at)
-
-    def _end(self, sid: str) -> None:
-        self._heads.pop(sid, None)
-        for room in [room for room, current in self._rooms.items() if current == sid]:
-            self._rooms.pop(room)
-
-    def _set_room(self, room: str, sid: str) -> None:
-        if room not in self._rooms and len(self._rooms) >= _ROOMS:
-            self._rooms.pop(next(iter(self._rooms)))
-        self._rooms[room] = sid
-
     # --- sessions
 
-    def current(self, room: str) -> str:
-        """The session that a room is in, "" if it has none yet."""
-        sid = self._rooms.get(room, "")
-        return sid if sid in self._heads else ""
+    def current(self, asker) -> str:
+        """The session that the asker's room is in, "" if it has none yet that this asker may see."""
+        return self._sessions.current(asker)
 
     def begin(self, asker, title: str = "") -> str:
         """Begin a session in the asker's room; its id."""
-        lines = self._beginning(asker, title)
-        return "s%d" % self._write(lines)
+        return "s%d" % self._write(self._beginning(asker, kept_title(title)))
 
     def _beginning(self, asker, title: str) -> list:
         sid = "s%d" % self._store.next_seq
-        title = text.cut(" ".join(text.printable(title).split()), _TITLE_LONGEST)
         opened = [("op", "session"), ("sid", sid), ("title", title)]
         opened += [("scope", scope.own(asker)), ("at", self._clock.now())]
         return [opened, [("op", "current"), ("room", asker.room), ("sid", sid)]]
 
     def switch(self, asker, ref: str) -> Session:
         """Let the asker's room go on in another session."""
-        sid = self._visible(asker, ref)
+        sid = self._sessions.visible(asker, ref)
         self._write([[("op", "current"), ("room", asker.room), ("sid", sid)]])
         return self._session(sid)
 
     def delete(self, asker, ref: str) -> Session:
         """Delete a session: its turns leave history and search at once, and the flash at the next compaction."""
-        sid = self._visible(asker, ref)
+        sid = self._sessions.visible(asker, ref)
         session = self._session(sid)
         self._store.append([("op", "drop"), ("sid", sid), ("at", self._clock.now())], urgent=True)
         return session
 
     def sessions(self, asker) -> list:
         """The asker's sessions, the one used last first."""
-        found = [self._session(sid) for sid, head in self._heads.items() if scope.may_see(asker, head.scope)]
-        found.sort(key=lambda session: (-session.at, -int(session.id[1:])))
-        return found
+        return [self._session(sid) for sid in self._sessions.seen_by(asker)]
 
     def _session(self, sid: str) -> Session:
         head = self._heads[sid]
-        return Session(sid, head.title, head.turns, head.at)
-
-    def _visible(self, asker, ref: str) -> str:
-        sid = "s%d" % ids.number("session", ref, "s")
-        if sid not in self._heads or not scope.may_see(asker, self._heads[sid].scope):
-            raise NotFound("session", sid, "/session list shows those that there are.")
-        return sid
+        title = head.title
+        for seq in () if title else (head.first, head.seq):
+            turn = self._store.get(seq)
+            title = title or title_of(turn.get("text", "") if turn else "")
+        return Session(sid, title, head.turns, head.at)
 
     # --- turns
 
@@ -193,31 +140,24 @@ class Journal:
 
         It is on flash when this returns. When the flash is full, the journal's oldest segments make room.
         """
-        size = len(content.encode())
-        if size > _TEXT_BYTES and role == "user":
-            raise ArgumentError("message", "has %d bytes, at most %d are kept: send it in parts." % (size, _TEXT_BYTES))
-        if size > _TEXT_BYTES:
-            content, cut = text.cut_bytes(content, _TEXT_BYTES), True
-        sid = self.current(asker.room)
-        lines = []
-        if not sid:
-            sid = "s%d" % self._store.next_seq
-            lines = self._beginning(asker, content)
-        head = self._heads.get(sid)
-        turn = [("sid", sid), ("role", role), ("who", who), ("text", content), ("at", self._clock.now())]
-        turn += [("prev", head.seq if head else 0), ("n", head.turns if head else 0)]
-        turn += [("scope", head.scope if head else scope.own(asker))]
-        if cut:
-            turn.append(("cut", True))
-        if command:
-            turn.append(("command", True))
-        if not self._clock.known:
-            turn.append(("guess", True))
-        lines.append(turn)
+        fitting = _fitting(content, role)
+        sid = self.current(asker)
+        lines = [] if sid else self._beginning(asker, "")
+        turn = self._turn(asker, sid or "s%d" % self._store.next_seq)
+        turn += [("role", role), ("who", who), ("text", fitting), ("at", self._clock.now())]
+        flags = (("cut", cut or fitting != content), ("command", command), ("guess", not self._clock.known))
+        lines.append(turn + [flag for flag in flags if flag[1]])
         first = self._write(lines)
         while self._store.bytes > self._cap and self._leave():
             pass
         return first + len(lines) - 1
+
+    def _turn(self, asker, sid: str) -> list:
+        """What a turn's line tells of the turn's place."""
+        head = self._heads.get(sid)
+        if head is None:
+            return [("sid", sid), ("prev", 0), ("n", 0), ("scope", scope.own(asker))]
+        return [("sid", sid), ("prev", head.seq), ("n", head.turns), ("scope", head.scope)]
 
     def _write(self, lines: list) -> int:
         while True:
@@ -260,16 +200,44 @@ class Journal:
 
     def get(self, ref: str, asker, around: int = 0) -> list:
         """A turn and up to `around` turns before and after it in its session; NotFound if the asker sees none."""
+        found = self._found(ref, asker)
+        near = self._neighbours(found["seq"], found["sid"], around)
+        turns = [found if seq == found["seq"] else self._store.get(seq) for seq in near]
+        return [turn for turn in turns if turn is not None]
+
+    def has(self, ref: str, asker) -> bool:
+        """Whether the asker sees a turn of that id."""
+        try:
+            return bool(self._found(ref, asker))
+        except NotFound:
+            return False
+
+    def _found(self, ref: str, asker) -> dict:
         seq = ids.number("id", ref, "t")
         found = self._store.get(seq)
         if found is None or "text" not in found or not scope.may_see(asker, found.get("scope", scope.ALL)):
             raise NotFound("turn", "t%d" % seq, "it may have been forgotten or have left the journal.")
-        head = self._heads.get(found["sid"])
-        thread = list(self._store.thread(head.seq if head else seq))
-        thread.reverse()
-        at = thread.index(seq) if seq in thread else 0
-        turns = [self._store.get(near) for near in thread[max(0, at - around) : at + around + 1]]
-        return [turn for turn in turns if turn is not None]
+        return found
+
+    def _neighbours(self, seq: int, sid: str, around: int) -> list:
+        """The seqs of a turn and of up to `around` turns before and after it, oldest first."""
+        head = self._heads.get(sid)
+        after = []
+        for later in self._store.thread(head.seq) if head and around else ():
+            if later == seq:
+                break
+            after.append(later)
+            if len(after) > around:
+                after.pop(0)
+        else:
+            # The way from the newest turn to this one is broken: a line between them was damaged.
+            after = []
+        before = []
+        for earlier in self._store.thread(seq):
+            before.append(earlier)
+            if len(before) > around:
+                break
+        return list(reversed(after + before))
 
     def search(self, query: str, limit: int, asker, session: str = "", since: int = 0, until: int = 0, idfs=None):
         """Yield (hit, turn) for at most `limit` turns, best first."""
@@ -295,23 +263,16 @@ class Journal:
                 named = label
         return named
 
-    def redact(self, ref: str, asker) -> bool:
-        """Forget a turn: its text leaves history and search at once, and the flash at the next compaction.
-
-        False if there is no such turn any more.
-        """
-        try:
-            turn = self.get(ref, asker)[0]
-        except NotFound:
-            return False
+    def redact(self, ref: str, asker) -> None:
+        """Forget a turn: its text leaves history and search at once, and the flash at the next compaction."""
+        turn = self._found(ref, asker)
         self._store.append([("op", "redact"), ("turn", turn["seq"]), ("at", self._clock.now())], urgent=True)
-        return True
 
     def show(self, ref: str) -> None:
-        """Take back that a turn was forgotten; nothing happens if its text has left the flash."""
+        """Take back that a turn was forgotten; nothing happens if its text or its session has gone."""
         seq = ids.number("id", ref, "t")
         line = self._store.line(seq)
-        if line is not None and "text" in line:
+        if line is not None and "text" in line and line["sid"] in self._heads:
             self._store.append([("op", "show"), ("turn", seq), ("at", self._clock.now())])
 
     # --- the whole
@@ -337,21 +298,50 @@ class Journal:
     def _keep(self, line: dict):
         """What compaction does with a line: True to keep it, False to drop it, or what takes its place."""
         if "op" in line:
-            return line.get("sid") in self._heads and line["op"] != "drop"
-        if self._store.state(line["seq"]) == LIVE or "gone" in line:
+            return self._keep_operation(line)
+        if self._store.state(line["seq"]) == LIVE:
             return True
         if line["sid"] not in self._heads:
             return False
         # The next turn's `prev` points here: the line stays without its text.
-        kept = [
-            (name, line[name]) for name in ("seq", "sid", "role", "who", "at", "prev", "n", "scope") if name in line
-        ]
-        return kept + [("gone", True)]
+        return _without(line, ("text", "cut", "command", "gone")) + [("gone", True)]
+
+    def _keep_operation(self, line: dict):
+        if line["op"] in ("redact", "show"):
+            # Done: the turn has no text any more, or is as it was.
+            return False
+        if line["op"] == "session" and line["sid"] not in self._heads:
+            return _without(line, ("title",))
+        # That a session was deleted stays known, since headers of older segments still name it.
+        return True
 
 
 def step(most: int) -> int:
     """By how many turns a window of `most` turns moves: an even number, since turns come in pairs."""
     return max(2, most // 4 // 2 * 2)
+
+
+def _fitting(content: str, role: str) -> str:
+    """A turn's text if it fits into a line; of a reply what fits, for a message ArgumentError."""
+    if not isinstance(content, str) or not content.strip():
+        raise ArgumentError("message", "must be a text that is not empty.")
+    size = _json_bytes(content)
+    if size > _TEXT_BYTES and role == "user":
+        raise ArgumentError("message", "has %d bytes, at most %d are kept: send it in parts." % (size, _TEXT_BYTES))
+    while size > _TEXT_BYTES:
+        content = text.cut_bytes(content, len(text.encode(content)) * _TEXT_BYTES // size)
+        size = _json_bytes(content)
+    return content
+
+
+def _json_bytes(content: str) -> int:
+    """The bytes of a text as it stands in a line, where some characters are escaped."""
+    return len(text.encode(text.dumps(content))) - 2
+
+
+def _without(line: dict, names) -> list:
+    """A line's pairs, seq first, but for some names."""
+    return [("seq", line["seq"])] + [(name, line[name]) for name in line if name != "seq" and name not in names]
 
 
 def _labels(line: dict):

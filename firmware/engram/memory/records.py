@@ -1,29 +1,35 @@
 """Long-term memories: the log memory_records.jsonl and what its lines mean.
 
     {"seq","id","content","tags":[..],"keywords":[..],"type","importance","source","scope","created","updated",
-     "pinned","expires","supersedes","turns":[turn ids],"was","undoes","guess","crc"}          a version of a record
-    {"seq","op":"forget","id","at","was","with":[ids],"redacts":[turn ids],"undoes","restores","crc"}  a record
-                                                                                              that has gone
-    {"seq","op":"profile"|"note","file","old","length","at","undoes","crc"}                   a text file before an edit
+     "pinned","expires","supersedes","turns":[turn ids],"was","undoes","with","guess","crc"}   a version of a record
+    {"seq","op":"forget","id","at","was","with":[ids],"redacts":[turn ids],"undoes","restores",
+     "crc"}                                                                        a record that has gone
+    {"seq","op":"profile"|"note","file","old","parts","length","at","undoes","crc"}   a text file before an edit
+    {"seq","op":"part","old","crc"}                                                how a long one begins
+    {"seq","op":"compacted","at","crc"}                                            undo goes back to here
 
-Absent fields mean their default. `was` is the seq of the record's line before, `undoes` the seq of a line that this one
-takes back, `with` are older records that go too, `redacts` turns that do, `restores` is a record that was superseded and is live again, `guess`
-says that the clock was not known.
+Absent fields mean their default. `was` is the seq of the record's line before, `undoes` the seq of a line that this
+one takes back. `with` are the older records that it superseded: they go too, or come back to its history. `redacts`
+are turns that go, `restores` is a record that was superseded and is live again. `parts` lines before this one hold
+the beginning of `old`. `guess` says that the clock was not known.
 """
 
 from collections import namedtuple
 
 from engram import text
 from engram.compat import const
-from engram.errors import NotFound, StoreFull
+from engram.errors import ArgumentError, NotFound, StoreFull
 from engram.memory import fields, ids, scope
 from engram.store.store import FORGOTTEN, LIVE, SUPERSEDED, Entry, Query, no_entry
 
 _SIMILAR = const(5)  # nearest records that a new one is compared with
 _OVERLAP = const(60)  # per cent of words in common from which a record counts as similar
+_COMPARED = const(256)  # words of each that are looked at for that: bounds the heap
+_SPARE = const(40)  # more hits are asked for than are wanted: those that have expired are passed over
+_SIGNS = b"+-#<>=*/%$&@^~|"  # of two texts with the same words, these tell C from C++
 
 Stored = namedtuple("Stored", ("outcome", "id", "similar"))
-"""outcome "stored" or "duplicate"; the id of the new or of the equal record; ids of records that say nearly the same."""
+"""outcome "stored" or "duplicate"; the id of the new or the equal record; ids of records that say nearly the same."""
 
 _FIELDS = (
     "content", "tags", "keywords", "type", "importance", "source", "scope", "created", "updated",
@@ -34,7 +40,6 @@ _DEFAULTS = {"type": "fact", "importance": fields.IMPORTANCE, "source": "manual"
 
 def describe(line: dict) -> Entry:
     """What a line of the log means to the store."""
-    seq = line.get("seq", 0)
     if "id" not in line:
         return no_entry(line.get("at", 0))
     number = int(line["id"][1:])
@@ -42,7 +47,8 @@ def describe(line: dict) -> Entry:
         shows = (int(line["restores"][1:]),) if "restores" in line else ()
         gone = [(number, FORGOTTEN)] + [(int(ref[1:]), FORGOTTEN) for ref in line.get("with", ())]
         return no_entry(line.get("at", 0), gone, shows)
-    hides = ((int(line["supersedes"][1:]), SUPERSEDED),) if "supersedes" in line else ()
+    older = line.get("with", ()) or ((line["supersedes"],) if "supersedes" in line else ())
+    hides = [(int(ref[1:]), SUPERSEDED) for ref in older]
     return Entry(number, _terms(line), _labels(line), None, 0, line.get("created", 0), hides, (), None)
 
 
@@ -74,14 +80,13 @@ class Records:
     def store(self, content: str, tags, asker=scope.OWNER, **more) -> Stored:
         """Keep a record; it is on flash when this returns. Equal content of the same scope is not stored twice.
 
-        more: keywords, type, importance, pinned, expires (Unix seconds), supersedes (an id), source, scope, turns (ids of the turns that it came from).
+        more: keywords, type, importance, pinned, expires (Unix seconds), supersedes (an id), source, scope, turns (ids
+        of the turns that it came from).
         """
         values = {"content": content, "tags": tags, "scope": scope.own(asker)}
         values.update(more)
         values = self._checked(values, asker)
         same, similar = self._nearest(values)
-        if self._store.bytes > self._cap:
-            raise StoreFull("memory has no room left (records.bytes): forget something, /compact, then try again.")
         if same and "supersedes" not in values:
             return Stored("duplicate", same, similar)
         now = self._clock.now()
@@ -93,6 +98,8 @@ class Records:
         """Write a next version of a record with some fields changed, None clears one; the version as a dict."""
         number, record = self._live(ref, asker)
         for name, value in changes.items():
+            if name == "supersedes":
+                raise ArgumentError(name, "is given when a memory is stored and stays: store a new one instead.")
             if value is None:
                 fields.check_clearable(name)
                 record.pop(name, None)
@@ -102,22 +109,25 @@ class Records:
         self._append("m%d" % number, record, (("was", record["seq"]),))
         return self._store.get(number)
 
-    def forget(self, ref: str, asker=scope.OWNER, with_turns: bool = False) -> dict:
+    def forget(self, ref: str, asker=scope.OWNER, redacts=()) -> dict:
         """Let a record leave recall at once, and the flash at the next compaction; what it was, as a dict.
 
-        What it superseded goes with it, so that an older fact does not come back; "turns" in the result has the turns
-        that all of them came from. With `with_turns` the line notes that those are redacted too, so that undo knows.
+        What it superseded goes with it, so that an older fact does not come back. `redacts` are the turns that the
+        caller lets go too, noted so that undo knows.
         """
         number, record = self._live(ref, asker)
-        line = [("op", "forget"), ("id", "m%d" % number), ("at", self._clock.now()), ("was", record["seq"])]
-        older, turns = self._roots(record)
+        line: list = [("op", "forget"), ("id", "m%d" % number), ("at", self._clock.now()), ("was", record["seq"])]
+        older = self._roots(record)[0]
         if older:
             line.append(("with", older))
-        if turns and with_turns:
-            line.append(("redacts", turns))
+        if redacts:
+            line.append(("redacts", redacts))
         self._store.append(line, urgent=True)
-        record["turns"] = turns
         return record
+
+    def origins(self, ref: str, asker=scope.OWNER) -> list:
+        """The ids of the turns that a live record, and what it superseded, came from."""
+        return self._roots(self._live(ref, asker)[1])[1]
 
     def _roots(self, record: dict) -> tuple:
         """The ids of what a record superseded, one after the other, and the turns that all of them came from."""
@@ -130,7 +140,9 @@ class Records:
         return older, turns
 
     def _append(self, ref: str, values: dict, more) -> int:
-        line = [("id", ref)]
+        if self._store.bytes > self._cap:
+            raise StoreFull("memory has no room left (records.bytes): forget something, /compact, then try again.")
+        line: list = [("id", ref)]
         for name in _FIELDS:
             value = values.get(name)
             if value is not None and value != _DEFAULTS.get(name) and value != []:
@@ -167,9 +179,12 @@ class Records:
     def search(self, query: str, limit: int, asker=scope.OWNER, tags=(), since: int = 0, until: int = 0, idfs=None):
         """Yield (hit, record) for at most `limit` live records, best first."""
         wanted = Query(text.terms(query), _tag_labels(tags), scope.labels(asker), since, until, "", idfs)
-        for hit in self._store.search(wanted, limit):
+        for hit in self._store.search(wanted, limit + _SPARE):
+            if limit <= 0:
+                return
             record = self._store.get(hit.number)
             if record is not None and not self.is_expired(record):
+                limit -= 1
                 yield hit, record
 
     def frequencies(self, terms) -> tuple:
@@ -214,7 +229,9 @@ class Records:
 
     def compact(self) -> int:
         """Take what was forgotten, and the texts that undo kept, off the flash; the bytes saved."""
-        return self._store.compact(self._keep)
+        saved = self._store.compact(self._keep)
+        self._store.append([("op", "compacted"), ("at", self._clock.now())], urgent=True)
+        return saved
 
     def _keep(self, line: dict) -> bool:
         """What compaction does with a line: earlier versions of what is not forgotten stay as its history."""
@@ -230,18 +247,17 @@ class Records:
 
     def _nearest(self, values: dict) -> tuple:
         """(id of a record that says the same or None, [ids of those that say nearly the same])."""
-        words = list(text.words(values["content"]))
+        words = _first_words(values["content"])
         similar = []
         wanted = Query(text.terms(values["content"]), (), ("@" + values["scope"],), 0, 0, "", None)
         for hit in self._store.search(wanted, _SIMILAR):
             record = self._store.get(hit.number)
             if record is None or self.is_expired(record):
                 continue
-            others = list(text.words(record["content"]))
-            if others == words:
+            if _is_same(record["content"], values["content"]):
                 return record["id"], similar
-            common = len(set(words) & set(others))
-            if common * 100 > _OVERLAP * max(len(set(words)), len(set(others))):
+            others = _first_words(record["content"])
+            if len(words & others) * 100 > _OVERLAP * max(len(words), len(others)):
                 similar.append(record["id"])
         return None, similar
 
@@ -255,6 +271,28 @@ class Records:
         if "supersedes" in checked:
             self._live(checked["supersedes"], asker)
         return checked
+
+
+def _first_words(content: str) -> set:
+    words = set()
+    for word in text.words(content):
+        words.add(word)
+        if len(words) == _COMPARED:
+            break
+    return words
+
+
+def _is_same(one: str, other: str) -> bool:
+    """Whether two texts have the same words in the same order, and the same signs."""
+    others = text.words(other)
+    for word in text.words(one):
+        if word != next(others, None):
+            return False
+    return next(others, None) is None and _signs(one) == _signs(other)
+
+
+def _signs(content: str) -> bytes:
+    return bytes([byte for byte in text.encode(content) if byte in _SIGNS])
 
 
 def _tag_labels(tags) -> list:

@@ -9,7 +9,7 @@ from collections import namedtuple
 ALL = "all"
 
 Asker = namedtuple("Asker", ("principal", "room", "group"))
-"""Who speaks: the principal's name, the room (a channel's name with what tells its rooms apart), whether it is a group."""
+"""Who speaks: the principal's name, the room (a channel's name with what tells its rooms apart), if it is a group."""
 
 OWNER = Asker("owner", "console", False)
 """The person at the console."""

@@ -4,16 +4,16 @@
     words      a varint for each row: its distance from the row before times 8, plus the level of the word's weight
     labels     pairs of varints: rows that do not have the label, then rows that do
 
-A term is known by 24 bits of its crc32, the top one set for a label: two of ten thousand words share them with a chance of
-one in a thousand, and then are one word to the index.
+A term is known by a hash of 24 bits, made from its crc32; those of labels are the highest eighth. That a word of a query
+shares its hash with one of ten thousand others has a chance of one in 1,500; then the two are one word to the index.
 """
 
 from binascii import crc32
 
 from engram.compat import const
 
-LABEL = const(0x800000)
-"""The bit that a label's hash has and a word's has not."""
+LABEL = 0xE00000
+"""The hashes of labels begin here; those of words are below."""
 
 _LABEL_MARKS = "#@~%!=&"
 _LEVEL_FIRST = const(475)  # BM25's term weight, in thousandths, at which level 0 begins
@@ -32,8 +32,10 @@ _BITS = b"\0\1\1\2\1\2\2\3\1\2\2\3\2\3\3\4"
 
 def term_hash(term: str) -> int:
     """The 24 bits by which the index knows a term."""
-    bits = crc32(term.encode()) & 0x7FFFFF
-    return bits | LABEL if term[0] in _LABEL_MARKS else bits
+    bits = crc32(term.encode()) & 0xFFFFFF
+    if term[0] in _LABEL_MARKS:
+        return bits | LABEL
+    return bits if bits < LABEL else bits - LABEL
 
 
 def level(count: int, length: int, mean: int) -> int:

@@ -1,11 +1,14 @@
 """What a request asks, the same for both APIs.
 
-Recalled memories travel in the person's last message, as lines that look like this, mostly in a fence:
+Recalled memories and turns travel in the person's last message, as lines that look like this, mostly in a fence:
 
     - [m12 2026-01-31] Ada likes tea
+    - [t7 2026-01-31 Ann] I like tea
+    (now: 2026-01-31 12:00)
 
 They are told apart from the person's own words: the fence is the lines from an opening `<` (or an empty
-line, or the message's start) to a closing `</` (or an empty line, or the message's end).
+line, or the message's start) to a closing `</` (or an empty line, or the message's end). Lines that tell
+of the moment stand in brackets right before the words.
 """
 
 import json
@@ -13,7 +16,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-_RECALLED = re.compile(r"- \[m\w+[^\]]*\] ")
+_RECALLED = re.compile(r"- \[[mt]\w+[^\]]*\] ")
+_MOMENT = re.compile(r"\((now|new tags): .*\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +61,13 @@ class Refused(Exception):
 
 def split_recalled(message: str) -> tuple[str, tuple[str, ...]]:
     """The person's own words in `message`, and the lines that were recalled with them."""
-    lines = message.splitlines()
+    lines = message.split("\n")
     places = [place for place, line in enumerate(lines) if _RECALLED.match(line)]
-    if not places:
-        return message.strip(), ()
-    start, end = _fence(lines, places[0], places[-1])
-    words = "\n".join(lines[:start] + lines[end:])
-    return words.strip(), tuple(lines[place] for place in places)
+    start, end = _fence(lines, places[0], places[-1]) if places else (0, 0)
+    words = lines[:start] + lines[end:]
+    while words and _MOMENT.fullmatch(words[0]):
+        words.pop(0)
+    return "\n".join(words).strip(), tuple(lines[place] for place in places)
 
 
 def _fence(lines: list[str], first: int, last: int) -> tuple[int, int]:

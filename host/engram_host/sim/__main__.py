@@ -1,20 +1,16 @@
 """`make run`: the firmware in the terminal, or on a pipe.
 
-From the environment: ENGRAM_HOME is where the board's files are (~/.engram/sim), ENGRAM_LLM_URL, _KEY, _MODEL and _API name
-a model, LLM=script starts a scripted one, REPL=1 lets Ctrl-C open the MicroPython prompt. boards/SIM/main.py takes more.
+From the environment: ENGRAM_HOME is where the board's files are (~/.engram/sim), ENGRAM_LLM_URL, _KEY, _MODEL and
+_API name a model, LLM=script starts a scripted one, REPL=1 lets Ctrl-C open the MicroPython prompt.
+boards/SIM/main.py takes more.
 """
 
 import contextlib
 import fcntl
 import os
 import sys
-import termios
 from collections.abc import Iterator
 from pathlib import Path
-
-from engram_host import roots
-from engram_host.scripted.reading import load
-from engram_host.scripted.serving import serving
 
 from . import board, terminal
 
@@ -31,9 +27,7 @@ def main() -> int:
             stack.enter_context(_locked(home))
             environment = {"ENGRAM_HOME": str(home), "MICROPYPATH": board.SEARCH_PATH}
             if os.environ.get("LLM") == "script":
-                server = stack.enter_context(serving(load("demo.json")))
-                environment |= {"ENGRAM_LLM_URL": f"{server.url}/v1", "ENGRAM_LLM_MODEL": "script"}
-                environment |= {"ENGRAM_LLM_API": "openai", "ENGRAM_LLM_KEY": ""}
+                environment |= stack.enter_context(_scripted_model())
             return _run(stack, environment)
     except Unusable as problem:
         print(problem, file=sys.stderr)
@@ -46,13 +40,12 @@ def main() -> int:
 def _run(stack: contextlib.ExitStack, environment: dict[str, str]) -> int:
     keys = sys.stdin.fileno()
     is_terminal = sys.stdin.isatty() and sys.stdout.isatty()
+    has_prompt = bool(os.environ.get("REPL"))
     environment["ENGRAM_TERMINAL"] = "1" if is_terminal else ""
-    if os.environ.get("REPL"):
-        if is_terminal:
-            stack.enter_context(terminal.keys_at_once(keys, termios.VSUSP))
-        return board.run_with_prompt(environment, keys if is_terminal else None)
     if is_terminal:
-        stack.enter_context(terminal.keys_at_once(keys, termios.VINTR))
+        stack.enter_context(terminal.keys_at_once(keys, with_ctrl_c=not has_prompt))
+    if has_prompt:
+        return board.run_with_prompt(environment)
     return board.run(environment, keys, is_terminal=is_terminal)
 
 
@@ -62,7 +55,7 @@ def _locked(home: Path) -> Iterator[None]:
     try:
         home.mkdir(parents=True, exist_ok=True)
         lock = (home / "lock").open("w")
-        roots.provide(home / "roots.pem")
+        _provide_roots(home / "roots.pem")
     except OSError as error:
         place = error.filename or home
         raise Unusable(f"{place}: {error.strerror}; set ENGRAM_HOME to a folder that you may write to.") from None
@@ -73,6 +66,26 @@ def _locked(home: Path) -> Iterator[None]:
             message = f"a board runs in {home} already; end it, or set ENGRAM_HOME to another folder."
             raise Unusable(message) from None
         yield
+
+
+def _provide_roots(path: Path) -> None:
+    if not path.exists():
+        from engram_host import roots  # what takes long to load is loaded when it is needed
+
+        roots.provide(path)
+
+
+@contextlib.contextmanager
+def _scripted_model() -> Iterator[dict[str, str]]:
+    from engram_host.scripted import load, serving
+
+    with serving(load("demo.json")) as server:
+        yield {
+            "ENGRAM_LLM_URL": f"{server.url}/v1",
+            "ENGRAM_LLM_MODEL": "script",
+            "ENGRAM_LLM_API": "openai",
+            "ENGRAM_LLM_KEY": "",
+        }
 
 
 if __name__ == "__main__":

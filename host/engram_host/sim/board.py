@@ -1,9 +1,8 @@
 """Starting MicroPython's unix port with the firmware, and handing it its input.
 
-A signal, or Ctrl-C on the terminal, becomes the end of the board's input, so that the firmware ends by itself and nothing
-is cut: MicroPython's unix port has no signal handling, SIGTERM would end it in the middle of a line. A board that is
-still busy then, mostly with an answer that is coming, is interrupted: it keeps what has come. What does not help
-within some seconds is ended hard.
+A signal, or Ctrl-C on the terminal, tells the board to end: an answer that is coming is kept as far as it came,
+nothing is cut. MicroPython's unix port cannot take signals itself: SIGTERM ends it in the middle of a line, and SIGINT
+breaks into whatever it does, such as a garbage collection. A board that does not end within some seconds is killed.
 """
 
 import contextlib
@@ -12,10 +11,8 @@ import selectors
 import signal
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
-
-from .terminal import lending
 
 ROOT = Path(__file__).resolve().parents[3]
 MICROPYTHON = ROOT / "build" / "micropython" / "64"
@@ -25,11 +22,8 @@ HEAP = "8m"
 
 CTRL_C = b"\x03"
 
-PATIENCE_SECONDS = 0.5
-"""How long a board may take to end when its input has: then it is interrupted."""
-
 GRACE_SECONDS = 5.0
-"""How long it may take to end when it was interrupted: then it is killed."""
+"""How long the board may take to end when it is told to."""
 
 _PIECE = 65536
 
@@ -42,16 +36,41 @@ def command(*, interactive: bool = False) -> list[str]:
 
 def run(environment: dict[str, str], source: int, *, is_terminal: bool = False) -> int:
     """Run the board with what the file descriptor `source` gives as its input; its exit status."""
+    heard, tell = os.pipe()
+    with _signals() as waker, open(heard, "rb"), open(tell, "wb", buffering=0) as stop:
+        variables = {**os.environ, **environment, "ENGRAM_STOP": f"/dev/fd/{heard}"}
+        with subprocess.Popen(
+            command(), stdin=subprocess.PIPE, env=variables, pass_fds=(heard,), start_new_session=True
+        ) as board:
+            return _Feed(board, source, waker, stop.fileno(), is_terminal).run()
+
+
+def run_with_prompt(environment: dict[str, str]) -> int:
+    """Run the board on the terminal itself, where Ctrl-C opens MicroPython's prompt; its exit status."""
+    # The terminal sends its signals to the board, too.
+    old = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        board = subprocess.Popen(
+            command(interactive=True),
+            env={**os.environ, **environment, "ENGRAM_PROMPT": "1"},
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        )
+        signal.signal(signal.SIGTERM, lambda *_: board.terminate())
+        return _status(board.wait())
+    finally:
+        signal.signal(signal.SIGINT, old)
+
+
+@contextlib.contextmanager
+def _signals() -> Iterator[int]:
+    """A file descriptor from which the numbers of the signals are read that come."""
     waker, wake = os.pipe()
     os.set_blocking(wake, False)
     signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD)
     old_handlers = {number: signal.signal(number, lambda *_: None) for number in signals}
     old_wake = signal.set_wakeup_fd(wake)
     try:
-        with subprocess.Popen(
-            command(), stdin=subprocess.PIPE, env={**os.environ, **environment}, start_new_session=True
-        ) as board:
-            return _Feed(board, source, waker, is_terminal).run()
+        yield waker
     finally:
         signal.set_wakeup_fd(old_wake)
         for number, handler in old_handlers.items():
@@ -60,32 +79,20 @@ def run(environment: dict[str, str], source: int, *, is_terminal: bool = False) 
         os.close(wake)
 
 
-def run_with_prompt(environment: dict[str, str], terminal: int | None) -> int:
-    """Run the board on the terminal itself, where Ctrl-C opens MicroPython's prompt; its exit status."""
-    lent = lending(terminal) if terminal is not None else contextlib.nullcontext()
-    with lent as take:
-        board = subprocess.Popen(
-            command(interactive=True), env={**os.environ, **environment}, process_group=0, preexec_fn=take
-        )
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, lambda number, _: board.send_signal(number))
-        return _status(board.wait())
-
-
 class _Feed:
     """Copies input to the board until it, the board, or the person's patience ends."""
 
-    def __init__(self, board: subprocess.Popen[bytes], source: int, waker: int, is_terminal: bool):
+    def __init__(self, board: subprocess.Popen[bytes], source: int, waker: int, stop: int, is_terminal: bool):
         assert board.stdin is not None
         self._board = board
         self._input = board.stdin
         self._target = board.stdin.fileno()
         self._source = source
         self._waker = waker
+        self._stop = stop
         self._is_terminal = is_terminal
         self._pending = b""
         self._deadline: float | None = None
-        self._measures: list[tuple[Callable[[], None], float]] = []
         self._selector = selectors.DefaultSelector()
         self._selector.register(waker, selectors.EVENT_READ)
         os.set_blocking(self._target, False)
@@ -96,8 +103,8 @@ class _Feed:
         while self._board.poll() is None:
             left = None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
             if left == 0.0:
-                self._press()
-                continue
+                self._board.kill()
+                left = None
             for key, _ in self._selector.select(left):
                 if key.fd == self._waker:
                     self._take_signals()
@@ -113,28 +120,16 @@ class _Feed:
     def _take_signals(self) -> None:
         for number in os.read(self._waker, 64):
             if number != signal.SIGCHLD:
-                self._ask_to_end()
+                self._end()
 
-    def _ask_to_end(self) -> None:
-        """End the board's input; asked again, take the next measure at once."""
-        if self._measures or self._deadline is not None:
-            self._press()
+    def _end(self) -> None:
+        """Tell the board to end; asked again, do not wait for it."""
+        if self._deadline is not None:
+            self._board.kill()
             return
-        self._pending = b""
+        self._deadline = time.monotonic() + GRACE_SECONDS
         self._end_input()
-        self._measures = [(self._interrupt, GRACE_SECONDS), (self._board.kill, GRACE_SECONDS)]
-        self._deadline = time.monotonic() + PATIENCE_SECONDS
-
-    def _press(self) -> None:
-        """Take the next measure, if one is left, that makes the board end."""
-        self._deadline = None
-        if self._measures:
-            measure, seconds = self._measures.pop(0)
-            measure()
-            self._deadline = time.monotonic() + seconds
-
-    def _interrupt(self) -> None:
-        self._board.send_signal(signal.SIGINT)
+        os.write(self._stop, b"\n")
 
     # --- copying
 
@@ -153,7 +148,7 @@ class _Feed:
             # The terminal has gone.
             data = b""
         if self._is_terminal and CTRL_C in data:
-            self._ask_to_end()
+            self._end()
         elif not data:
             self._end_input()
         else:
@@ -171,6 +166,7 @@ class _Feed:
             self._listen()
 
     def _end_input(self) -> None:
+        self._pending = b""
         self._leave(self._source)
         self._leave(self._target)
         self._input.close()

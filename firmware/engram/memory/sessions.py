@@ -1,0 +1,113 @@
+"""Which sessions there are, where each stands, and which one each room is in.
+
+Kept in RAM and told by the journal's lines, or by a segment's header where the lines before it have left:
+    "sessions":[[sid,seq of the newest turn,turns,at,title,scope],..], "rooms":[[room,sid],..]
+"""
+
+from engram import text
+from engram.compat import const
+from engram.errors import NotFound
+from engram.memory import ids, scope
+
+_TITLE_LONGEST = const(60)
+_TITLE_BYTES = const(90)  # the titles of all sessions stand in one line, a segment's header
+_ROOMS = const(64)  # rooms whose current session is kept: bounds the header and the heap
+
+
+class Head:
+    """Where a session stands: its first and newest turn's seq, the number of its turns, when it was last used."""
+
+    def __init__(self, title: str, owner: str, at: int, seq: int = 0, turns: int = 0):
+        self.title = title
+        self.scope = owner
+        self.at = at
+        self.first = 0
+        self.seq = seq
+        self.turns = turns
+
+    def take(self, seq: int, place: int, at: int) -> None:
+        """Take a turn as the newest; `place` is its place in the session, from 0 on."""
+        self.seq, self.turns, self.at = seq, place + 1, at
+        if not place:
+            self.first = seq
+
+
+class Sessions:
+    """The sessions that are listed, at most `most`: the one that was not used for longest gives way."""
+
+    def __init__(self, most: int):
+        self._most = most
+        self._rooms = {}
+        self.heads = {}
+
+    def clear(self) -> None:
+        """Forget all, before the journal is read anew."""
+        self.heads.clear()
+        self._rooms.clear()
+
+    def pairs(self):
+        """Yield what a segment's header carries, so that sessions survive when old segments leave."""
+        yield "sessions", [[sid, h.seq, h.turns, h.at, h.title, h.scope] for sid, h in self.heads.items()]
+        yield "rooms", [[room, sid] for room, sid in self._rooms.items()]
+
+    def take_header(self, line: dict) -> None:
+        """Take what a header tells of segments that have left; what is still there says it anew."""
+        for sid, seq, turns, at, title, owner in line.get("sessions", ()):
+            if sid not in self.heads:
+                self.heads[sid] = Head(title, owner, at, seq, turns)
+        for room, sid in line.get("rooms", ()):
+            if room not in self._rooms:
+                self._rooms[room] = sid
+
+    def begin(self, sid: str, title: str, owner: str, at: int) -> None:
+        """Add a session."""
+        while len(self.heads) >= self._most:
+            self.end(min(self.heads, key=lambda other: (self.heads[other].at, int(other[1:]))))
+        self.heads[sid] = Head(title, owner, at)
+
+    def end(self, sid: str) -> None:
+        """Take a session off the list."""
+        self.heads.pop(sid, None)
+        for room in [room for room, current in self._rooms.items() if current == sid]:
+            self._rooms.pop(room)
+
+    def enter(self, room: str, sid: str) -> None:
+        """Let a room go on in a session."""
+        if room not in self._rooms and len(self._rooms) >= _ROOMS:
+            self._rooms.pop(min(self._rooms, key=self._last_used))
+        self._rooms[room] = sid
+
+    def _last_used(self, room: str) -> tuple:
+        head = self.heads.get(self._rooms[room])
+        return (head.at if head else 0, room)
+
+    def current(self, asker) -> str:
+        """The session that the asker's room is in, "" if it has none yet that this asker may see."""
+        sid = self._rooms.get(asker.room, "")
+        return sid if self._may_see(asker, sid) else ""
+
+    def visible(self, asker, ref: str) -> str:
+        """The id of a session that the asker names; NotFound if there is none for this asker."""
+        sid = "s%d" % ids.number("session", ref, "s")
+        if not self._may_see(asker, sid):
+            raise NotFound("session", sid, "/session list shows those that there are.")
+        return sid
+
+    def seen_by(self, asker) -> list:
+        """The ids of the asker's sessions, the one used last first."""
+        found = [sid for sid in self.heads if self._may_see(asker, sid)]
+        found.sort(key=lambda sid: (-self.heads[sid].at, -int(sid[1:])))
+        return found
+
+    def _may_see(self, asker, sid: str) -> bool:
+        return sid in self.heads and scope.may_see(asker, self.heads[sid].scope)
+
+
+def title_of(content: str) -> str:
+    """A text as a session's title: one line, cut."""
+    return text.cut(" ".join(text.printable(content).split()), _TITLE_LONGEST)
+
+
+def kept_title(content: str) -> str:
+    """A title that a person gave, in the form in which it is stored."""
+    return text.cut_bytes(title_of(content), _TITLE_BYTES)

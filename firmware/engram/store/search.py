@@ -1,0 +1,343 @@
+"""Ranks the rows of an index: BM25 with a turn's neighbours and its session as more evidence, in integers.
+
+    B = BM25 of the row                                       k1 .9, b .4, as levels in the postings
+    T = B + .3 B(row before in the session) + .1 B(row after)
+    S = BM25 of the session as one document                   k1 .9, b .2, its length counted in rows
+    score = T / max T + .5 S / max S, times 1.2 for the speaker whom the query names
+
+B is kept in one byte a row of one piece, scaled so that a row that has all of the query's words in the highest level has
+255. The best rows by T are kept, and for those S is added. The idf is log(1 + (N - n + .5) / (n + .5)). No float is left
+on the heap, and ties go to the older line, so every runtime gives the same ranks.
+"""
+
+import math
+from array import array
+
+from engram.compat import const
+from engram.store import codec
+from engram.store.live import NO_ROW
+from engram.store.piece import Damaged, run_row, run_session
+
+ONE = 4096
+"""A score of 1: the best that the words alone can give within one answer."""
+
+MOST_TERMS = 24
+"""Words of a query that are taken into account: bounds the time of a search."""
+
+KEPT = 64
+"""Rows that are kept by T, before S and the filters that need the line: bounds the heap of a search."""
+
+_IDF_SCALE = const(1024)
+_SLOTS = const(512)  # for sessions: two that share a slot share their S
+_SESSION_TERMS = const(10)  # the rarest words count for S: three bits each fill a small integer
+_MOST_COUNT = const(7)
+_BUFFER = const(256)
+_BLOCK_BITS = const(9)
+_BLOCK = const(512)  # rows whose scores lie together
+_LARGEST = const(1 << 17)  # S is scaled below this before it is multiplied by ONE
+_SESSION_FLAT = const(720)  # k1 * (1 - b) for k1 .9 and b .2, in thousandths
+_SESSION_SLOPE = const(180)  # k1 * b
+_SESSION_GAIN = const(121600)  # 64 * (k1 + 1)
+
+
+def inverse_frequency(documents: int, having: int) -> int:
+    """The weight of a term that `having` of all `documents` have, times 1024."""
+    having = min(having, documents)
+    return int(_IDF_SCALE * math.log(1 + (documents - having + 0.5) / (having + 0.5)))
+
+
+def weights(frequencies) -> dict:
+    """The idf of each term over several stores as if they were one; of each store (entries, {term: entries with it})."""
+    documents = 0
+    having = {}
+    for count, counts in frequencies:
+        documents += count
+        for term in counts:
+            having[term] = having.get(term, 0) + counts[term]
+    return {term: inverse_frequency(documents, having[term]) for term in having}
+
+
+def distinct(terms) -> list:
+    """The first terms of a query, each once: as many as a search takes into account."""
+    found = []
+    for term in terms:
+        if term not in found:
+            found.append(term)
+            if len(found) == MOST_TERMS:
+                break
+    return found
+
+
+class Scratch:
+    """Tables for the sessions of a search, made once, since they would not fit a heap in pieces: for each slot the counts of
+    ten words, the rows, and B of the last row.
+    """
+
+    def __init__(self):
+        self._counts = array("I", bytes(4 * _SLOTS))
+        self._sizes = array("H", bytes(2 * _SLOTS))
+        self._last = bytearray(_SLOTS)
+
+    def cleared(self) -> tuple:
+        """The tables, empty."""
+        for slot in range(_SLOTS):
+            self._counts[slot] = self._sizes[slot] = self._last[slot] = 0
+        return self._counts, self._sizes, self._last
+
+
+class Best:
+    """The rows with the highest T, at most KEPT after each cut."""
+
+    def __init__(self):
+        self.rows = []
+        self.least = 0
+
+    def add(self, total: int, place: int, row: int, slot: int) -> None:
+        """Take a row of the piece at `place` (a number that is higher for newer pieces)."""
+        self.rows.append((-total, place, row, slot))
+        if len(self.rows) >= 2 * KEPT:
+            self.cut()
+
+    def cut(self) -> None:
+        """Keep the KEPT best."""
+        self.rows.sort()
+        if len(self.rows) > KEPT:
+            self.rows = self.rows[:KEPT]
+            self.least = -self.rows[-1][0]
+
+
+class Ranking:
+    """One search over an index: its words, what sessions have of them, and the best rows."""
+
+    def __init__(self, index, terms, idfs=None):
+        self._index = index
+        self._terms = distinct(terms)
+        self._hashes = [codec.term_hash(term) for term in self._terms]
+        self._places = {}  # (piece, hash): where its postings are
+        self._idfs = self._weights(idfs)
+        self._sum = sum(self._idfs) or 1
+        self._levels = [self._level_table(idf) for idf in self._idfs]
+        rarest = sorted(range(len(self._terms)), key=lambda number: (-self._idfs[number], number))
+        self._bits = [-1] * len(self._terms)
+        for place, number in enumerate(rarest[:_SESSION_TERMS]):
+            self._bits[number] = 3 * place
+        self._counts, self._sizes, self._last = index.scratch.cleared()
+        self.best = Best()
+
+    def frequencies(self) -> dict:
+        """{term: number of rows that have it}."""
+        return dict(zip(self._terms, self._having))
+
+    def _weights(self, idfs) -> list:
+        index = self._index
+        self._having = [index.live.count(hash) for hash in self._hashes]
+        for piece in index.pieces:
+            for number, hash in enumerate(self._hashes):
+                found = index.guarded(piece, piece.find, hash)
+                if found:
+                    self._places[(piece.number, hash)] = found
+                    self._having[number] += found[0]
+        documents = index.rows
+        return [
+            idfs[term] if idfs else inverse_frequency(documents, having) if having else 0
+            for term, having in zip(self._terms, self._having)
+        ]
+
+    def _level_table(self, idf: int) -> bytes:
+        full = codec.LEVELS[-1] * self._sum
+        return bytes(max(1, idf * weight * 255 // full) if idf else 0 for weight in codec.LEVELS)
+
+    # --- pieces
+
+    def run(self, allowed) -> None:
+        """Rank all rows; `allowed` is None or gives a piece's (or the live rows') bits of the rows that may be found."""
+        blocks = []
+        buffer = bytearray(_BUFFER)
+        for place, piece in enumerate(list(self._index.pieces)):
+            if any((piece.number, hash) in self._places for hash in self._hashes):
+                self._index.guarded(piece, self._rank_piece, piece, place, blocks, buffer, allowed)
+        self._rank_live(len(self._index.pieces), allowed)
+        self.best.cut()
+
+    def _rank_piece(self, piece, place: int, blocks: list, buffer: bytearray, allowed) -> None:
+        # One byte a row, in blocks: a long one would not fit a heap in pieces.
+        while len(blocks) << _BLOCK_BITS <= piece.rows:
+            blocks.append(bytearray(_BLOCK))
+        blank = bytes(_BLOCK)
+        for block in blocks:
+            block[:] = blank
+        table = piece.run_blocks()
+        for number, hash in enumerate(self._hashes):
+            found = self._places.get((piece.number, hash))
+            if found:
+                self._add_term(piece, found, number, table, blocks, buffer)
+        self._collect(piece, place, table, blocks, allowed(piece) if allowed else None)
+
+    def _add_term(self, piece, found, number: int, table: list, blocks: list, buffer: bytearray) -> None:
+        levels = self._levels[number]
+        bits = self._bits[number]
+        runs = piece.runs
+        run = 0
+        limit = run_row(table, 1) if runs > 1 else 0x10000
+        block, base = blocks[0], 0
+        row = -1
+        inside = value = shift = 0
+        for count in piece.read_list(found, buffer):
+            for at in range(count):
+                byte = buffer[at]
+                if byte > 0x7F:
+                    value |= (byte & 0x7F) << shift
+                    shift += 7
+                    continue
+                if shift:
+                    byte = byte << shift | value
+                    value = shift = 0
+                row += (byte >> 3) + 1
+                if row - base >= _BLOCK:
+                    block, base = blocks[row >> _BLOCK_BITS], row & -_BLOCK
+                block[row - base] += levels[byte & 7]
+                if row >= limit:
+                    if inside and bits >= 0:
+                        self._count(run_session(table, run), inside, bits)
+                    inside = 0
+                    while row >= limit:
+                        run += 1
+                        limit = run_row(table, run + 1) if run + 1 < runs else 0x10000
+                inside += 1
+        if inside and bits >= 0:
+            self._count(run_session(table, run), inside, bits)
+
+    def _count(self, session: int, rows: int, bits: int) -> None:
+        """A session has so many more rows with a word."""
+        if session:
+            slot = session % _SLOTS
+            counts = self._counts[slot]
+            old = counts >> bits & _MOST_COUNT
+            self._counts[slot] = counts + (min(rows, _MOST_COUNT - old) << bits)
+
+    def _collect(self, piece, place: int, table: list, blocks: list, bits) -> None:
+        """Give the best rows of a piece to `best`: T of a row is known when the row after it has been seen."""
+        best, dead = self.best, piece.dead
+        least = best.least
+        run = -1
+        end = 0  # row after the run's last
+        row = -1
+        session = slot = before = here = 0
+        for block in blocks:
+            for after in block:
+                total = 10 * here
+                if session:
+                    total += 3 * before
+                    if row + 1 < end:
+                        total += after
+                if (
+                    total > least
+                    and not dead[row >> 3] >> (row & 7) & 1
+                    and (bits is None or bits[row >> 3] >> (row & 7) & 1)
+                ):
+                    best.add(total, place, row, slot if session else -1)
+                    least = best.least
+                row += 1
+                before, here = here, after
+                if row == end:
+                    if session:
+                        self._last[slot] = before
+                    if row >= piece.rows:
+                        return
+                    run += 1
+                    end = run_row(table, run + 1) if run + 1 < piece.runs else piece.rows
+                    session = run_session(table, run)
+                    slot = session % _SLOTS
+                    before = self._last[slot]
+                    if session:
+                        self._sizes[slot] = min(0xFFFF, self._sizes[slot] + end - row)
+
+    # --- live rows
+
+    def _rank_live(self, place: int, allowed) -> None:
+        live = self._index.live
+        scores = self._live_scores(live)
+        bits = allowed(None) if allowed else None
+        totals = array("H", bytes(2 * len(live)))
+        for row in range(len(live)):
+            here = scores[row]
+            session = live.sessions[row]
+            totals[row] += 10 * here
+            if not session:
+                continue
+            before = live.previous[row]
+            if before == NO_ROW:
+                totals[row] += 3 * self._last[session % _SLOTS]
+            else:
+                totals[row] += 3 * scores[before]
+                totals[before] += here
+            self._sizes[session % _SLOTS] = min(0xFFFF, self._sizes[session % _SLOTS] + 1)
+        for row, total in enumerate(totals):
+            if not total or codec.has_bit(live.dead, row) or not live.lengths[row]:
+                continue
+            if bits is None or codec.has_bit(bits, row):
+                session = live.sessions[row]
+                self.best.add(total, place, row, session % _SLOTS if session else -1)
+
+    def _live_scores(self, live) -> bytearray:
+        scores = bytearray(len(live))
+        counts = {}
+        for number, row in live.matches({hash: number for number, hash in enumerate(self._hashes)}):
+            key = number << 7 | row
+            counts[key] = counts.get(key, 0) + 1
+        mean = self._index.mean()
+        for key, count in counts.items():
+            number, row = key >> 7, key & 0x7F
+            scores[row] += self._levels[number][codec.level(count, live.lengths[row], mean)]
+            if self._bits[number] >= 0:
+                self._count(live.sessions[row], 1, self._bits[number])
+        return scores
+
+    # --- the end
+
+    def scored(self, speaker_rows=None) -> list:
+        """[(score, place, row, evidence)], best first; `speaker_rows(place)` tells whose rows get a fifth more."""
+        rows = self.best.rows
+        top = -rows[0][0] if rows else 1
+        prior = self._prior({slot for _, _, _, slot in rows if slot >= 0})
+        prior_top = max(prior.values()) if prior else 0
+        found = []
+        for total, place, row, slot in rows:
+            score = -total * ONE // top
+            if prior_top and slot >= 0:
+                score += prior[slot] * ONE // prior_top // 2
+            if speaker_rows and speaker_rows(place, row):
+                score += score // 5
+            found.append((-score, place, row, -total * self._sum // 255))
+        found.sort()
+        return [(-score, place, row, evidence) for score, place, row, evidence in found]
+
+    def _prior(self, slots) -> dict:
+        """S of some sessions, below 2^17."""
+        sessions = rows = 0
+        having = [0] * len(self._terms)
+        for slot in range(_SLOTS):
+            size = self._sizes[slot]
+            if size:
+                sessions += 1
+                rows += size
+            counts = self._counts[slot]
+            if counts:
+                for number, bits in enumerate(self._bits):
+                    if bits >= 0 and counts >> bits & _MOST_COUNT:
+                        having[number] += 1
+        idfs = [inverse_frequency(sessions, count) if count else 0 for count in having]
+        prior = {}
+        for slot in slots:
+            total = 0
+            flat = _SESSION_FLAT + _SESSION_SLOPE * self._sizes[slot] * sessions // max(1, rows)
+            for number, bits in enumerate(self._bits):
+                count = self._counts[slot] >> bits & _MOST_COUNT if bits >= 0 else 0
+                total += idfs[number] * (count * _SESSION_GAIN // (count * 1000 + flat))
+            prior[slot] = total
+        top = max(prior.values()) if prior else 0
+        while top >= _LARGEST:
+            top >>= 1
+            for slot in prior:
+                prior[slot] >>= 1
+        return prior

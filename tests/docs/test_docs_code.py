@@ -1,0 +1,75 @@
+"""Code on the board: every call is documented, and the examples are run."""
+
+import asyncio
+import doctest
+import inspect as python_inspect
+
+import pytest
+from pages import PAGES, fences, in_backticks, plain, read, rows, section
+
+from engram import errors, inspect
+from engram.app import App
+from engram.memory.facade import Memory
+
+PAGE = "docs/code-on-the-board.md"
+_OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.IGNORE_EXCEPTION_DETAIL
+_DOCUMENTED_APART = {"note"}
+
+
+def _signature(name: str, function) -> str:
+    """A call as the page shows it: without self, without annotations."""
+    parameters = [
+        parameter.replace(annotation=python_inspect.Parameter.empty)
+        for parameter in python_inspect.signature(function).parameters.values()
+        if parameter.name != "self"
+    ]
+    shown = python_inspect.Signature(parameters)
+    return f"{name}{shown}".replace("'", '"').replace(_OWNER, "OWNER")
+
+
+_OWNER = 'Asker(principal="owner", room="console", group=False)'
+
+
+def _public(holder) -> list[str]:
+    functions = python_inspect.getmembers(holder, python_inspect.isfunction)
+    own = [(name, function) for name, function in functions if function.__module__ == _module(holder)]
+    return sorted(_signature(name, function) for name, function in own if not name.startswith("_"))
+
+
+def _module(holder) -> str:
+    return holder.__name__ if python_inspect.ismodule(holder) else holder.__module__
+
+
+def _calls(heading: str) -> list[str]:
+    return sorted(plain(row[0]) for row in rows(section(read(PAGE), heading)))
+
+
+@pytest.mark.parametrize(
+    ("heading", "holder"),
+    [("## app.memory", Memory), ("## engram.inspect", inspect)],
+)
+def test_the_table_of_calls_is_the_codes(heading, holder):
+    assert _calls(heading) == _public(holder)
+
+
+def test_the_tables_of_the_apps_calls_are_the_codes():
+    expected = [call for call in _public(App) if call.partition("(")[0] not in _DOCUMENTED_APART]
+    assert _calls("## More of app") == expected
+    assert "## app.note" in read(PAGE)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_page_names_an_error_that_there_is_not(page):
+    for code in in_backticks(read(page)):
+        if code.endswith("Error") and code.isalpha():
+            assert hasattr(errors, code), code
+
+
+def test_the_examples_print_what_the_page_says(tmp_path):
+    examples = [fence for fence in fences(read(PAGE), "python") if fence.text.startswith(">>>")]
+    names = {"app": App(str(tmp_path)), "folder": str(tmp_path), "asyncio": asyncio}
+    source = "\n".join(fence.text for fence in examples)
+    failures: list[str] = []
+    runner = doctest.DocTestRunner(optionflags=_OPTIONS)
+    runner.run(doctest.DocTestParser().get_doctest(source, names, PAGE, PAGE, 0), out=failures.append)
+    assert not failures, "".join(failures)

@@ -1,0 +1,43 @@
+"""The layers: the arrows that the page draws are the imports that the code has."""
+
+import ast
+
+import pytest
+from pages import FIRMWARE, in_backticks, plain, read, rows, section
+
+PAGE = "docs/design.md"
+TOP = ("app", "inspect")
+"""Modules beside the ground that are layers of their own."""
+
+
+def _layer(parts: tuple[str, ...]) -> str:
+    """The layer of a module by its path below engram/."""
+    return parts[0] if (FIRMWARE / parts[0]).is_dir() or parts[0] in TOP else "ground"
+
+
+def _drawn() -> dict[str, set[str]]:
+    return {plain(row[0]): set(in_backticks(row[2])) for row in rows(section(read(PAGE), "## Layers"))}
+
+
+def _imports() -> dict[str, set[str]]:
+    """The layers that each layer imports from."""
+    found: dict[str, set[str]] = {}
+    for path in FIRMWARE.rglob("*.py"):
+        own = _layer(path.relative_to(FIRMWARE).with_suffix("").parts)
+        taken = found.setdefault(own, set())
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "engram":
+                inside = tuple(node.module.split(".")[1:])
+                names = [inside] if inside else [(alias.name,) for alias in node.names if alias.name[0] != "_"]
+                taken.update(_layer(name) for name in names)
+        taken.discard(own)
+    return found
+
+
+def test_every_layer_is_drawn():
+    assert set(_drawn()) == set(_imports())
+
+
+@pytest.mark.parametrize("layer", sorted(_imports()))
+def test_a_layer_imports_from_those_that_are_drawn(layer):
+    assert layer == "app" or _imports()[layer] == _drawn()[layer]

@@ -1,0 +1,175 @@
+"""The files on flash: the page's tables have the fields that the firmware writes, each kind of line in a table."""
+
+import asyncio
+import importlib
+import json
+import re
+import time
+from pathlib import Path
+
+import pytest
+from pages import PAGES, fences, in_backticks, plain, read, rows, section, tables
+
+from engram import inspect, wire
+from engram.agent.agent import Sink
+from engram.app import App
+from engram.llm.types import Call
+from engram.memory.scope import OWNER
+from engram_host.scripted import serving
+
+PAGE = "docs/formats.md"
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+
+LOGS = ("memory/memory_records", "journal/journal")
+HEADINGS = {
+    "Header of a segment": "header",
+    "A version of a record": "record",
+    "A turn": "turn",
+    "A turn whose text has gone": "gone",
+}
+"""Kinds of lines that are no operations; a heading in backticks names operations."""
+
+SCRIPT = [
+    {"when": {"contains": "break off"}, "reply": "one two three four", "fault": {"kind": "cut", "after": 8}},
+    {"reply": "All is well."},
+]
+UNSET = 1000
+"""What a clock shows that nobody has set."""
+
+
+def _kind(line: dict) -> str:
+    if "epoch" in line:
+        return "header"
+    if "op" in line:
+        return line["op"]
+    return "record" if "content" in line else "gone" if "gone" in line else "turn"
+
+
+def _fields(lines: list[dict]) -> dict[str, set[str]]:
+    """The fields of each kind of line."""
+    found: dict[str, set[str]] = {}
+    for line in lines:
+        found.setdefault(_kind(line), set()).update(line)
+    return found
+
+
+class _Life:
+    """A board that does all that leaves a line."""
+
+    def __init__(self, folder: Path, url: str = ""):
+        model = {"llm.url": url + "/v1", "llm.model": "script", "llm.retries": 0} if url else {}
+        self.app = App(str(folder), model)
+        self._parts = self.app._parts
+        self._folder = folder
+        self.lines: list[dict] = []
+
+    def note_lines(self) -> None:
+        """Keep the lines that are in the logs now: some go when they are compacted."""
+        self.lines += [line for log in LOGS for line in inspect.lines(log, str(self._folder))]
+
+    def command(self, line: str) -> list[str]:
+        return list(self._parts.commands.run(OWNER, line))
+
+    def tool(self, name: str, turn: str = "t3", **arguments) -> dict:
+        self._parts.tools.mode = "lightweight" if name.startswith("file_") else "full"
+        done = self._parts.tools.run(Call("1", name, json.dumps(arguments)), OWNER, turn)
+        result = json.loads(done.result)
+        assert "error" not in result, result
+        return result
+
+    def talk(self, *messages: str) -> None:
+        async def all_of_them():
+            for message in messages:
+                await self.app.ask(message, Sink())
+
+        asyncio.run(all_of_them())
+
+    def remember(self) -> None:
+        everything = {"keywords": ["k"], "type": "event", "importance": 1, "pinned": True, "expires": "2099-01-01"}
+        first = self.tool("memory_store", content="The bike is green", tags=["a"], **everything)["id"]
+        self.tool("memory_update", id=first, content="The bike was green")
+        second = self.tool("memory_store", content="The bike is sold", tags=["a"], supersedes=first)["id"]
+        self.tool("memory_forget", id=second, turns=True)
+        self.command("/undo")
+        self.command("/undo")
+
+    def edit(self) -> None:
+        self.command("/profile user.md add Likes short answers.")
+        self.command("/undo")
+        self.app.note("The window is open")
+        self.tool("file_write", file="MEMORY.md", text="x" * 7000)
+        self.tool("file_write", file="MEMORY.md", text="short")
+        self.command("/undo")
+
+    def move(self) -> None:
+        begun = self.command("/session new Garden")[0].split()[1]
+        self.command("/session switch s1")
+        self.command("/session delete " + begun)
+
+    def forget(self, turn: str) -> None:
+        self.command("/forget " + turn)
+        self.note_lines()
+        self.command("/compact")
+        self.note_lines()
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory) -> tuple[dict[str, set[str]], set[str]]:
+    """The fields of each kind of line, and the names of all files, that a board wrote in its life."""
+    folder, offline = tmp_path_factory.mktemp("board"), tmp_path_factory.mktemp("offline")
+    with serving(SCRIPT) as server, pytest.MonkeyPatch.context() as patch:
+        life = _Life(folder, server.url)
+        life.talk("hello", "break off")
+        life.remember()
+        life.edit()
+        life.move()
+        life.forget("t5")
+        patch.setattr(time, "time", lambda: UNSET)
+        unset = _Life(offline)
+        unset.talk("remember that it rains")
+        unset.forget("t3")
+    files = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    return _fields(life.lines + unset.lines), files
+
+
+def _documented() -> dict[str, set[str]]:
+    """The fields of each kind of line as the page has them."""
+    found = {}
+    for heading, table in tables(read(PAGE), 3).items():
+        kinds = [HEADINGS[heading]] if heading in HEADINGS else in_backticks(heading)
+        for kind in kinds:
+            found[kind] = {plain(row[0]) for row in table}
+    return found
+
+
+def test_every_kind_of_line_is_documented(written):
+    assert set(_documented()) == set(written[0])
+
+
+@pytest.mark.parametrize("kind", sorted(_documented()))
+def test_the_table_of_a_kind_has_the_fields_that_are_written(kind, written):
+    others = {"profile": "note", "note": "profile", "redact": "show", "show": "redact"}
+    fields = written[0].get(kind, set()) | written[0].get(others.get(kind, kind), set())
+    assert _documented()[kind] == fields
+
+
+def test_every_file_is_documented(written):
+    listed = [plain(row[0]) for row in rows(read(PAGE).partition("\n## ")[0])]
+    patterns = [
+        re.escape(name).replace("NNNN", r"\d{4}").replace(r"YYYY\-MM\-DD", r"\d{4}-\d\d-\d\d") for name in listed
+    ]
+    for name in written[1]:
+        assert any(re.fullmatch(pattern, name) for pattern in patterns), name
+
+
+def test_the_bounds_are_the_codes():
+    for _, value, where in rows(section(read(PAGE), "## Logs", below=False)):
+        module, _, name = plain(where).rpartition(".")
+        assert getattr(importlib.import_module(f"engram.{module}"), name) == int(value), where
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_lines_of_logs_are_whole(page):
+    for fence in fences(read(page), "jsonl"):
+        for line in fence.text.encode().splitlines(keepends=True):
+            assert wire.check(line), line

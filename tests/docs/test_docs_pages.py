@@ -1,0 +1,55 @@
+"""All pages: their links lead somewhere, their examples can be read, and they hold nothing that belongs elsewhere."""
+
+import ast
+import json
+import re
+
+import pytest
+from pages import PAGES, ROOT, fences, headings, read, without_fences
+
+_LINK = re.compile(r"\[[^\]]+\]\(([^)\s]+)\)")
+_MACHINE = re.compile(r"(?<![\w.~])/(?:work|home|root|tmp|usr|opt|var|mnt|Users)\b")
+_UNFINISHED = re.compile(r"\b(?:TODO|FIXME|XXX|TBD)\b")
+
+pytestmark = pytest.mark.parametrize("page", PAGES)
+
+
+def _anchors(page: str) -> set[str]:
+    """The anchors that a page's headings make, as code hosts build them."""
+    titles = [title for rank in range(1, 5) for title in headings(read(page), rank)]
+    return {re.sub(r"[^\w\- ]", "", title).lower().replace(" ", "-") for title in titles}
+
+
+def test_links_lead_to_a_file_and_a_heading(page):
+    for link in _LINK.findall(without_fences(read(page))):
+        if link.startswith(("http://", "https://")):
+            continue
+        name, _, anchor = link.partition("#")
+        target = (ROOT / page).parent / name if name else ROOT / page
+        assert target.is_file(), link
+        assert not anchor or anchor in _anchors(str(target.resolve().relative_to(ROOT))), link
+
+
+def test_the_readme_leads_to_every_page(page):
+    linked = {link.partition("#")[0] for link in _LINK.findall(read("README.md"))}
+    assert page == "README.md" or page in linked
+
+
+def test_json_examples_are_json(page):
+    for fence in fences(read(page), "json"):
+        try:
+            json.loads(fence.text)
+        except ValueError as problem:
+            raise AssertionError(f"{page}:{fence.line}: {problem}") from None
+
+
+def test_python_examples_are_python(page):
+    for fence in fences(read(page), "python"):
+        if not fence.text.startswith(">>>"):
+            ast.parse("async def example():\n" + "".join(f" {line}\n" for line in fence.text.splitlines()))
+
+
+def test_nothing_of_one_machine_and_nothing_unfinished_is_left(page):
+    for number, line in enumerate(read(page).splitlines(), 1):
+        assert not _MACHINE.search(line), f"{page}:{number}: {line}"
+        assert not _UNFINISHED.search(line), f"{page}:{number}: {line}"

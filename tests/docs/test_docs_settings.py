@@ -1,0 +1,79 @@
+"""Settings, secrets, the environment and the root certificates: the page's tables are the code's."""
+
+import json
+import re
+
+import pytest
+from pages import PAGES, ROOT, fences, in_backticks, plain, read, rows, section
+
+from engram.config import SECRETS, SETTINGS, Config
+from engram_host.roots import ROOTS
+
+PAGE = "docs/settings.md"
+
+_VARIABLE = re.compile(r"\bENGRAM_[A-Z_]*[A-Z]\b|environ\.get\(\"([A-Z_]+)\"\)")
+_FILES = (".json", ".jsonl", ".md", ".py", ".pem", ".bin", ".bad", ".new", ".lock", ".sha256")
+
+
+def _bounds(default, low, high) -> str:
+    if isinstance(default, bool):
+        return "`true`, `false`"
+    if isinstance(default, int):
+        return f"{low} to {high}"
+    return ", ".join(f"`{value}`" for value in low) if isinstance(low, tuple) else f"{low} to {high} characters"
+
+
+def test_the_table_of_settings_is_the_codes():
+    documented = [tuple(row[:3]) for row in rows(section(read(PAGE), "## All settings"))]
+    expected = [
+        (f"`{name}`", f"`{json.dumps(default)}`", _bounds(default, low, high)) for name, default, low, high in SETTINGS
+    ]
+    assert documented == expected
+
+
+def test_each_setting_says_what_it_is_for():
+    for row in rows(section(read(PAGE), "## All settings")):
+        assert len(row) == 4 and len(row[3]) > 10, row
+
+
+@pytest.mark.parametrize(("heading", "name"), [("# Settings", "config.json"), ("## Secrets", "secrets.json")])
+def test_the_example_of_a_file_is_taken(heading, name, tmp_path):
+    for fence in fences(section(read(PAGE), heading, below=False), "json"):
+        (tmp_path / name).write_text(fence.text, encoding="utf-8")
+        Config(str(tmp_path))
+    assert (tmp_path / name).exists()
+
+
+def test_the_table_of_secrets_is_the_codes():
+    assert [plain(row[0]) for row in rows(section(read(PAGE), "## Secrets"))] == list(SECRETS)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_page_names_a_setting_that_there_is_not(page):
+    known = {name for name, _, _, _ in SETTINGS} | set(SECRETS)
+    groups = {name.split(".")[0] for name in known if "." in name}
+    for code in in_backticks(read(page)):
+        if re.fullmatch(r"[a-z]+\.[a-z_]+", code) and code.split(".")[0] in groups and not code.endswith(_FILES):
+            assert code in known, code
+
+
+def test_the_table_of_the_environment_is_what_the_code_reads():
+    found = set()
+    for folder in ("host", "boards"):
+        for path in (ROOT / folder).rglob("*.py"):
+            for match in _VARIABLE.finditer(path.read_text(encoding="utf-8")):
+                found.add(match[1] or match[0])
+    documented = [plain(row[0]) for row in rows(section(read(PAGE), "## Environment of `make run`"))]
+    assert len(documented) == len(set(documented))
+    assert set(documented) == found
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_page_names_a_variable_that_there_is_not(page):
+    documented = {plain(row[0]) for row in rows(section(read(PAGE), "## Environment of `make run`"))}
+    assert set(re.findall(r"\bENGRAM_[A-Z_]+", read(page))) <= documented
+
+
+def test_the_list_of_roots_is_the_codes():
+    listed = re.findall(r"^- (.+)$", section(read(PAGE), "## Root certificates"), re.MULTILINE)
+    assert listed == list(ROOTS.values())

@@ -1,0 +1,39 @@
+"""What the end-to-end tests share: a board's folder, and a model to ask."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import get_micropython
+import pytest
+from driving import Home
+
+from engram_host.scripted import Serving, serving
+
+APIS = ("openai", "anthropic")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def micropython() -> None:
+    """There is nothing to drive without it."""
+    if not get_micropython.usable(get_micropython.HOME / "64", 64):
+        pytest.skip("there is no 64-bit MicroPython for this machine")
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    """A folder for a board, not made yet."""
+    return Home(tmp_path / "home")
+
+
+@pytest.fixture
+def scripted() -> Iterator[Callable[..., Serving]]:
+    """A scripted model: `scripted(rule, rule)` starts one; it ends with the test."""
+    with ExitStack() as stack:
+        yield lambda *rules: stack.enter_context(serving(rules))
+
+
+@pytest.fixture(params=APIS)
+def api(request: pytest.FixtureRequest) -> str:
+    """Each API in turn."""
+    return request.param

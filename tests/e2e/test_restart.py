@@ -1,0 +1,137 @@
+"""What was told is found again after a restart, however the board ended."""
+
+import json
+import random
+import re
+import time
+from collections.abc import Callable
+
+from driving import Home, said, say, talking
+
+from engram_host.scripted import Serving
+
+Scripted = Callable[..., Serving]
+
+NAME = "my name is Ada Lovelace"
+ASK = "what is my name?"
+STORE_NAME = {
+    "when": {"contains": "my name is ", "result": False},
+    "calls": [{"name": "memory_store", "arguments": {"content": "The user's name is {rest}", "tags": ["identity"]}}],
+}
+STORED = {"when": {"result": "memory_store", "result_has": "id"}, "reply": "Kept as {result.id}."}
+TELL_RECALLED = {"when": {"contains": "name"}, "reply": "Recalled: {recalled}"}
+
+
+def test_offline_a_memory_outlives_the_board(home: Home):
+    say(home, "remember that my bike is green")
+    assert "my bike is green" in say(home, "what do you know about my bike?").printed
+
+
+def test_with_a_model_a_memory_comes_with_the_question(home: Home, scripted: Scripted, api: str):
+    server = scripted(STORE_NAME, STORED, TELL_RECALLED)
+    asking = home.asking(server.url, api)
+    assert "Kept as m1." in say(asking, NAME).printed
+    printed = say(asking, "/session new", ASK).printed
+    assert re.search(r"Recalled: .*- \[m1 \d{4}-\d\d-\d\d\] The user's name is Ada Lovelace", printed, re.DOTALL)
+
+
+def test_a_recalled_memory_stands_in_the_last_message_only(home: Home, scripted: Scripted, api: str):
+    server = scripted(STORE_NAME, STORED, TELL_RECALLED)
+    asking = home.asking(server.url, api)
+    say(asking, NAME)
+    say(asking, "/session new", ASK, "thank you")
+    asked, thanked = (said(request) for request in server.requests[-2:])
+    assert "name is Ada Lovelace" in asked[-1] and asked[-1].endswith(ASK)
+    assert thanked[0] == ASK
+    assert [turn["text"] for turn in home.turns() if turn["role"] == "user"] == [NAME, ASK, "thank you"]
+
+
+def test_the_conversation_goes_on_where_it_was(home: Home, scripted: Scripted, api: str):
+    server = scripted({"reply": "Answer {request}."})
+    asking = home.asking(server.url, api)
+    say(asking, "one", "two")
+    say(asking, "three")
+    *before, last = said(server.requests[-1])
+    assert before == ["one", "Answer 1.", "two", "Answer 2."]
+    assert last.endswith("three")
+
+
+def test_a_memory_is_kept_once_its_id_was_shown(home: Home):
+    with talking(home) as talk:
+        talk.say("remember that my bike is green")
+        talk.heard("Remembered as m1")
+        talk.kill()
+    assert "my bike is green" in say(home, "what do you know about my bike?").printed
+
+
+def test_with_a_model_a_memory_is_kept_once_its_id_was_shown(home: Home, scripted: Scripted, api: str):
+    server = scripted(STORE_NAME, STORED, TELL_RECALLED)
+    asking = home.asking(server.url, api)
+    with talking(asking) as talk:
+        talk.say(NAME)
+        talk.heard("remembered m1")
+        talk.kill()
+    assert "name is Ada Lovelace" in say(asking, "/session new", ASK).printed
+
+
+def test_a_message_is_kept_once_an_answer_begins(home: Home, scripted: Scripted, api: str):
+    server = scripted({"reply": ["Well ", {"text": "then", "delay": 60}]})
+    with talking(home.asking(server.url, api)) as talk:
+        talk.say("what shall I wear?")
+        talk.heard("Well")
+        talk.kill()
+    assert [turn["text"] for turn in home.turns()] == ["what shall I wear?"]
+    assert say(home, "/session").printed.splitlines()[-1].startswith("* s1")
+
+
+KILLS = 20
+
+
+def test_a_kill_at_any_moment_loses_nothing_that_was_shown(home: Home):
+    dice = random.Random(1)
+    shown: dict[str, str] = {}
+    for _ in range(KILLS):
+        printed = killed_while_remembering(home, dice)
+        shown |= dict(re.findall(r"^Remembered as (m\d+): (.*)$", printed, re.MULTILINE))
+    assert len(shown) > KILLS // 2
+    check_kept(home, shown)
+    assert {f"remember that {content}" for content in shown.values()} <= {turn["text"] for turn in home.turns()}
+
+
+def test_with_a_model_a_kill_at_any_moment_loses_nothing_that_was_shown(home: Home, scripted: Scripted):
+    store = {"name": "memory_store", "arguments": {"content": "Box {request} holds {request}{request}", "tags": ["box"]}}
+    server = scripted({"when": {"result": "memory_store"}, "reply": "Kept."}, {"reply": "Well, ", "calls": [store]})
+    asking = home.asking(server.url)
+    dice = random.Random(2)
+    shown: dict[str, str] = {}
+    for _ in range(KILLS):
+        printed = killed_while_remembering(asking, dice)
+        shown |= dict(re.findall(r"^· remembered (m\d+): (.*)$", printed, re.MULTILINE))
+    assert len(shown) > KILLS // 2
+    kept = check_kept(home, shown)
+    asked = {f"t{turn['seq']}" for turn in home.turns() if turn["role"] == "user"}
+    assert {turn for name in shown for turn in kept[name]["turns"]} <= asked
+
+
+def killed_while_remembering(home: Home, dice: random.Random) -> str:
+    """All that was printed by a board that was killed at some moment."""
+    with talking(home) as talk:
+        for _ in range(30):
+            talk.say("remember that " + " ".join(word(dice) for _ in range(4)))
+        talk.heard("Engram ")
+        time.sleep(dice.random() / 8)
+        talk.kill()
+        talk.heard_to_the_end()
+        return talk.seen.decode()
+
+
+def word(dice: random.Random) -> str:
+    return "".join(dice.choice("bdfgklmnprst") + dice.choice("aeiou") for _ in range(3))
+
+
+def check_kept(home: Home, shown: dict[str, str]) -> dict[str, dict]:
+    """All memories by their id, among which have to be those that were shown."""
+    exported = [json.loads(line) for line in say(home, "/export").printed.splitlines() if line.startswith("{")]
+    kept = {line["id"]: line for line in exported if "id" in line}
+    assert {name: kept[name]["content"] for name in shown} == shown
+    return kept

@@ -1,0 +1,143 @@
+"""SIGTERM, SIGINT and Ctrl-C end the program cleanly, at any moment: with status 0, and nothing is lost."""
+
+import signal
+import subprocess
+import termios
+import time
+from collections.abc import Callable
+
+import pytest
+from driving import COMMAND, CTRL_C, PIPE, SECONDS, TERMINAL, Home, Talk, said, say, talking
+
+from engram_host.scripted import Serving
+
+Scripted = Callable[..., Serving]
+
+LONG = {"reply": ["One and ", "two and ", {"text": "three.", "delay": 60}], "times": 1}
+
+
+def by(number: signal.Signals) -> Callable[[Talk], None]:
+    def send(talk: Talk) -> None:
+        talk.process.send_signal(number)
+
+    return send
+
+
+def by_ctrl_c(talk: Talk) -> None:
+    talk.type(CTRL_C)
+
+
+WAYS = pytest.mark.parametrize(
+    ("on", "end"),
+    [
+        pytest.param(PIPE, by(signal.SIGTERM), id="pipe-SIGTERM"),
+        pytest.param(PIPE, by(signal.SIGINT), id="pipe-SIGINT"),
+        pytest.param(TERMINAL, by(signal.SIGTERM), id="terminal-SIGTERM"),
+        pytest.param(TERMINAL, by(signal.SIGHUP), id="terminal-SIGHUP"),
+        pytest.param(TERMINAL, by_ctrl_c, id="terminal-Ctrl-C"),
+    ],
+)
+
+
+@WAYS
+def test_a_board_that_waits_ends_with_status_0(home: Home, on: str, end: Callable[[Talk], None]):
+    with talking(home, on=on) as talk:
+        talk.say("remember that my bike is green")
+        talk.heard("Remembered as m1")
+        end(talk)
+        assert talk.status() == 0
+        assert "Traceback" not in talk.seen.decode()
+
+
+@WAYS
+def test_an_answer_under_way_is_kept_as_far_as_it_came(
+    home: Home, scripted: Scripted, on: str, end: Callable[[Talk], None]
+):
+    server = scripted(LONG)
+    with talking(home.asking(server.url), on=on) as talk:
+        talk.say("count to three")
+        talk.heard("two")
+        end(talk)
+        assert talk.status() == 0
+        assert "Traceback" not in talk.seen.decode()
+    asked, answered = home.turns()
+    assert (asked["text"], asked["role"]) == ("count to three", "user")
+    assert (answered["text"], answered["cut"]) == ("One and two and", True)
+
+
+def test_the_model_is_told_that_its_answer_broke_off(home: Home, scripted: Scripted, api: str):
+    server = scripted(LONG, {"reply": "I see."})
+    asking = home.asking(server.url, api)
+    with talking(asking) as talk:
+        talk.say("count to three")
+        talk.heard("two")
+        talk.process.terminate()
+        talk.status()
+    say(asking, "go on")
+    assert said(server.requests[-1])[1] == "One and two and … [the answer broke off here]"
+
+
+def test_a_message_is_kept_that_waits_for_its_answer(home: Home, scripted: Scripted):
+    server = scripted({"fault": "silent"})
+    with talking(home.asking(server.url)) as talk:
+        talk.say("are you there?")
+        server.wait_for_requests(1)
+        talk.process.terminate()
+        assert talk.status() == 0
+    assert [turn["text"] for turn in home.turns()] == ["are you there?"]
+
+
+def test_lines_that_wait_are_not_answered_any_more(home: Home, scripted: Scripted):
+    server = scripted({"reply": "One and ", "fault": {"kind": "stall", "after": 4}})
+    home.write("messages", "hello\n" * 20_000)
+    with (home.folder / "messages").open("rb") as messages:
+        variables = home.asking(server.url).variables()
+        board = subprocess.Popen(COMMAND, stdin=messages, stdout=subprocess.DEVNULL, env=variables)
+        server.wait_for_requests(1)
+        board.terminate()
+        assert board.wait(SECONDS) == 0
+    assert len(server.requests) == 1
+
+
+def test_a_line_that_was_not_ended_is_no_message(home: Home):
+    with talking(home, on=TERMINAL) as talk:
+        talk.heard("\n> ")
+        talk.type("I did not mean to")
+        talk.heard("mean to")
+        talk.type(CTRL_C)
+        assert talk.status() == 0
+    assert home.turns() == []
+
+
+def test_the_board_ends_with_its_launcher(home: Home, scripted: Scripted):
+    server = scripted(LONG)
+    with talking(home.asking(server.url)) as talk:
+        talk.say("count to three")
+        talk.heard("two")
+        talk.process.kill()
+        talk.heard_to_the_end()
+    assert home.turns()[-1]["cut"] is True
+
+
+def test_the_terminal_is_left_as_it_was(home: Home):
+    with talking(home, on=TERMINAL) as talk:
+        talk.heard("\n> ")
+        during = termios.tcgetattr(talk.keys)[3]
+        talk.type(CTRL_C)
+        assert talk.process.wait(SECONDS) == 0
+        after = termios.tcgetattr(talk.keys)[3]
+    assert not during & (termios.ECHO | termios.ICANON)
+    assert after & termios.ECHO and after & termios.ICANON and after & termios.ISIG
+
+
+def test_a_signal_before_the_board_is_up_ends_it_too(home: Home):
+    for delay in (0.0, 0.02, 0.05, 0.1, 0.15):
+        with talking(home) as talk:
+            while not (home.folder / "lock").exists():
+                time.sleep(0.001)
+            time.sleep(delay)
+            talk.process.send_signal(signal.SIGINT)
+            assert talk.status() == 0
+            assert "Traceback" not in talk.seen.decode(), talk.seen.decode()
+        (home.folder / "lock").unlink()
+    assert say(home, "hello").status == 0

@@ -1,0 +1,154 @@
+"""On a terminal the firmware shows a prompt, echoes, edits, and streams."""
+
+import unicodedata
+from collections.abc import Callable, Iterator
+
+import pytest
+from driving import CTRL_D, TERMINAL, Home, Talk, said, talking
+
+from engram_host.scripted import Serving
+
+Scripted = Callable[..., Serving]
+
+PROMPT = "\n> "
+BACKSPACE = "\x7f"
+UP, DOWN, RIGHT, LEFT = "\x1b[A", "\x1b[B", "\x1b[C", "\x1b[D"
+CTRL_U, CTRL_W = "\x15", "\x17"
+
+
+@pytest.fixture
+def talk(home: Home) -> Iterator[Talk]:
+    """An offline board on a terminal, its prompt shown."""
+    with talking(home, on=TERMINAL) as talk:
+        talk.heard(PROMPT)
+        yield talk
+
+
+def shown(output: str) -> list[str]:
+    """The lines that a person sees, on a terminal that knows line ends, backspace and wide characters."""
+    rows: list[list[str]] = [[]]
+    column = 0
+    for letter in output:
+        if letter == "\r":
+            column = 0
+        elif letter == "\n":
+            rows.append([])
+        elif letter == "\b":
+            column -= 1
+        else:
+            width = 0 if unicodedata.combining(letter) else 1 + (unicodedata.east_asian_width(letter) in "WF")
+            rows[-1][column : column + width] = [letter, ""][:width]
+            column += width
+    return ["".join(row).rstrip() for row in rows]
+
+
+def test_a_prompt_waits_for_the_first_message(talk: Talk):
+    assert shown(talk.seen.decode())[-1] == ">"
+
+
+def test_each_answer_is_followed_by_a_prompt(talk: Talk):
+    talk.say("hello")
+    assert "I am offline" in talk.heard(PROMPT)
+    talk.say("/stats")
+    assert "version" in talk.heard(PROMPT)
+    talk.say("")
+    talk.heard(PROMPT)
+
+
+def test_what_is_typed_is_echoed_as_it_is_typed(talk: Talk):
+    for letter in "hé你😀":
+        talk.type(letter)
+        assert talk.heard(letter) == letter
+
+
+@pytest.mark.parametrize(
+    ("typed", "taken"),
+    [
+        ("helo" + BACKSPACE + "lo", "hello"),
+        ("caé" + BACKSPACE + "fé", "café"),
+        ("日本木" + BACKSPACE + BACKSPACE + "本", "日本"),
+        ("a😀" + BACKSPACE + "b", "ab"),
+        ("5€" + BACKSPACE + "…" + BACKSPACE + "$", "5$"),
+        ("ae\u0301" + BACKSPACE + "b", "ab"),
+        ("ab" + BACKSPACE * 9 + "c", "c"),
+        ("ab" + "\b" + "c", "ac"),
+        ("one two" + CTRL_W + "three", "one three"),
+        ("one two" + CTRL_U + "three", "three"),
+        ("a" + UP + "b" + DOWN + LEFT + "c" + RIGHT + "\x1b[3~" + "\x1bOH" + "\x1b[1;5C" + "d", "abcd"),
+        ("a\x00\x01\x05\x0b\x1fb", "ab"),
+        ("a" + CTRL_D + "b", "ab"),
+        ("a\tb", "a\tb"),
+    ],
+)
+def test_keys_edit_the_line(home: Home, talk: Talk, typed: str, taken: str):
+    talk.type(typed)
+    talk.say(" end")
+    line = shown(talk.heard("I am offline"))[0]
+    assert home.turns()[-1]["text"] == taken + " end"
+    assert line.replace(" ", "") == (taken + " end").replace(" ", "")
+
+
+def test_ctrl_d_on_an_empty_line_ends_with_status_0(talk: Talk):
+    talk.type(CTRL_D)
+    assert talk.status() == 0
+    assert shown(talk.seen.decode())[-2:] == [">", ""]
+
+
+def test_ctrl_d_ends_no_line_that_has_something_in_it(home: Home, talk: Talk):
+    talk.type("hello" + CTRL_D)
+    talk.say(" you")
+    talk.heard(PROMPT)
+    assert home.turns()[-1]["text"] == "hello you"
+
+
+def test_a_line_may_be_longer_than_a_terminal_takes(home: Home, talk: Talk):
+    line = "long " * 2000
+    talk.type(line + "\r")
+    talk.heard("I am offline")
+    assert home.turns()[-1]["text"] == line.strip()
+
+
+def test_several_lines_may_be_pasted(home: Home, talk: Talk):
+    talk.type("one\rtwo\nthree\r")
+    for _ in range(3):
+        talk.heard(PROMPT)
+    assert [turn["text"] for turn in home.turns()] == ["one", "two", "three"]
+
+
+def test_each_line_of_output_starts_at_the_left(talk: Talk):
+    talk.say("/help")
+    output = talk.heard(PROMPT)
+    assert output.count("\n") == output.count("\r\n") > 20
+
+
+def test_pieces_of_an_answer_are_shown_as_they_come(home: Home, scripted: Scripted, api: str):
+    server = scripted({"reply": ["One and ", {"text": "two.", "delay": 60}]})
+    with talking(home.asking(server.url, api), on=TERMINAL) as talk:
+        talk.heard(PROMPT)
+        talk.say("count")
+        assert shown(talk.heard("One and "))[-1] == "One and"
+
+
+def test_what_is_typed_during_an_answer_is_the_next_message(home: Home, scripted: Scripted):
+    server = scripted({"reply": ["One and ", {"text": "two.", "delay": 0.2}], "times": 1}, {"reply": "Yes."})
+    with talking(home.asking(server.url), on=TERMINAL) as talk:
+        talk.heard(PROMPT)
+        talk.say("count")
+        talk.heard("One and ")
+        talk.say("go on 你")
+        talk.heard("two.")
+        assert shown(talk.heard("Yes."))[1:] == ["> go on 你", "Yes."]
+        talk.heard(PROMPT)
+        assert talk.end() == 0
+    assert said(server.requests[-1])[-1].endswith("go on 你")
+
+
+def test_an_end_typed_during_an_answer_ends_after_it(home: Home, scripted: Scripted):
+    server = scripted({"reply": ["One and ", {"text": "two.", "delay": 0.2}]})
+    with talking(home.asking(server.url), on=TERMINAL) as talk:
+        talk.heard(PROMPT)
+        talk.say("count")
+        talk.heard("One and ")
+        talk.type(CTRL_D)
+        assert talk.status() == 0
+    assert home.turns()[-1]["text"] == "One and two."

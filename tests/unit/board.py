@@ -1,0 +1,179 @@
+"""A board's parts on a folder, wired as the app does it, with a clock that a test sets; and a model that plays a script.
+
+A board takes its place on the flash from the board before it: a test has one, which it restarts.
+"""
+
+import gc
+import os
+
+from engram.clock import Clock
+from engram.compat import heap_free
+from engram.memory.changes import Changes
+from engram.memory.forgetting import Forgetting
+from engram.memory.journal import Journal
+from engram.memory.markdown import Notes
+from engram.memory.profile import Profile
+from engram.memory.recall import Recall
+from engram.memory.records import Records, describe
+from engram.memory.scope import Asker
+from engram.store.log import SEGMENT_BYTES, Log
+from engram.store.reserve import Reserve
+from engram.store.store import Store
+from support import folder
+
+NOW = 1790000000  # 2026-09-21 14:13 in Greenwich
+DAY = 86400
+
+ANN = Asker("ann", "chat#1", False)
+ROOM = Asker("ann", "chat#2", True)
+
+_last = None
+
+if hasattr(gc, "mem_free"):
+    gc.threshold(20000)  # as the app sets it
+
+
+class Board:
+    """The layers up to memory; `limits` are the arguments of the parts that a test sets."""
+
+    def __init__(self, **limits):
+        global _last
+        if _last:
+            _last.close()
+            remove(_last.place)
+        _last = self
+        gc.collect()
+        self.place = folder()
+        self.now = NOW
+        self.limits = limits
+        self.open()
+
+    def open(self):
+        limit = self.limits.get
+        self.clock = clock = Clock(0, lambda: self.now)
+        for name in ("/memory", "/journal"):
+            if not is_folder(self.place + name):
+                os.mkdir(self.place + name)
+        self.reserve = Reserve(self.place + "/memory/reserve.bin")
+        segment_bytes = limit("segment_bytes", SEGMENT_BYTES)
+        log = Log(self.place + "/memory", "memory_records", None, segment_bytes)
+        self.records_store = Store(log, describe, None, self.reserve)
+        self.records_store.open()
+        self.records = Records(self.records_store, clock, limit("content_chars", 2000), limit("records_bytes", 524288))
+
+        def journal_store(describe_turn, header, forget_all):
+            log = Log(self.place + "/journal", "journal", header, segment_bytes)
+            self.journal_store = Store(log, describe_turn, forget_all, self.reserve)
+            return self.journal_store
+
+        self.journal = Journal(journal_store, clock, limit("sessions", 24), limit("journal_bytes", 786432))
+        self.journal.open()
+        self.forgetting = Forgetting(self.records, self.journal)
+        self.changes = Changes(self.records_store, self.journal, clock)
+        self.profile = Profile(self.place + "/profile", self.changes, limit("profile_chars", 2000))
+        self.profile.seed()
+        self.notes = Notes(self.place + "/memory", self.changes, clock, limit("notes_chars", 8000))
+        self.changes.takes_back("profile", self.profile)
+        self.changes.takes_back("note", self.notes)
+        self.recall = Recall(self.records, self.journal, clock)
+
+    def serve(self, model=None, **settings):
+        """Add the layers above memory, with settings by name ("session_messages" is session.messages)."""
+        from engram.agent.agent import Agent
+        from engram.agent.context import Context
+        from engram.agent.offline import Offline
+        from engram.agent.tools import Tools
+        from engram.config import Config
+
+        overrides = {name.replace("_", ".", 1): value for name, value in settings.items()}
+        self.config = Config(self.place, overrides)
+        self.tools = Tools(self, self.config.get("mode"))
+        self.context = Context(self)
+        self.agent = Agent(self, self.context, self.tools, model, Offline(self))
+        return self
+
+    def close(self):
+        self.records_store.close()
+        self.journal_store.close()
+
+    def restart(self):
+        """Open the same folder anew, as after a power cut."""
+        self.close()
+        self.open()
+
+    def compact(self):
+        self.records.compact()
+        self.journal.compact()
+
+    def holds(self, content: str) -> bool:
+        """Whether a text stands in any file of the board."""
+        wanted = content.encode()
+        for path in paths(self.place):
+            with open(path, "rb") as file:
+                if wanted in file.read():
+                    return True
+        return False
+
+
+class Script:
+    """A model that plays one step for each request.
+
+    A step is a text to pass on, a Call, an error to raise, a function of the request, or a list of these.
+    """
+
+    name = "script"
+
+    def __init__(self, *steps):
+        self.steps = list(steps)
+        self.asked = 0
+
+    async def stream(self, request, on_text):
+        from engram.llm.types import Reply
+
+        self.asked += 1
+        text, calls = "", []
+        step = self.steps.pop(0) if self.steps else "ok"
+        for item in step if isinstance(step, list) else [step]:
+            if isinstance(item, BaseException):
+                raise item
+            if isinstance(item, str):
+                text += item
+                await on_text(item)
+            elif isinstance(item, tuple):
+                calls.append(item)
+            else:
+                item(request)
+        return Reply(text, tuple(calls), "tools" if calls else "end", (-1, -1, -1))
+
+
+def has_large_heap() -> bool:
+    """Whether there is more heap than on a chip without PSRAM, so that texts of the longest length can be tried."""
+    return not 0 <= heap_free() < 400000
+
+
+def is_folder(path: str) -> bool:
+    try:
+        return os.stat(path)[0] & 0x4000 != 0
+    except OSError:
+        return False
+
+
+def paths(place: str):
+    """Yield the paths of all files below a folder."""
+    for name in os.listdir(place):
+        path = place + "/" + name
+        if is_folder(path):
+            yield from paths(path)
+        else:
+            yield path
+
+
+def remove(place: str) -> None:
+    """Remove a folder with all that is in it."""
+    for name in os.listdir(place):
+        path = place + "/" + name
+        if is_folder(path):
+            remove(path)
+        else:
+            os.remove(path)
+    os.rmdir(place)

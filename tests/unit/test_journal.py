@@ -1,0 +1,228 @@
+"""The journal: each turn is on flash in order, is found, and can be forgotten without breaking its session."""
+
+from board import ANN, DAY, NOW, ROOM, Board, has_large_heap
+from support import raises
+
+from engram import files
+from engram.errors import ArgumentError, NotFound
+from engram.memory.scope import OWNER
+
+
+def _say(board, content, asker=OWNER, **more):
+    return board.journal.add(asker, "user", asker.principal, content, **more)
+
+
+def _texts(board, query, asker=OWNER, **more):
+    return [turn["text"] for _, turn in board.journal.search(query, 10, asker, **more)]
+
+
+def test_a_turn_is_on_flash_when_it_has_a_seq():
+    board = Board()
+    seq = _say(board, "hello there")
+    board.restart()
+    turn = board.journal.turn(seq)
+    assert (turn["text"], turn["role"], turn["who"], turn["at"]) == ("hello there", "user", "owner", NOW)
+
+
+def test_a_turn_without_words_is_kept_too():
+    board = Board()
+    seq = _say(board, "?!")
+    assert board.journal.turn(seq)["text"] == "?!"
+
+
+def test_text_of_any_script_is_kept_and_found():
+    board = Board()
+    texts = ("我明天去看牙医", "موعد الأسنان غدا", "dentist 🦷 tomorrow")
+    for content in texts:
+        _say(board, content)
+    board.restart()
+    for query, content in zip(("牙医", "الأسنان", "🦷"), texts):
+        assert _texts(board, query)[:1] == [content]
+
+
+def test_a_turn_is_found_by_its_day_and_speaker():
+    board = Board()
+    _say(board, "one")
+    board.now += 40 * DAY
+    _say(board, "two")
+    assert _texts(board, "what was in September")[0] == "one"
+    assert _texts(board, "owner in October")[0] == "two"
+
+
+def test_a_command_is_kept_but_not_found():
+    board = Board()
+    seq = _say(board, "what do you know about bikes", command=True)
+    assert _texts(board, "bikes") == [] and board.journal.turn(seq)["command"]
+
+
+def test_a_search_can_be_bounded_in_time():
+    board = Board()
+    for number in range(3):
+        _say(board, "bike %d" % number)
+        board.now += DAY
+    assert _texts(board, "bike", since=NOW + DAY, until=NOW + 2 * DAY) == ["bike 1"]
+
+
+def test_a_cut_reply_is_marked():
+    board = Board()
+    seq = board.journal.add(OWNER, "assistant", "engram", "I think", cut=True)
+    assert board.journal.turn(seq)["cut"] is True
+
+
+# --- what does not fit
+
+
+def test_a_message_that_is_empty_is_refused():
+    board = Board()
+    for content in ("", " \n", None, 5):
+        with raises(ArgumentError) as caught:
+            _say(board, content)
+        assert str(caught.error) == "message: must be a text that is not empty."
+    assert board.journal.turns() == 0
+
+
+def test_a_message_that_is_too_long_is_refused_before_anything_is_written():
+    board = Board()
+    before = board.journal.bytes
+    for content in ("x" * 15001, "字" * 5001, '"' * 7501, "\x01" * 2501):
+        with raises(ArgumentError) as caught:
+            _say(board, content)
+        assert caught.error.argument == "message" and "send it in parts" in caught.error.problem
+    assert board.journal.bytes == before and board.journal.sessions(OWNER) == []
+
+
+def test_a_message_of_the_longest_length_is_kept_whole():
+    for letter, count in (("x", 15000), ("字", 5000), ('"', 7500), ("\x01", 2500)) if has_large_heap() else ():
+        board = Board()
+        seq = _say(board, letter * count)
+        board.restart()
+        assert board.journal.turn(seq)["text"] == letter * count
+
+
+def test_a_reply_that_is_too_long_is_kept_as_far_as_it_fits():
+    for letter in ("x", "字", '"', "\x01") if has_large_heap() else ():
+        board = Board()
+        turn = board.journal.turn(board.journal.add(OWNER, "assistant", "engram", letter * 15500))
+        assert turn["cut"] and 2000 < len(turn["text"]) < 15500 and turn["text"].strip(letter) == ""
+
+
+# --- the clock
+
+
+def test_while_the_clock_is_not_set_turns_are_flagged_and_in_order():
+    board = Board()
+    _say(board, "known")
+    board.now = 1000
+    board.restart()
+    seqs = [_say(board, "unknown %d" % number) for number in range(3)]
+    turns = [board.journal.turn(seq) for seq in seqs]
+    assert [turn.get("guess") for turn in turns] == [True, True, True]
+    times = [turn["at"] for turn in turns]
+    assert times == sorted(times) and times[0] >= NOW
+
+
+def test_with_the_clock_set_turns_are_not_flagged():
+    board = Board()
+    assert "guess" not in board.journal.turn(_say(board, "known"))
+
+
+# --- neighbours
+
+
+def test_a_turn_is_given_with_its_neighbours_of_the_same_session():
+    board = Board()
+    seqs = []
+    for number in range(6):
+        seqs.append(_say(board, "mine %d" % number))
+        _say(board, "hers %d" % number, ANN)
+    found = board.journal.get("t%d" % seqs[3], OWNER, around=2)
+    assert [turn["text"] for turn in found] == ["mine %d" % number for number in range(1, 6)]
+
+
+def test_at_the_ends_there_are_fewer_neighbours():
+    board = Board()
+    seqs = [_say(board, "turn %d" % number) for number in range(3)]
+    assert [turn["seq"] for turn in board.journal.get("t%d" % seqs[0], OWNER, around=5)] == seqs
+    assert [turn["seq"] for turn in board.journal.get("t%d" % seqs[2], OWNER, around=1)] == seqs[1:]
+
+
+def test_a_turn_is_found_and_redacted_where_a_damaged_line_cuts_its_session():
+    board = Board()
+    seqs = [_say(board, "turn %d" % number) for number in range(6)]
+    board.close()
+    path = board.place + "/journal/journal.jsonl"
+    files.write(path, files.read(path, 65536).replace(b'"turn 4"', b'"turn x"'))
+    board.open()
+    found = board.journal.get("t%d" % seqs[2], OWNER, around=1)
+    assert [turn["text"] for turn in found] == ["turn 1", "turn 2"]
+    board.journal.redact("t%d" % seqs[2], OWNER)
+    assert [turn["text"] for turn in board.journal.get("t%d" % seqs[1], OWNER)] == ["turn 1"]
+    assert board.journal.turn(seqs[2]) is None
+
+
+def test_the_id_of_what_is_no_turn_is_not_found():
+    board = Board()
+    seq = _say(board, "hello")
+    for number in range(1, seq + 3):
+        if number != seq:
+            with raises(NotFound) as caught:
+                board.journal.get("t%d" % number, OWNER)
+            assert str(caught.error).startswith("there is no turn t%d; it may have been forgotten" % number)
+
+
+def test_the_id_of_another_kind_is_refused():
+    with raises(ArgumentError) as caught:
+        Board().journal.get("m1", OWNER)
+    assert str(caught.error) == "id: m1 is not the id of a turn, which looks like t12."
+
+
+# --- forgetting
+
+
+def test_a_redacted_turn_is_neither_found_nor_given_nor_in_the_window():
+    board = Board()
+    seqs = [_say(board, "turn %d" % number) for number in range(3)]
+    board.journal.redact("t%d" % seqs[1], OWNER)
+    for _ in range(2):
+        assert _texts(board, "turn") == ["turn 0", "turn 2"]
+        window = board.journal.window(board.journal.current(OWNER), 10)
+        assert [board.journal.turn(seq) is None for seq in window] == [False, True, False]
+        board.restart()
+
+
+def test_a_redacted_turn_does_not_stay_in_its_sessions_title():
+    board = Board(segment_bytes=1500)
+    seq = _say(board, "the password is zanzibar")
+    for number in range(20):
+        _say(board, "word %d" % number)
+    board.journal.redact("t%d" % seq, OWNER)
+    assert "zanzibar" not in board.journal.sessions(OWNER)[0].title
+    board.journal.compact()
+    assert not board.holds("zanzibar")
+
+
+def test_what_is_not_there_cannot_be_redacted():
+    with raises(NotFound):
+        Board().journal.redact("t5", OWNER)
+
+
+# --- who sees what
+
+
+def test_private_turns_are_the_askers_alone():
+    board = Board()
+    seq = _say(board, "my secret bike", ANN)
+    assert _texts(board, "bike", ANN) == ["my secret bike"]
+    for asker in (ROOM, OWNER):
+        assert _texts(board, "bike", asker) == []
+        with raises(NotFound):
+            board.journal.get("t%d" % seq, asker)
+        with raises(NotFound):
+            board.journal.redact("t%d" % seq, asker)
+
+
+def test_turns_of_a_group_room_are_everybodys():
+    board = Board()
+    _say(board, "our common bike", ROOM)
+    for asker in (ANN, ROOM, OWNER):
+        assert _texts(board, "bike", asker) == ["our common bike"]

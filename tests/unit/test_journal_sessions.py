@@ -1,0 +1,248 @@
+"""Sessions: threads of turns that are begun, switched, listed and deleted, and outlive the oldest segments."""
+
+from board import ANN, ROOM, Board, has_large_heap
+from support import raises
+
+from engram.errors import ArgumentError, NotFound
+from engram.memory.scope import OWNER, Asker
+
+
+def _say(board, content, asker=OWNER):
+    board.now += 1
+    return board.journal.add(asker, "user", asker.principal, content)
+
+
+def _window(board, sid, most=200):
+    turns = [board.journal.turn(seq) for seq in board.journal.window(sid, most)]
+    return [turn["text"] for turn in turns if turn]
+
+
+def _listed(board, asker=OWNER):
+    return [session.id for session in board.journal.sessions(asker)]
+
+
+def test_the_first_message_begins_a_session():
+    board = Board()
+    assert board.journal.current(OWNER) == ""
+    _say(board, "hello")
+    assert _listed(board) == [board.journal.current(OWNER)]
+
+
+def test_a_session_without_a_title_is_called_by_its_first_turn():
+    board = Board()
+    _say(board, "  hello\nworld " + "x" * 100)
+    _say(board, "more")
+    assert board.journal.sessions(OWNER)[0].title == "hello world " + "x" * 48
+
+
+def test_a_title_is_kept_on_one_line_and_cut():
+    board = Board()
+    board.journal.begin(OWNER, " my\ttrip\n \x1b[31m" + "字" * 60)
+    title = board.journal.sessions(OWNER)[0].title
+    assert title.startswith("my trip ") and "\x1b" not in title and len(title.encode()) <= 90
+
+
+def test_a_new_session_has_a_thread_of_its_own():
+    board = Board()
+    _say(board, "one")
+    first = board.journal.current(OWNER)
+    second = board.journal.begin(OWNER)
+    _say(board, "two")
+    for _ in range(2):
+        assert (_window(board, first), _window(board, second)) == (["one"], ["two"])
+        board.restart()
+
+
+def test_switching_goes_on_in_the_old_thread():
+    board = Board()
+    _say(board, "one")
+    first = board.journal.current(OWNER)
+    board.journal.begin(OWNER)
+    _say(board, "two")
+    assert board.journal.switch(OWNER, first).turns == 1
+    board.restart()
+    _say(board, "three")
+    assert _window(board, first) == ["one", "three"]
+
+
+def test_sessions_are_listed_by_last_use():
+    board = Board()
+    refs = [board.journal.begin(OWNER, "title %d" % number) for number in range(3)]
+    board.journal.switch(OWNER, refs[0])
+    _say(board, "hello")
+    found = board.journal.sessions(OWNER)
+    assert [(session.id, session.title, session.turns) for session in found] == [
+        (refs[0], "title 0", 1),
+        (refs[2], "title 2", 0),
+        (refs[1], "title 1", 0),
+    ]
+
+
+def test_a_deleted_session_leaves_list_history_and_search():
+    board = Board()
+    seq = _say(board, "green bike")
+    sid = board.journal.current(OWNER)
+    assert board.journal.delete(OWNER, sid).turns == 1
+    for step in (board.restart, board.compact, board.restart):
+        assert _listed(board) == [] and _window(board, sid) == []
+        assert board.journal.turn(seq) is None
+        assert list(board.journal.search("bike", 5, OWNER)) == []
+        step()
+
+
+def test_after_its_session_was_deleted_a_room_begins_a_new_one():
+    board = Board()
+    _say(board, "one")
+    sid = board.journal.current(OWNER)
+    board.journal.delete(OWNER, sid)
+    assert board.journal.current(OWNER) == ""
+    _say(board, "two")
+    assert board.journal.current(OWNER) != sid
+
+
+def test_a_session_that_does_not_exist_is_not_found():
+    journal = Board().journal
+    for attempt in (journal.switch, journal.delete):
+        with raises(NotFound) as caught:
+            attempt(OWNER, "s7")
+        assert str(caught.error) == "there is no session s7; /session list shows those that there are."
+        with raises(ArgumentError):
+            attempt(OWNER, "seven")
+
+
+def test_another_asker_can_neither_list_nor_enter_nor_delete_a_private_session():
+    board = Board()
+    _say(board, "mine", ANN)
+    sid = board.journal.current(ANN)
+    assert _listed(board) == [] and _listed(board, ROOM) == []
+    for attempt in (board.journal.switch, board.journal.delete):
+        with raises(NotFound):
+            attempt(OWNER, sid)
+
+
+def test_each_room_has_a_session_of_its_own():
+    board = Board()
+    for content in ("one", "two"):
+        _say(board, content + " of ann", ANN)
+        _say(board, content + " of the room", ROOM)
+    board.restart()
+    assert _window(board, board.journal.current(ANN)) == ["one of ann", "two of ann"]
+    assert _window(board, board.journal.current(ROOM)) == ["one of the room", "two of the room"]
+
+
+def test_a_room_that_becomes_a_group_does_not_go_on_in_the_private_session():
+    board = Board()
+    _say(board, "mine", ANN)
+    group = Asker("ann", ANN.room, True)
+    assert board.journal.current(group) == ""
+    _say(board, "ours", group)
+    assert _window(board, board.journal.current(group)) == ["ours"]
+
+
+# --- limits
+
+
+def test_over_the_limit_the_session_used_last_longest_ago_leaves_the_list():
+    board = Board(sessions=3)
+    refs = []
+    for number in range(3):
+        refs.append(board.journal.begin(OWNER))
+        _say(board, "thing %d" % number)
+    board.journal.switch(OWNER, refs[0])
+    _say(board, "thing again")
+    refs.append(board.journal.begin(OWNER))
+    for _ in range(2):
+        assert _listed(board) == [refs[3], refs[0], refs[2]]
+        board.restart()
+
+
+def test_turns_of_a_session_that_left_the_list_are_still_found():
+    board = Board(sessions=2)
+    _say(board, "green bike")
+    for _ in range(2):
+        board.journal.begin(OWNER)
+    board.compact()
+    assert [turn["text"] for _, turn in board.journal.search("bike", 5, OWNER)] == ["green bike"]
+
+
+def test_a_lower_limit_takes_effect_with_the_next_session():
+    board = Board(sessions=6)
+    for _ in range(6):
+        board.now += 1
+        board.journal.begin(OWNER)
+    board.limits["sessions"] = 2
+    board.restart()
+    board.now += 1
+    ref = board.journal.begin(OWNER)
+    assert len(_listed(board)) == 2 and _listed(board)[0] == ref
+
+
+def test_all_sessions_with_long_titles_fit_into_a_segments_header():
+    most = 64 if has_large_heap() else 24
+    board = Board(sessions=most)
+    for number in range(most):
+        room = Asker("ann", "chat#%02d of some network" % number, False)
+        board.now += 1
+        board.journal.begin(room, '"' * 60 if number % 2 else "字" * 60)
+    while not board.holds('"segment":2'):
+        _say(board, "x" * 1000, ANN)
+    board.restart()
+    assert len(_listed(board, ANN)) == most
+
+
+def test_more_rooms_than_are_kept_lose_the_ones_not_used_for_longest():
+    board = Board(sessions=64)
+    rooms = [Asker("ann", "chat#%d" % number, False) for number in range(70)]
+    sid = ""
+    for room in rooms:
+        _say(board, "hello", room) if not sid else board.journal.switch(room, sid)
+        sid = sid or board.journal.current(room)
+    _say(board, "again", rooms[-1])
+    assert board.journal.current(rooms[-1]) == sid
+    assert len([room for room in rooms if board.journal.current(room)]) == 64
+
+
+# --- the oldest segments leave
+
+
+def _long_lived():
+    """A board whose journal lost its oldest segments; the session's id."""
+    board = Board(segment_bytes=1500, journal_bytes=6000)
+    first = board.journal.begin(OWNER, "the trip")
+    _say(board, "oldest words")
+    second = board.journal.begin(ANN, "hers")
+    for number in range(60):
+        _say(board, "thing %d" % number, ANN)
+    return board, first, second
+
+
+def test_the_oldest_segments_leave_when_the_journal_reaches_its_cap():
+    board, _, second = _long_lived()
+    assert board.journal.dropped_segments > 0 and board.journal.bytes <= 6000 + 1500
+    assert _window(board, second)[-1] == "thing 59"
+
+
+def test_a_session_outlives_the_segment_in_which_it_began():
+    board, first, second = _long_lived()
+    board.restart()
+    found = {session.id: session for session in board.journal.sessions(OWNER) + board.journal.sessions(ANN)}
+    assert (found[first].title, found[second].title, found[second].turns) == ("the trip", "hers", 60)
+    assert (board.journal.current(OWNER), board.journal.current(ANN)) == (first, second)
+    assert _window(board, first) == []
+
+
+def test_a_session_goes_on_after_its_turns_have_left():
+    board, first, _ = _long_lived()
+    board.restart()
+    _say(board, "newest words")
+    assert _window(board, first) == ["newest words"]
+    assert board.journal.sessions(OWNER)[0].turns == 2
+
+
+def test_a_deleted_session_does_not_come_back_from_an_older_segments_header():
+    board, first, second = _long_lived()
+    board.journal.delete(ANN, second)
+    for _ in range(3):
+        assert _listed(board) == [first] and _listed(board, ANN) == []
+        board.compact()
+        board.restart()

@@ -1,0 +1,142 @@
+"""What each field of a record may hold: every wrong value is refused by the field's name, before anything is written."""
+
+from board import Board
+from support import raises
+
+from engram.errors import ArgumentError, NotFound
+
+GOOD = {"content": "The bike is green", "tags": ["bike"]}
+
+WRONG = (
+    ("content", "", "must be a text that is not empty"),
+    ("content", " \n\t", "must be a text that is not empty"),
+    ("content", 5, "must be a text"),
+    ("content", None, "must be a text"),
+    ("content", "a\0b", "NUL"),
+    ("content", "x" * 2001, "has 2001 characters, at most 2000"),
+    ("tags", [], "1 to 3 tags are needed"),
+    ("tags", ["", " # "], "1 to 3 tags are needed"),
+    ("tags", ["a", "b", "c", "d"], "at most 3 are taken, these are 4"),
+    ("tags", 7, "must be a list of texts"),
+    ("tags", [7], "each must be a text of 1 to 32 characters"),
+    ("tags", ["x" * 33], "each must be a text of 1 to 32 characters"),
+    ("tags", ["a\0"], "each must be a text"),
+    ("keywords", {"a": 1}, "must be a list of texts"),
+    ("keywords", ["x" * 41], "each must be a text of 1 to 40 characters"),
+    ("keywords", ["%d" % n for n in range(9)], "at most 8 are taken, these are 9"),
+    ("type", "opinion", "must be one of fact, decision"),
+    ("type", [], "must be one of"),
+    ("source", "guess", "must be one of manual, auto_llm"),
+    ("importance", 1.01, "must be a number from 0 to 1"),
+    ("importance", -1, "must be a number from 0 to 1"),
+    ("importance", True, "must be a number from 0 to 1"),
+    ("importance", "high", "must be a number from 0 to 1"),
+    ("importance", float("nan"), "must be a number from 0 to 1"),
+    ("pinned", 1, "must be true or false"),
+    ("expires", "2026-01-31", "must be a time in Unix seconds"),
+    ("expires", 1.5, "must be a time in Unix seconds"),
+    ("expires", -1, "must be a time in Unix seconds"),
+    ("expires", True, "must be a time in Unix seconds"),
+    ("supersedes", "12", "12 is not the id of a memory, which looks like m12"),
+    ("supersedes", "t12", "t12 is not the id of a memory"),
+    ("supersedes", 12, "this is not the id of a memory"),
+    ("supersedes", "m" + "1" * 10, "is not the id of a memory"),
+    ("supersedes", "m²", "is not the id of a memory"),
+    ("turns", "t1", "must be a list of turn ids"),
+    ("turns", ["m1"], "m1 is not the id of a turn, which looks like t12"),
+    ("scope", "everyone", "must be all, user:NAME or ws:ID"),
+    ("scope", None, "must be all, user:NAME or ws:ID"),
+    ("colour", "red", "there is no such field; a memory has content, expires"),
+)
+
+
+def _given(name, value):
+    given = dict(GOOD)
+    given[name] = value
+    return given
+
+
+def test_each_wrong_value_is_refused_by_its_fields_name():
+    records = Board().records
+    for name, value, problem in WRONG:
+        with raises(ArgumentError) as caught:
+            records.store(**_given(name, value))
+        assert caught.error.argument == name, (name, value, caught.error)
+        assert problem in caught.error.problem, (name, value, caught.error)
+
+
+def test_each_wrong_value_is_refused_in_an_update_too():
+    records = Board().records
+    ref = records.store(**GOOD).id
+    for name, value, _ in WRONG:
+        if value is not None:
+            with raises(ArgumentError) as caught:
+                records.update(ref, {name: value})
+            assert caught.error.argument == name
+
+
+def test_a_refused_value_writes_nothing():
+    board = Board()
+    before = board.records.bytes
+    for name, value, _ in WRONG:
+        with raises(ArgumentError):
+            board.records.store(**_given(name, value))
+    assert board.records.bytes == before and board.records.count() == 0
+
+
+def test_superseding_what_does_not_exist_is_refused():
+    with raises(NotFound) as caught:
+        Board().records.store("x", ["a"], supersedes="m7")
+    assert caught.error.ref == "m7"
+
+
+def test_what_does_not_exist_is_not_found():
+    records = Board().records
+    for attempt in (
+        lambda: records.get("m7"),
+        lambda: records.forget("m7"),
+        lambda: records.update("m7", {"tags": ["a"]}),
+        lambda: list(records.history("m7")),
+    ):
+        with raises(NotFound) as caught:
+            attempt()
+        assert str(caught.error).startswith("there is no memory m7")
+
+
+def test_the_line_of_another_thing_is_no_record():
+    board = Board()
+    ref = board.records.store("x y", ["a"]).id
+    board.records.forget(ref)
+    board.profile.write("user.md", "z")
+    for number in range(2, board.records_store.next_seq):
+        with raises(NotFound):
+            board.records.get("m%d" % number)
+
+
+def test_an_id_may_have_spaces_around_and_a_capital():
+    records = Board().records
+    ref = records.store(**GOOD).id
+    assert records.get(" M" + ref[1:] + " ")["id"] == ref
+
+
+def test_content_of_the_longest_length_is_kept_whole():
+    for letter in ("x", "字", "\x01"):
+        board = Board()
+        ref = board.records.store(letter * 1999 + "x", ["a"]).id
+        board.restart()
+        assert board.records.get(ref)["content"] == letter * 1999 + "x"
+
+
+def test_content_is_kept_as_given():
+    board = Board()
+    contents = ('He said "no\\n"', "line\nline\r\n\tline", "\u202eabc\x7f", "İstanbul ſtraße")
+    refs = [board.records.store(content, ["a"]).id for content in contents]
+    board.restart()
+    for ref, content in zip(refs, contents):
+        assert board.records.get(ref)["content"] == content
+
+
+def test_tags_and_keywords_may_be_one_text_with_commas():
+    records = Board().records
+    record = records.get(records.store("x y", "a, b", keywords="c,d").id)
+    assert record["tags"] == ["a", "b"] and record["keywords"] == ["c", "d"]

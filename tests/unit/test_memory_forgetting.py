@@ -1,0 +1,190 @@
+"""Forgetting means gone: from recall at once, from the flash at the next compaction, and nothing comes back instead."""
+
+from board import ANN, ROOM, Board
+from support import raises
+
+from engram.errors import NotFound
+from engram.memory.scope import OWNER
+
+SECRET = "zanzibar"
+
+
+def _told(board, content="the password is " + SECRET, asker=OWNER, **more):
+    """A turn, and the record that came from it; (record's id, turn's id)."""
+    turn = "t%d" % board.journal.add(asker, "user", asker.principal, content)
+    return board.records.store(content, ["note"], asker, turns=[turn], **more).id, turn
+
+
+def _recalled(board, asker=OWNER):
+    return [item.id for item in board.recall.find(SECRET, asker)]
+
+
+def test_a_forgotten_record_leaves_recall_at_once():
+    board = Board()
+    ref, turn = _told(board)
+    board.forgetting.forget(ref)
+    assert _recalled(board) == [turn]
+
+
+def test_its_turns_leave_recall_with_it_if_wanted():
+    board = Board()
+    ref, turn = _told(board)
+    record, gone = board.forgetting.forget(ref, with_turns=True)
+    assert gone == [turn] and record["id"] == ref
+    for _ in range(2):
+        assert _recalled(board) == []
+        with raises(NotFound):
+            board.journal.get(turn, OWNER)
+        board.restart()
+
+
+def test_the_turns_of_what_it_superseded_go_too():
+    board = Board()
+    first, first_turn = _told(board, "zanzibar one")
+    second, second_turn = _told(board, "zanzibar two", supersedes=first)
+    assert board.forgetting.forget(second, with_turns=True)[1] == [second_turn, first_turn]
+    assert _recalled(board) == []
+
+
+def test_undo_brings_record_and_turns_back():
+    board = Board()
+    ref, turn = _told(board)
+    board.forgetting.forget(ref, with_turns=True)
+    board.restart()
+    board.changes.undo()
+    for _ in range(2):
+        assert sorted(_recalled(board)) == [ref, turn]
+        board.restart()
+
+
+def test_undo_does_not_bring_back_a_turn_that_had_gone_before():
+    board = Board()
+    ref, turn = _told(board)
+    board.journal.redact(turn, OWNER)
+    assert board.forgetting.forget(ref, with_turns=True)[1] == []
+    board.changes.undo()
+    assert _recalled(board) == [ref]
+
+
+def test_undo_does_not_bring_back_a_turn_of_a_session_that_was_deleted_since():
+    board = Board()
+    ref, _ = _told(board)
+    board.forgetting.forget(ref, with_turns=True)
+    board.journal.delete(OWNER, board.journal.current(OWNER))
+    board.changes.undo()
+    assert _recalled(board) == [ref]
+
+
+def test_a_turn_of_another_is_not_redacted():
+    board = Board()
+    turn = "t%d" % board.journal.add(ANN, "user", "ann", SECRET)
+    ref = board.records.store(SECRET, ["a"], ROOM, turns=[turn]).id
+    assert board.forgetting.forget(ref, OWNER, with_turns=True)[1] == []
+    assert _recalled(board, ANN) == [turn]
+
+
+def test_after_compaction_the_text_stands_in_no_file():
+    board = Board(segment_bytes=1500)
+    ref, _ = _told(board)
+    board.records.update(ref, {"content": "it was zanzibar"})
+    for number in range(12):
+        board.journal.add(OWNER, "assistant", "engram", "some words %d" % number)
+        board.records.store("fact %d" % number, ["a"])
+    assert board.holds(SECRET)
+    board.forgetting.forget(ref, with_turns=True)
+    board.compact()
+    for _ in range(2):
+        assert not board.holds(SECRET)
+        board.restart()
+
+
+def test_after_compaction_tags_and_keywords_stand_in_no_file():
+    board = Board()
+    board.records.forget(board.records.store("one", ["quagga"], keywords=["okapi"]).id)
+    board.compact()
+    assert not board.holds("quagga") and not board.holds("okapi")
+
+
+def test_after_compaction_an_edited_text_stands_in_no_file():
+    board = Board()
+    board.profile.append("user.md", "Password: " + SECRET)
+    board.notes.append("MEMORY.md", "Password: " + SECRET)
+    board.profile.replace("user.md", SECRET, "***")
+    board.notes.write("MEMORY.md", "")
+    assert board.holds(SECRET)
+    board.compact()
+    assert not board.holds(SECRET)
+
+
+def test_after_compaction_a_deleted_session_stands_in_no_file():
+    board = Board()
+    board.journal.begin(OWNER, "about " + SECRET)
+    _, turn = _told(board)
+    board.journal.delete(OWNER, board.journal.current(OWNER))
+    board.records.forget("m1")
+    board.compact()
+    assert not board.holds(SECRET)
+    with raises(NotFound):
+        board.journal.get(turn, OWNER)
+
+
+def test_what_a_forgotten_record_superseded_does_not_come_back():
+    board = Board()
+    first = board.records.store("Ann lives in Rome", ["ann"]).id
+    second = board.records.store("Ann lives in Oslo", ["ann"], supersedes=first).id
+    third = board.records.store("Ann lives in Bern", ["ann"], supersedes=second).id
+    board.records.forget(third)
+    for _ in range(2):
+        for step in (board.restart, board.compact):
+            assert list(board.records.newest()) == []
+            step()
+    assert not board.holds("Ann lives")
+
+
+def test_what_was_restored_before_stays_when_the_newer_one_is_compacted_away():
+    board = Board()
+    first = board.records.store("Ann lives in Rome", ["ann"]).id
+    board.records.store("Ann lives in Oslo", ["ann"], supersedes=first)
+    board.changes.undo()
+    board.compact()
+    board.restart()
+    assert [record["id"] for record in board.records.newest()] == [first]
+
+
+def test_ids_are_never_used_again():
+    board = Board()
+    refs = []
+    for _ in range(4):
+        for _ in range(3):
+            refs.append(board.records.store("thing %d" % len(refs), ["a"]).id)
+            refs.append("t%d" % board.journal.add(OWNER, "user", "owner", "word %d" % len(refs)))
+            board.forgetting.forget(refs[-2])
+            board.journal.redact(refs[-1], OWNER)
+        board.compact()
+        board.restart()
+    assert len(set(refs)) == len(refs)
+
+
+def test_a_sessions_thread_can_be_walked_over_turns_that_were_compacted_away():
+    board = Board(segment_bytes=1200)
+    turns = ["t%d" % board.journal.add(OWNER, "user", "owner", "word %d" % number) for number in range(12)]
+    for turn in turns[3:9]:
+        board.journal.redact(turn, OWNER)
+    board.compact()
+    board.restart()
+    texts = [turn["text"] for turn in board.journal.get(turns[-1], OWNER, around=11)]
+    assert texts == ["word %d" % number for number in (0, 1, 2, 9, 10, 11)]
+
+
+def test_compaction_twice_changes_nothing_more():
+    board = Board()
+    for number in range(8):
+        _told(board, "zanzibar %d" % number)
+    board.forgetting.forget("m3", with_turns=True)
+    board.compact()
+    found = sorted(_recalled(board))
+    sizes = board.records.bytes, board.journal.bytes
+    board.compact()
+    board.restart()
+    assert sorted(_recalled(board)) == found
+    assert sizes == (board.records.bytes, board.journal.bytes)

@@ -1,0 +1,259 @@
+"""Records: what is stored is found, what has changed takes the place of the old, what is forgotten has gone."""
+
+from board import DAY, NOW, Board
+from support import raises
+
+from engram.errors import ArgumentError, NotFound, StoreFull
+
+
+def _contents(board, **more):
+    return [record["content"] for record in board.records.newest(**more)]
+
+
+def _found(board, query, limit=10):
+    return [record["content"] for _, record in board.records.search(query, limit)]
+
+
+def test_a_stored_record_has_an_id_and_is_read_back():
+    records = Board().records
+    stored = records.store("The bike is green", ["bike"])
+    assert stored.outcome == "stored"
+    assert records.get(stored.id)["content"] == "The bike is green"
+
+
+def test_a_record_keeps_all_that_it_was_given():
+    records = Board().records
+    given = {
+        "keywords": ["velo", "cycle"],
+        "type": "preference",
+        "importance": 0.75,
+        "source": "import",
+        "pinned": True,
+        "expires": NOW + DAY,
+        "turns": ["t3", "t4"],
+    }
+    record = records.get(records.store("The bike is green", ["bike", "colour"], **given).id)
+    assert {name: record[name] for name in given} == given
+    assert record["tags"] == ["bike", "colour"]
+
+
+def test_a_record_is_there_after_a_restart():
+    board = Board()
+    ref = board.records.store("The bike is green", ["bike"]).id
+    board.restart()
+    assert board.records.get(ref)["content"] == "The bike is green"
+
+
+def test_records_are_listed_newest_first():
+    board = Board()
+    for number in range(3):
+        board.records.store("thing %d" % number, ["a"])
+    assert _contents(board) == ["thing 2", "thing 1", "thing 0"]
+
+
+def test_a_record_is_found_by_content_keyword_and_tag():
+    board = Board()
+    board.records.store("The bike is green", ["transport"], keywords=["velocipede"])
+    for query in ("greens", "velocipede", "transport"):
+        assert _found(board, query) == ["The bike is green"]
+
+
+def test_text_of_any_script_is_found():
+    board = Board()
+    texts = ("我的自行车是绿色的", "دراجتي خضراء", "party 🎉 on friday")
+    for content, tag in zip(texts, ("颜色", "ألوان", "🎉")):
+        board.records.store(content, [tag])
+    board.restart()
+    for query, content in zip(("自行车", "خضراء", "🎉"), texts):
+        assert _found(board, query)[:1] == [content]
+    for tag, content in zip(("颜色", "ألوان", "🎉"), texts):
+        assert _contents(board, tags=[tag]) == [content]
+
+
+def test_tags_have_one_form():
+    board = Board()
+    ref = board.records.store("x y z", ["#Big Cats", "big,cats", "CATS"]).id
+    assert board.records.get(ref)["tags"] == ["big-cats", "cats"]
+    assert _contents(board, tags=["Big Cats"]) == ["x y z"]
+
+
+def test_the_catalog_counts_live_records():
+    records = Board().records
+    records.store("one", ["a", "b"])
+    records.store("two", ["a"])
+    records.forget(records.store("three", ["b"]).id)
+    assert sorted(records.tags()) == [("a", 2), ("b", 1)]
+
+
+# --- duplicates
+
+
+def test_equal_content_is_not_stored_twice():
+    records = Board().records
+    first = records.store("I like tea.", ["a"])
+    second = records.store("i like TEA!", ["b"])
+    assert (second.outcome, second.id) == ("duplicate", first.id)
+    assert records.count() == 1
+
+
+def test_content_that_differs_in_a_sign_is_no_duplicate():
+    records = Board().records
+    for content in ("She codes in C", "She codes in C++", "She codes in C#", "limit is 5", "limit is -5"):
+        assert records.store(content, ["a"]).outcome == "stored"
+
+
+def test_nearly_equal_content_is_stored_and_reported():
+    records = Board().records
+    first = records.store("the garage door code is 1234", ["code"]).id
+    second = records.store("the garage door code is 5678", ["code"])
+    assert (second.outcome, second.similar) == ("stored", [first])
+
+
+def test_what_shares_only_a_tag_is_not_reported():
+    records = Board().records
+    records.store("the garage door is grey", ["house"])
+    assert records.store("my aunt bakes bread", ["house"]).similar == []
+
+
+def test_a_forgotten_record_is_no_duplicate():
+    records = Board().records
+    records.forget(records.store("I like tea", ["a"]).id)
+    assert records.store("I like tea", ["a"]).outcome == "stored"
+
+
+def test_an_expired_record_is_no_duplicate():
+    board = Board()
+    board.records.store("parked on level 3", ["a"], expires=NOW + 60)
+    board.now += 60
+    assert board.records.store("parked on level 3", ["a"]).outcome == "stored"
+
+
+# --- updates
+
+
+def test_an_update_keeps_the_id_and_what_was_not_named():
+    records = Board().records
+    ref = records.store("The bike is green", ["bike"], importance=0.9).id
+    records.update(ref, {"content": "The bike is red"})
+    record = records.get(ref)
+    assert (record["content"], record["tags"], record["importance"]) == ("The bike is red", ["bike"], 0.9)
+
+
+def test_an_update_gives_the_new_version():
+    records = Board().records
+    ref = records.store("The bike is green", ["bike"]).id
+    assert records.update(ref, {"tags": ["colour"]})["tags"] == ["colour"]
+
+
+def test_after_an_update_only_the_new_words_find_it():
+    board = Board()
+    board.records.update(board.records.store("The bike is green", ["a"]).id, {"content": "The bike is red"})
+    assert _found(board, "green") == [] and _found(board, "red") == ["The bike is red"]
+
+
+def test_fields_can_be_cleared():
+    board = Board()
+    ref = board.records.store("x y", ["a"], keywords=["k"], expires=NOW + 60, turns=["t3"]).id
+    board.records.update(ref, {"keywords": None, "expires": None, "turns": None})
+    board.restart()
+    record = board.records.get(ref)
+    assert not [name for name in ("keywords", "expires", "turns") if name in record]
+
+
+def test_what_a_record_needs_cannot_be_cleared():
+    records = Board().records
+    ref = records.store("x y", ["a"]).id
+    for name in ("content", "tags", "type", "importance", "pinned"):
+        with raises(ArgumentError) as caught:
+            records.update(ref, {name: None})
+        assert caught.error.argument == name and "cannot be cleared" in str(caught.error)
+
+
+def test_what_a_record_supersedes_cannot_be_changed_later():
+    records = Board().records
+    first = records.store("x y", ["a"]).id
+    second = records.store("x z", ["a"]).id
+    with raises(ArgumentError):
+        records.update(second, {"supersedes": first})
+
+
+# --- change and history
+
+
+def test_a_superseded_record_leaves_search_and_list():
+    board = Board()
+    old = board.records.store("Ann lives in Rome", ["ann"]).id
+    board.records.store("Ann lives in Oslo", ["ann"], supersedes=old)
+    for _ in range(2):
+        assert _found(board, "Ann lives") == ["Ann lives in Oslo"]
+        assert _contents(board) == ["Ann lives in Oslo"]
+        board.restart()
+
+
+def test_a_superseded_record_can_be_neither_changed_nor_superseded_again():
+    records = Board().records
+    old = records.store("Ann lives in Rome", ["ann"]).id
+    records.store("Ann lives in Oslo", ["ann"], supersedes=old)
+    for change in (
+        lambda: records.update(old, {"tags": ["x"]}),
+        lambda: records.forget(old),
+        lambda: records.store("Ann lives in Bern", ["ann"], supersedes=old),
+    ):
+        with raises(NotFound) as caught:
+            change()
+        assert "a newer one has taken its place" in str(caught.error)
+
+
+def test_history_has_all_versions_newest_first():
+    board = Board()
+    first = board.records.store("v1", ["a"]).id
+    board.records.update(first, {"content": "v2"})
+    second = board.records.store("v3", ["a"], supersedes=first).id
+    board.records.update(second, {"content": "v4"})
+    for _ in range(2):
+        assert [version["content"] for version in board.records.history(second)] == ["v4", "v3", "v2", "v1"]
+        board.compact()
+        board.restart()
+
+
+def test_a_record_that_has_expired_is_neither_found_nor_listed():
+    board = Board()
+    board.records.store("parked on level 3", ["a"], expires=NOW + 60)
+    board.now = NOW + 59
+    assert _found(board, "parked") and _contents(board)
+    board.now = NOW + 60
+    assert _found(board, "parked") == [] and _contents(board) == []
+
+
+def test_expired_records_do_not_take_the_places_of_live_ones():
+    board = Board()
+    for number in range(12):
+        board.records.store("parked parked %d" % number, ["a"], expires=NOW + 60)
+    board.records.store("we parked on the left", ["a"])
+    board.now = NOW + 60
+    assert _found(board, "parked", 3) == ["we parked on the left"]
+
+
+# --- limits
+
+
+def test_a_full_memory_refuses_to_grow_and_says_what_to_do():
+    records = Board(records_bytes=2000).records
+    with raises(StoreFull) as caught:
+        for number in range(100):
+            records.store("thing number %d" % number, ["a"])
+    assert "forget something" in str(caught.error)
+    with raises(StoreFull):
+        records.update("m1", {"content": "something else"})
+
+
+def test_a_full_memory_has_room_again_after_forgetting_and_compaction():
+    board = Board(records_bytes=2000)
+    stored = []
+    with raises(StoreFull):
+        while True:
+            stored.append(board.records.store("thing number %d" % len(stored), ["a"]).id)
+    for ref in stored:
+        board.records.forget(ref)
+    board.compact()
+    assert board.records.store("something new", ["a"]).outcome == "stored"

@@ -1,0 +1,239 @@
+"""Profile and notes: small texts with limits, edited by piece, confined to their own files."""
+
+import os
+
+from board import DAY, NOW, Board
+from support import raises
+
+from engram import files
+from engram.errors import ArgumentError, NotFound
+from engram.memory.profile import FILES, TEMPLATES
+
+TODAY = "2026-09-21.md"
+YESTERDAY = "2026-09-20.md"
+
+
+def _refused(attempt, argument, problem):
+    with raises(ArgumentError) as caught:
+        attempt()
+    assert caught.error.argument == argument, str(caught.error)
+    assert problem in caught.error.problem, str(caught.error)
+
+
+def _kinds(board):
+    """Profile and notes with a file of each: what both must do alike."""
+    return ((board.profile, "user.md"), (board.notes, "MEMORY.md"))
+
+
+# --- both
+
+
+def test_a_text_is_read_as_it_was_written():
+    board = Board()
+    content = "# Title\n\n- 猫 and قطة\n- \"quoted\" \\ and \ttab 🎉"
+    for keeper, name in _kinds(board):
+        keeper.write(name, content)
+    board.restart()
+    for keeper, name in _kinds(board):
+        assert keeper.text(name) == content
+
+
+def test_an_appended_line_stands_on_a_line_of_its_own():
+    board = Board()
+    for keeper, name in _kinds(board):
+        keeper.write(name, "one")
+        keeper.append(name, "two")
+        keeper.append(name, "three\n")
+        assert keeper.text(name) == "one\ntwo\nthree\n"
+
+
+def test_a_piece_that_stands_there_once_is_replaced():
+    board = Board()
+    for keeper, name in _kinds(board):
+        keeper.write(name, "one two three")
+        keeper.replace(name, "two ", "")
+        assert keeper.text(name) == "one three"
+
+
+def test_a_piece_that_is_not_there_or_twice_is_not_replaced():
+    for keeper, name in _kinds(Board()):
+        keeper.write(name, "one two two")
+        problem = "stands not at all in %s; give a piece of it that stands there exactly once." % name
+        _refused(lambda: keeper.replace(name, "four", "x"), "old", problem)
+        _refused(lambda: keeper.replace(name, "two", "x"), "old", "stands 2 times in " + name)
+        _refused(lambda: keeper.replace(name, "", "x"), "old", "must be the text to replace")
+        assert keeper.text(name) == "one two two"
+
+
+def test_what_is_no_text_is_refused():
+    for keeper, name in _kinds(Board()):
+        before = keeper.text(name)
+        for content in (None, 5, ["a"]):
+            _refused(lambda: keeper.write(name, content), "text", "must be a text")
+            _refused(lambda: keeper.append(name, content), "text", "must be a text that is not empty")
+        _refused(lambda: keeper.append(name, " \n"), "text", "must be a text that is not empty")
+        _refused(lambda: keeper.write(name, "a\0b"), "text", "NUL")
+        _refused(lambda: keeper.append(name, "a\0b"), "text", "NUL")
+        assert keeper.text(name) == before
+
+
+def test_a_text_over_the_limit_is_refused_and_the_old_one_stays():
+    board = Board(profile_chars=300, notes_chars=300)
+    for keeper, name in _kinds(board):
+        keeper.write(name, "字" * 298)
+        _refused(lambda: keeper.write(name, "x" * 301), "text", "%s would have 301 characters, at most 300" % name)
+        _refused(lambda: keeper.append(name, "字"), "text", "would have 301 characters")
+        _refused(lambda: keeper.write(name, "字" * 299 + "ab"), "text", "would have 301 characters")
+        assert keeper.text(name) == "字" * 298
+
+
+def test_a_refused_edit_leaves_nothing_to_undo():
+    board = Board()
+    board.profile.write("user.md", "one")
+    for keeper, name in _kinds(board):
+        for attempt in (lambda: keeper.write(name, "x" * 9000), lambda: keeper.replace(name, "four", "x")):
+            with raises(ArgumentError):
+                attempt()
+    board.changes.undo()
+    assert board.profile.text("user.md") == TEMPLATES["user.md"]
+
+
+def test_bytes_that_are_no_text_are_shown_as_such():
+    board = Board()
+    files.write(board.place + "/memory/MEMORY.md", b"a\xff\xfeb")
+    assert board.notes.text("MEMORY.md") == "a��b"
+
+
+# --- profile
+
+
+def test_the_profile_begins_with_its_templates():
+    profile = Board().profile
+    for name in FILES:
+        assert profile.text(name) == TEMPLATES[name]
+
+
+def test_a_restart_does_not_write_the_templates_again():
+    board = Board()
+    board.profile.write("soul.md", "Calm")
+    board.restart()
+    assert board.profile.text("soul.md") == "Calm"
+
+
+def test_what_a_person_wrote_over_the_limit_is_cut_and_told():
+    board = Board(profile_chars=300)
+    files.write(board.place + "/profile/user.md", "字" * 310)
+    assert board.profile.text("user.md") == "字" * 300 and board.profile.overlong("user.md") == 10
+
+
+def test_the_profile_has_no_other_files():
+    board = Board()
+    for name in ("USER.md", "user.md/../soul.md", "../memory/MEMORY.md", "user.md\0", "", None, "secrets.json"):
+        _refused(lambda: board.profile.text(name), "file", "must be one of identity.md, soul.md, user.md")
+        _refused(lambda: board.profile.write(name, "x"), "file", "must be one of")
+
+
+# --- notes
+
+TRICKS = (
+    "../x",
+    "../profile/user.md",
+    "MEMORY.md/../../profile/user.md",
+    "MEMORY.md\0",
+    "/MEMORY.md",
+    "memory.md",
+    "MEMORY.md.new",
+    "2026-02-30.md",
+    "2026-13-01.md",
+    "2026-9-21.md",
+    "02026-09-21.md",
+    "२०२६-०९-२१.md",
+    "2026-09-21.md/..",
+    "2026/09/21.md",
+    "memory_records.jsonl",
+    "reserve.bin",
+    "",
+    ".",
+    None,
+    7,
+)
+
+
+def test_a_name_that_is_no_notes_is_refused():
+    board = Board()
+    before = sorted(os.listdir(board.place + "/memory"))
+    notes = board.notes
+    for name in TRICKS:
+        _refused(lambda: notes.text(name), "file", "must be MEMORY.md or a day's note such as " + TODAY)
+        _refused(lambda: notes.lines(name), "file", "must be MEMORY.md")
+        for attempt in (
+            lambda: notes.write(name, "x"),
+            lambda: notes.append(name, "x"),
+        ):
+            _refused(attempt, "file", "can be changed only if it is one of MEMORY.md, %s, %s" % (TODAY, YESTERDAY))
+        with raises(ArgumentError):
+            notes.replace(name, "x", "y")
+    assert sorted(os.listdir(board.place + "/memory")) == before
+
+
+def test_only_the_notes_of_today_and_yesterday_can_be_changed():
+    board = Board()
+    for name in (TODAY, YESTERDAY):
+        board.notes.append(name, "x")
+    for name in ("2026-09-19.md", "2026-09-22.md"):
+        _refused(lambda: board.notes.append(name, "x"), "file", "can be changed only if it is one of")
+
+
+def test_an_older_note_can_still_be_read():
+    board = Board()
+    board.notes.append(TODAY, "went out")
+    board.now += 5 * DAY
+    assert board.notes.lines(TODAY) == ["went out", ""]
+
+
+def test_the_day_is_that_of_the_time_zone():
+    board = Board()
+    board.clock.zone_minutes = 600  # 14:13 in Greenwich is past midnight there
+    assert (board.notes.today(), board.notes.yesterday()) == ("2026-09-22.md", TODAY)
+
+
+def test_a_note_has_the_time_of_day_and_stands_on_one_line():
+    board = Board()
+    board.notes.note("went\n out ")
+    board.now = NOW + 3600
+    board.notes.note("came back")
+    assert board.notes.text(TODAY) == "- 14:13 went out\n- 15:13 came back\n"
+
+
+def test_an_empty_note_is_refused():
+    for content in ("", "\n ", None):
+        _refused(lambda: Board().notes.note(content), "text", "must be a text that is not empty")
+
+
+def test_lines_are_given_from_the_first_that_is_wanted():
+    board = Board()
+    board.notes.write("MEMORY.md", "\n".join("line %d" % number for number in range(1, 11)))
+    assert board.notes.lines("MEMORY.md", 3, 2) == ["line 3", "line 4"]
+    assert board.notes.lines("MEMORY.md", 10) == ["line 10"]
+    assert board.notes.lines("MEMORY.md", 11) == []
+    for first in (0, -1, None, "1"):
+        _refused(lambda: board.notes.lines("MEMORY.md", first), "first", "must be a line number from 1 on")
+
+
+def test_a_note_that_does_not_exist_is_not_found():
+    board = Board()
+    with raises(NotFound) as caught:
+        board.notes.lines("MEMORY.md")
+    assert str(caught.error) == "there is no note MEMORY.md; there are none yet."
+    board.notes.append(TODAY, "x")
+    with raises(NotFound) as caught:
+        board.notes.lines("MEMORY.md")
+    assert str(caught.error) == "there is no note MEMORY.md; there are %s." % TODAY
+
+
+def test_names_are_listed_with_the_newest_note_first():
+    board = Board()
+    board.notes.append(YESTERDAY, "x")
+    board.notes.append(TODAY, "x")
+    board.notes.write("MEMORY.md", "x")
+    assert board.notes.names() == ["MEMORY.md", TODAY, YESTERDAY]

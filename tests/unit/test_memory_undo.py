@@ -1,0 +1,193 @@
+"""Undo takes back one change after another, of every kind, after a restart too, and as far as the last compaction."""
+
+from board import NOW, Board
+from support import raises
+
+from engram.errors import NotFound
+
+
+def _contents(board):
+    return sorted(record["content"] for record in board.records.newest())
+
+
+def _undo(board):
+    """Undo after a restart, which must make no difference."""
+    board.restart()
+    return board.changes.undo()
+
+
+def test_with_nothing_to_undo_it_says_so():
+    with raises(NotFound) as caught:
+        Board().changes.undo()
+    assert "there is no change to undo" in str(caught.error)
+
+
+def test_a_stored_record_is_taken_back():
+    board = Board()
+    board.records.store("one", ["a"])
+    assert _undo(board) == "m1 was taken back: one"
+    assert _contents(board) == []
+
+
+def test_an_update_is_taken_back():
+    board = Board()
+    board.records.store("one", ["a"], keywords=["k"], expires=NOW + 60)
+    board.records.update("m1", {"content": "two", "tags": ["b"], "keywords": None, "expires": None})
+    assert _undo(board) == "m1 is again: one"
+    record = board.records.get("m1")
+    assert (record["tags"], record["keywords"], record["expires"]) == (["a"], ["k"], NOW + 60)
+
+
+def test_a_forgetting_is_taken_back():
+    board = Board()
+    board.records.store("one", ["a"])
+    board.records.forget("m1")
+    assert _undo(board) == "m1 is remembered again: one"
+    assert _contents(board) == ["one"]
+
+
+def test_superseding_is_taken_back():
+    board = Board()
+    board.records.store("one", ["a"])
+    board.records.store("two", ["a"], supersedes="m1")
+    assert _undo(board) == "m2 was taken back: two (m1 holds again)"
+    for _ in range(2):
+        assert _contents(board) == ["one"]
+        board.compact()
+        board.restart()
+
+
+def test_a_forgetting_with_what_it_superseded_is_taken_back_with_the_whole_history():
+    board = Board()
+    board.records.store("one", ["a"])
+    board.records.store("two", ["a"], supersedes="m1")
+    board.records.store("three", ["a"], supersedes="m2")
+    board.records.update("m3", {"content": "four"})
+    board.records.forget("m3")
+    _undo(board)
+    for _ in range(2):
+        assert _contents(board) == ["four"]
+        history = [version["content"] for version in board.records.history("m3")]
+        assert [content for at, content in enumerate(history) if content not in history[:at]] == [
+            "four",
+            "three",
+            "two",
+            "one",
+        ]
+        board.compact()
+        board.restart()
+
+
+def test_several_changes_are_taken_back_one_by_one():
+    board = Board()
+    states = []
+
+    def change(what):
+        states.append(_contents(board))
+        what()
+
+    change(lambda: board.records.store("one", ["a"]))
+    change(lambda: board.records.store("two", ["a"]))
+    change(lambda: board.records.update("m1", {"content": "three"}))
+    change(lambda: board.records.update("m1", {"content": "four"}))
+    change(lambda: board.records.store("five", ["a"], supersedes="m1"))
+    change(lambda: board.records.forget("m2"))
+    while states:
+        _undo(board)
+        assert _contents(board) == states.pop()
+    with raises(NotFound):
+        _undo(board)
+
+
+def test_undo_goes_on_behind_a_change_that_came_after_an_undo():
+    board = Board()
+    board.records.store("one", ["a"])
+    board.records.store("two", ["a"])
+    _undo(board)
+    board.records.store("three", ["a"])
+    _undo(board)
+    assert _contents(board) == ["one"]
+    _undo(board)
+    assert _contents(board) == []
+
+
+def test_an_edit_of_the_profile_is_taken_back():
+    board = Board()
+    before = board.profile.text("user.md")
+    board.profile.append("user.md", "Likes tea")
+    assert _undo(board) == "user.md is again as it was before the last change."
+    assert board.profile.text("user.md") == before
+
+
+def test_edits_of_a_note_are_taken_back_one_by_one():
+    board = Board()
+    notes = board.notes
+    notes.write("MEMORY.md", "one")
+    notes.append("MEMORY.md", "two")
+    notes.append("MEMORY.md", "三 🎉")
+    notes.replace("MEMORY.md", "two", "TWO")
+    for content in ("one\ntwo\n三 🎉\n", "one\ntwo\n", "one", ""):
+        _undo(board)
+        assert board.notes.text("MEMORY.md") == content
+
+
+def test_a_long_text_in_any_script_is_taken_back():
+    for letter in ("x", "字", "\x01"):
+        board = Board()
+        board.notes.write("MEMORY.md", letter * 5000)
+        board.notes.write("MEMORY.md", "short")
+        _undo(board)
+        assert board.notes.text("MEMORY.md") == letter * 5000
+
+
+def test_edits_of_several_files_are_taken_back_in_order():
+    board = Board()
+    board.notes.note("went out")
+    board.records.store("one", ["a"])
+    board.profile.write("soul.md", "Calm")
+    _undo(board)
+    assert "Warm" in board.profile.text("soul.md") and _contents(board) == ["one"]
+    _undo(board)
+    assert _contents(board) == [] and "went out" in board.notes.text(board.notes.today())
+    _undo(board)
+    assert board.notes.text(board.notes.today()) == ""
+
+
+def test_undo_stops_at_the_last_compaction():
+    board = Board()
+    board.records.store("one", ["a"])
+    board.records.store("two", ["a"])
+    board.records.forget("m2")
+    board.compact()
+    for _ in range(2):
+        with raises(NotFound) as caught:
+            board.changes.undo()
+        assert "until the memory is compacted" in str(caught.error)
+        assert _contents(board) == ["one"]
+        board.restart()
+
+
+def test_after_a_compaction_new_changes_are_taken_back():
+    board = Board()
+    board.records.store("one", ["a"])
+    board.compact()
+    board.records.update("m1", {"content": "two"})
+    board.records.forget("m1")
+    _undo(board)
+    assert _contents(board) == ["two"]
+    _undo(board)
+    assert _contents(board) == ["one"]
+    with raises(NotFound):
+        _undo(board)
+
+
+def test_undo_looks_back_over_a_bounded_number_of_lines():
+    board = Board()
+    for number in range(40):
+        board.records.store("thing %d" % number, ["a"])
+    undone = 0
+    with raises(NotFound):
+        while True:
+            board.changes.undo()
+            undone += 1
+    assert 30 <= undone < 40
