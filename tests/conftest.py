@@ -11,9 +11,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import firmware_build
 import get_micropython
-import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 UNIT = ROOT / "tests" / "unit"

@@ -56,9 +56,6 @@ def make_venv() -> None:
 
 def main() -> int:
     """Bring .venv in line with the lock file; status 1 with a sentence when that cannot be done."""
-    if sys.version_info < (3, 11):
-        print(f"Python 3.11 or newer is needed, this is {sys.version.split()[0]}: set PYTHON=...", file=sys.stderr)
-        return 1
     wanted = hashlib.sha256(LOCK.read_bytes() + sys.version.encode()).hexdigest()
     if STAMP.exists() and STAMP.read_text() == wanted:
         return 0

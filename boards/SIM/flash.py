@@ -19,12 +19,10 @@ class Flash:
         try:
             self._file = open(path, "r+b")
             self.blocks = os.stat(path)[6] // BLOCK
-            self.is_new = False
         except OSError:
             self._file = open(path, "w+b")
             for _ in range(self.blocks):
                 self._file.write(self._blank)
-            self.is_new = True
 
     def readblocks(self, block: int, buffer, offset: int = 0) -> None:
         """Read len(buffer) bytes."""
@@ -44,7 +42,7 @@ class Flash:
         self._file.write(buffer)
 
     def ioctl(self, operation: int, argument: int):
-        """Control requests: 4 number of blocks, 5 their size, 6 erase one."""
+        """Control requests: 3 sync, 4 number of blocks, 5 their size, 6 erase one."""
         if operation == 4:
             return self.blocks
         if operation == 5:
@@ -53,8 +51,7 @@ class Flash:
             self.erases += 1
             self._file.seek(argument * BLOCK)
             self._file.write(self._blank)
-        if operation == 3:
-            self._file.flush()
+        # Nothing to sync: what was written is the host's already, and stays when this process is killed.
         return 0
 
 
@@ -62,8 +59,15 @@ def mount(path: str, size: int, where: str) -> Flash:
     """Mount the littlefs in the file at `path` as `where`, formatting a new file."""
     import vfs  # type: ignore
 
+    try:
+        os.stat(path)
+    except OSError:
+        # Under another name until it is formatted: what is cut off before then is begun anew.
+        with open(path + ".new", "wb"):
+            pass
+        os.remove(path + ".new")
+        vfs.VfsLfs2.mkfs(Flash(path + ".new", size), readsize=_READ, progsize=_READ)
+        os.rename(path + ".new", path)
     device = Flash(path, size)
-    if device.is_new:
-        vfs.VfsLfs2.mkfs(device, readsize=_READ, progsize=_READ)
     vfs.mount(vfs.VfsLfs2(device, readsize=_READ, progsize=_READ), where)
     return device

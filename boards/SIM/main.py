@@ -44,6 +44,9 @@ def _overrides() -> dict:
     for variable, name in _FROM_ENVIRONMENT:
         if os.getenv(variable):
             overrides[name] = os.getenv(variable)
+    if "llm.url" in overrides:
+        # The key in secrets.json belongs to the service in config.json: no other one may see it.
+        overrides.setdefault("llm.key", "")
     return overrides
 
 

@@ -1,7 +1,6 @@
 """The application: wires one board's parts together, runs the channels, and is what code on the board talks to."""
 
 import asyncio
-import gc
 import sys
 
 from engram import __version__, files, log
@@ -11,9 +10,9 @@ from engram.agent.offline import HINT, Offline
 from engram.agent.tools import Tools
 from engram.channels.commands import Commands, counted
 from engram.clock import Clock, zone_minutes
-from engram.compat import const, sleep_ms
+from engram.compat import collect_after, const, sleep_ms
 from engram.config import Config
-from engram.errors import ConfigError
+from engram.errors import ArgumentError, ConfigError
 from engram.memory.changes import Changes
 from engram.memory.facade import Memory
 from engram.memory.forgetting import Forgetting
@@ -24,17 +23,31 @@ from engram.memory.recall import Recall
 from engram.memory.records import Records, describe
 from engram.memory.scope import OWNER
 from engram.store.log import Log
-from engram.store.reserve import Reserve
+from engram.store.reserve import TURNS_BYTES, Reserve
 from engram.store.store import Store
 
 _GC_THRESHOLD = const(20000)  # keeps long-lived tables from scattering over the heap
 _FIRST_PAUSE_MS = const(500)  # before a task that failed is started again; doubles up to the longest
 _LONGEST_PAUSE_MS = const(60000)
+_UPKEEP_MS = const(5000)  # between two looks at what idles
 _ROOTS_LARGEST = const(32768)  # bytes of the file of root certificates
 
 
 class Parts:
     """What the board's agent is made of; each part is handed what it needs from here."""
+
+    config: Config
+    clock: Clock
+    records: Records
+    journal: Journal
+    forgetting: Forgetting
+    changes: Changes
+    profile: Profile
+    notes: Notes
+    recall: Recall
+    tools: Tools
+    agent: Agent
+    commands: Commands
 
 
 class App:
@@ -45,8 +58,7 @@ class App:
     """
 
     def __init__(self, folder: str = "", overrides=None):
-        if hasattr(gc, "mem_free"):
-            gc.threshold(_GC_THRESHOLD)
+        collect_after(_GC_THRESHOLD)
         self.config = Config(folder, overrides)
         log.level = log.NAMES.index(self.config.get("log.level"))
         self._parts = self._assemble(folder)
@@ -62,14 +74,16 @@ class App:
         parts.clock = clock = Clock(zone_minutes(config.get("timezone")))
         files.make_folder(folder + "/memory")
         reserve = Reserve(folder + "/memory/reserve.bin")
+        turns_reserve = Reserve(folder + "/journal/reserve.bin", TURNS_BYTES)
 
         records_log = Log(folder + "/memory", "memory_records")
         records_store = Store(records_log, describe, None, reserve)
         records_store.open()
-        parts.records = Records(records_store, clock, config.get("records.content_chars"), config.get("records.bytes"))
+        limit, cap = config.get("records.content_chars"), config.get("records.bytes")
+        parts.records = Records(records_store, clock, limit, cap, turns_reserve.keep)
 
         def journal_store(describe_turn, header, forget_all):
-            return Store(Log(folder + "/journal", "journal", header), describe_turn, forget_all, reserve)
+            return Store(Log(folder + "/journal", "journal", header), describe_turn, forget_all, turns_reserve)
 
         parts.journal = Journal(journal_store, clock, config.get("session.live"), config.get("journal.bytes"))
         parts.journal.open()
@@ -84,7 +98,7 @@ class App:
         parts.tools = Tools(parts, config.get("mode"))
         parts.agent = Agent(parts, Context(parts), parts.tools, _model(config, folder), Offline(parts))
         parts.commands = Commands(parts)
-        if not reserve.keep():
+        if not (turns_reserve.keep() and reserve.keep()):
             log.warning("store", "the flash is nearly full: forget something and /compact")
         return parts
 
@@ -130,8 +144,19 @@ class App:
     async def _run(self) -> None:
         channels = self._channels or [("console", self.console)]
         self._tasks = [asyncio.create_task(self._supervise(name, run)) for name, run in channels]
-        for task in self._tasks:
-            await task
+        upkeep = asyncio.create_task(self._supervise("upkeep", self._upkeep))
+        try:
+            for task in self._tasks:
+                await task
+        finally:
+            upkeep.cancel()
+
+    async def _upkeep(self) -> None:
+        """What is to be done now and then: an idle link to the model gives its memory back."""
+        model = self._parts.agent.model
+        while model:
+            await sleep_ms(_UPKEEP_MS)
+            model.tidy()
 
     async def _cancel(self) -> None:
         for task in self._tasks:
@@ -176,12 +201,20 @@ def _model(config, folder: str):
     from engram.llm.model import Model
 
     if config.get("llm.api") == "anthropic":
-        from engram.llm.anthropic import Anthropic as Adapter
+        from engram.llm.anthropic import Anthropic
+
+        adapter = Anthropic()
     else:
-        from engram.llm.openai import OpenAI as Adapter
+        from engram.llm.openai import OpenAI, limit_field
+
+        adapter = OpenAI(limit=limit_field(url))
     connect, stall = config.get("llm.connect_seconds"), config.get("llm.stall_seconds")
-    client = Client(url, connect_ms=connect * 1000, stall_ms=stall * 1000, tls=_trust(config, folder, url))
-    return Model(client, Adapter(), name=name, key=config.secret("llm.key"), retries=config.get("llm.retries"))
+    trust = _trust(config, folder, url)
+    try:
+        client = Client(url, connect_ms=connect * 1000, stall_ms=stall * 1000, tls=trust)
+    except ArgumentError as error:
+        raise ConfigError("llm.url", error.problem) from None
+    return Model(client, adapter, name=name, key=config.secret("llm.key"), retries=config.get("llm.retries"))
 
 
 def _trust(config, folder: str, url: str):
@@ -194,4 +227,10 @@ def _trust(config, folder: str, url: str):
     roots = files.read(folder + "/" + name, _ROOTS_LARGEST)
     if not roots:
         raise ConfigError("llm.roots", "there is no file %s with root certificates; see docs/settings.md." % name)
-    return tls_context(roots)
+    try:
+        try:
+        return tls_context(roots)
+    except ArgumentError as error:
+        raise ConfigError("llm.roots", name + " " + error.problem) from None
+    except ArgumentError as error:
+        raise ConfigError("llm.roots", name + " " + error.problem) from None

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import sys
 import time
 
 try:
@@ -13,13 +14,15 @@ except ImportError:
         return value
 
 
-try:
-    from time import ticks_add, ticks_diff, ticks_ms  # type: ignore
-except ImportError:
-    _PERIOD = 1 << 30
+if hasattr(time, "ticks_ms"):
+    ticks_ms = time.ticks_ms  # pyright: ignore
+    ticks_diff = time.ticks_diff  # pyright: ignore
+    ticks_add = time.ticks_add  # pyright: ignore
+else:
+    _PERIOD = const(1 << 30)
 
     def ticks_ms() -> int:
-        """Milliseconds of a wrapping counter: compare with ticks_diff, never subtract."""
+        """Milliseconds of a counter that wraps: compare with ticks_diff, never subtract."""
         return time.monotonic_ns() // 1_000_000 % _PERIOD
 
     def ticks_diff(end: int, start: int) -> int:
@@ -34,7 +37,7 @@ except ImportError:
 async def sleep_ms(milliseconds: int) -> None:
     """Let other tasks run for a while."""
     if hasattr(asyncio, "sleep_ms"):
-        await asyncio.sleep_ms(milliseconds)
+        await asyncio.sleep_ms(milliseconds)  # pyright: ignore
     else:
         await asyncio.sleep(milliseconds / 1000)
 
@@ -42,15 +45,28 @@ async def sleep_ms(milliseconds: int) -> None:
 async def wait_for_ms(awaitable, milliseconds: int):
     """Await with a timeout; asyncio.TimeoutError when it is over."""
     if hasattr(asyncio, "wait_for_ms"):
-        return await asyncio.wait_for_ms(awaitable, milliseconds)
+        return await asyncio.wait_for_ms(awaitable, milliseconds)  # pyright: ignore
     return await asyncio.wait_for(awaitable, milliseconds / 1000)
 
 
 def heap_free() -> int:
     """Bytes free on the Python heap, -1 where the runtime does not tell."""
-    return gc.mem_free() if hasattr(gc, "mem_free") else -1
+    return gc.mem_free() if hasattr(gc, "mem_free") else -1  # pyright: ignore
 
 
 def heap_used() -> int:
     """Bytes used on the Python heap, -1 where the runtime does not tell."""
-    return gc.mem_alloc() if hasattr(gc, "mem_alloc") else -1
+    return gc.mem_alloc() if hasattr(gc, "mem_alloc") else -1  # pyright: ignore
+
+
+def collect_after(size: int) -> None:
+    """Let the garbage be collected after so many bytes, where the runtime can be told that."""
+    if hasattr(gc, "mem_free"):
+        gc.threshold(size)  # pyright: ignore
+
+
+def print_trace(error) -> None:
+    """Show where an error came from, where the runtime can."""
+    show = getattr(sys, "print_exception", None)
+    if show:
+        show(error)

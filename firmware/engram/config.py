@@ -124,7 +124,7 @@ def _check(name: str, value, row: tuple) -> None:
         raise ConfigError(name, "must be a text of " + str(low) + " to " + str(high) + " characters.")
     if name == "timezone":
         try:
-            zone_minutes(value)
+            zone_minutes(str(value))
         except ValueError:
             raise ConfigError(name, "must look like +01:00 or -08:00.") from None
 

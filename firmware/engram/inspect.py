@@ -29,7 +29,7 @@ def lines(log: str, folder: str = ""):
     for segment in segments:
         with open(place + "/" + segment, "rb") as file:
             for _, line, ended in wire.lines(file, buffer):
-                if ended is True and wire.check(line):
+                if ended is True and not isinstance(line, int) and wire.check(line):
                     yield wire.decode(line)
 
 

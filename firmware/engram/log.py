@@ -3,9 +3,7 @@
 The one module that prints. Messages never hold a secret or a person's text.
 """
 
-import sys
-
-from engram.compat import const
+from engram.compat import const, print_trace
 
 _KEPT = const(24)  # lines in the ring: what /stats can show, about 2 KB of heap
 _LONGEST = const(200)  # characters of a line: an error text of a peer may be long
@@ -65,5 +63,5 @@ def lines():
 def failure(source: str, problem, consequence: str) -> None:
     """Tell of an error that nobody had foreseen; where it happened is shown if `level` is DEBUG."""
     error(source, type(problem).__name__ + ": " + str(problem) + "; " + consequence)
-    if level == DEBUG and hasattr(sys, "print_exception"):
-        sys.print_exception(problem)
+    if level == DEBUG:
+        print_trace(problem)

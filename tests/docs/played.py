@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from pages import ROOT
 
 import get_micropython
+from pages import ROOT
 
 SECONDS = 60
 """How long one conversation may take; it takes less than one."""

@@ -5,11 +5,11 @@ import doctest
 import inspect as python_inspect
 
 import pytest
-from pages import PAGES, fences, in_backticks, plain, read, rows, section
 
 from engram import errors, inspect
 from engram.app import App
 from engram.memory.facade import Memory
+from pages import PAGES, fences, in_backticks, plain, read, rows, section
 
 PAGE = "docs/code-on-the-board.md"
 _OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.IGNORE_EXCEPTION_DETAIL

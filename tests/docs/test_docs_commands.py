@@ -3,10 +3,10 @@
 import re
 
 import pytest
-from pages import PAGES, fences, headings, in_backticks, read, section
-from played import answers, undated
 
 from engram.channels.commands import COMMANDS
+from pages import PAGES, fences, headings, in_backticks, read, section
+from played import answers, undated
 
 PAGE = "docs/commands.md"
 PROMPT = "> "

@@ -3,6 +3,7 @@
 import ast
 
 import pytest
+
 from pages import FIRMWARE, in_backticks, plain, read, rows, section
 
 PAGE = "docs/design.md"

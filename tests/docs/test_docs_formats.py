@@ -8,7 +8,6 @@ import time
 from pathlib import Path
 
 import pytest
-from pages import PAGES, fences, in_backticks, plain, read, rows, section, tables
 
 from engram import inspect, wire
 from engram.agent.agent import Sink
@@ -16,6 +15,7 @@ from engram.app import App
 from engram.llm.types import Call
 from engram.memory.scope import OWNER
 from engram_host.scripted import serving
+from pages import PAGES, fences, in_backticks, plain, read, rows, section, tables
 
 PAGE = "docs/formats.md"
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")

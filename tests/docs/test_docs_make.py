@@ -4,6 +4,7 @@ import re
 import subprocess
 
 import pytest
+
 from pages import PAGES, ROOT, fences, in_backticks, plain, read, rows, section
 
 PAGE = "docs/testing.md"

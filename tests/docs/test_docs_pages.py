@@ -5,6 +5,7 @@ import json
 import re
 
 import pytest
+
 from pages import PAGES, ROOT, fences, headings, read, without_fences
 
 _LINK = re.compile(r"\[[^\]]+\]\(([^)\s]+)\)")

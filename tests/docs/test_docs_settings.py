@@ -4,10 +4,10 @@ import json
 import re
 
 import pytest
-from pages import PAGES, ROOT, fences, in_backticks, plain, read, rows, section
 
 from engram.config import SECRETS, SETTINGS, Config
 from engram_host.roots import ROOTS
+from pages import PAGES, ROOT, fences, in_backticks, plain, read, rows, section
 
 PAGE = "docs/settings.md"
 

@@ -7,7 +7,6 @@ import time
 from calendar import timegm
 
 import pytest
-from pages import PAGES, fences, headings, in_backticks, plain, read, rows, section
 
 from engram.agent import check, schemas
 from engram.agent.agent import Sink
@@ -15,6 +14,7 @@ from engram.app import App
 from engram.errors import ArgumentError
 from engram.llm.types import Call
 from engram.memory.scope import OWNER
+from pages import PAGES, fences, headings, in_backticks, plain, read, rows, section
 
 PAGE = "docs/tools.md"
 GROUPS = {"## Full mode": schemas.FULL, "## Lightweight mode": schemas.LIGHTWEIGHT, "## Both modes": schemas.BOTH}

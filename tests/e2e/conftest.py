@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
-import get_micropython
 import pytest
-from driving import Home
 
+import get_micropython
+from driving import Home
 from engram_host.scripted import Serving, serving
 
 APIS = ("openai", "anthropic")

@@ -146,14 +146,13 @@ class Talk:
             assert ready, self._story("no more keys were taken")
             data = data[os.write(self.keys, data[:1024]) :]
 
-    def heard(self, text: str, seconds: float = SECONDS) -> str:
-        """All that came since the last call, up to and with `text`."""
-        wanted = text.encode()
-        deadline = time.monotonic() + seconds
-        while wanted not in self._new:
-            assert self._read(deadline), self._story(f"{text!r} did not come")
-        end = self._new.index(wanted) + len(wanted)
-        heard, self._new = self._new[:end], self._new[end:]
+    def heard(self, *texts: str) -> str:
+        """All that came since the last call, up to and with the first of `texts` that comes."""
+        wanted = [text.encode() for text in texts]
+        deadline = time.monotonic() + SECONDS
+        while not (ends := [self._new.index(text) + len(text) for text in wanted if text in self._new]):
+            assert self._read(deadline), self._story(f"{' or '.join(texts)!r} did not come")
+        heard, self._new = self._new[: min(ends)], self._new[min(ends) :]
         return heard.decode()
 
     def heard_to_the_end(self) -> str:

@@ -3,6 +3,7 @@
 import subprocess
 
 import pytest
+
 from driving import COMMAND, SECONDS, Home, say, talking
 
 STORE = "remember that my bike is green"

@@ -4,8 +4,8 @@ import signal
 from collections.abc import Callable, Iterator
 
 import pytest
-from driving import CTRL_C, CTRL_D, TERMINAL, Home, Talk, said, talking
 
+from driving import CTRL_C, CTRL_D, TERMINAL, Home, Talk, said, talking
 from engram_host.scripted import Serving
 
 Scripted = Callable[..., Serving]
@@ -99,7 +99,9 @@ def test_ctrl_d_in_the_chat_opens_the_prompt_too(talk: Talk):
 
 
 def test_an_answer_that_was_stopped_is_kept_as_far_as_it_came(home: Home, scripted: Scripted, api: str):
-    server = scripted({"reply": ["One and ", "two and ", {"text": "three.", "delay": 60}], "times": 1}, {"reply": "Yes."})
+    server = scripted(
+        {"reply": ["One and ", "two and ", {"text": "three.", "delay": 60}], "times": 1}, {"reply": "Yes."}
+    )
     with talking(home.asking(server.url, api).knowing(REPL="1"), on=TERMINAL) as talk:
         talk.heard(CHAT)
         talk.say("count to three")

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable
 
 from driving import Home, said, say, talking
-
 from engram_host.scripted import Serving
 
 Scripted = Callable[..., Serving]
@@ -99,7 +98,10 @@ def test_a_kill_at_any_moment_loses_nothing_that_was_shown(home: Home):
 
 
 def test_with_a_model_a_kill_at_any_moment_loses_nothing_that_was_shown(home: Home, scripted: Scripted):
-    store = {"name": "memory_store", "arguments": {"content": "Box {request} holds {request}{request}", "tags": ["box"]}}
+    store = {
+        "name": "memory_store",
+        "arguments": {"content": "Box {request} holds {request}{request}", "tags": ["box"]},
+    }
     server = scripted({"when": {"result": "memory_store"}, "reply": "Kept."}, {"reply": "Well, ", "calls": [store]})
     asking = home.asking(server.url)
     dice = random.Random(2)

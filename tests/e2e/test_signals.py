@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable
 
 import pytest
-from driving import COMMAND, CTRL_C, PIPE, SECONDS, TERMINAL, Home, Talk, said, say, talking
 
+from driving import COMMAND, CTRL_C, PIPE, SECONDS, TERMINAL, Home, Talk, said, say, talking
 from engram_host.scripted import Serving
 
 Scripted = Callable[..., Serving]

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
 from driving import Home, say, talking
 
 PR_CAPBSET_DROP, CAP_DAC_OVERRIDE = 24, 1

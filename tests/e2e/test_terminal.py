@@ -4,8 +4,8 @@ import unicodedata
 from collections.abc import Callable, Iterator
 
 import pytest
-from driving import CTRL_D, TERMINAL, Home, Talk, said, talking
 
+from driving import CTRL_D, TERMINAL, Home, Talk, said, talking
 from engram_host.scripted import Serving
 
 Scripted = Callable[..., Serving]

@@ -70,9 +70,7 @@ def _ask_openai(url, messages, stream, tools, system, timeout) -> Got:
         arguments["tools"] = [{"type": "function", "function": function} for function in functions]
     with openai_client(url, timeout) as client:
         if stream:
-            with client.chat.completions.stream(
-                **arguments, stream_options={"include_usage": True}
-            ) as events:
+            with client.chat.completions.stream(**arguments, stream_options={"include_usage": True}) as events:
                 whole = events.get_final_completion()
         else:
             whole = client.chat.completions.create(**arguments)
@@ -97,9 +95,7 @@ def _ask_anthropic(url, messages, stream, tools, system, timeout) -> Got:
     text = "".join(block.text for block in whole.content if block.type == "text")
     calls = [(block.id, block.name, block.input) for block in whole.content if block.type == "tool_use"]
     cached = whole.usage.cache_read_input_tokens or 0
-    return Got(
-        text, calls, whole.stop_reason, (whole.usage.input_tokens + cached, cached, whole.usage.output_tokens)
-    )
+    return Got(text, calls, whole.stop_reason, (whole.usage.input_tokens + cached, cached, whole.usage.output_tokens))
 
 
 def request_bytes(api: str, text: str = "hello", *, stream: bool = True, headers: str = "") -> bytes:

@@ -224,9 +224,7 @@ def test_a_recorded_request_is_the_bytes_that_came(api):
     ids=["empty", "not JSON", "no object", "not UTF-8", "half a pair", "deep"],
 )
 def test_a_body_that_is_no_json_object_is_recorded_and_refused(body):
-    head = b"POST /v1/messages HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % len(
-        body
-    )
+    head = b"POST /v1/messages HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % len(body)
     with serving() as server:
         assert exchange(server.url, head + body).startswith(b"HTTP/1.1 400 ")
         assert [request.raw for request in server.requests] == [body]

@@ -120,7 +120,5 @@ def test_a_wrong_argument_is_an_error_of_the_command(arguments):
 def test_a_port_that_is_taken_is_an_error_of_the_command():
     with command() as (_, url):
         line = [sys.executable, "-m", "engram_host.scripted", "--port", url.rpartition(":")[2]]
-        done = subprocess.run(
-            line, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(HOST)}
-        )
+        done = subprocess.run(line, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(HOST)})
     assert done.returncode == 1 and done.stderr.startswith("the server cannot start: ")

@@ -1,4 +1,4 @@
-"""A board's parts on a folder, wired as the app does it, with a clock that a test sets; and a model that plays a script.
+"""A board's parts on a folder, wired as the app does it, with a clock that a test sets; and a scripted model.
 
 A board takes its place on the flash from the board before it: a test has one, which it restarts.
 """
@@ -17,7 +17,7 @@ from engram.memory.recall import Recall
 from engram.memory.records import Records, describe
 from engram.memory.scope import Asker
 from engram.store.log import SEGMENT_BYTES, Log
-from engram.store.reserve import Reserve
+from engram.store.reserve import TURNS_BYTES, Reserve
 from engram.store.store import Store
 from support import folder
 
@@ -54,16 +54,17 @@ class Board:
         for name in ("/memory", "/journal"):
             if not is_folder(self.place + name):
                 os.mkdir(self.place + name)
-        self.reserve = Reserve(self.place + "/memory/reserve.bin")
+        reserve = Reserve(self.place + "/memory/reserve.bin")
+        turns_reserve = Reserve(self.place + "/journal/reserve.bin", TURNS_BYTES)
         segment_bytes = limit("segment_bytes", SEGMENT_BYTES)
         log = Log(self.place + "/memory", "memory_records", None, segment_bytes)
-        self.records_store = Store(log, describe, None, self.reserve)
+        self.records_store = Store(log, describe, None, reserve)
         self.records_store.open()
         self.records = Records(self.records_store, clock, limit("content_chars", 2000), limit("records_bytes", 524288))
 
         def journal_store(describe_turn, header, forget_all):
             log = Log(self.place + "/journal", "journal", header, segment_bytes)
-            self.journal_store = Store(log, describe_turn, forget_all, self.reserve)
+            self.journal_store = Store(log, describe_turn, forget_all, turns_reserve)
             return self.journal_store
 
         self.journal = Journal(journal_store, clock, limit("sessions", 24), limit("journal_bytes", 786432))
@@ -77,17 +78,28 @@ class Board:
         self.changes.takes_back("note", self.notes)
         self.recall = Recall(self.records, self.journal, clock)
 
+    def configure(self, **settings):
+        """Add the settings, by name ("session_messages" is session.messages)."""
+        from engram.config import Config
+
+        self.config = Config(self.place, {name.replace("_", ".", 1): value for name, value in settings.items()})
+        return self
+
+    def equip(self, **settings):
+        """Add settings and tools."""
+        from engram.agent.tools import Tools
+
+        self.configure(**settings)
+        self.tools = Tools(self, self.config.get("mode"))
+        return self
+
     def serve(self, model=None, **settings):
-        """Add the layers above memory, with settings by name ("session_messages" is session.messages)."""
+        """Add all layers above memory."""
         from engram.agent.agent import Agent
         from engram.agent.context import Context
         from engram.agent.offline import Offline
-        from engram.agent.tools import Tools
-        from engram.config import Config
 
-        overrides = {name.replace("_", ".", 1): value for name, value in settings.items()}
-        self.config = Config(self.place, overrides)
-        self.tools = Tools(self, self.config.get("mode"))
+        self.equip(**settings)
         self.context = Context(self)
         self.agent = Agent(self, self.context, self.tools, model, Offline(self))
         return self
@@ -107,12 +119,19 @@ class Board:
 
     def holds(self, content: str) -> bool:
         """Whether a text stands in any file of the board."""
-        wanted = content.encode()
-        for path in paths(self.place):
-            with open(path, "rb") as file:
-                if wanted in file.read():
-                    return True
-        return False
+        return any(_stands_in(path, content.encode()) for path in paths(self.place))
+
+
+def _stands_in(path: str, wanted: bytes) -> bool:
+    with open(path, "rb") as file:
+        before = b""
+        while True:
+            piece = file.read(1024)
+            if not piece:
+                return False
+            if wanted in before + piece:
+                return True
+            before = piece[-len(wanted) :]
 
 
 class Script:

@@ -4,8 +4,8 @@ import math
 import random
 
 from engram import text
-from engram.store.engine import FORGOTTEN, LIVE, SUPERSEDED, Entry, Query, Store, no_entry
-from engram.store.segments import Log
+from engram.store.flash.engine import FORGOTTEN, LIVE, SUPERSEDED, Entry, Query, Store, no_entry
+from engram.store.flash.segments import Log
 from support import folder
 
 WORDS = ("apple", "boat", "cedar", "delta", "ember", "flint", "grove", "harbor")
@@ -43,11 +43,6 @@ def _open(place):
     store = Store(Log(place, "log", segment_bytes=2000), Owner())
     store.open()
     return store
-
-
-def _reopened(store, place):
-    store.close()
-    return _open(place)
 
 
 def _query(words, labels=(), since=0, until=0, scopes=()):
@@ -193,7 +188,7 @@ def test_random_operations_agree_with_a_plain_dict_across_restarts():
             store.append([("forget", number)])
         else:
             store.close()
-            store = _open(place)
+            store.open()
         if step % 20 == 0:
             _agree(store, model)
     _agree(store, model)

@@ -1,11 +1,10 @@
 """The journal: each turn is on flash in order, is found, and can be forgotten without breaking its session."""
 
 from board import ANN, DAY, NOW, ROOM, Board, has_large_heap
-from support import raises
-
 from engram import files
 from engram.errors import ArgumentError, NotFound
 from engram.memory.scope import OWNER
+from support import raises
 
 
 def _say(board, content, asker=OWNER, **more):
@@ -58,7 +57,7 @@ def test_a_command_is_kept_but_not_found():
 def test_a_search_can_be_bounded_in_time():
     board = Board()
     for number in range(3):
-        _say(board, "bike %d" % number)
+        _say(board, f"bike {number}")
         board.now += DAY
     assert _texts(board, "bike", since=NOW + DAY, until=NOW + 2 * DAY) == ["bike 1"]
 
@@ -84,7 +83,10 @@ def test_a_message_that_is_empty_is_refused():
 def test_a_message_that_is_too_long_is_refused_before_anything_is_written():
     board = Board()
     before = board.journal.bytes
-    for content in ("x" * 15001, "字" * 5001, '"' * 7501, "\x01" * 2501):
+    contents = ["x" * 15001]
+    if has_large_heap():
+        contents += ["字" * 5001, '"' * 7501, "\x01" * 2501]
+    for content in contents:
         with raises(ArgumentError) as caught:
             _say(board, content)
         assert caught.error.argument == "message" and "send it in parts" in caught.error.problem
@@ -114,7 +116,7 @@ def test_while_the_clock_is_not_set_turns_are_flagged_and_in_order():
     _say(board, "known")
     board.now = 1000
     board.restart()
-    seqs = [_say(board, "unknown %d" % number) for number in range(3)]
+    seqs = [_say(board, f"unknown {number}") for number in range(3)]
     turns = [board.journal.turn(seq) for seq in seqs]
     assert [turn.get("guess") for turn in turns] == [True, True, True]
     times = [turn["at"] for turn in turns]
@@ -133,30 +135,30 @@ def test_a_turn_is_given_with_its_neighbours_of_the_same_session():
     board = Board()
     seqs = []
     for number in range(6):
-        seqs.append(_say(board, "mine %d" % number))
-        _say(board, "hers %d" % number, ANN)
-    found = board.journal.get("t%d" % seqs[3], OWNER, around=2)
-    assert [turn["text"] for turn in found] == ["mine %d" % number for number in range(1, 6)]
+        seqs.append(_say(board, f"mine {number}"))
+        _say(board, f"hers {number}", ANN)
+    found = board.journal.get(f"t{seqs[3]}", OWNER, around=2)
+    assert [turn["text"] for turn in found] == [f"mine {number}" for number in range(1, 6)]
 
 
 def test_at_the_ends_there_are_fewer_neighbours():
     board = Board()
-    seqs = [_say(board, "turn %d" % number) for number in range(3)]
-    assert [turn["seq"] for turn in board.journal.get("t%d" % seqs[0], OWNER, around=5)] == seqs
-    assert [turn["seq"] for turn in board.journal.get("t%d" % seqs[2], OWNER, around=1)] == seqs[1:]
+    seqs = [_say(board, f"turn {number}") for number in range(3)]
+    assert [turn["seq"] for turn in board.journal.get(f"t{seqs[0]}", OWNER, around=5)] == seqs
+    assert [turn["seq"] for turn in board.journal.get(f"t{seqs[2]}", OWNER, around=1)] == seqs[1:]
 
 
 def test_a_turn_is_found_and_redacted_where_a_damaged_line_cuts_its_session():
     board = Board()
-    seqs = [_say(board, "turn %d" % number) for number in range(6)]
+    seqs = [_say(board, f"turn {number}") for number in range(6)]
     board.close()
     path = board.place + "/journal/journal.jsonl"
     files.write(path, files.read(path, 65536).replace(b'"turn 4"', b'"turn x"'))
     board.open()
-    found = board.journal.get("t%d" % seqs[2], OWNER, around=1)
+    found = board.journal.get(f"t{seqs[2]}", OWNER, around=1)
     assert [turn["text"] for turn in found] == ["turn 1", "turn 2"]
-    board.journal.redact("t%d" % seqs[2], OWNER)
-    assert [turn["text"] for turn in board.journal.get("t%d" % seqs[1], OWNER)] == ["turn 1"]
+    board.journal.redact(f"t{seqs[2]}", OWNER)
+    assert [turn["text"] for turn in board.journal.get(f"t{seqs[1]}", OWNER)] == ["turn 1"]
     assert board.journal.turn(seqs[2]) is None
 
 
@@ -166,8 +168,8 @@ def test_the_id_of_what_is_no_turn_is_not_found():
     for number in range(1, seq + 3):
         if number != seq:
             with raises(NotFound) as caught:
-                board.journal.get("t%d" % number, OWNER)
-            assert str(caught.error).startswith("there is no turn t%d; it may have been forgotten" % number)
+                board.journal.get(f"t{number}", OWNER)
+            assert str(caught.error).startswith(f"there is no turn t{number}; it may have been forgotten")
 
 
 def test_the_id_of_another_kind_is_refused():
@@ -181,8 +183,8 @@ def test_the_id_of_another_kind_is_refused():
 
 def test_a_redacted_turn_is_neither_found_nor_given_nor_in_the_window():
     board = Board()
-    seqs = [_say(board, "turn %d" % number) for number in range(3)]
-    board.journal.redact("t%d" % seqs[1], OWNER)
+    seqs = [_say(board, f"turn {number}") for number in range(3)]
+    board.journal.redact(f"t{seqs[1]}", OWNER)
     for _ in range(2):
         assert _texts(board, "turn") == ["turn 0", "turn 2"]
         window = board.journal.window(board.journal.current(OWNER), 10)
@@ -194,8 +196,8 @@ def test_a_redacted_turn_does_not_stay_in_its_sessions_title():
     board = Board(segment_bytes=1500)
     seq = _say(board, "the password is zanzibar")
     for number in range(20):
-        _say(board, "word %d" % number)
-    board.journal.redact("t%d" % seq, OWNER)
+        _say(board, f"word {number}")
+    board.journal.redact(f"t{seq}", OWNER)
     assert "zanzibar" not in board.journal.sessions(OWNER)[0].title
     board.journal.compact()
     assert not board.holds("zanzibar")
@@ -216,9 +218,9 @@ def test_private_turns_are_the_askers_alone():
     for asker in (ROOM, OWNER):
         assert _texts(board, "bike", asker) == []
         with raises(NotFound):
-            board.journal.get("t%d" % seq, asker)
+            board.journal.get(f"t{seq}", asker)
         with raises(NotFound):
-            board.journal.redact("t%d" % seq, asker)
+            board.journal.redact(f"t{seq}", asker)
 
 
 def test_turns_of_a_group_room_are_everybodys():

@@ -1,10 +1,9 @@
 """Sessions: threads of turns that are begun, switched, listed and deleted, and outlive the oldest segments."""
 
 from board import ANN, ROOM, Board, has_large_heap
-from support import raises
-
 from engram.errors import ArgumentError, NotFound
 from engram.memory.scope import OWNER, Asker
+from support import raises
 
 
 def _say(board, content, asker=OWNER):
@@ -67,7 +66,7 @@ def test_switching_goes_on_in_the_old_thread():
 
 def test_sessions_are_listed_by_last_use():
     board = Board()
-    refs = [board.journal.begin(OWNER, "title %d" % number) for number in range(3)]
+    refs = [board.journal.begin(OWNER, f"title {number}") for number in range(3)]
     board.journal.switch(OWNER, refs[0])
     _say(board, "hello")
     found = board.journal.sessions(OWNER)
@@ -147,7 +146,7 @@ def test_over_the_limit_the_session_used_last_longest_ago_leaves_the_list():
     refs = []
     for number in range(3):
         refs.append(board.journal.begin(OWNER))
-        _say(board, "thing %d" % number)
+        _say(board, f"thing {number}")
     board.journal.switch(OWNER, refs[0])
     _say(board, "thing again")
     refs.append(board.journal.begin(OWNER))
@@ -181,7 +180,7 @@ def test_all_sessions_with_long_titles_fit_into_a_segments_header():
     most = 64 if has_large_heap() else 24
     board = Board(sessions=most)
     for number in range(most):
-        room = Asker("ann", "chat#%02d of some network" % number, False)
+        room = Asker("ann", f"chat#{number:02d} of some network", False)
         board.now += 1
         board.journal.begin(room, '"' * 60 if number % 2 else "字" * 60)
     while not board.holds('"segment":2'):
@@ -192,7 +191,7 @@ def test_all_sessions_with_long_titles_fit_into_a_segments_header():
 
 def test_more_rooms_than_are_kept_lose_the_ones_not_used_for_longest():
     board = Board(sessions=64)
-    rooms = [Asker("ann", "chat#%d" % number, False) for number in range(70)]
+    rooms = [Asker("ann", f"chat#{number}", False) for number in range(70)]
     sid = ""
     for room in rooms:
         _say(board, "hello", room) if not sid else board.journal.switch(room, sid)
@@ -212,7 +211,7 @@ def _long_lived():
     _say(board, "oldest words")
     second = board.journal.begin(ANN, "hers")
     for number in range(60):
-        _say(board, "thing %d" % number, ANN)
+        _say(board, f"thing {number}", ANN)
     return board, first, second
 
 
@@ -241,6 +240,9 @@ def test_a_session_goes_on_after_its_turns_have_left():
 
 def test_a_deleted_session_does_not_come_back_from_an_older_segments_header():
     board, first, second = _long_lived()
+    for number in range(20):
+        _say(board, f"hers {number}", ANN)
+        _say(board, f"mine {number}")
     board.journal.delete(ANN, second)
     for _ in range(3):
         assert _listed(board) == [first] and _listed(board, ANN) == []

@@ -3,11 +3,10 @@
 import os
 
 from board import Board
-from support import raises
-
 from engram.errors import StoreFull
 from engram.memory.journal import step
 from engram.memory.scope import OWNER
+from support import raises
 
 
 def _say(board, content, role="user"):
@@ -23,7 +22,7 @@ def test_the_window_has_the_last_turns_oldest_first():
     board = Board()
     seqs = []
     for number in range(60):
-        seqs.append(_say(board, "turn %d" % number))
+        seqs.append(_say(board, f"turn {number}"))
         window = _window(board, 20)
         assert window == seqs[len(seqs) - len(window) :]
         assert min(len(seqs), 20 - step(20)) < len(window) + 1 <= 21
@@ -34,7 +33,7 @@ def test_the_window_starts_anew_only_every_few_turns():
         board = Board()
         starts = []
         for number in range(60):
-            _say(board, "turn %d" % number)
+            _say(board, f"turn {number}")
             start = _window(board, most)[0]
             if start not in starts:
                 starts.append(start)
@@ -44,7 +43,7 @@ def test_the_window_starts_anew_only_every_few_turns():
 def test_the_window_is_the_same_after_a_restart():
     board = Board()
     for number in range(31):
-        _say(board, "turn %d" % number)
+        _say(board, f"turn {number}")
     window = _window(board, 20)
     board.restart()
     assert _window(board, 20) == window
@@ -78,7 +77,7 @@ def test_on_a_full_flash_the_oldest_segments_make_room_for_a_turn():
         return  # the host's own disk is not filled
     filler = _filled(board)
     try:
-        seqs = [_say(board, "turn %d " % number + "y" * 500) for number in range(20)]
+        seqs = [_say(board, f"turn {number} " + "y" * 500) for number in range(20)]
         assert board.journal.dropped_segments > 0
         board.restart()
         assert [board.journal.turn(seq)["text"][:9] for seq in seqs[-3:]] == ["turn 17 y", "turn 18 y", "turn 19 y"]
@@ -109,7 +108,7 @@ class _Full:
 def test_as_many_segments_leave_as_are_needed():
     board = Board(segment_bytes=1500)
     for number in range(40):
-        _say(board, "turn %d" % number)
+        _say(board, f"turn {number}")
     _Full(board.journal_store, 2)
     seq = _say(board, "the last")
     assert board.journal.dropped_segments == 2
@@ -119,7 +118,7 @@ def test_as_many_segments_leave_as_are_needed():
 
 def test_with_no_segment_left_the_turn_is_refused_and_the_journal_stays_readable():
     board = Board(segment_bytes=1500)
-    seqs = [_say(board, "turn %d" % number) for number in range(40)]
+    seqs = [_say(board, f"turn {number}") for number in range(40)]
     _Full(board.journal_store, 1000)
     with raises(StoreFull):
         _say(board, "the last")
@@ -130,7 +129,7 @@ def test_with_no_segment_left_the_turn_is_refused_and_the_journal_stays_readable
 
 def test_a_segment_that_leaves_takes_only_its_own_turns():
     board = Board(segment_bytes=1500)
-    seqs = [_say(board, "turn %d" % number) for number in range(40)]
+    seqs = [_say(board, f"turn {number}") for number in range(40)]
     _Full(board.journal_store, 1)
     seqs.append(_say(board, "turn 40"))
     kept = [seq for seq in seqs if board.journal.turn(seq)]

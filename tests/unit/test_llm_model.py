@@ -33,7 +33,7 @@ class _Person:
     async def take(self, piece):
         self.text.append(piece)
 
-    def wait(self, problem, wait_ms):
+    async def wait(self, problem, wait_ms):
         self.waits.append((problem, wait_ms))
 
 

@@ -14,7 +14,7 @@ _OTHER = Call("call_2", "memory_list", "{}")
 _TOOL = Tool("memory_list", 'Lists "all"', '{"type":"object","properties":{}}')
 
 
-def _body(messages, system=("You are ", "Engram.\n"), tools=(), max_tokens=100):
+def _body(messages, system=("You are", "Engram."), tools=(), max_tokens=100):
     request = Request(lambda: iter(system), lambda: iter(messages), tools, max_tokens)
     pieces = [bytes(piece) for piece in OpenAI().body(request, "some-model")]
     assert max(len(piece) for piece in pieces) < 4000
@@ -63,7 +63,7 @@ def test_the_field_of_the_bound_can_be_chosen():
 
 def test_system_blocks_are_one_message():
     assert _body([user("hi")])["messages"] == [
-        {"role": "system", "content": "You are Engram.\n"},
+        {"role": "system", "content": "You are\n\nEngram."},
         {"role": "user", "content": "hi"},
     ]
 

@@ -1,12 +1,11 @@
 """What code on the board calls, and what the prompt reads of a stopped board."""
 
 from board import ANN, DAY, NOW, Board
-from support import raises
-
 from engram import inspect
 from engram.errors import ArgumentError, NotFound
 from engram.memory.facade import Memory
 from engram.memory.scope import OWNER
+from support import raises
 
 
 class _Output:
@@ -83,7 +82,7 @@ def test_a_search_gives_plain_dicts():
 def test_a_search_can_be_bounded_by_time_and_tags():
     board, memory = _memory()
     for number in range(3):
-        memory.store("pump event %d" % number, ["pump", "n%d" % number])
+        memory.store(f"pump event {number}", ["pump", f"n{number}"])
         board.now += DAY
     assert [item["id"] for item in memory.search("pump", since=NOW + DAY, until=NOW + 2 * DAY)] == ["m2"]
     assert [item["id"] for item in memory.search("pump", tags=["n2"])] == ["m3"]
@@ -91,7 +90,7 @@ def test_a_search_can_be_bounded_by_time_and_tags():
 
 def test_code_lists_and_forgets():
     _, memory = _memory()
-    refs = [memory.store("pump event %d" % number, ["pump"]) for number in range(3)]
+    refs = [memory.store(f"pump event {number}", ["pump"]) for number in range(3)]
     memory.forget(refs[1])
     assert [record["id"] for record in memory.newest(["pump"])] == [refs[2], refs[0]]
 
@@ -114,7 +113,7 @@ def _stopped():
     board.records.store("猫 one", ["cat"])
     board.records.update("m5", {"content": "猫 two\x1b[31m"})
     for number in range(10):
-        board.journal.add(ANN, "user", "ann", "word %d" % number)
+        board.journal.add(ANN, "user", "ann", f"word {number}")
     board.profile.write("user.md", "Likes tea")
     board.close()
     return board
@@ -183,5 +182,3 @@ def test_inspect_passes_over_damage_and_writes_nothing():
     assert "m99" not in _shown(inspect.records, board.place)
     with open(path, "rb") as file:
         assert file.read() == before
-
-

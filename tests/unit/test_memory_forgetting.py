@@ -1,17 +1,16 @@
 """Forgetting means gone: from recall at once, from the flash at the next compaction, and nothing comes back instead."""
 
 from board import ANN, ROOM, Board
-from support import raises
-
 from engram.errors import NotFound
 from engram.memory.scope import OWNER
+from support import raises
 
 SECRET = "zanzibar"
 
 
 def _told(board, content="the password is " + SECRET, asker=OWNER, **more):
     """A turn, and the record that came from it; (record's id, turn's id)."""
-    turn = "t%d" % board.journal.add(asker, "user", asker.principal, content)
+    turn = "t" + str(board.journal.add(asker, "user", asker.principal, content))
     return board.records.store(content, ["note"], asker, turns=[turn], **more).id, turn
 
 
@@ -77,7 +76,7 @@ def test_undo_does_not_bring_back_a_turn_of_a_session_that_was_deleted_since():
 
 def test_a_turn_of_another_is_not_redacted():
     board = Board()
-    turn = "t%d" % board.journal.add(ANN, "user", "ann", SECRET)
+    turn = "t" + str(board.journal.add(ANN, "user", "ann", SECRET))
     ref = board.records.store(SECRET, ["a"], ROOM, turns=[turn]).id
     assert board.forgetting.forget(ref, OWNER, with_turns=True)[1] == []
     assert _recalled(board, ANN) == [turn]
@@ -88,8 +87,8 @@ def test_after_compaction_the_text_stands_in_no_file():
     ref, _ = _told(board)
     board.records.update(ref, {"content": "it was zanzibar"})
     for number in range(12):
-        board.journal.add(OWNER, "assistant", "engram", "some words %d" % number)
-        board.records.store("fact %d" % number, ["a"])
+        board.journal.add(OWNER, "assistant", "engram", f"some words {number}")
+        board.records.store(f"fact {number}", ["a"])
     assert board.holds(SECRET)
     board.forgetting.forget(ref, with_turns=True)
     board.compact()
@@ -156,8 +155,8 @@ def test_ids_are_never_used_again():
     refs = []
     for _ in range(4):
         for _ in range(3):
-            refs.append(board.records.store("thing %d" % len(refs), ["a"]).id)
-            refs.append("t%d" % board.journal.add(OWNER, "user", "owner", "word %d" % len(refs)))
+            refs.append(board.records.store(f"thing {len(refs)}", ["a"]).id)
+            refs.append("t" + str(board.journal.add(OWNER, "user", "owner", f"word {len(refs)}")))
             board.forgetting.forget(refs[-2])
             board.journal.redact(refs[-1], OWNER)
         board.compact()
@@ -167,19 +166,19 @@ def test_ids_are_never_used_again():
 
 def test_a_sessions_thread_can_be_walked_over_turns_that_were_compacted_away():
     board = Board(segment_bytes=1200)
-    turns = ["t%d" % board.journal.add(OWNER, "user", "owner", "word %d" % number) for number in range(12)]
+    turns = ["t" + str(board.journal.add(OWNER, "user", "owner", f"word {number}")) for number in range(12)]
     for turn in turns[3:9]:
         board.journal.redact(turn, OWNER)
     board.compact()
     board.restart()
     texts = [turn["text"] for turn in board.journal.get(turns[-1], OWNER, around=11)]
-    assert texts == ["word %d" % number for number in (0, 1, 2, 9, 10, 11)]
+    assert texts == [f"word {number}" for number in (0, 1, 2, 9, 10, 11)]
 
 
 def test_compaction_twice_changes_nothing_more():
     board = Board()
     for number in range(8):
-        _told(board, "zanzibar %d" % number)
+        _told(board, f"zanzibar {number}")
     board.forgetting.forget("m3", with_turns=True)
     board.compact()
     found = sorted(_recalled(board))

@@ -3,7 +3,6 @@
 import random
 
 from board import Board
-
 from engram.text import words
 
 WORDS = ("apple", "boat", "猫狗鱼", "دلفين", "🎉", "ember", "flint", "grove")
@@ -22,7 +21,7 @@ class Model:
 
 
 def _content():
-    return " ".join(random.choice(WORDS) for _ in range(3)) + " %d" % random.getrandbits(20)
+    return " ".join(random.choice(WORDS) for _ in range(3)) + f" {random.getrandbits(20)}"
 
 
 def _step(board, model):

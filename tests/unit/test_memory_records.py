@@ -1,9 +1,8 @@
 """Records: what is stored is found, what has changed takes the place of the old, what is forgotten has gone."""
 
 from board import DAY, NOW, Board
-from support import raises
-
 from engram.errors import ArgumentError, NotFound, StoreFull
+from support import raises
 
 
 def _contents(board, **more):
@@ -47,7 +46,7 @@ def test_a_record_is_there_after_a_restart():
 def test_records_are_listed_newest_first():
     board = Board()
     for number in range(3):
-        board.records.store("thing %d" % number, ["a"])
+        board.records.store(f"thing {number}", ["a"])
     assert _contents(board) == ["thing 2", "thing 1", "thing 0"]
 
 
@@ -228,7 +227,7 @@ def test_a_record_that_has_expired_is_neither_found_nor_listed():
 def test_expired_records_do_not_take_the_places_of_live_ones():
     board = Board()
     for number in range(12):
-        board.records.store("parked parked %d" % number, ["a"], expires=NOW + 60)
+        board.records.store(f"parked parked {number}", ["a"], expires=NOW + 60)
     board.records.store("we parked on the left", ["a"])
     board.now = NOW + 60
     assert _found(board, "parked", 3) == ["we parked on the left"]
@@ -241,7 +240,7 @@ def test_a_full_memory_refuses_to_grow_and_says_what_to_do():
     records = Board(records_bytes=2000).records
     with raises(StoreFull) as caught:
         for number in range(100):
-            records.store("thing number %d" % number, ["a"])
+            records.store(f"thing number {number}", ["a"])
     assert "forget something" in str(caught.error)
     with raises(StoreFull):
         records.update("m1", {"content": "something else"})
@@ -252,7 +251,7 @@ def test_a_full_memory_has_room_again_after_forgetting_and_compaction():
     stored = []
     with raises(StoreFull):
         while True:
-            stored.append(board.records.store("thing number %d" % len(stored), ["a"]).id)
+            stored.append(board.records.store(f"thing number {len(stored)}", ["a"]).id)
     for ref in stored:
         board.records.forget(ref)
     board.compact()

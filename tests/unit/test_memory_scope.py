@@ -1,10 +1,9 @@
 """Who sees what: a private record is its principal's alone, and a group room sees only what all may see."""
 
 from board import ANN, ROOM, Board
-from support import raises
-
 from engram.errors import NotFound
 from engram.memory.scope import OWNER, Asker
+from support import raises
 
 BOB = Asker("bob", "chat#3", False)
 
@@ -24,7 +23,7 @@ def test_each_asker_gets_only_what_they_may_see():
     records = _board().records
     for asker, seen in SEES:
         for number in range(1, 4):
-            ref = "m%d" % number
+            ref = f"m{number}"
             if ref in seen:
                 assert records.get(ref, asker)["id"] == ref
             else:

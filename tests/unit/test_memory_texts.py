@@ -3,19 +3,18 @@
 import os
 
 from board import DAY, NOW, Board
-from support import raises
-
 from engram import files
 from engram.errors import ArgumentError, NotFound
 from engram.memory.profile import FILES, TEMPLATES
+from support import raises
 
 TODAY = "2026-09-21.md"
 YESTERDAY = "2026-09-20.md"
 
 
-def _refused(attempt, argument, problem):
+def _refused(argument, problem, attempt, *arguments):
     with raises(ArgumentError) as caught:
-        attempt()
+        attempt(*arguments)
     assert caught.error.argument == argument, str(caught.error)
     assert problem in caught.error.problem, str(caught.error)
 
@@ -30,7 +29,7 @@ def _kinds(board):
 
 def test_a_text_is_read_as_it_was_written():
     board = Board()
-    content = "# Title\n\n- 猫 and قطة\n- \"quoted\" \\ and \ttab 🎉"
+    content = '# Title\n\n- 猫 and قطة\n- "quoted" \\ and \ttab 🎉'
     for keeper, name in _kinds(board):
         keeper.write(name, content)
     board.restart()
@@ -58,10 +57,10 @@ def test_a_piece_that_stands_there_once_is_replaced():
 def test_a_piece_that_is_not_there_or_twice_is_not_replaced():
     for keeper, name in _kinds(Board()):
         keeper.write(name, "one two two")
-        problem = "stands not at all in %s; give a piece of it that stands there exactly once." % name
-        _refused(lambda: keeper.replace(name, "four", "x"), "old", problem)
-        _refused(lambda: keeper.replace(name, "two", "x"), "old", "stands 2 times in " + name)
-        _refused(lambda: keeper.replace(name, "", "x"), "old", "must be the text to replace")
+        problem = f"stands not at all in {name}; give a piece of it that stands there exactly once."
+        _refused("old", problem, keeper.replace, name, "four", "x")
+        _refused("old", "stands 2 times in " + name, keeper.replace, name, "two", "x")
+        _refused("old", "must be the text to replace", keeper.replace, name, "", "x")
         assert keeper.text(name) == "one two two"
 
 
@@ -69,11 +68,11 @@ def test_what_is_no_text_is_refused():
     for keeper, name in _kinds(Board()):
         before = keeper.text(name)
         for content in (None, 5, ["a"]):
-            _refused(lambda: keeper.write(name, content), "text", "must be a text")
-            _refused(lambda: keeper.append(name, content), "text", "must be a text that is not empty")
-        _refused(lambda: keeper.append(name, " \n"), "text", "must be a text that is not empty")
-        _refused(lambda: keeper.write(name, "a\0b"), "text", "NUL")
-        _refused(lambda: keeper.append(name, "a\0b"), "text", "NUL")
+            _refused("text", "must be a text", keeper.write, name, content)
+            _refused("text", "must be a text that is not empty", keeper.append, name, content)
+        _refused("text", "must be a text that is not empty", keeper.append, name, " \n")
+        _refused("text", "NUL", keeper.write, name, "a\0b")
+        _refused("text", "NUL", keeper.append, name, "a\0b")
         assert keeper.text(name) == before
 
 
@@ -81,9 +80,9 @@ def test_a_text_over_the_limit_is_refused_and_the_old_one_stays():
     board = Board(profile_chars=300, notes_chars=300)
     for keeper, name in _kinds(board):
         keeper.write(name, "字" * 298)
-        _refused(lambda: keeper.write(name, "x" * 301), "text", "%s would have 301 characters, at most 300" % name)
-        _refused(lambda: keeper.append(name, "字"), "text", "would have 301 characters")
-        _refused(lambda: keeper.write(name, "字" * 299 + "ab"), "text", "would have 301 characters")
+        _refused("text", f"{name} would have 301 characters, at most 300", keeper.write, name, "x" * 301)
+        _refused("text", "would have 301 characters", keeper.append, name, "字")
+        _refused("text", "would have 301 characters", keeper.write, name, "字" * 299 + "ab")
         assert keeper.text(name) == "字" * 298
 
 
@@ -91,9 +90,8 @@ def test_a_refused_edit_leaves_nothing_to_undo():
     board = Board()
     board.profile.write("user.md", "one")
     for keeper, name in _kinds(board):
-        for attempt in (lambda: keeper.write(name, "x" * 9000), lambda: keeper.replace(name, "four", "x")):
-            with raises(ArgumentError):
-                attempt()
+        _refused("text", "at most", keeper.write, name, "x" * 9000)
+        _refused("old", "stands not at all", keeper.replace, name, "four", "x")
     board.changes.undo()
     assert board.profile.text("user.md") == TEMPLATES["user.md"]
 
@@ -129,8 +127,8 @@ def test_what_a_person_wrote_over_the_limit_is_cut_and_told():
 def test_the_profile_has_no_other_files():
     board = Board()
     for name in ("USER.md", "user.md/../soul.md", "../memory/MEMORY.md", "user.md\0", "", None, "secrets.json"):
-        _refused(lambda: board.profile.text(name), "file", "must be one of identity.md, soul.md, user.md")
-        _refused(lambda: board.profile.write(name, "x"), "file", "must be one of")
+        _refused("file", "must be one of identity.md, soul.md, user.md", board.profile.text, name)
+        _refused("file", "must be one of", board.profile.write, name, "x")
 
 
 # --- notes
@@ -164,13 +162,10 @@ def test_a_name_that_is_no_notes_is_refused():
     before = sorted(os.listdir(board.place + "/memory"))
     notes = board.notes
     for name in TRICKS:
-        _refused(lambda: notes.text(name), "file", "must be MEMORY.md or a day's note such as " + TODAY)
-        _refused(lambda: notes.lines(name), "file", "must be MEMORY.md")
-        for attempt in (
-            lambda: notes.write(name, "x"),
-            lambda: notes.append(name, "x"),
-        ):
-            _refused(attempt, "file", "can be changed only if it is one of MEMORY.md, %s, %s" % (TODAY, YESTERDAY))
+        _refused("file", "must be MEMORY.md or a day's note such as " + TODAY, notes.text, name)
+        _refused("file", "must be MEMORY.md", notes.lines, name)
+        for attempt in (notes.write, notes.append):
+            _refused("file", f"can be changed only if it is one of MEMORY.md, {TODAY}, {YESTERDAY}", attempt, name, "x")
         with raises(ArgumentError):
             notes.replace(name, "x", "y")
     assert sorted(os.listdir(board.place + "/memory")) == before
@@ -181,7 +176,7 @@ def test_only_the_notes_of_today_and_yesterday_can_be_changed():
     for name in (TODAY, YESTERDAY):
         board.notes.append(name, "x")
     for name in ("2026-09-19.md", "2026-09-22.md"):
-        _refused(lambda: board.notes.append(name, "x"), "file", "can be changed only if it is one of")
+        _refused("file", "can be changed only if it is one of", board.notes.append, name, "x")
 
 
 def test_an_older_note_can_still_be_read():
@@ -207,17 +202,17 @@ def test_a_note_has_the_time_of_day_and_stands_on_one_line():
 
 def test_an_empty_note_is_refused():
     for content in ("", "\n ", None):
-        _refused(lambda: Board().notes.note(content), "text", "must be a text that is not empty")
+        _refused("text", "must be a text that is not empty", Board().notes.note, content)
 
 
 def test_lines_are_given_from_the_first_that_is_wanted():
     board = Board()
-    board.notes.write("MEMORY.md", "\n".join("line %d" % number for number in range(1, 11)))
+    board.notes.write("MEMORY.md", "\n".join(f"line {number}" for number in range(1, 11)))
     assert board.notes.lines("MEMORY.md", 3, 2) == ["line 3", "line 4"]
     assert board.notes.lines("MEMORY.md", 10) == ["line 10"]
     assert board.notes.lines("MEMORY.md", 11) == []
     for first in (0, -1, None, "1"):
-        _refused(lambda: board.notes.lines("MEMORY.md", first), "first", "must be a line number from 1 on")
+        _refused("first", "must be a line number from 1 on", board.notes.lines, "MEMORY.md", first)
 
 
 def test_a_note_that_does_not_exist_is_not_found():
@@ -228,7 +223,7 @@ def test_a_note_that_does_not_exist_is_not_found():
     board.notes.append(TODAY, "x")
     with raises(NotFound) as caught:
         board.notes.lines("MEMORY.md")
-    assert str(caught.error) == "there is no note MEMORY.md; there are %s." % TODAY
+    assert str(caught.error) == f"there is no note MEMORY.md; there are {TODAY}."
 
 
 def test_names_are_listed_with_the_newest_note_first():

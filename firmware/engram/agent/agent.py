@@ -11,7 +11,7 @@ from engram.errors import EngramError, ModelError
 from engram.llm.types import Request, assistant, result, user
 
 _WAITING = const(4)  # turns under way and waiting: more are refused, so that a flood cannot fill the heap
-_EXCHANGE_TOKENS = const(4000)  # of tool calls and their results in one turn: all of them are on the heap
+_EXCHANGE_TOKENS = const(2500)  # of tool calls and their results in one turn: all of them are on the heap
 _SMALL_RESULT = const(400)  # characters: what tells of a change always fits
 
 _NO_ROOM = '{"error":{"problem":"the result does not fit any more: ask for less, or answer with what you have."}}'
@@ -77,7 +77,7 @@ class Agent:
         except EngramError as error:
             self.failed += 1
             problem = str(error)
-            log.warning("agent", problem)
+            log.info("agent", problem)  # kept for /stats: the channel tells the person
         finally:
             # Whatever ended it, a task that was cancelled or a channel that is gone: what came of it is kept.
             self._keep(asker, reply.all(), not is_whole)
@@ -88,6 +88,11 @@ class Agent:
         prompt = self._context.build(asker, self._journal.current(asker), seq, content)
         if prompt.notice:
             await sink.notice(prompt.notice)
+
+        async def tell(problem: str, wait_ms: int) -> None:
+            await sink.notice("%s; trying again in %d s" % (problem, (wait_ms + 999) // 1000))
+
+        self.model.on_retry = tell
         exchanged = []
 
         def messages():
@@ -134,6 +139,9 @@ class Agent:
         except EngramError as error:
             # The person has read it, and their own turn is on flash: the conversation goes on.
             log.error("agent", "the reply could not be kept: " + str(error))
+        except MemoryError:
+            # A line takes several times its length while it is made: the first half is better than nothing.
+            self._keep(asker, text.cut(reply, len(reply) // 2), True)
 
 
 class _Reply:

@@ -27,6 +27,7 @@ _LIST = (
     "what do you remember about me",
 )
 _FORGET = ("forget that ", "forget about ", "forget ", "please forget ")
+_QUESTION_MARKS = ("?", "？", "؟")
 
 
 class Offline:
@@ -40,7 +41,7 @@ class Offline:
     def understands(self, content: str) -> bool:
         """Whether a message is one of the plain commands: those are no conversation that is worth finding again."""
         said = content.strip()
-        if _plain(said) in _LIST or said.endswith("?"):
+        if _plain(said) in _LIST or said[-1:] in _QUESTION_MARKS:
             return True
         return any(_after(openings, said) for openings in (_REMEMBER, _FORGET, _ASK))
 
@@ -57,7 +58,7 @@ class Offline:
             if rest:
                 return self._forget(asker, rest)
             rest = _after(_ASK, said)
-            if rest or said.endswith("?"):
+            if rest or said[-1:] in _QUESTION_MARKS:
                 return self._find(asker, rest or said, turn)
         except EngramError as error:
             return str(error)

@@ -87,12 +87,13 @@ class Tools:
             raise ArgumentError("query", "give a query, tags, or both.")
         since, until = self._times(arguments)
         limit = arguments.get("limit", _PAGE)
+        # Shown one by one, since the whole texts of all of them would fill the heap.
         if query:
-            found = [record for _, record in self._records.search(query, limit, asker, tags, since, until)]
+            found = [self._shown(record) for _, record in self._records.search(query, limit, asker, tags, since, until)]
         else:
-            found = self._within(self._records.newest(asker, tags), since, until, limit)
+            found = self._newest(asker, tags, since, until, limit)
         if found:
-            return {"memories": [self._shown(record) for record in found]}, ""
+            return {"memories": found}, ""
         why = "no memory that may be shown has these tags."
         if since or until:
             why = "no memory of these days fits; try without since and until."
@@ -100,11 +101,11 @@ class Tools:
             why = self._recall.why_empty(query, asker)
         return {"memories": [], "reason": why, "tags": catalog.line(catalog.ranked(self._records, asker), 60)}, ""
 
-    def _within(self, records, since: int, until: int, limit: int) -> list:
+    def _newest(self, asker, tags, since: int, until: int, limit: int) -> list:
         found = []
-        for record in records:
+        for record in self._records.newest(asker, tags):
             if record["created"] >= since and (not until or record["created"] < until):
-                found.append(record)
+                found.append(self._shown(record))
                 if len(found) == limit:
                     break
         return found
@@ -158,14 +159,13 @@ class Tools:
             return self._forget(self._confirmed(arguments["confirm"], asker), with_turns, asker)
         if "query" not in arguments:
             raise ArgumentError("id", "give an id, or a query to find candidates.")
-        found = [record for _, record in self._records.search(arguments["query"], 5, asker)]
+        found = [self._shown(record) for _, record in self._records.search(arguments["query"], 5, asker)]
         if not found:
             return {"candidates": [], "reason": self._recall.why_empty(arguments["query"], asker)}, ""
         code = "yes-%d" % self._turn
         self._pending = (code, self._turn, asker, [record["id"] for record in found])
-        shown = [self._shown(record) for record in found]
         hint = "Ask the person. Once they agree: memory_forget with this confirm forgets all of these, with id one."
-        return {"candidates": shown, "confirm": code, "next": hint}, ""
+        return {"candidates": found, "confirm": code, "next": hint}, ""
 
     def _confirmed(self, code: str, asker) -> list:
         if not self._pending or self._pending[0] != code or self._pending[2] != asker:
@@ -282,7 +282,7 @@ class Tools:
 
     def _shown_turns(self, turns: list, wanted: int, first: int) -> dict:
         """A turn from its character `first` on, as far as a result holds, among its neighbours, which are shortened."""
-        answer = {"turns": []}
+        answer: dict = {"turns": []}
         for turn in turns:
             shown = {"id": "t%d" % turn["seq"], "who": turn["who"], "date": self._clock.minute(turn["at"])}
             if turn["seq"] == wanted:

@@ -41,11 +41,14 @@ class Commands:
         raise ArgumentError("/" + name[:20], "there is no such command; /help lists them.")
 
     def _help(self, asker, rest: str):
+        wanted = rest.strip("/")
+        if wanted and wanted not in [name for name, _, _ in COMMANDS]:
+            raise ArgumentError("/help", "there is no command /%s; /help alone lists them." % wanted[:20])
         for name, usage, purpose in COMMANDS:
-            if not rest or rest.strip("/") == name:
+            if not wanted or wanted == name:
                 yield "/" + name + (" " + usage if usage else "")
                 yield "    " + purpose
-        if not rest:
+        if not wanted:
             yield "All else is a message to the agent."
 
     # --- memory
@@ -92,14 +95,20 @@ class Commands:
             if (page - 1) * _PAGE <= position < page * _PAGE:
                 yield self._row(record)
             position += 1
+        pages = (position + _PAGE - 1) // _PAGE
         if not position:
             yield "nothing is remembered yet"
-        elif position > _PAGE:
-            yield "page %d of %d" % (page, (position + _PAGE - 1) // _PAGE)
+        elif page > pages:
+            yield "there is no page %d; the last is %d" % (page, pages)
+        elif pages > 1:
+            yield "page %d of %d" % (page, pages)
 
     def _tags(self, asker):
-        for tag, count in catalog.ranked(self._parts.records, asker):
+        tags = catalog.ranked(self._parts.records, asker)
+        for tag, count in tags:
             yield "%5d  %s" % (count, tag)
+        if not tags:
+            yield "no tags yet: nothing is remembered"
 
     def _show(self, asker, more: str):
         if more[:1] == "t":
@@ -134,13 +143,13 @@ class Commands:
             yield "nothing found: " + self._parts.recall.why_empty(rest, asker)
 
     def _forget(self, asker, rest: str):
-        if rest[:1] in "mt" and rest[1:].isdigit():
-            if rest[0] == "m":
+        kind = rest[:1].lower()
+        if kind in ("m", "t") and rest[1:].isdigit():
+            if kind == "m":
                 record, turns = self._parts.forgetting.forget(rest, asker, with_turns=True)
                 gone = ", ".join([record["id"]] + turns)
                 yield "forgot %s: %s (/undo brings it back)" % (gone, snippet(record["content"], _WIDTH))
             else:
-                self._parts.journal.get(rest, asker)
                 self._parts.journal.redact(rest, asker)
                 yield "forgot the turn t%d; /compact takes it off the flash" % ids.number("id", rest, "t")
             return
@@ -156,7 +165,7 @@ class Commands:
             yield "nothing found: " + self._parts.recall.why_empty(rest, asker)
 
     def _undo(self, asker, rest: str):
-        yield self._parts.changes.undo()
+        yield self._parts.changes.undo(asker)
 
     # --- sessions and profile
 
@@ -176,9 +185,10 @@ class Commands:
             )
         elif what in ("", "list"):
             found = journal.sessions(asker)
+            if not what:
+                found = [session for session in found if session.id == journal.current(asker)]
             for session in found:
-                if what or session.id == journal.current(asker):
-                    yield self._session_row(asker, session)
+                yield self._session_row(asker, session)
             if not found:
                 yield "no session yet; the first message begins one"
         else:
@@ -189,6 +199,8 @@ class Commands:
         return "%s %-6s %4d turns  %s  %s" % (mark, session.id, session.turns, self._minute(session.at), session.title)
 
     def _profile(self, asker, rest: str):
+        if asker.group:
+            raise ArgumentError("/profile", "is private and stays out of group rooms.")
         keeper = self._parts.profile
         name, _, more = rest.partition(" ")
         action, _, content = more.partition(" ")
@@ -281,6 +293,8 @@ def counted(count: int, one: str, several: str) -> str:
 def _page(more: str) -> int:
     if not more:
         return 1
-    if not more.isdigit() or int(more) < 1:
+    # As bytes, since str.isdigit knows more digits than int() on CPython.
+    digits = text.encode(more)
+    if not digits.isdigit() or int(digits) < 1:
         raise ArgumentError("page", "must be a number from 1 on.")
-    return int(more)
+    return int(digits)

@@ -6,6 +6,7 @@ KeyboardInterrupt; see App.run.)
 """
 
 import asyncio
+import gc
 import select
 import sys
 
@@ -21,6 +22,7 @@ _AHEAD = const(1024)  # bytes typed while an answer comes that are kept: more wa
 _CTRL_C = const(0x03)
 
 PROMPT = "> "
+_NO_MEMORY = "the board has not enough free memory for this: say it in shorter parts, or begin a /session new."
 STOPPED = "stopped; app.run() goes on, app.memory is at hand."
 
 
@@ -39,6 +41,7 @@ class Console(Sink):
         # A terminal in raw mode wants a carriage return; a pipe does not.
         self._line_end = "\r\n" if echo else "\n"
         self._column = 0
+        self._is_after_notice = False
         self._lines = iter(())
 
     async def run(self) -> None:
@@ -55,6 +58,8 @@ class Console(Sink):
         self._write(self._prompt)
         while True:
             for line in self._lines:
+                # The bytes go before the answer comes: of a long message, one copy is enough.
+                line = self._message(line)
                 await self._answer(line)
                 self._write(self._prompt)
             data = b"" if self._editor.ended else await self._input.read()
@@ -63,21 +68,24 @@ class Console(Sink):
             self._lines = self._editor.feed(data)
         rest = self._editor.rest()
         if rest is not None:
-            await self._answer(rest)
+            await self._answer(self._message(rest))
         if self._prompt:
             self.line("")
 
-    async def _answer(self, line) -> None:
+    def _message(self, line) -> str:
+        """The text of a line; "" if it was refused, which is told."""
+        if isinstance(line, TooLong):
+            problem = "the line has %d bytes, at most %d are taken (console.line_bytes): send it in parts."
+            self.line(problem % (line.length, self._limit))
+            return ""
+        message = text.decode(line).strip()
+        if "\0" in message:
+            self.line("the line has a NUL character in it and was not taken: send plain text.")
+            return ""
+        return message
+
+    async def _answer(self, message: str) -> None:
         try:
-            if isinstance(line, TooLong):
-                problem = "the line has %d bytes, at most %d are taken (console.line_bytes): send it in parts."
-                self.line(problem % (line.length, self._limit))
-                return
-            message = text.decode(line)
-            if "\0" in message:
-                self.line("the line has a NUL character in it and was not taken: send plain text.")
-                return
-            message = message.strip()
             if message.startswith("/"):
                 for output in self._commands.run(OWNER, message):
                     self.line(output)
@@ -85,6 +93,9 @@ class Console(Sink):
                 await self._converse(message)
         except EngramError as error:
             self.line(str(error))
+        except MemoryError:
+            gc.collect()
+            self.line("! " + _NO_MEMORY)
 
     async def _converse(self, message: str) -> None:
         outcome = await self._input.unless_stopped(self._agent.turn(OWNER, message, self))
@@ -96,12 +107,17 @@ class Console(Sink):
 
     async def text(self, piece: str) -> None:
         """Show a piece of the reply."""
+        if self._is_after_notice:
+            # The notice has ended the line already.
+            piece = piece.lstrip("\n")
+            self._is_after_notice = not piece
         self._write(text.printable(piece))
 
     async def notice(self, line: str) -> None:
         """Show a line about the turn."""
         self._end_line()
         self.line("· " + line)
+        self._is_after_notice = True
 
     def line(self, line: str) -> None:
         """Show a line."""

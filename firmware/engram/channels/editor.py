@@ -30,6 +30,8 @@ _WIDE = (
     (0x20000, 0x3FFFD),
 )
 
+_LONGEST_CHARACTER = const(4)  # bytes of UTF-8
+
 _TEXT = const(0)
 _AFTER_ESCAPE = const(1)
 _IN_SEQUENCE = const(2)
@@ -55,7 +57,7 @@ class Editor:
         self.ended = False
 
     def feed(self, data):
-        """Yield each line that `data` completes, as bytes without the line end, or a TooLong."""
+        """Yield each line that `data` completes, as a bytearray without the line end, or a TooLong."""
         for byte in data:
             if self._write and self._is_key(byte):
                 continue
@@ -75,7 +77,7 @@ class Editor:
         return self._take() if self._length else None
 
     def _take(self):
-        line = bytes(self._line) if self._length <= self._limit else TooLong(self._length)
+        line = self._line if self._length <= self._limit else TooLong(self._length)
         self._line = bytearray()
         self._length = 0
         return line
@@ -88,24 +90,31 @@ class Editor:
             return
         self._line.append(byte)
         if self._write and self._is_whole():
-            self._write(self._last().decode())
+            self._write(text.decode(self._last()))
 
     # --- keys
 
     def _is_key(self, byte: int) -> bool:
         """Whether a byte is a key press or a part of one, and what it does then."""
+        if self._state == _TEXT or byte < 0x20:
+            # A control character is no part of an escape sequence: that was cut off, or the key alone.
+            self._state = _TEXT
+            return self._press(byte)
         if self._state == _AFTER_ESCAPE:
             self._state = _IN_SEQUENCE if byte in b"[O" else _TEXT
-        elif self._state == _IN_SEQUENCE:
-            if 0x40 <= byte <= 0x7E:
-                self._state = _TEXT
-        elif byte == _ESCAPE:
+        elif 0x40 <= byte <= 0x7E:
+            self._state = _TEXT
+        return True
+
+    def _press(self, byte: int) -> bool:
+        if byte == _ESCAPE:
             self._state = _AFTER_ESCAPE
         elif byte in (_BACKSPACE, _DELETE):
             self._erase()
         elif byte == _CTRL_U:
             while self._line:
                 self._erase()
+            self._length = 0
         elif byte == _CTRL_W:
             self._erase_word()
         elif byte == _CTRL_D and not self._length:
@@ -117,11 +126,13 @@ class Editor:
 
     def _erase(self) -> None:
         """Take the last character away: what people see as one, with its accents."""
+        if not self._line:
+            return
         tail = self._tail()
-        if not utf8.valid(tail):
+        if not tail or not utf8.valid(tail):
             # Part of a character, or none at all: it was not echoed either.
             self._shorten(1)
-        elif tail:
+        else:
             shown = tail.decode()
             gone = shown[len(text.cut(shown, len(shown) - 1)) :].encode()
             self._shorten(len(gone))
@@ -148,7 +159,8 @@ class Editor:
     def _last(self) -> bytes:
         """The bytes of the last character."""
         start = len(self._line) - 1
-        while start > 0 and self._line[start] & 0xC0 == 0x80:
+        first = max(0, len(self._line) - _LONGEST_CHARACTER)
+        while start > first and self._line[start] & 0xC0 == 0x80:
             start -= 1
         return bytes(self._line[start:]) if self._line else b""
 

@@ -42,7 +42,7 @@ class _Trouble(Exception):
 class Model:
     """A model called `name` behind `adapter` and `client`; without `key`, none is sent.
 
-    `on_retry(problem, wait_ms)` is called before each wait, so that the person sees why nothing comes.
+    `on_retry(problem, wait_ms)` is awaited before each wait, so that the person sees why nothing comes.
     """
 
     def __init__(
@@ -70,6 +70,10 @@ class Model:
         self._longest_wait_ms = longest_wait_ms
         self._reply_ms = reply_ms
 
+    def tidy(self) -> None:
+        """Close an idle link; to be called now and then."""
+        self._client.tidy()
+
     async def stream(self, request: Request, on_text) -> Reply:
         """The model's reply; `on_text(piece)` is awaited for each piece of its text as it comes.
 
@@ -89,7 +93,7 @@ class Model:
                     raise ModelUnavailable(problem + trouble.advice)
             attempt += 1
             if self.on_retry:
-                self.on_retry(problem, wait_ms)
+                await self.on_retry(problem, wait_ms)
             await sleep_ms(wait_ms)
 
     def _wait_ms(self, attempt, retry_after):

@@ -17,6 +17,11 @@ _STOPS = {"length": "length", "content_filter": "filter"}
 _STATUS = (("rate_limit", 429), ("server", 500), ("unavailable", 503), ("overload", 529), ("insufficient", 402))
 
 
+def limit_field(url: str) -> str:
+    """The name of the field that bounds the reply, for the service at a base URL."""
+    return "max_completion_tokens" if "//api.openai.com" in url.lower() else "max_tokens"
+
+
 class OpenAI:
     """The adapter; `limit` is the name of the field that bounds the reply, `text_bytes` bounds the text kept of it.
 
@@ -64,11 +69,12 @@ class OpenAI:
 def _system(blocks):
     """All blocks as one message; what is to stand before the next message."""
     opening = b'{"role":"system","content":"'
+    separator = opening
     for block in blocks:
-        yield opening
+        yield separator
         yield from inside_quotes(block)
-        opening = b""
-    if opening:
+        separator = b"\\n\\n"
+    if separator is opening:
         return b""
     yield b'"}'
     return b","

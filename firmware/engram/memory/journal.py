@@ -165,7 +165,7 @@ class Journal:
                 return self._store.append(*lines)
             except StoreFull:
                 if not self._leave():
-                    raise
+                    return self._store.append(*lines, urgent=True)
 
     def _leave(self) -> bool:
         """Let the oldest segment go; False if there is none."""
@@ -335,7 +335,9 @@ def _fitting(content: str, role: str) -> str:
 
 
 def _json_bytes(content: str) -> int:
-    """The bytes of a text as it stands in a line, where some characters are escaped."""
+    """The bytes of a text as it stands in a line, where some characters are escaped; of one that is too long, fewer."""
+    if len(content) > _TEXT_BYTES:
+        return len(content)
     return len(text.encode(text.dumps(content))) - 2
 
 

@@ -67,10 +67,14 @@ def _labels(line: dict):
 
 
 class Records:
-    """The records of a board; `limit` is the longest content in characters, `cap` the most bytes of the log."""
+    """The records of a board; `limit` is the longest content in characters, `cap` the most bytes of the log.
 
-    def __init__(self, store, clock, limit: int = 2000, cap: int = 524288):
+    `leaves_room()` tells whether the flash keeps enough for what people say, which goes before.
+    """
+
+    def __init__(self, store, clock, limit: int = 2000, cap: int = 524288, leaves_room=None):
         self._store = store
+        self._leaves_room = leaves_room
         self._cap = cap
         self._clock = clock
         self._limit = limit
@@ -142,6 +146,8 @@ class Records:
     def _append(self, ref: str, values: dict, more) -> int:
         if self._store.bytes > self._cap:
             raise StoreFull("memory has no room left (records.bytes): forget something, /compact, then try again.")
+        if self._leaves_room and not self._leaves_room():
+            raise StoreFull("the flash is full, the rest is for messages: forget something, /compact, then try again.")
         line: list = [("id", ref)]
         for name in _FIELDS:
             value = values.get(name)

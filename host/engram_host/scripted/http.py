@@ -120,9 +120,7 @@ class Outgoing:
         self.keeps = request is not None and request.keeps
         self.byte_delay: float | None = None
 
-    async def whole(
-        self, status: int, body: bytes, headers: Mapping[str, str], *, sent: int | None = None
-    ) -> None:
+    async def whole(self, status: int, body: bytes, headers: Mapping[str, str], *, sent: int | None = None) -> None:
         """An answer of known length; of its body, the first `sent` bytes go out (all by default)."""
         await self._write(self._head(status, {**headers, "content-length": str(len(body))}))
         await self._write(body[:sent])

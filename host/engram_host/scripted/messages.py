@@ -21,9 +21,7 @@ from .asked import Asked, Refused, Result, objects, split_recalled, text_field, 
 
 NAME: str = "anthropic"
 PATH: str = "/v1/messages"
-BROKEN_EVENT: bytes = (
-    b'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"ty\n\n'
-)
+BROKEN_EVENT: bytes = b'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"ty\n\n'
 
 _STOP = {"end": "end_turn", "tools": "tool_use", "length": "max_tokens", "filter": "refusal"}
 _ERRORS = {

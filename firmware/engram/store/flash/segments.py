@@ -22,7 +22,7 @@ import random
 from engram import files, log, wire
 from engram.compat import const
 from engram.errors import StoreError
-from engram.store.repair import Repair
+from engram.store.flash.repair import Repair
 
 SMALLEST_SEGMENT = 16384
 """Bytes of a segment of a small log."""
@@ -33,6 +33,7 @@ SEGMENTS = 8
 _LARGEST_SEGMENT = const(1 << 20)  # offsets in the index have 24 bits
 _FORMAT = const(1)
 _BUFFER = const(512)
+_LINE = const(384)  # bytes that hold most lines
 _BACKWARDS = const(2048)  # bytes read at once when lines are read backwards
 _OPEN_FILES = const(8)  # sealed segments whose files stay open: each takes 350 bytes of heap
 _LIVE = const(0)  # stands for the live segment's number where a file is named
@@ -100,7 +101,7 @@ class Log:
         """Take what the live segment's header says; False if there is none that can be read."""
         self.size = self._file.seek(0, 2)
         for _, line, ended in self._lines(self._file, 0):
-            return is_good(line, ended) and self._take_header(wire.decode(line), len(line))
+            return is_good(line, ended) and self._take_header(wire.decode(line), len(line))  # pyright: ignore
         return False
 
     def _take_header(self, header: dict, length: int) -> bool:
@@ -141,7 +142,7 @@ class Log:
         with open(path, "rb") as file:
             for _, line, ended in self._lines(file, 0):
                 if is_good(line, ended):
-                    values = wire.decode(line)
+                    values = wire.decode(line)  # pyright: ignore
                     self.epoch = values.get("epoch", self.epoch)
                     self.state = values.get("state", self.state)
                     return values.get("first") or values.get("seq", 0)
@@ -232,6 +233,11 @@ class Log:
         except OSError as error:
             raise files.failure(error, self._base_path()) from None
         self._unsure = False
+
+    def refresh(self) -> None:
+        """Open the live segment's file anew: after thousands of flushes littlefs erases more with each."""
+        self.settle()
+        self._reopen()
 
     def settle(self) -> None:
         """After an append that failed: take back what of it may have reached the flash, since it was refused."""
@@ -346,7 +352,7 @@ class Log:
         if file is None:
             return None
         file.seek(offset)
-        data = file.read(_BUFFER)
+        data = file.read(_LINE)
         end = data.find(b"\n")
         while end < 0 and data and len(data) < wire.MAX_LINE:
             more = file.read(_BUFFER)
@@ -424,7 +430,7 @@ class Log:
             if offset >= high:
                 return None
             if is_good(line, ended):
-                values = wire.decode(line)
+                values = wire.decode(line)  # pyright: ignore
                 if values.get("seq", 0) >= seq:
                     return values if values["seq"] == seq else None
         return None
@@ -436,16 +442,18 @@ class Log:
         """
         path = self.path(number)
         damage = -1
+        if number != self.live and self._file_of(number) is None:
+            return
         with open(path, "rb") as file:
             for at, line, ended in self._lines(file, offset):
                 if is_good(line, ended):
-                    values = wire.decode(line)
+                    values = wire.decode(line)  # pyright: ignore
                     if "seq" in values:
                         if to_seq and values["seq"] > to_seq:
                             return
                         if number == self.live:
                             self.next_seq = max(self.next_seq, values["seq"] + 1)
-                        yield number, at, len(line), values
+                        yield number, at, len(line), values  # pyright: ignore
                 elif damage < 0:
                     damage = at
                     if self._set_aside(number, damage):
@@ -512,7 +520,7 @@ class Log:
                 if at >= end:
                     break
                 if is_good(line, ended):
-                    found.append((at, wire.decode(line)))
+                    found.append((at, wire.decode(line)))  # pyright: ignore
         return found
 
     # --- files
@@ -573,9 +581,9 @@ class Log:
         while not is_through:
             is_through = True
             for at, line, ended in wire.lines(file, buffer, offset):
-                if ended is None and line <= wire.MAX_LINE:
+                if ended is None and line <= wire.MAX_LINE:  # pyright: ignore
                     file.seek(at)
-                    offset = at + line
+                    offset = at + line  # pyright: ignore
                     line = file.read(line)
                     yield at, line, line.endswith(b"\n")
                     is_through = False

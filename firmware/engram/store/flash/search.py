@@ -14,9 +14,9 @@ import math
 from array import array
 
 from engram.compat import const
-from engram.store import codec
-from engram.store.live import NO_ROW
-from engram.store.piece import Damaged, run_row, run_session
+from engram.store.flash import codec
+from engram.store.flash.live import NO_ROW
+from engram.store.flash.piece import run_row, run_session
 
 ONE = 4096
 """A score of 1: the best that the words alone can give within one answer."""
@@ -31,9 +31,14 @@ _IDF_SCALE = const(1024)
 _SLOTS = const(512)  # for sessions: two that share a slot share their S
 _SESSION_TERMS = const(10)  # the rarest words count for S: three bits each fill a small integer
 _MOST_COUNT = const(7)
+_MOST_TOTAL = const(4095)
+_PLACE_BITS = const(4)
+_ROW_BITS = const(14)  # with T and place they fill a small integer; more rows only cost heap
 _BUFFER = const(256)
 _BLOCK_BITS = const(9)
 _BLOCK = const(512)  # rows whose scores lie together
+_GROUP_BITS = const(4)
+_GROUP = const(16)  # rows that are passed over together
 _LARGEST = const(1 << 17)  # S is scaled below this before it is multiplied by ONE
 _SESSION_FLAT = const(720)  # k1 * (1 - b) for k1 .9 and b .2, in thousandths
 _SESSION_SLOPE = const(180)  # k1 * b
@@ -86,24 +91,36 @@ class Scratch:
 
 
 class Best:
-    """The rows with the highest T, at most KEPT after each cut."""
+    """The rows with the highest T, at most KEPT after each cut, as integers that sort by T, then place, then row."""
 
     def __init__(self):
-        self.rows = []
+        self.keys = []
+        self.slots = {}
         self.least = 0
 
-    def add(self, total: int, place: int, row: int, slot: int) -> None:
-        """Take a row of the piece at `place` (a number that is higher for newer pieces)."""
-        self.rows.append((-total, place, row, slot))
-        if len(self.rows) >= 2 * KEPT:
+    def add(self, total: int, place: int, row: int, slot: int) -> int:
+        """Take a row of the piece at `place` (a number that is higher for newer pieces); what T has to exceed."""
+        key = (_MOST_TOTAL - total << _PLACE_BITS | place) << _ROW_BITS | row
+        self.keys.append(key)
+        self.slots[key] = slot
+        if len(self.keys) >= 2 * KEPT:
             self.cut()
+        return self.least
 
     def cut(self) -> None:
         """Keep the KEPT best."""
-        self.rows.sort()
-        if len(self.rows) > KEPT:
-            self.rows = self.rows[:KEPT]
-            self.least = -self.rows[-1][0]
+        self.keys.sort()
+        while len(self.keys) > KEPT:
+            del self.slots[self.keys.pop()]
+        if len(self.keys) == KEPT:
+            self.least = _MOST_TOTAL - (self.keys[-1] >> _ROW_BITS + _PLACE_BITS)
+
+    def rows(self):
+        """Yield (T, place, row, slot), best first."""
+        for key in self.keys:
+            row = key & (1 << _ROW_BITS) - 1
+            place = key >> _ROW_BITS & (1 << _PLACE_BITS) - 1
+            yield _MOST_TOTAL - (key >> _ROW_BITS + _PLACE_BITS), place, row, self.slots[key]
 
 
 class Ranking:
@@ -174,17 +191,18 @@ class Ranking:
         self._collect(piece, place, table, blocks, allowed(piece) if allowed else None)
 
     def _add_term(self, piece, found, number: int, table: list, blocks: list, buffer: bytearray) -> None:
+        """Add a word's weight to the rows that have it, and count those of each session."""
         levels = self._levels[number]
-        bits = self._bits[number]
         runs = piece.runs
-        run = 0
-        limit = run_row(table, 1) if runs > 1 else 0x10000
+        view = memoryview(buffer)
         block, base = blocks[0], 0
+        run = 0
+        run_end = run_row(table, 1) if runs > 1 else 0x10000
+        limit = min(run_end, _BLOCK)  # row from which on block or run is another
         row = -1
         inside = value = shift = 0
         for count in piece.read_list(found, buffer):
-            for at in range(count):
-                byte = buffer[at]
+            for byte in view[:count]:
                 if byte > 0x7F:
                     value |= (byte & 0x7F) << shift
                     shift += 7
@@ -193,64 +211,96 @@ class Ranking:
                     byte = byte << shift | value
                     value = shift = 0
                 row += (byte >> 3) + 1
-                if row - base >= _BLOCK:
-                    block, base = blocks[row >> _BLOCK_BITS], row & -_BLOCK
-                block[row - base] += levels[byte & 7]
                 if row >= limit:
-                    if inside and bits >= 0:
-                        self._count(run_session(table, run), inside, bits)
-                    inside = 0
-                    while row >= limit:
-                        run += 1
-                        limit = run_row(table, run + 1) if run + 1 < runs else 0x10000
+                    if row >= run_end:
+                        self._count(run_session(table, run), inside, number)
+                        inside = 0
+                        while row >= run_end:
+                            run += 1
+                            run_end = run_row(table, run + 1) if run + 1 < runs else 0x10000
+                    block, base = blocks[row >> _BLOCK_BITS], row & -_BLOCK
+                    limit = min(run_end, base + _BLOCK)
+                block[row - base] += levels[byte & 7]
                 inside += 1
-        if inside and bits >= 0:
-            self._count(run_session(table, run), inside, bits)
+        self._count(run_session(table, run), inside, number)
 
-    def _count(self, session: int, rows: int, bits: int) -> None:
+    def _count(self, session: int, rows: int, number: int) -> None:
         """A session has so many more rows with a word."""
-        if session:
+        bits = self._bits[number]
+        if session and rows and bits >= 0:
             slot = session % _SLOTS
             counts = self._counts[slot]
             old = counts >> bits & _MOST_COUNT
             self._counts[slot] = counts + (min(rows, _MOST_COUNT - old) << bits)
 
     def _collect(self, piece, place: int, table: list, blocks: list, bits) -> None:
-        """Give the best rows of a piece to `best`: T of a row is known when the row after it has been seen."""
-        best, dead = self.best, piece.dead
-        least = best.least
-        run = -1
-        end = 0  # row after the run's last
-        row = -1
-        session = slot = before = here = 0
-        for block in blocks:
-            for after in block:
-                total = 10 * here
-                if session:
-                    total += 3 * before
-                    if row + 1 < end:
-                        total += after
-                if (
-                    total > least
-                    and not dead[row >> 3] >> (row & 7) & 1
-                    and (bits is None or bits[row >> 3] >> (row & 7) & 1)
-                ):
-                    best.add(total, place, row, slot if session else -1)
-                    least = best.least
-                row += 1
-                before, here = here, after
-                if row == end:
-                    if session:
-                        self._last[slot] = before
-                    if row >= piece.rows:
-                        return
-                    run += 1
-                    end = run_row(table, run + 1) if run + 1 < piece.runs else piece.rows
-                    session = run_session(table, run)
-                    slot = session % _SLOTS
-                    before = self._last[slot]
-                    if session:
-                        self._sizes[slot] = min(0xFFFF, self._sizes[slot] + end - row)
+        """Give the best rows of a piece to `best`.
+
+        T of a row is at most 1.4 times the highest B of it and its neighbours: only around rows with a high B one has to look.
+        """
+        tops = self._group_tops(piece, blocks)
+        least = max(self.best.least, 0 if bits else self._sure(piece, tops))
+        carried = 3 * max(self._last)  # the most that a row can get from an older piece
+        walk = _Walk(self, piece, table, blocks)
+        following = 0  # the next row that was not looked at
+        for group, top in enumerate(tops):
+            # Most rows are of no use: to pass over a group at once is many times faster than row by row.
+            if 14 * top <= least:
+                continue
+            start = group << _GROUP_BITS
+            block = blocks[start >> _BLOCK_BITS]
+            base = start & _BLOCK - 1
+            for at in range(base, base + _GROUP):
+                here = block[at]
+                if 14 * here <= least:
+                    continue
+                row = start + at - base
+                if 1 < at < _BLOCK - 2 and row > following:
+                    # What the three rows can have at most, cheaply.
+                    before, after = block[at - 1], block[at + 1]
+                    reach = 10 * here + after + max(3 * before, carried)
+                    first = 10 * before + here + max(3 * block[at - 2], carried)
+                    last = 10 * after + block[at + 2] + max(3 * here, carried)
+                    if reach <= least and first <= least and last <= least:
+                        continue
+                for near in range(max(row - 1, following), min(row + 2, piece.rows)):
+                    least = max(least, self._look(walk, piece, place, near, least, bits))
+                following = row + 2
+        walk.finish()
+
+    def _look(self, walk, piece, place: int, row: int, least: int, bits) -> int:
+        """Take a row if its T exceeds `least`; what T has to exceed then."""
+        total = walk.total(row)
+        if (
+            total > least
+            and not piece.dead[row >> 3] >> (row & 7) & 1
+            and (bits is None or bits[row >> 3] >> (row & 7) & 1)
+        ):
+            return self.best.add(total, place, row, walk.slot)
+        return least
+
+    def _group_tops(self, piece, blocks: list) -> bytearray:
+        """The highest B of each group of rows."""
+        tops = bytearray((piece.rows + _GROUP - 1) >> _GROUP_BITS)
+        for group in range(len(tops)):
+            start = group << _GROUP_BITS
+            base = start & _BLOCK - 1
+            tops[group] = max(memoryview(blocks[start >> _BLOCK_BITS])[base : base + _GROUP])
+        return tops
+
+    def _sure(self, piece, tops: bytearray) -> int:
+        """A T that KEPT rows of the piece reach for certain."""
+        wanted = KEPT + codec.count_bits(piece.dead)
+        if len(tops) <= wanted:
+            return 0
+        having = array("H", bytes(512))
+        for top in tops:
+            having[top] += 1
+        top = 255
+        while top and wanted > having[top]:
+            wanted -= having[top]
+            top -= 1
+        return max(0, 10 * top - 1)
 
     # --- live rows
 
@@ -289,26 +339,24 @@ class Ranking:
         for key, count in counts.items():
             number, row = key >> 7, key & 0x7F
             scores[row] += self._levels[number][codec.level(count, live.lengths[row], mean)]
-            if self._bits[number] >= 0:
-                self._count(live.sessions[row], 1, self._bits[number])
+            self._count(live.sessions[row], 1, number)
         return scores
 
     # --- the end
 
     def scored(self, speaker_rows=None) -> list:
         """[(score, place, row, evidence)], best first; `speaker_rows(place)` tells whose rows get a fifth more."""
-        rows = self.best.rows
-        top = -rows[0][0] if rows else 1
-        prior = self._prior({slot for _, _, _, slot in rows if slot >= 0})
+        top = next(self.best.rows())[0] if self.best.keys else 1
+        prior = self._prior({slot for slot in self.best.slots.values() if slot >= 0})
         prior_top = max(prior.values()) if prior else 0
         found = []
-        for total, place, row, slot in rows:
-            score = -total * ONE // top
+        for total, place, row, slot in self.best.rows():
+            score = total * ONE // top
             if prior_top and slot >= 0:
                 score += prior[slot] * ONE // prior_top // 2
             if speaker_rows and speaker_rows(place, row):
                 score += score // 5
-            found.append((-score, place, row, -total * self._sum // 255))
+            found.append((-score, place, row, total * self._sum // 255))
         found.sort()
         return [(-score, place, row, evidence) for score, place, row, evidence in found]
 
@@ -341,3 +389,52 @@ class Ranking:
             for slot in prior:
                 prior[slot] >>= 1
         return prior
+
+
+class _Walk:
+    """Goes through a piece's runs along with rows that ascend, and tells T of a row."""
+
+    def __init__(self, ranking, piece, table: list, blocks: list):
+        self._ranking = ranking
+        self._piece = piece
+        self._table = table
+        self._blocks = blocks
+        self._run = -1
+        self._first = self._end = 0
+        self._carried = 0  # B of the row that comes before the run, in an older piece
+        self.slot = -1  # of the run's session, -1 for no session
+
+    def total(self, row: int) -> int:
+        """T of a row, times ten; rows have to ascend."""
+        while row >= self._end:
+            self._next_run()
+        total = 10 * self._score(row)
+        if self.slot < 0:
+            return total
+        total += 3 * (self._score(row - 1) if row > self._first else self._carried)
+        return total + self._score(row + 1) if row + 1 < self._end else total
+
+    def finish(self) -> None:
+        """Go through the runs that are left."""
+        while self._end < self._piece.rows:
+            self._next_run()
+        self._leave_run()
+
+    def _score(self, row: int) -> int:
+        return self._blocks[row >> _BLOCK_BITS][row & _BLOCK - 1]
+
+    def _leave_run(self) -> None:
+        if self.slot >= 0:
+            self._ranking._last[self.slot] = self._score(self._end - 1)
+
+    def _next_run(self) -> None:
+        self._leave_run()
+        self._run += 1
+        run, piece, ranking = self._run, self._piece, self._ranking
+        self._first = self._end
+        self._end = run_row(self._table, run + 1) if run + 1 < piece.runs else piece.rows
+        session = run_session(self._table, run)
+        self.slot = session % _SLOTS if session else -1
+        if session:
+            self._carried = ranking._last[self.slot]
+            ranking._sizes[self.slot] = min(0xFFFF, ranking._sizes[self.slot] + self._end - self._first)

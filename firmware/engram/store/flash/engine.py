@@ -13,10 +13,10 @@ from collections import namedtuple
 
 from engram.compat import const
 from engram.errors import EngramError, StoreFull
-from engram.store import codec
-from engram.store.live import Live
-from engram.store.flash_index import Index, enough_for_piece
-from engram.store.search import Ranking
+from engram.store.flash import codec
+from engram.store.flash.index import Index, enough_for_piece
+from engram.store.flash.live import Live
+from engram.store.flash.search import Ranking
 
 LIVE = const(0)
 SUPERSEDED = const(1)
@@ -134,7 +134,9 @@ class Store:
     def _take(self, segment: int, offset: int, size: int, line: dict) -> None:
         """Give a line its row and note what it does to entries."""
         entry = self._describe(line)
-        self._index.add(line["seq"], offset, size, _minutes(entry.at), entry.session, entry.terms, self._labels(entry, line))
+        self._index.add(
+            line["seq"], offset, size, _minutes(entry.at), entry.session, entry.terms, self._labels(entry, line)
+        )
         self._owner.observe(line)
         self._note_fates(entry, line["seq"])
 
@@ -208,6 +210,7 @@ class Store:
             self._save()
 
     def _seal_chunk(self) -> None:
+        self._log.refresh()
         self._index.seal()
         self._set_tail()
         self._save()

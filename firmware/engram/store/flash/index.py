@@ -19,11 +19,11 @@ from binascii import hexlify, unhexlify
 from engram import files, log, wire
 from engram.compat import const
 from engram.errors import StoreError
-from engram.store import codec
-from engram.store.live import MOST_ROWS, Live
-from engram.store.merge import MOST_PIECES, Merge, decoded
-from engram.store.piece import ROW_BYTES, Damaged, Piece, unpack_row
-from engram.store.search import Scratch
+from engram.store.flash import codec
+from engram.store.flash.live import MOST_ROWS, Live
+from engram.store.flash.merge import MOST_PIECES, Merge, decoded
+from engram.store.flash.piece import ROW_BYTES, Damaged, Piece, unpack_row
+from engram.store.flash.search import Scratch
 
 CHUNK_BYTES = 16384
 """Bytes of the log from which the lines in RAM become a piece: bounds what is read when the log is opened."""
@@ -193,7 +193,7 @@ class Index:
             return self.live.offsets[row]
         for piece in reversed(self.pieces):
             if piece.first <= seq <= piece.last:
-                row = self.guarded(piece, piece.row_of, seq, 0)
+                row = -1 if piece.has_sessions else self.guarded(piece, piece.row_of, seq, 0)
                 return self.locate(piece, row)[1] if row is not None and row >= 0 else -1
         return -1
 
@@ -307,7 +307,6 @@ class Index:
             for number in range(piece.buckets):
                 if self.guarded(piece, piece.bucket, number) is None:
                     break
-
 
     # --- searching
 

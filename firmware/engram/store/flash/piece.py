@@ -21,7 +21,7 @@ from binascii import crc32
 
 from engram import files
 from engram.compat import const
-from engram.store import codec
+from engram.store.flash import codec
 
 _MAGIC = b"EGX1"
 _FOOTER = "<4sHHHHIIIIIIIIII"
@@ -36,6 +36,7 @@ BUCKET_TERMS = 24
 
 RUNS_A_BLOCK = 64
 _RUNS_BITS = const(6)
+_ROWS_AT_ONCE = const(16)
 _BUFFER = const(256)
 _HASHES = const(1 << 24)
 
@@ -46,6 +47,20 @@ class Damaged(Exception):
 
 class Footer:
     """A piece's numbers, as its footer has them."""
+
+    terms: int
+    rows: int
+    runs: int
+    buckets: int
+    first: int
+    last: int
+    words: int
+    rows_at: int
+    runs_at: int
+    names_at: int
+    directory_at: int
+    log_bytes: int
+    epoch: int
 
     FIELDS = (
         "terms", "rows", "runs", "buckets", "first", "last", "words",
@@ -103,13 +118,18 @@ class Piece(Footer):
     def _check(self, end: int, wanted: int) -> None:
         self._file.seek(self.runs_at)
         left = end - self.runs_at
-        buffer = memoryview(bytearray(_BUFFER))
-        crc = 0
+        buffer = bytearray(RUN_BYTES * RUNS_A_BLOCK)
+        view = memoryview(buffer)
+        self._sessions = array("I", bytes(4 * -(-self.runs // RUNS_A_BLOCK)))
+        crc = block = 0
         while left > 0:
-            count = self._file.readinto(buffer[: min(left, _BUFFER)])
+            count = self._file.readinto(view[: min(left, len(buffer))])
             if not count:
                 raise Damaged("too short")
-            crc = crc32(buffer[:count], crc)
+            if block < len(self._sessions):
+                self._sessions[block] = buffer[0] | buffer[1] << 8 | buffer[2] << 16
+                block += 1
+            crc = crc32(view[:count], crc)
             left -= count
         if crc32(self.pack(0), crc) != wanted:
             raise Damaged("the crc does not fit")
@@ -117,6 +137,11 @@ class Piece(Footer):
     def close(self) -> None:
         """Close the file."""
         self._file.close()
+
+    @property
+    def has_sessions(self) -> bool:
+        """Whether the log's lines belong to sessions."""
+        return self.runs != 1 or self._sessions[0] != 0
 
     @property
     def live(self) -> int:
@@ -201,17 +226,23 @@ class Piece(Footer):
 
     def run(self, session: int):
         """(first row, row after the last) of a session, None if the piece has none of it."""
-        table = self.run_blocks()
-        low, high = 0, self.runs
-        while low < high:
-            middle = (low + high) >> 1
-            if run_session(table, middle) < session:
-                low = middle + 1
-            else:
-                high = middle
-        if low == self.runs or run_session(table, low) != session:
+        block = len(self._sessions) - 1
+        while block > 0 and self._sessions[block] > session:
+            block -= 1
+        if self._sessions[block] > session:
             return None
-        return run_row(table, low), run_row(table, low + 1) if low + 1 < self.runs else self.rows
+        first = block * RUNS_A_BLOCK
+        count = min(RUNS_A_BLOCK, self.runs - first)
+        table = [self.run_table(first, count + 1)]
+        wanted = bytes((session & 0xFF, session >> 8 & 0xFF, session >> 16))
+        at = table[0].find(wanted)
+        while at % RUN_BYTES and at >= 0:
+            at = table[0].find(wanted, at + 1)
+        at //= RUN_BYTES
+        if at < 0 or at >= count:
+            return None
+        start = _row_at(table[0], at)
+        return start, _row_at(table[0], at + 1) if first + at + 1 < self.runs else self.rows
 
     def row_of(self, seq: int, session: int) -> int:
         """The row of a line, -1 if it has none here."""
@@ -219,14 +250,24 @@ class Piece(Footer):
         if run is None or not self.first <= seq <= self.last:
             return -1
         low, high = run
-        end = high
-        while low < high:
-            middle = (low + high) >> 1
-            if self.row(middle)[0] < seq:
-                low = middle + 1
+        # In a log without sessions every line has a row: the first guess is mostly right.
+        guess = low + seq - self.first
+        while high - low > _ROWS_AT_ONCE:
+            if not low <= guess < high:
+                guess = (low + high) >> 1
+            here = self.row(guess)[0]
+            if here == seq:
+                return guess
+            if here < seq:
+                low = guess + 1
             else:
-                high = middle
-        return low if low < end and self.row(low)[0] == seq else -1
+                high = guess
+            guess = -1
+        data = self.row_bytes(low, high - low)
+        for row in range(low, high):
+            if unpack_row(data[(row - low) * ROW_BYTES : (row - low + 1) * ROW_BYTES])[0] == seq:
+                return row
+        return -1
 
     def names(self):
         """Yield the labels that people see."""
@@ -251,6 +292,11 @@ def unpack_row(data: bytes) -> tuple:
         raise Damaged("a row changed")
     seq, low, high, minutes, more = struct.unpack("<IHBHB", data[:10])
     return seq, low | high << 16, minutes | more << 16
+
+
+def _row_at(table: bytes, number: int) -> int:
+    at = number * RUN_BYTES
+    return table[at + 3] | table[at + 4] << 8
 
 
 def run_session(blocks: list, number: int) -> int:

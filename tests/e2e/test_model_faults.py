@@ -1,0 +1,204 @@
+"""What can go wrong with a remote model: each is told in one clear sentence, and the next message is answered."""
+
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import pytest
+
+from driving import Home, said, say, talking
+from engram_host.scripted import Serving
+
+Scripted = Callable[..., Serving]
+
+QUICK = {"llm__retries": 0, "llm__stall_seconds": 1}
+ANSWER = "One and two and three and four."
+
+
+def told(printed: str) -> str:
+    """The one line that tells of a problem."""
+    problems = [line for line in printed.splitlines() if line.startswith(("! ", "[", "Traceback"))]
+    assert len(problems) == 1 and problems[0][0] == "!", printed[-1000:]
+    return problems[0]
+
+
+@pytest.mark.parametrize(
+    ("fault", "sentence"),
+    [
+        ("500", "(HTTP 500: The script answers 500.)"),
+        ("529", "(HTTP 529: The script answers 529.)"),
+        ("400", "check llm.model and llm.url"),
+        ("404", "there is no model m at http://127.0.0.1"),
+        ("413", "the request is too long for m; shorten the message or start a new session"),
+        ("refuse", "the service refused the key; check llm.key"),
+        ("403", "the service refused the key; check llm.key"),
+        ("silent", "failed: nothing came in time; check the network"),
+        ({"kind": "cut", "after": 0}, "check the network"),
+        ({"kind": "stall", "after": 0}, "nothing came in time"),
+        ({"kind": "error", "after": 0}, "The script ends this stream with an error."),
+        ({"kind": "malformed", "after": 0}, "llm.url"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else value["kind"],
+)
+def test_a_fault_is_told_and_the_next_message_is_answered(
+    home: Home, scripted: Scripted, api: str, fault: object, sentence: str
+):
+    server = scripted({"reply": ANSWER, "fault": fault, "times": 1}, {"reply": "Here I am."})
+    printed = say(home.asking(server.url, api).having(**QUICK), "hello", "are you there?").printed
+    assert sentence in told(printed)
+    assert printed.splitlines()[-1] == "Here I am."
+    assert [turn["text"] for turn in home.turns()] == ["hello", "are you there?", "Here I am."]
+
+
+@pytest.mark.parametrize("kind", ["cut", "stall", "malformed", "error"])
+def test_an_answer_that_breaks_off_is_kept_and_marked(home: Home, scripted: Scripted, api: str, kind: str):
+    server = scripted({"reply": ANSWER, "fault": {"kind": kind, "after": 11}, "times": 1}, {"reply": "Here I am."})
+    printed = say(home.asking(server.url, api).having(**QUICK), "count", "go on").printed
+    assert "One and two" in printed and "three" not in printed
+    told(printed)
+    assert home.turns()[1]["text"] == "One and two" and home.turns()[1]["cut"] is True
+    assert said(server.requests[-1])[1] == "One and two … [the answer broke off here]"
+    assert printed.splitlines()[-1] == "Here I am."
+
+
+def test_an_answer_whose_end_is_missing_is_taken(home: Home, scripted: Scripted, api: str):
+    server = scripted({"reply": ANSWER, "fault": "no_done"})
+    printed = say(home.asking(server.url, api).having(**QUICK), "count").printed
+    assert printed.splitlines()[-1] == ANSWER
+    assert "cut" not in home.turns()[1]
+
+
+@pytest.mark.parametrize("fault", ["429", "500"])
+def test_a_busy_service_is_tried_again_and_the_person_sees_it(home: Home, scripted: Scripted, api: str, fault: str):
+    server = scripted({"fault": {"kind": fault, "retry_after": 0}, "times": 1}, {"reply": "Here I am."})
+    lines = say(home.asking(server.url, api), "hello").printed.splitlines()
+    assert f"(HTTP {fault}: The script answers {fault}.); trying again in 1 s" in lines[-2]
+    assert lines[-1] == "Here I am."
+    first, second = server.requests
+    assert first.raw == second.raw
+
+
+def test_a_service_that_says_when_is_tried_again_then(home: Home, scripted: Scripted):
+    server = scripted({"fault": {"kind": "429", "retry_after": 2}, "times": 1}, {"reply": "Here I am."})
+    with talking(home.asking(server.url)) as talk:
+        talk.say("hello")
+        talk.heard("trying again in 2 s")
+        talk.heard("Here I am.")
+
+
+def test_a_service_that_stays_busy_is_given_up(home: Home, scripted: Scripted, api: str):
+    server = scripted({"fault": {"kind": "503", "retry_after": 0}})
+    printed = say(home.asking(server.url, api).having(llm__retries=1), "hello").printed
+    assert "try again later" in told(printed)
+    assert len(server.requests) == 2
+
+
+def test_a_service_that_asks_for_an_hour_is_not_waited_for(home: Home, scripted: Scripted):
+    server = scripted({"fault": {"kind": "429", "retry_after": 3600}, "times": 1})
+    assert "429" in told(say(home.asking(server.url), "hello").printed)
+    assert len(server.requests) == 1
+
+
+def test_an_answer_of_a_megabyte_is_bounded(home: Home, scripted: Scripted, api: str):
+    server = scripted({"fault": "huge", "reply": "x", "times": 1}, {"reply": "Here I am."})
+    printed = say(home.asking(server.url, api).having(**QUICK), "hello", "are you there?").printed
+    first, notice, last = printed.splitlines()[1:]
+    assert first == len(first) * "x" and len(first) < 50_000
+    assert notice == "· the answer reached its longest length and ends here."
+    assert last == "Here I am."
+    assert [turn["text"][:20] for turn in home.turns()] == ["hello", "x" * 20, "are you there?", "Here I am."]
+
+
+def test_an_answer_byte_by_byte_is_whole(home: Home, scripted: Scripted, api: str):
+    server = scripted({"reply": "One 你好 😀.", "fault": {"kind": "slow", "delay": 0}})
+    assert "One 你好 😀." in say(home.asking(server.url, api), "count").printed
+
+
+def test_an_empty_answer_is_told(home: Home, scripted: Scripted, api: str):
+    server = scripted({"reply": [], "times": 1}, {"reply": "Here I am."})
+    printed = say(home.asking(server.url, api), "hello", "are you there?").printed
+    assert "the model gave an empty answer" in told(printed)
+    assert printed.splitlines()[-1] == "Here I am."
+
+
+def test_an_answer_that_reached_its_length_is_told(home: Home, scripted: Scripted, api: str):
+    server = scripted({"reply": "One and", "stop": "length"})
+    assert "the answer reached its longest length" in say(home.asking(server.url, api), "count").printed
+
+
+def test_the_key_is_sent_and_never_shown(home: Home, scripted: Scripted, api: str):
+    server = scripted({"fault": "refuse"})
+    asking = home.asking(server.url, api, key="sk-0123456789")
+    printed = say(asking, "hello", "/stats", "/export", "/help").printed
+    assert "sk-0123456789" in server.requests[0].head.decode()
+    assert "refused the key" in told(printed.split("version")[0]) and "sk-0123456789" not in printed
+    stored = [path.read_bytes() for path in home.folder.rglob("*") if path.is_file()]
+    assert not [content for content in stored if b"sk-0123456789" in content]
+
+
+def test_a_service_that_repeats_the_key_does_not_show_it(home: Home):
+    body = b'{"error": {"message": "no such key: sk-0123456789 \\u001b[31mred"}}'
+    with answering(401, body) as url:
+        problem = told(say(home.asking(url, key="sk-0123456789"), "hello").printed)
+    assert "***" in problem and "sk-" not in problem and "\x1b" not in problem
+
+
+@pytest.mark.parametrize("status", [301, 307])
+def test_a_redirect_is_not_followed(home: Home, status: int):
+    with answering(status, b"", location="http://127.0.0.1:1/") as url:
+        problem = told(say(home.asking(url, key="sk-0123456789"), "hello").printed)
+    assert "redirects, which is not followed; set llm.url" in problem
+
+
+@pytest.mark.parametrize("body", [b"<html><body>Welcome to your router</body></html>", b"{}", b"", b"{" * 5000])
+def test_a_page_that_is_no_model_is_told(home: Home, api: str, body: bytes):
+    with answering(200, body, kind="text/html" if body[:1] == b"<" else "application/json") as url:
+        told(say(home.asking(url, api).having(**QUICK), "hello").printed)
+
+
+def test_a_port_where_nobody_listens_is_told(home: Home, api: str):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}"
+        problem = told(say(home.asking(url, api).having(**QUICK), "hello").printed)
+    assert problem == "! the link to 127.0.0.1 failed: ECONNREFUSED; check the network"
+
+
+def test_a_name_that_does_not_exist_is_told(home: Home):
+    problem = told(say(home.asking("http://no-such-host.invalid").having(**QUICK), "hello").printed)
+    assert "no-such-host.invalid" in problem and "the name was not found" in problem
+
+
+def test_offline_commands_work_while_the_model_is_away(home: Home, scripted: Scripted):
+    server = scripted({"fault": "500"})
+    say(home, "remember that my bike is green")
+    printed = say(home.asking(server.url).having(**QUICK), "hello", "/recall bike", "/memory list").printed
+    assert printed.count("my bike is green") == 2
+
+
+@contextmanager
+def answering(status: int, body: bytes, *, kind: str = "application/json", location: str = "") -> Iterator[str]:
+    """A server that always answers the same; its URL."""
+
+    class Always(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(status)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(body)))
+            if location:
+                self.send_header("Location", location)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *arguments: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Always) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()

@@ -1,0 +1,178 @@
+"""MicroPython's TLS against Python's, with certificates of our own: a wrong one is refused and told, and sent nothing."""
+
+import asyncio
+import contextlib
+import os
+import ssl
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+import trustme
+
+import firmware_build
+import get_micropython
+from driving import ROOT, SECONDS, Home, say
+from engram_host.scripted import Serving
+
+Scripted = Callable[..., Serving]
+
+NOW = datetime.now(UTC)
+DAY = timedelta(days=1)
+
+
+@pytest.fixture(scope="module")
+def authority() -> trustme.CA:
+    """The authority that a board trusts."""
+    return trustme.CA()
+
+
+@contextlib.contextmanager
+def tls(server: Serving, certificate: trustme.LeafCert, **limits: ssl.TLSVersion) -> Iterator[str]:
+    """TLS before a scripted model; its URL."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    certificate.configure_cert(context)
+    for name, version in limits.items():
+        setattr(context, name, version)
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+    front = asyncio.run_coroutine_threadsafe(_listen(urlsplit(server.url).port, context), loop).result()
+    yield f"https://localhost:{front.sockets[0].getsockname()[1]}"
+    loop.call_soon_threadsafe(front.close)
+    loop.call_soon_threadsafe(loop.stop)
+    thread.join()
+
+
+async def _listen(port: int | None, context: ssl.SSLContext) -> asyncio.Server:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        behind, before = await asyncio.open_connection("127.0.0.1", port)
+        await asyncio.gather(_copy(reader, before), _copy(behind, writer), return_exceptions=True)
+
+    return await asyncio.start_server(serve, "127.0.0.1", 0, ssl=context)
+
+
+async def _copy(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
+    while data := await source.read(65536):
+        target.write(data)
+        await target.drain()
+    target.close()
+
+
+def trusting(home: Home, authority: trustme.CA, url: str, api: str = "openai") -> Home:
+    """A board that trusts an authority and asks a model."""
+    home.write("roots.pem", authority.cert_pem.bytes())
+    return home.having(llm__retries=0, llm__stall_seconds=2).asking(url, api, key="sk-0123456789")
+
+
+def refused(home: Home, server: Serving) -> str:
+    """What is told when a certificate does not pass; the model has heard nothing, and the conversation goes on."""
+    printed = say(home, "hello", "/stats").printed
+    problems = [line for line in printed.splitlines() if line.startswith(("! ", "["))]
+    assert len(problems) == 1 and problems[0].startswith("! "), printed
+    assert server.requests == [] and "version" in printed
+    return problems[0]
+
+
+@pytest.mark.parametrize("key", list(trustme.KeyType), ids=lambda key: key.name)
+def test_a_certificate_of_a_trusted_authority_passes(
+    home: Home, scripted: Scripted, authority: trustme.CA, api: str, key: trustme.KeyType
+):
+    server = scripted({"reply": "Hello over TLS, 你好."})
+    with tls(server, authority.issue_cert("localhost", key_type=key)) as url:
+        printed = say(trusting(home, authority, url, api), "hello", "and again").printed
+    assert printed.count("Hello over TLS, 你好.") == 2
+
+
+def test_a_certificate_under_an_intermediate_one_passes(home: Home, scripted: Scripted, authority: trustme.CA):
+    server = scripted({"reply": "Hello."})
+    with tls(server, authority.create_child_ca().issue_cert("localhost")) as url:
+        assert "Hello." in say(trusting(home, authority, url), "hello").printed
+
+
+def test_a_certificate_for_another_name_is_refused(home: Home, scripted: Scripted, authority: trustme.CA):
+    server = scripted()
+    with tls(server, authority.issue_cert("example.org")) as url:
+        problem = refused(trusting(home, authority, url), server)
+    assert "the certificate of localhost was refused" in problem and "check the URL" in problem
+
+
+def test_a_certificate_of_an_unknown_authority_is_refused(home: Home, scripted: Scripted, authority: trustme.CA):
+    server = scripted()
+    with tls(server, trustme.CA().issue_cert("localhost")) as url:
+        problem = refused(trusting(home, authority, url), server)
+    assert "the certificate of localhost was refused" in problem and "root certificates" in problem
+
+
+@pytest.mark.parametrize(
+    ("begins", "ends"), [(NOW - 9 * DAY, NOW - DAY), (NOW + DAY, NOW + 9 * DAY)], ids=["expired", "not-yet"]
+)
+def test_a_certificate_out_of_its_time_is_refused(
+    home: Home, scripted: Scripted, authority: trustme.CA, begins: datetime, ends: datetime
+):
+    server = scripted()
+    with tls(server, authority.issue_cert("localhost", not_before=begins, not_after=ends)) as url:
+        problem = refused(trusting(home, authority, url), server)
+    assert "the certificate of localhost was refused" in problem and "is the clock right?" in problem
+
+
+def test_a_service_without_tls_is_told(home: Home, scripted: Scripted, authority: trustme.CA):
+    server = scripted()
+    url = server.url.replace("http://127.0.0.1", "https://localhost")
+    problem = refused(trusting(home, authority, url), server)
+    assert "localhost" in problem
+
+
+def test_a_service_with_tls_that_is_asked_without_is_told(home: Home, scripted: Scripted, authority: trustme.CA):
+    server = scripted()
+    with tls(server, authority.issue_cert("localhost")) as url:
+        problem = refused(trusting(home, authority, url.replace("https", "http")), server)
+    assert "localhost" in problem
+
+
+def test_a_service_that_speaks_another_version_is_told(home: Home, scripted: Scripted, authority: trustme.CA):
+    server = scripted({"reply": "Hello."})
+    with tls(server, authority.issue_cert("localhost"), minimum_version=ssl.TLSVersion.TLSv1_3) as url:
+        printed = say(trusting(home, authority, url), "hello").printed
+    assert "Hello." in printed or "! the link to localhost failed" in printed
+
+
+@pytest.mark.parametrize("roots", [b"", b"no certificate\n", b"-----BEGIN CERTIFICATE-----\nAAAA\n"])
+def test_roots_that_are_none_are_named(home: Home, authority: trustme.CA, roots: bytes):
+    asking = trusting(home, authority, "https://localhost:1")
+    home.write("roots.pem", roots)
+    ended = say(asking, "hello")
+    assert ended.status == 2 and "llm.roots: " in ended.problems and "Traceback" not in ended.problems
+
+
+def test_the_roots_of_a_person_are_left_as_they_are(home: Home, authority: trustme.CA):
+    home.write("roots.pem", authority.cert_pem.bytes())
+    say(home, "hello")
+    assert (home.folder / "roots.pem").read_bytes() == authority.cert_pem.bytes()
+
+
+def test_the_32_bit_build_does_the_same(scripted: Scripted, authority: trustme.CA, tmp_path: Path):
+    micropython = get_micropython.HOME / "32"
+    if not get_micropython.usable(micropython, 32):
+        pytest.skip("there is no 32-bit MicroPython for this machine")
+    roots = tmp_path / "roots.pem"
+    roots.write_bytes(authority.cert_pem.bytes())
+
+    def ask(certificate: trustme.LeafCert) -> str:
+        with tls(scripted(), certificate) as url:
+            done = subprocess.run(
+                [micropython, "-X", "heapsize=192k", ROOT / "tests" / "e2e" / "tls_case.py", url, roots],
+                capture_output=True,
+                text=True,
+                timeout=SECONDS,
+                env={**os.environ, "MICROPYPATH": f"{firmware_build.FIRMWARE}:.frozen"},
+            )
+        return done.stdout + done.stderr
+
+    assert ask(authority.issue_cert("localhost")).startswith("404 ")
+    assert "CertificateRefused" in ask(authority.issue_cert("example.org"))
+    assert "CertificateRefused" in ask(trustme.CA().issue_cert("localhost"))

@@ -1,0 +1,93 @@
+"""Whatever ends a turn, what came of the answer is kept and marked, and the next turn is answered."""
+
+import asyncio
+
+from engram.errors import ModelCut, ModelGarbled, ModelRefused, ModelUnavailable, StoreError
+from engram.llm.types import Call
+from engram.memory.scope import OWNER
+from support import raises
+from turns import Ear, kept, say, scripted
+
+FAILURES = (
+    ModelUnavailable("the link to x failed"),
+    ModelCut("the answer broke off"),
+    ModelGarbled("that is no JSON"),
+    ModelRefused(401, "the key was refused"),
+    StoreError("the flash could not be read"),
+)
+
+
+async def test_a_failure_before_any_text_is_told_and_keeps_the_message():
+    for failure in FAILURES:
+        board = scripted(failure)
+        outcome, _ = await say(board)
+        assert outcome.problem == str(failure) and outcome.reply == ""
+        assert kept(board) == [("user", "hello", False)]
+
+
+async def test_a_failure_in_the_middle_keeps_what_came_and_marks_it():
+    for failure in FAILURES:
+        board = scripted(["Once upon", failure])
+        outcome, _ = await say(board)
+        assert (outcome.problem, outcome.reply) == (str(failure), "Once upon")
+        board.restart()
+        assert kept(board) == [("user", "hello", False), ("assistant", "Once upon", True)]
+
+
+async def test_a_failure_after_a_tool_round_keeps_what_came_and_what_was_stored():
+    call = Call("c1", "memory_store", '{"content":"The bike is green","tags":["bike"]}')
+    for failure in FAILURES:
+        board = scripted(["Let me see.", call], failure)
+        outcome, _ = await say(board)
+        assert outcome.problem == str(failure)
+        assert board.records.count() == 1 and kept(board)[1] == ("assistant", "Let me see.", True)
+
+
+async def test_after_a_failure_the_next_turn_is_answered():
+    board = scripted(["Once", ModelCut("broke off")], "Here I am.")
+    await say(board)
+    outcome, _ = await say(board, "again?")
+    assert outcome.reply == "Here I am." and (board.agent.turns, board.agent.failed) == (2, 1)
+
+
+async def test_a_channel_that_is_gone_loses_nothing_that_came():
+    class Gone(Ear):
+        async def text(self, piece):
+            if self.heard:
+                raise OSError(104)
+            self.heard += piece
+
+    board = scripted(["Once ", "upon"])
+    with raises(OSError):
+        await board.agent.turn(OWNER, "hello", Gone())
+    assert kept(board)[1] == ("assistant", "Once upon", True)
+
+
+async def test_a_reply_that_cannot_be_kept_ends_no_turn():
+    board = scripted(["Hello.", lambda request: _break(board.journal)])
+    outcome, _ = await say(board)
+    assert outcome.reply == "Hello." and outcome.problem == ""
+
+
+def _break(journal):
+    def add(*arguments, **more):
+        raise StoreError("the flash could not be written")
+
+    journal.add = add
+
+
+async def test_a_cancelled_turn_keeps_what_came():
+    class Slow(Ear):
+        async def text(self, piece):
+            self.heard += piece
+            await asyncio.sleep(5)
+
+    board = scripted(["Once", "upon"])
+    task = asyncio.create_task(board.agent.turn(OWNER, "hello", Slow()))
+    await asyncio.sleep(0.05)
+    task.cancel()
+    with raises(asyncio.CancelledError):
+        await task
+    assert kept(board) == [("user", "hello", False), ("assistant", "Once", True)]
+    outcome, _ = await say(board, "again?")
+    assert outcome.problem == ""

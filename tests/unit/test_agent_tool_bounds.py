@@ -1,0 +1,89 @@
+"""Results of tools are bounded, whatever is stored and whatever a model sends; what is long is read piece by piece."""
+
+import json
+import random
+
+from board import Board, has_large_heap
+from engram.llm.types import Call
+from engram.memory.scope import OWNER
+
+_VALUES = (
+    None, True, False, 0, -1, 7, 1 << 40, 0.5, "", "m1", "t3", "MEMORY.md", "user.md", "2026-09-21", "bike", "x" * 3000,
+    "a\0b", "你好 🎉", "../x", [], ["a"], ["a", "b", "c", "d"], [1], [[]], {}, {"a": []}, "append", "tags", "yes-1",
+)  # fmt: skip
+
+
+def _board(**settings):
+    board = Board().equip(**settings)
+    board.turn = "t" + str(board.journal.add(OWNER, "user", "owner", "hello there"))
+    board.tools.begin_turn()
+    return board
+
+
+def _run(board, name, **arguments):
+    return json.loads(board.tools.run(Call("c", name, json.dumps(arguments)), OWNER, board.turn).result)
+
+
+def test_get_reads_a_long_turn_piece_by_piece():
+    board = _board()
+    content = "".join([f'{number} "quoted" 字\n' for number in range(400 if has_large_heap() else 110)]).strip()
+    seq = board.journal.add(OWNER, "user", "owner", content)
+    read, first = "", 1
+    while first:
+        result = _run(board, "memory_get", id=f"t{seq}", first=first)
+        read += next(turn["text"] for turn in result["turns"] if turn["id"] == f"t{seq}")
+        first = result.get("next_first")
+    assert read == content
+
+
+def test_a_long_note_is_read_piece_by_piece():
+    board = _board(mode="lightweight")
+    count = 200 if has_large_heap() else 110
+    lines = [f'line {number} of "many" words' for number in range(count)]
+    board.notes.write("MEMORY.md", "\n".join(lines))
+    read, first = [], 1
+    while first:
+        result = _run(board, "file_read", file="MEMORY.md", first=first)
+        read += result["lines"]
+        first = result.get("next_first") or (len(read) < count and len(read) + 1)
+    assert read == lines
+
+
+def test_a_line_that_is_too_long_is_cut_and_what_follows_is_read():
+    board = _board(mode="lightweight")
+    board.notes.write("MEMORY.md", "x" * 5000 + "\nlast")
+    result = _run(board, "file_read", file="MEMORY.md")
+    assert result["lines"][0].endswith("x … [cut]") and result["lines"][1:] == ["last"]
+
+
+def test_whatever_is_sent_the_result_is_a_bounded_object():
+    random.seed(7)
+    board = _board()
+    for number in range(3):
+        board.records.store(f"bike {number}", ["bike"])
+    for number in range(500 if has_large_heap() else 150):
+        board.tools.mode = random.choice(("full", "lightweight"))
+        tool = random.choice(board.tools.listed())
+        names = list(json.loads(tool.schema)["properties"]) + ["other"]
+        arguments = {random.choice(names): random.choice(_VALUES) for _ in range(random.randrange(5))}
+        if number % 10 == 0:
+            board.tools.begin_turn()
+        result = board.tools.run(Call("c", tool.name, json.dumps(arguments)), OWNER, board.turn).result
+        values = json.loads(result)
+        assert isinstance(values, dict) and len(result) <= 6000
+        assert "error" not in values or values["error"]["problem"]
+
+
+def test_long_memories_are_shortened_so_that_a_page_fits():
+    board = _board()
+    count = 12 if has_large_heap() else 7
+    for number in range(count):
+        board.records.store(f'{number} "quoted" ' + '"' * 450, ["a"])
+    for name, arguments in (
+        ("memory_list", {}),
+        ("memory_recall", {"query": "quoted", "limit": 20}),
+        ("memory_search", {"query": "quoted", "limit": 20}),
+    ):
+        result = _run(board, name, **arguments)
+        items = result.get("memories") or result.get("found")
+        assert len(items) == (min(10, count) if name == "memory_list" else count)

@@ -1,0 +1,241 @@
+"""Calls of any kind: forgetting with a confirmation, lightweight mode, and whatever a model may send."""
+
+import json
+
+from board import ANN, ROOM, Board
+from engram.agent import schemas
+from engram.llm.types import Call
+from engram.memory.scope import OWNER
+
+
+def _board(**settings):
+    board = Board().equip(**settings)
+    board.turn = "t" + str(board.journal.add(OWNER, "user", "owner", "hello there"))
+    board.tools.begin_turn()
+    return board
+
+
+def _send(board, name, arguments, asker=OWNER):
+    """The result of a call whose arguments are any text."""
+    return json.loads(board.tools.run(Call("c", name, arguments), asker, board.turn).result)
+
+
+def _run(board, name, asker=OWNER, **arguments):
+    return _send(board, name, json.dumps(arguments), asker)
+
+
+def _error(result):
+    return result["error"].get("argument"), result["error"]["problem"]
+
+
+# --- memory_forget
+
+
+def test_forget_by_id_is_done_at_once():
+    board = _board()
+    board.records.store("The bike is green", ["bike"])
+    assert _run(board, "memory_forget", id="m1") == {"forgotten": ["m1"]}
+    assert board.records.count() == 0
+
+
+def test_forget_takes_the_turns_along_if_wanted():
+    board = _board()
+    board.records.store("hello there", ["a"], turns=[board.turn])
+    assert _run(board, "memory_forget", id="m1", turns=True) == {"forgotten": ["m1"], "turns": [board.turn]}
+    assert not board.journal.has(board.turn, OWNER)
+
+
+def _asked(board):
+    """The code to confirm with, after a query."""
+    for number in range(2):
+        board.records.store(f"bike number {number}", ["bike"])
+    result = _run(board, "memory_forget", query="bike")
+    assert sorted(memory["id"] for memory in result["candidates"]) == ["m1", "m2"]
+    assert board.records.count() == 2 and "Ask the person" in result["next"]
+    return result["confirm"]
+
+
+def test_forget_by_query_forgets_once_the_person_has_agreed():
+    board = _board()
+    code = _asked(board)
+    board.tools.begin_turn()
+    assert sorted(_run(board, "memory_forget", confirm=code)["forgotten"]) == ["m1", "m2"]
+
+
+def test_a_confirmation_does_not_count_in_the_same_turn():
+    board = _board()
+    argument, problem = _error(_run(board, "memory_forget", confirm=_asked(board)))
+    assert argument == "confirm" and "only after the person has answered" in problem
+    assert board.records.count() == 2
+
+
+def test_a_confirmation_counts_for_its_asker_only():
+    board = _board()
+    code = _asked(board)
+    board.tools.begin_turn()
+    assert _error(_run(board, "memory_forget", ANN, confirm=code))[0] == "confirm"
+    assert sorted(_run(board, "memory_forget", confirm=code)["forgotten"]) == ["m1", "m2"]
+
+
+def test_a_confirmation_counts_once():
+    board = _board()
+    code = _asked(board)
+    board.tools.begin_turn()
+    _run(board, "memory_forget", confirm=code)
+    assert "is not known" in _error(_run(board, "memory_forget", confirm=code))[1]
+
+
+def test_an_unknown_confirmation_is_refused():
+    board = _board()
+    for code in ("yes", "yes-1", ""):
+        assert "call memory_forget with a query first" in _error(_run(board, "memory_forget", confirm=code))[1]
+
+
+def test_what_has_gone_meanwhile_does_not_stop_a_confirmed_forgetting():
+    board = _board()
+    code = _asked(board)
+    _run(board, "memory_forget", id="m1")
+    board.tools.begin_turn()
+    assert _run(board, "memory_forget", confirm=code) == {"forgotten": ["m2"]}
+
+
+def test_forget_says_what_it_needs_and_what_it_does_not_find():
+    board = _board()
+    assert _error(_run(board, "memory_forget")) == ("id", "id: give an id, or a query to find candidates.")
+    assert "there is no memory m9" in _error(_run(board, "memory_forget", id="m9"))[1]
+    assert "none of the words" in _run(board, "memory_forget", query="bike")["reason"]
+
+
+# --- lightweight mode
+
+
+def test_each_mode_offers_only_its_tools():
+    board = _board()
+    assert [tool.name for tool in board.tools.listed()][-1] == "profile_edit" and len(board.tools.listed()) == 8
+    board.tools.mode = "lightweight"
+    names = [tool.name for tool in board.tools.listed()]
+    assert names == ["file_read", "file_write", "file_append", "file_edit", "profile_edit"]
+    argument, problem = _error(_run(board, "memory_store", content="x", tags=["a"]))
+    assert argument == "tool" and problem == "tool: there is no tool memory_store; there are " + ", ".join(names) + "."
+
+
+def test_notes_are_written_appended_edited_and_read():
+    board = _board(mode="lightweight")
+    assert _run(board, "file_write", file="MEMORY.md", text="one") == {"written": "MEMORY.md"}
+    assert _run(board, "file_append", file="MEMORY.md", text="two 猫") == {"appended": "MEMORY.md"}
+    assert _run(board, "file_edit", file="MEMORY.md", old="one", text="three") == {"edited": "MEMORY.md"}
+    assert _run(board, "file_read", file="MEMORY.md") == {
+        "file": "MEMORY.md",
+        "first": 1,
+        "lines": ["three", "two 猫", ""],
+    }
+
+
+def test_notes_refuse_what_is_not_theirs():
+    board = _board(mode="lightweight")
+    for name, arguments in (
+        ("file_read", {}),
+        ("file_write", {"text": "x"}),
+        ("file_append", {"text": "x"}),
+        ("file_edit", {"old": "x", "text": "y"}),
+    ):
+        for file in ("../config.json", "MEMORY.md/../x", "MEMORY.md\0", "2026-02-30.md"):
+            assert _error(_run(board, name, file=file, **arguments))[0] == "file"
+
+
+def test_notes_stay_out_of_a_group_room():
+    board = _board(mode="lightweight")
+    board.notes.write("MEMORY.md", "x")
+    for name, arguments in (
+        ("file_read", {}),
+        ("file_write", {"text": "y"}),
+        ("file_append", {"text": "y"}),
+        ("file_edit", {"old": "x", "text": "y"}),
+    ):
+        argument, problem = _error(_run(board, name, ROOM, file="MEMORY.md", **arguments))
+        assert argument == "file" and "stay out of group rooms" in problem
+    assert board.notes.text("MEMORY.md") == "x"
+
+
+def test_a_memory_tool_reads_no_notes_for_a_group_room():
+    board = _board()
+    board.notes.write("MEMORY.md", "x")
+    assert "stay out of group rooms" in _error(_run(board, "memory_get", ROOM, file="MEMORY.md"))[1]
+
+
+# --- whatever a model may send
+
+
+def test_an_unknown_tool_is_refused_by_name():
+    board = _board()
+    argument, problem = _error(_send(board, "memory_delete\x1b" + "x" * 100, "{}"))
+    assert argument == "tool" and problem.startswith("tool: there is no tool memory_delete\ufffdxxx")
+    assert "memory_store, memory_recall" in problem
+
+
+def test_arguments_that_are_no_object_are_refused():
+    board = _board()
+    for arguments in ("{", "nonsense", '{"query":"x"', "[1 2]", '{"a":1}{"b":2}', "[" * 100):
+        assert _error(_send(board, "memory_search", arguments)) == (
+            "arguments",
+            "arguments: must be one JSON object; this is not valid JSON.",
+        )
+    for arguments in ("[]", '"x"', "5", "null", "true"):
+        assert _error(_send(board, "memory_search", arguments)) == ("arguments", "arguments: must be one JSON object.")
+
+
+def test_no_arguments_are_an_empty_object():
+    board = _board()
+    for arguments in ("", "  ", "{}"):
+        assert _send(board, "memory_list", arguments)["total"] == 0
+
+
+def test_each_argument_of_a_wrong_type_is_refused_by_name():
+    board = _board()
+    for mode in ("full", "lightweight"):
+        board.tools.mode = mode
+        for tool in board.tools.listed():
+            schema = json.loads(tool.schema)
+            good = {name: _example(schema["properties"][name]) for name in schema["required"]}
+            for name in schema["properties"]:
+                given = dict(good)
+                given[name] = {"a": 1}
+                argument, problem = _error(_run(board, tool.name, **given))
+                assert argument == name and "must be" in problem
+
+
+def _example(rule):
+    """A value that a schema's rule allows."""
+    rule = rule["anyOf"][0] if "anyOf" in rule else rule
+    if "enum" in rule:
+        return rule["enum"][0]
+    if rule["type"] == "array":
+        return [_example(rule["items"])]
+    if rule["type"] == "boolean":
+        return True
+    if rule["type"] == "string":
+        return "2026-09-21" if "day such" in rule.get("description", "") else "m1"
+    return rule.get("minimum", 1)
+
+
+def test_every_argument_that_a_schema_names_is_taken():
+    for mode in ("full", "lightweight"):
+        for tool in schemas.tools(mode):
+            board = _board(mode=mode)
+            board.records.store("x y", ["a"])
+            board.notes.write("MEMORY.md", "m1")
+            properties = json.loads(tool.schema)["properties"]
+            given = {name: _example(properties[name]) for name in properties}
+            if "file" in given:
+                given["file"] = "user.md" if tool.name == "profile_edit" else "MEMORY.md"
+            if tool.name == "memory_forget":
+                given.pop("confirm")
+            assert "error" not in _run(board, tool.name, **given), (tool.name, given)
+
+
+def test_schemas_are_objects_that_allow_nothing_else():
+    for mode in ("full", "lightweight"):
+        for tool in schemas.tools(mode):
+            schema = json.loads(tool.schema)
+            assert schema["type"] == "object" and schema["additionalProperties"] is False
+            assert set(schema["required"]) <= set(schema["properties"])

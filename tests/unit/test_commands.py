@@ -1,0 +1,303 @@
+"""The commands: each answers in lines, says what is wrong, and is silent about nothing."""
+
+import json
+
+from board import ANN, DAY, ROOM, Board
+from engram.channels.commands import COMMANDS, Commands
+from engram.errors import ArgumentError, ConfigError, EngramError, NotFound
+from engram.memory.scope import OWNER
+from support import raises
+
+
+class Idle:
+    """Stands for an agent, of which the commands only tell how it is doing."""
+
+    model = None
+    turns = failed = 0
+
+
+def _board(**settings):
+    board = Board().equip(**settings)
+    board.agent = Idle()
+    board.commands = Commands(board)
+    return board
+
+
+def _lines(board, line, asker=OWNER):
+    return list(board.commands.run(asker, line))
+
+
+def _error(board, line, asker=OWNER):
+    with raises(EngramError) as caught:
+        _lines(board, line, asker)
+    return str(caught.error)
+
+
+def _fill(board, count):
+    for number in range(count):
+        board.records.store(f"thing {number}", ["all", "odd" if number % 2 else "even"])
+
+
+def test_help_lists_all_commands():
+    lines = _lines(_board(), "/help")
+    assert [line.split()[0] for line in lines if line[0] == "/"] == ["/" + name for name, _, _ in COMMANDS]
+
+
+def test_help_tells_of_one_command():
+    board = _board()
+    for line in ("/help undo", "/help /undo"):
+        assert _lines(board, line) == ["/undo", "    take the latest change of memory, profile or notes back"]
+
+
+def test_what_is_no_command_is_told():
+    board = _board()
+    for line in ("/", "/nothing", "/Help", "/_undo", "/run", "/help nothing"):
+        assert "there is no" in _error(board, line) and "/help" in _error(board, line)
+
+
+def test_every_command_answers_something_or_tells_what_it_needs():
+    for name, _, _ in COMMANDS:
+        board = _board()
+        try:
+            assert _lines(board, "/" + name), name
+        except (ArgumentError, NotFound) as error:
+            assert str(error)
+
+
+# --- /memory
+
+
+def test_memory_shows_counts_tags_and_what_is_of_today():
+    board = _board()
+    board.records.store("old thing", ["a"])
+    board.now += DAY
+    board.records.store("new thing", ["b"])
+    board.notes.write("MEMORY.md", "the boat is red")
+    board.notes.note("went out")
+    assert _lines(board, "/memory") == [
+        "2 memories, full mode",
+        "tags: a (1), b (1)",
+        "m2      2026-09-22  new thing  [b]",
+        "MEMORY.md:",
+        "the boat is red",
+        "2026-09-22.md:",
+        "- 14:13 went out",
+    ]
+
+
+def test_memory_keeps_notes_out_of_a_group_room():
+    board = _board()
+    board.notes.write("MEMORY.md", "the boat is red")
+    board.records.store("mine", ["a"], ANN)
+    assert _lines(board, "/memory", ROOM) == [
+        "0 memories, full mode",
+        "nothing was remembered today; /memory list shows all",
+    ]
+
+
+def test_memory_list_goes_page_by_page():
+    board = _board()
+    _fill(board, 43)
+    seen = []
+    for page in range(1, 4):
+        lines = _lines(board, f"/memory list {page}")
+        assert lines[-1] == f"page {page} of 3"
+        seen += [line.split()[0] for line in lines[:-1]]
+    assert seen == [f"m{number}" for number in range(43, 0, -1)]
+    assert _lines(board, "/memory list 4") == ["there is no page 4; the last is 3"]
+    for page in ("0", "-1", "x", "²", "1.5"):
+        assert _error(board, "/memory list " + page) == "page: must be a number from 1 on."
+
+
+def test_memory_list_on_one_page_has_no_page_number():
+    board = _board()
+    assert _lines(board, "/memory list") == ["nothing is remembered yet"]
+    _fill(board, 1)
+    assert _lines(board, "/memory list") == ["m1      2026-09-21  thing 0  [all, even]"]
+
+
+def test_memory_tags_lists_tags_by_use():
+    board = _board()
+    assert _lines(board, "/memory tags") == ["no tags yet: nothing is remembered"]
+    _fill(board, 3)
+    assert _lines(board, "/memory tags") == ["    3  all", "    2  even", "    1  odd"]
+
+
+def test_memory_show_tells_all_of_a_memory():
+    board = _board()
+    board.records.store("x y", ["a"], keywords=["k", "l"], importance=0.75, expires=board.now + 60, pinned=True)
+    assert _lines(board, "/memory show m1") == [
+        "m1  x y",
+        "  tags        a",
+        "  keywords    k, l",
+        "  importance  0.75",
+        "  scope       user:owner",
+        "  pinned      True",
+        "  created     2026-09-21 14:13",
+        "  updated     2026-09-21 14:13",
+        "  expires     2026-09-21 14:14",
+    ]
+
+
+def test_memory_show_tells_of_a_turn_with_its_neighbours():
+    board = _board()
+    for number in range(6):
+        board.journal.add(OWNER, "user", "owner", f"turn {number}")
+    lines = _lines(board, "/memory show t6")
+    assert lines[2] == "t6      2026-09-21 14:13  owner: turn 3" and len(lines) == 5
+
+
+def test_memory_history_tells_all_versions():
+    board = _board()
+    _fill(board, 1)
+    board.records.update("m1", {"content": "thing one"})
+    assert _lines(board, "/memory history m1") == [
+        "m1      2026-09-21 14:13  thing one",
+        "m1      2026-09-21 14:13  thing 0",
+    ]
+
+
+def test_memory_tells_what_is_wrong():
+    board = _board()
+    assert "takes list, tags, show ID or history ID" in _error(board, "/memory everything")
+    assert "looks like m12" in _error(board, "/memory show")
+    assert "there is no memory m9" in _error(board, "/memory show m9")
+    assert "there is no turn t9" in _error(board, "/memory show t9")
+    assert "there is no memory m9" in _error(board, "/memory history m9")
+
+
+# --- /recall /forget /undo
+
+
+def test_recall_shows_what_is_found_with_its_score():
+    board = _board()
+    board.records.store("The bike is green", ["bike"])
+    lines = _lines(board, "/recall bike")
+    assert lines[0].startswith("m1      2026-09-21  1.") and lines[0].endswith("  The bike is green")
+
+
+def test_recall_tells_what_is_wrong_or_missing():
+    board = _board()
+    assert _error(board, "/recall") == "/recall: needs words to look for."
+    assert _lines(board, "/recall bike") == ["nothing found: nothing is stored yet."]
+
+
+def test_forget_takes_a_memory_with_its_turns_and_undo_brings_them_back():
+    board = _board()
+    board.journal.add(OWNER, "user", "owner", "my bike is green")
+    board.records.store("The bike is green", ["bike"], turns=["t3"])
+    for ref in ("m1", "M1"):
+        assert _lines(board, "/forget " + ref) == ["forgot m1, t3: The bike is green (/undo brings it back)"]
+        assert _lines(board, "/undo") == ["m1 is remembered again: The bike is green"]
+        assert board.journal.has("t3", OWNER)
+
+
+def test_forget_takes_a_turn():
+    board = _board()
+    board.journal.add(OWNER, "user", "owner", "my bike is green")
+    assert _lines(board, "/forget t3") == ["forgot the turn t3; /compact takes it off the flash"]
+    assert "there is no turn t3" in _error(board, "/forget t3")
+
+
+def test_forget_by_words_only_lists():
+    board = _board()
+    _fill(board, 2)
+    lines = _lines(board, "/forget thing")
+    assert lines[0] == "which one? /forget and its id" and len(lines) == 3 and board.records.count() == 2
+    assert _lines(board, "/forget boat")[0].startswith("nothing found: ")
+
+
+def test_forget_tells_what_it_needs():
+    board = _board()
+    assert _error(board, "/forget") == "/forget: needs an id such as m12, or words to look for."
+    assert "there is no memory m9" in _error(board, "/forget m9")
+
+
+def test_undo_tells_when_there_is_nothing():
+    assert _error(_board(), "/undo").startswith("there is no change to undo")
+
+
+# --- the whole
+
+
+def test_mode_is_shown_switched_and_kept():
+    board = _board()
+    assert _lines(board, "/mode") == ["full mode"]
+    assert _lines(board, "/mode lightweight") == ["lightweight mode; nothing of the other mode is lost"]
+    assert board.tools.mode == "lightweight"
+    board.equip()
+    assert board.config.get("mode") == "lightweight"
+    with raises(ConfigError) as caught:
+        _lines(board, "/mode heavy")
+    assert "must be one of full, lightweight" in str(caught.error)
+
+
+def test_switching_the_mode_loses_nothing():
+    board = _board()
+    board.records.store("The bike is green", ["bike"])
+    board.notes.write("MEMORY.md", "the boat is red")
+    for mode in ("lightweight", "full", "lightweight", "full"):
+        _lines(board, "/mode " + mode)
+        board.restart()
+        board.equip()
+        board.commands = Commands(board)
+        assert board.records.count() == 1 and board.notes.text("MEMORY.md") == "the boat is red"
+
+
+def test_export_is_complete_and_each_line_is_json():
+    board = _board()
+    board.records.store('He said "no"\n猫', ["a"], keywords=["k"], type="event", pinned=True, expires=board.now + 60)
+    board.records.store("Ann lives in Rome", ["ann"])
+    board.records.store("Ann lives in Oslo", ["ann"], supersedes="m2")
+    board.profile.write("user.md", "Likes tea 🎉")
+    board.notes.write("MEMORY.md", "one\ntwo")
+    board.notes.note("went out")
+    lines = [json.loads(line) for line in _lines(board, "/export")]
+    memories = {line["id"]: line for line in lines if "id" in line}
+    assert sorted(memories) == ["m1", "m3"]
+    assert memories["m1"]["content"] == 'He said "no"\n猫' and memories["m1"]["expires"] == board.now + 60
+    assert memories["m1"]["keywords"] == ["k"] and memories["m1"]["pinned"] and memories["m1"]["created"] == board.now
+    texts = {line["file"]: line["text"] for line in lines if "file" in line}
+    assert sorted(texts) == ["2026-09-21.md", "MEMORY.md", "identity.md", "soul.md", "user.md"]
+    assert texts["user.md"] == "Likes tea 🎉" and texts["MEMORY.md"] == "one\ntwo"
+
+
+def test_export_in_a_group_room_has_only_what_all_may_see():
+    board = _board()
+    board.records.store("mine", ["a"], ANN)
+    board.records.store("ours", ["a"], ROOM)
+    lines = _lines(board, "/export", ROOM)
+    assert len(lines) == 1 and json.loads(lines[0])["content"] == "ours"
+
+
+def test_export_has_no_secrets():
+    board = _board(llm_key="sk-secret")
+    for command in ("/export", "/stats"):
+        assert "sk-secret" not in "\n".join(_lines(board, command))
+
+
+def test_compact_tells_what_came_free():
+    board = _board()
+    _fill(board, 3)
+    board.records.forget("m2")
+    assert _lines(board, "/compact")[0].endswith(" bytes came free")
+    assert not board.holds("thing 1")
+
+
+def test_stats_tell_how_the_board_is_doing():
+    board = _board()
+    _fill(board, 3)
+    lines = _lines(board, "/stats")
+    assert [line.split()[0] for line in lines[:9]] == [
+        "version",
+        "time",
+        "mode",
+        "model",
+        "memories",
+        "turns",
+        "answered",
+        "damaged",
+        "heap",
+    ]
+    board.now = 1000
+    assert "(a guess: the clock is not set)" in _lines(board, "/stats")[1]

@@ -1,0 +1,140 @@
+"""Plain commands without a model: remember, find, list and forget, each by words that people use."""
+
+from board import ANN, ROOM, Board
+from engram.agent.offline import Offline
+from engram.memory.scope import OWNER
+
+WORDS = ("apples", "boats", "trees", "frogs", "leaves")
+
+
+class Talk:
+    """A board without a model that a person talks to."""
+
+    def __init__(self):
+        self.board = Board()
+        self.offline = Offline(self.board)
+
+    def say(self, content, asker=OWNER):
+        """The answer; the message is in the journal first, as the agent does it."""
+        command = self.offline.understands(content)
+        turn = "t" + str(self.board.journal.add(asker, "user", asker.principal, content, command=command))
+        return self.offline.answer(asker, content, turn)
+
+
+def test_remember_stores_what_follows():
+    talk = Talk()
+    openings = ("remember that", "Remember:", "REMEMBER", "please remember that", "note that")
+    for number, opening in enumerate(openings):
+        content = WORDS[number] + " please"
+        assert talk.say(opening + " " + content) == f"Remembered as m{number + 1}: {content}"
+        assert talk.board.records.get(f"m{number + 1}")["content"] == content
+
+
+def test_remembering_the_same_again_is_told():
+    talk = Talk()
+    talk.say("remember that my bike is green")
+    assert talk.say("remember that my bike is green!") == "That is remembered already, as m1."
+
+
+def test_remembering_nearly_the_same_is_told():
+    talk = Talk()
+    talk.say("remember that the garage door code is 1234")
+    assert "m1 says nearly the same" in talk.say("remember that the garage door code is 5678")
+
+
+def test_remembering_too_much_is_told():
+    talk = Talk()
+    assert (
+        talk.say("remember that " + "x" * 2001)
+        == "content: has 2001 characters, at most 2000 are kept: make it shorter."
+    )
+
+
+def test_questions_are_answered_from_memory():
+    talk = Talk()
+    talk.say("remember that my bike is green")
+    for question in ("what do you know about bike?", "do you remember my bike", "search bike", "which bike do I have?"):
+        assert talk.say(question) == "- [m1 2026-09-21] my bike is green"
+
+
+def test_a_question_in_another_script_is_a_question():
+    talk = Talk()
+    talk.say("remember that 我的自行车是绿色的")
+    talk.say("remember that دراجتي خضراء")
+    assert "m1" in talk.say("自行车是什么颜色？") and "m2" in talk.say("ما لون دراجتي؟")
+
+
+def test_what_was_said_before_is_found_too():
+    talk = Talk()
+    talk.say("I planted tomatoes today")
+    assert talk.say("tomatoes?") == "- [t3 2026-09-21 owner] I planted tomatoes today"
+
+
+def test_an_empty_answer_says_why():
+    talk = Talk()
+    assert talk.say("what do you know about boats?").startswith("Nothing found: ")
+
+
+def test_list_shows_what_is_remembered():
+    talk = Talk()
+    assert talk.say("list memories").startswith("Nothing is remembered yet")
+    for number in range(22):
+        talk.board.records.store(f"thing {number}", ["a"], OWNER)
+    for command in ("list", "List memories.", "what do you know about me?"):
+        lines = talk.say(command).split("\n")
+        assert lines[0] == "- m22: thing 21" and len(lines) == 21 and lines[20] == "and 2 more: /memory list 2"
+
+
+def test_forget_by_id_takes_the_message_along():
+    talk = Talk()
+    talk.say("remember that my bike is green")
+    answer = talk.say("forget m1")
+    assert answer == "Forgot m1, t3: my bike is green (/undo brings it back)"
+    assert talk.board.records.count() == 0 and talk.board.journal.turn(3) is None
+
+
+def test_forget_by_words_forgets_the_only_one_that_has_them_all():
+    talk = Talk()
+    talk.say("remember that my bike is green")
+    talk.say("remember that my bike is fast")
+    assert talk.say("forget that my bike is green").startswith("Forgot m1, ")
+
+
+def test_forget_by_words_that_fit_several_asks_which():
+    talk = Talk()
+    talk.say("remember that my bike is green")
+    talk.say("remember that my bike is fast")
+    assert (
+        talk.say("forget my bike") == "Which one? Say forget and its id:\n- m1: my bike is green\n- m2: my bike is fast"
+    )
+    assert talk.board.records.count() == 2
+
+
+def test_forgetting_what_is_not_there_is_told():
+    talk = Talk()
+    assert talk.say("forget m7").startswith("there is no memory m7")
+    assert talk.say("forget my boat").startswith("Nothing to forget: ")
+
+
+def test_all_else_is_kept_and_told():
+    talk = Talk()
+    for content in ("I planted tomatoes", "remember", "forget", "💡", "/"):
+        assert talk.say(content).startswith("I am offline")
+    assert talk.board.journal.turns() == 5
+
+
+def test_only_commands_are_left_out_of_search():
+    talk = Talk()
+    for content in ("remember that x y", "list", "find x", "forget x", "why?", "为什么？"):
+        assert talk.offline.understands(content)
+    for content in ("I planted tomatoes", "remember", "listen to me", "", "💡"):
+        assert not talk.offline.understands(content)
+
+
+def test_what_another_told_in_private_is_neither_shown_nor_forgotten():
+    talk = Talk()
+    talk.say("remember that my bike is green", ANN)
+    for asker in (OWNER, ROOM):
+        assert talk.say("bike?", asker).startswith("Nothing found")
+        assert talk.say("list", asker).startswith("Nothing is remembered yet")
+        assert talk.say("forget m1", asker).startswith("there is no memory m1")

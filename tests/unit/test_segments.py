@@ -1,0 +1,298 @@
+"""The append-only log: what was acknowledged is read again, damage is set aside, a full flash refuses."""
+
+import os
+import random
+
+from engram import files
+from engram.store.flash.segments import Log
+from support import folder
+
+
+class Opened:
+    """A log with what was read of it."""
+
+    def __init__(self, place, segment_bytes):
+        self.log = Log(place, "log", lambda: {"extra": [1, 2]}, segment_bytes=segment_bytes)
+        self.log.open()
+        self.places = []
+        for number in [segment[0] for segment in self.log.sealed] + [self.log.live]:
+            self.places += list(self.log.scan(number, 0))
+        self.lines = [place[3] for place in self.places]
+
+
+def _open(place, segment_bytes=600):
+    opened = Opened(place, segment_bytes)
+    return opened.log, opened
+
+
+def _append(log, *lines):
+    if not log.has_room:
+        log.seal()
+    return log.append(lines)
+
+
+def _filled(place, count, segment_bytes=600):
+    log, _ = _open(place, segment_bytes)
+    for number in range(count):
+        _append(log, [("text", "line %d" % number)])
+    log.close()
+    return log
+
+
+def _texts(seen):
+    return [line["text"] for line in seen.lines]
+
+
+def _all(count):
+    return ["line %d" % number for number in range(count)]
+
+
+def _path(place, name="log.jsonl"):
+    return place + "/" + name
+
+
+def _content(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def test_an_empty_log_has_an_epoch_and_no_lines():
+    log, seen = _open(folder())
+    assert log.epoch and not seen.lines
+
+
+def test_what_was_appended_is_read_after_opening_again():
+    place = folder()
+    _filled(place, 40)
+    log, seen = _open(place)
+    assert _texts(seen) == _all(40)
+    assert len(log.sealed) > 1
+
+
+def test_seqs_count_up_across_segments_and_restarts():
+    place = folder()
+    _filled(place, 30)
+    log, _ = _open(place)
+    _append(log, [("text", "x")])
+    log.close()
+    _, seen = _open(place)
+    assert [line["seq"] for line in seen.lines] == list(range(1, 32))
+
+
+def test_the_epoch_survives_a_restart():
+    place = folder()
+    epoch = _filled(place, 3).epoch
+    assert _open(place)[0].epoch == epoch
+
+
+def test_a_line_is_read_at_the_place_where_it_was_visited():
+    place = folder()
+    log, seen = _open(place)
+    for number in range(30):
+        _append(log, [("text", "line %d" % number)])
+    for line, (segment, offset, size) in zip(seen.lines, seen.places):
+        assert log.read(segment, offset, size) == line
+
+
+def test_lines_appended_together_are_visited_in_order():
+    log, _ = _open(folder())
+    placed = _append(log, [("text", "a")], [("text", "b")])
+    assert [line["text"] for _, _, _, line in placed] == ["a", "b"]
+
+
+def test_a_new_segments_header_carries_what_the_owner_gives():
+    place = folder()
+    log, _ = _open(place)
+    log.seal()
+    log.close()
+    log, _ = _open(place)
+    assert log.state == {"extra": [1, 2]}
+
+
+def test_a_line_is_found_by_its_seq_alone():
+    place = folder()
+    _filled(place, 60)
+    log, _ = _open(place)
+    for seq in range(1, 61):
+        assert log.read(seq)["text"] == "line %d" % (seq - 1)
+
+
+def test_a_line_is_found_by_its_seq_among_lines_of_uneven_length():
+    random.seed(6)
+    place = folder()
+    log, _ = _open(place, 16384)
+    lengths = [random.choice((3, 40, 700)) for _ in range(80)]
+    for length in lengths:
+        _append(log, [("text", "x" * length)])
+    for seq in range(1, 81):
+        assert len(log.read(seq)["text"]) == lengths[seq - 1]
+
+
+def test_a_seq_that_was_never_used_is_not_found():
+    place = folder()
+    _filled(place, 20)
+    log, _ = _open(place)
+    assert log.read(0) is None and log.read(21) is None and log.read(-1) is None
+
+
+def test_a_wrong_hint_does_not_lead_to_another_line():
+    place = folder()
+    _filled(place, 40, 16384)
+    log, opened = _open(place, 16384)
+    for offset in (0, 1, 77, opened.places[3][1], 100000):
+        assert log.read(9, offset)["seq"] == 9
+
+
+def test_lines_are_read_backwards():
+    place = folder()
+    _filled(place, 60)
+    log, _ = _open(place)
+    assert [line["seq"] for line in log.backwards()] == list(range(60, 0, -1))
+
+
+def test_long_lines_are_read_backwards_too():
+    place = folder()
+    log, _ = _open(place, 16384)
+    for length in (10, 5000, 3, 9000, 7):
+        _append(log, [("text", "x" * length)])
+    assert [len(line["text"]) for line in log.backwards()] == [7, 9000, 3, 5000, 10]
+
+
+def test_a_cut_seal_is_completed():
+    place = folder()
+    _filled(place, 5, 16384)
+    os.rename(_path(place), _path(place, "log.0001.jsonl"))
+    log, opened = _open(place, 16384)
+    assert _texts(opened) == _all(5)
+    assert _append(log, [("text", "next")])[0][3]["seq"] == 6
+
+
+def test_a_torn_last_line_is_set_aside_and_the_rest_read():
+    place = folder()
+    _filled(place, 5, 16384)
+    whole = _content(_path(place))
+    with open(_path(place), "wb") as file:
+        file.write(whole[:-7])
+    log, seen = _open(place, 16384)
+    assert _texts(seen) == _all(4)
+    assert log.damaged == 1
+    assert b"line 4" in _content(_path(place, "log.bad"))
+
+
+def test_appending_goes_on_after_a_torn_line():
+    place = folder()
+    _filled(place, 5, 16384)
+    whole = _content(_path(place))
+    with open(_path(place), "wb") as file:
+        file.write(whole[:-7])
+    log, _ = _open(place, 16384)
+    _append(log, [("text", "next")])
+    log.close()
+    log, seen = _open(place, 16384)
+    assert _texts(seen) == _all(4) + ["next"]
+    assert log.damaged == 0
+
+
+def test_two_lines_whose_line_end_was_lost_are_both_saved():
+    place = folder()
+    _filled(place, 3, 16384)
+    content = _content(_path(place))
+    joint = content.find(b'\n{"seq":2')
+    with open(_path(place), "wb") as file:
+        file.write(content[:joint] + content[joint + 1 :])
+    _, seen = _open(place, 16384)
+    assert _texts(seen) == _all(3)
+
+
+def test_any_single_damaged_byte_costs_at_most_two_lines():
+    random.seed(2)
+    place = folder()
+    _filled(place, 12, 400)
+    names = ["log.jsonl", "log.0001.jsonl"]
+    for _ in range(25):
+        name = random.choice(names)
+        whole = _content(_path(place, name))
+        at = random.randrange(len(whole))
+        with open(_path(place, name), "wb") as file:
+            file.write(whole[:at] + bytes([whole[at] ^ 1 << random.randrange(8)]) + whole[at + 1 :])
+        log, seen = _open(place, 400)
+        log.close()
+        texts = _texts(seen)
+        assert len(texts) >= 10 and set(texts) <= set(_all(12))
+        with open(_path(place, name), "wb") as file:
+            file.write(whole)
+
+
+def test_damage_that_was_set_aside_is_reported_once():
+    place = folder()
+    _filled(place, 5, 16384)
+    whole = _content(_path(place))
+    with open(_path(place), "wb") as file:
+        file.write(whole.replace(b"line 2", b"LINE 2"))
+    assert _open(place, 16384)[0].damaged == 1
+    assert _open(place, 16384)[0].damaged == 0
+
+
+def test_a_foreign_file_in_place_of_a_segment_does_not_end_the_log():
+    place = folder()
+    _filled(place, 30)
+    with open(_path(place, "log.0001.jsonl"), "wb") as file:
+        file.write(b"\x00\xffnonsense\n{}\n[1]\n" * 20)
+    _, seen = _open(place)
+    assert _texts(seen)[-1] == "line 29"
+
+
+def test_a_missing_live_segment_comes_back():
+    place = folder()
+    log = _filled(place, 30)
+    files.remove(_path(place))
+    log, seen = _open(place)
+    assert _append(log, [("text", "next")])[0][3]["seq"] > max(line["seq"] for line in seen.lines)
+
+
+def test_compaction_drops_and_replaces_lines():
+    place = folder()
+    _filled(place, 30)
+    log, seen = _open(place)
+
+    def decide(line):
+        if line["seq"] % 3 == 0:
+            return False
+        if line["seq"] % 3 == 1:
+            return True
+        return [("seq", line["seq"]), ("text", "gone")]
+
+    for _ in log.compact(decide):
+        pass
+    log.close()
+    _, seen = _open(place)
+    assert [line["seq"] for line in seen.lines] == [n for n in range(1, 31) if n % 3]
+    assert {line["text"] for line in seen.lines if line["seq"] % 3 == 2} == {"gone"}
+
+
+def test_seqs_are_not_used_again_after_all_was_compacted_away():
+    place = folder()
+    _filled(place, 30)
+    log, _ = _open(place)
+    for _ in log.compact(lambda line: False):
+        pass
+    log.close()
+    log, _ = _open(place)
+    assert _append(log, [("text", "x")])[0][3]["seq"] == 31
+
+
+def test_the_oldest_segment_leaves_first():
+    place = folder()
+    _filled(place, 30)
+    log, _ = _open(place)
+    before = log.bytes
+    assert log.drop_oldest()
+    assert log.bytes < before
+    log.close()
+    _, seen = _open(place)
+    assert seen.lines[0]["seq"] > 1 and seen.lines[-1]["seq"] == 30
+
+
+def test_a_log_without_sealed_segments_has_none_to_drop():
+    log, _ = _open(folder())
+    assert not log.drop_oldest()
