@@ -228,9 +228,6 @@ def _trust(config, folder: str, url: str):
     if not roots:
         raise ConfigError("llm.roots", "there is no file %s with root certificates; see docs/settings.md." % name)
     try:
-        try:
         return tls_context(roots)
-    except ArgumentError as error:
-        raise ConfigError("llm.roots", name + " " + error.problem) from None
     except ArgumentError as error:
         raise ConfigError("llm.roots", name + " " + error.problem) from None
