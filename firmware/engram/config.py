@@ -21,7 +21,7 @@ SETTINGS = (
     ("llm.url", "", 0, 200),
     ("llm.model", "", 0, 100),
     ("llm.roots", "roots.pem", 1, 100),
-    ("llm.context_tokens", 8192, 2048, 1000000),
+    ("llm.context_tokens", 8192, 4096, 1000000),
     ("llm.reply_tokens", 1024, 64, 8192),
     ("llm.tool_rounds", 10, 1, 10),
     ("llm.connect_seconds", 10, 1, 60),
@@ -77,7 +77,7 @@ class Config:
 
     def save(self, name: str, value) -> None:
         """Set one setting in config.json, leaving the others there as they are."""
-        self._set(name, value)
+        _check(name, value, _row(name))
         stored = _read(self._folder + "/" + _FILE, _FILE)
         group, _, key = name.rpartition(".")
         stored.pop(name, None)
@@ -87,6 +87,7 @@ class Config:
         else:
             stored[key] = value
         files.write(self._folder + "/" + _FILE, text.dumps(stored))
+        self._values[name] = value
 
     def _set(self, name: str, value) -> None:
         if name in SECRETS:

@@ -42,9 +42,8 @@ def records(folder: str = "") -> None:
 def turns(session: str = "", folder: str = "") -> None:
     """Show the turns of all sessions, or of one."""
     clock = Clock()
-    gone = {line["turn"] for line in lines("journal/journal", folder) if line.get("op") == "redact"}
-    for line in lines("journal/journal", folder):
-        if "text" in line and line["seq"] not in gone and session in ("", line["sid"]):
+    for line in _live_turns(folder):
+        if session in ("", line["sid"]):
             _show(
                 "t%-6d %-5s %s  %s: %s"
                 % (line["seq"], line["sid"], clock.minute(line["at"]), line["who"], line["text"])
@@ -62,7 +61,22 @@ def profile(folder: str = "") -> None:
 def show(folder: str = "") -> None:
     """Show how much there is."""
     _show("%d memories" % sum(1 for _ in _live_records(folder)))
-    _show("%d turns" % sum(1 for line in lines("journal/journal", folder) if "text" in line))
+    _show("%d turns" % sum(1 for _ in _live_turns(folder)))
+
+
+def _live_turns(folder: str):
+    """Yield the turns that were not forgotten, whose sessions were not deleted."""
+    gone, dropped = set(), set()
+    for line in lines("journal/journal", folder):
+        if line.get("op") == "redact":
+            gone.add(line["turn"])
+        elif line.get("op") == "show":
+            gone.discard(line["turn"])
+        elif line.get("op") == "drop":
+            dropped.add(line["sid"])
+    for line in lines("journal/journal", folder):
+        if "text" in line and line["seq"] not in gone and line["sid"] not in dropped:
+            yield line
 
 
 def _live_records(folder: str) -> list:

@@ -78,13 +78,25 @@ def _split(piece: bytes, fold):
     if not fold or (piece[0] < 0x80 and max(piece) < 0x80):
         yield from _scan(piece)
     else:
-        for part in fold(piece).split():
+        for part in _parts(fold(piece)):
             if part[0] == _WIDE_MARK:
                 yield from _pairs(part)
             elif part[0] >= 0x80 and min(part) >= 0x80:
                 yield part
             else:
                 yield from _scan(part)
+
+
+def _parts(folded: bytes):
+    """What stands between spaces, one at a time: a list of thousands of emoji would fill a heap."""
+    start, size = 0, len(folded)
+    while start < size:
+        end = folded.find(b" ", start)
+        if end < 0:
+            end = size
+        if end > start:
+            yield folded[start:end]
+        start = end + 1
 
 
 def _scan(piece: bytes):

@@ -170,10 +170,9 @@ class Talk:
 
     def kill(self) -> None:
         """End launcher and board in the middle of whatever they do, as a power cut does."""
-        found = subprocess.run(["pgrep", "-P", str(self.process.pid)], capture_output=True, text=True)
-        for child in found.stdout.split():
+        for child in _children(self.process.pid):
             with contextlib.suppress(ProcessLookupError):
-                os.kill(int(child), signal.SIGKILL)
+                os.kill(child, signal.SIGKILL)
         self.process.kill()
         self.process.wait()
 
@@ -263,3 +262,14 @@ def _take_terminal(terminal: int) -> None:
     import fcntl
 
     fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
+
+
+def _children(parent: int) -> list[int]:
+    """The processes that a process has started, as the kernel lists them."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            # The command's name, in brackets, may have spaces in it; the parent is the second field after it.
+            if int(path.read_text().rpartition(")")[2].split()[1]) == parent:
+                found.append(int(path.parent.name))
+    return found

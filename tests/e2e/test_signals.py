@@ -130,6 +130,22 @@ def test_the_terminal_is_left_as_it_was(home: Home):
     assert after & termios.ECHO and after & termios.ICANON and after & termios.ISIG
 
 
+def test_the_terminal_is_set_again_after_a_stop(home: Home):
+    with talking(home, on=TERMINAL) as talk:
+        talk.heard("\n> ")
+        wanted = termios.tcgetattr(talk.keys)
+        talk.process.send_signal(signal.SIGSTOP)
+        of_a_shell = [*wanted[:3], wanted[3] | termios.ECHO | termios.ICANON, *wanted[4:]]
+        termios.tcsetattr(talk.keys, termios.TCSANOW, of_a_shell)
+        talk.process.send_signal(signal.SIGCONT)
+        deadline = time.monotonic() + SECONDS
+        while termios.tcgetattr(talk.keys)[3] & (termios.ECHO | termios.ICANON):
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        talk.say("hello")
+        assert talk.heard("I am offline").count("hello") == 1
+
+
 def test_a_signal_before_the_board_is_up_ends_it_too(home: Home):
     for delay in (0.0, 0.02, 0.05, 0.1, 0.15):
         with talking(home) as talk:

@@ -160,3 +160,7 @@ def test_every_runtime_gives_the_same_terms():
 
 def test_text_that_is_not_unicode_gives_words_all_the_same():
     assert list(words(surrogate_between("caf", "e x"))) == ["caf", "e", "x"]
+
+
+def test_thousands_of_emoji_need_no_list_of_them():
+    assert sum(1 for _ in words("😀" * 2500)) == 2500

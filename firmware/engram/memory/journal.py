@@ -297,6 +297,8 @@ class Journal:
 
     def _keep(self, line: dict):
         """What compaction does with a line: True to keep it, False to drop it, or what takes its place."""
+        if "seq" not in line:
+            return self._sessions.without_titles(line)
         if "op" in line:
             return self._keep_operation(line)
         if self._store.state(line["seq"]) == LIVE:

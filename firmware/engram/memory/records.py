@@ -241,6 +241,8 @@ class Records:
 
     def _keep(self, line: dict) -> bool:
         """What compaction does with a line: earlier versions of what is not forgotten stay as its history."""
+        if "seq" not in line:
+            return True
         return "id" in line and self._store.state(int(line["id"][1:])) != FORGOTTEN
 
     def fields(self, record: dict):

@@ -59,6 +59,16 @@ class Sessions:
             if room not in self._rooms:
                 self._rooms[room] = sid
 
+    def without_titles(self, header: dict):
+        """A segment's header without the titles of sessions that there are no more; True if it has none of them."""
+        told = header.get("sessions", [])
+        if all(session[0] in self.heads or not session[4] for session in told):
+            return True
+        kept = [session if session[0] in self.heads else session[:4] + ["", session[5]] for session in told]
+        order = ("format", "log", "epoch", "segment", "first")
+        pairs = [(name, header[name]) for name in order if name in header]
+        return pairs + [("sessions", kept), ("rooms", header.get("rooms", []))]
+
     def begin(self, sid: str, title: str, owner: str, at: int) -> None:
         """Add a session."""
         while len(self.heads) >= self._most:

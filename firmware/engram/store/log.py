@@ -161,6 +161,8 @@ class Log:
     def compact(self, decide) -> int:
         """Rewrite all segments; decide(line) gives True to keep, False to drop, or pairs that take its place.
 
+        A segment's header, which has no "seq", is asked for as well; it may be replaced, not dropped.
+
         The number of bytes that it saved. Each segment is replaced in one step; positions are others afterwards.
         """
         before = self.bytes
@@ -366,7 +368,7 @@ class Log:
                     if not _is_good(line, ended):
                         continue
                     values = wire.decode(line)  # pyright: ignore
-                    verdict = decide(values) if "seq" in values else True
+                    verdict = decide(values)
                     if verdict is True:
                         target.write(line)  # pyright: ignore
                     elif verdict:

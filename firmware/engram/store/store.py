@@ -8,6 +8,7 @@ turns use the same engine. The interface is narrow on purpose: what is above doe
 from array import array
 from collections import namedtuple
 
+from engram import log
 from engram.compat import const
 from engram.errors import EngramError, StoreFull
 from engram.store.index import MOST_ROWS, NO_ROW, Index
@@ -55,10 +56,10 @@ the words that it matches, which can be compared between stores."""
 
 
 class Store:
-    """A log with an index over it; `describe` tells what each line means, `forget_all` that the log is read anew."""
+    """The log `lines` with an index over it; `describe` tells what a line means, `forget_all` that the log is read anew."""
 
-    def __init__(self, log, describe, forget_all=None, reserve=None):
-        self._log = log
+    def __init__(self, lines, describe, forget_all=None, reserve=None):
+        self._log = lines
         self._describe = describe
         self._forget_all = forget_all
         self._reserve = reserve
@@ -105,7 +106,7 @@ class Store:
         if entry.number < 0:
             row = self._index.add_blank()
         else:
-            row = self._index.add(entry.terms, entry.labels, entry.session, previous)
+            row = self._indexed(entry, line, previous)
         self._seqs.append(line["seq"])
         self._segments.append(segment)
         self._offsets.append(offset)
@@ -119,6 +120,14 @@ class Store:
             self._set_state(number, LIVE)
         if entry.ends is not None:
             self._index.end_session(entry.ends)
+
+    def _indexed(self, entry: Entry, line: dict, previous: int) -> int:
+        try:
+            return self._index.add(entry.terms, entry.labels, entry.session, previous)
+        except MemoryError:
+            # It is on flash and stays readable; a board that cannot be opened because of one line would be worse.
+            log.error("store", "line %d has too many words for the heap: no search finds it" % line["seq"])
+            return self._index.add((), entry.labels, entry.session, previous)
 
     def _replace(self, number: int, row: int) -> None:
         """Make a row the latest version of an entry, which is live again."""

@@ -24,20 +24,18 @@ def main() -> int:
     home = Path(os.environ.get("ENGRAM_HOME") or "~/.engram/sim").expanduser().absolute()
     try:
         with contextlib.ExitStack() as stack:
+            waker = stack.enter_context(board.signals())
             stack.enter_context(_locked(home))
             environment = {"ENGRAM_HOME": str(home), "MICROPYPATH": board.SEARCH_PATH}
             if os.environ.get("LLM") == "script":
                 environment |= stack.enter_context(_scripted_model())
-            return _run(stack, environment)
+            return _run(stack, environment, waker)
     except Unusable as problem:
         print(problem, file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
-        # Ctrl-C before the board has begun.
-        return 0
 
 
-def _run(stack: contextlib.ExitStack, environment: dict[str, str]) -> int:
+def _run(stack: contextlib.ExitStack, environment: dict[str, str], waker: int) -> int:
     keys = sys.stdin.fileno()
     is_terminal = sys.stdin.isatty() and sys.stdout.isatty()
     has_prompt = bool(os.environ.get("REPL"))
@@ -46,7 +44,7 @@ def _run(stack: contextlib.ExitStack, environment: dict[str, str]) -> int:
         stack.enter_context(terminal.keys_at_once(keys, with_ctrl_c=not has_prompt))
     if has_prompt:
         return board.run_with_prompt(environment)
-    return board.run(environment, keys, is_terminal=is_terminal)
+    return board.run(environment, keys, waker, is_terminal=is_terminal)
 
 
 @contextlib.contextmanager

@@ -26,6 +26,7 @@ GRACE_SECONDS = 5.0
 """How long the board may take to end when it is told to."""
 
 _PIECE = 65536
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def command(*, interactive: bool = False) -> list[str]:
@@ -34,10 +35,13 @@ def command(*, interactive: bool = False) -> list[str]:
     return [str(MICROPYTHON), "-X", f"heapsize={HEAP}", *options, str(MAIN)]
 
 
-def run(environment: dict[str, str], source: int, *, is_terminal: bool = False) -> int:
-    """Run the board with what the file descriptor `source` gives as its input; its exit status."""
+def run(environment: dict[str, str], source: int, waker: int, *, is_terminal: bool = False) -> int:
+    """Run the board with what the file descriptor `source` gives as its input; its exit status.
+
+    `waker` is from signals().
+    """
     heard, tell = os.pipe()
-    with _signals() as waker, open(heard, "rb"), open(tell, "wb", buffering=0) as stop:
+    with open(heard, "rb"), open(tell, "wb", buffering=0) as stop:
         variables = {**os.environ, **environment, "ENGRAM_STOP": f"/dev/fd/{heard}"}
         with subprocess.Popen(
             command(), stdin=subprocess.PIPE, env=variables, pass_fds=(heard,), start_new_session=True
@@ -62,13 +66,13 @@ def run_with_prompt(environment: dict[str, str]) -> int:
 
 
 @contextlib.contextmanager
-def _signals() -> Iterator[int]:
-    """A file descriptor from which the numbers of the signals are read that come."""
+def signals() -> Iterator[int]:
+    """A file descriptor from which the numbers of the signals are read that come; they do nothing else meanwhile."""
     waker, wake = os.pipe()
     os.set_blocking(wake, False)
-    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD)
-    old_handlers = {number: signal.signal(number, lambda *_: None) for number in signals}
+    # In this order: a signal that comes now is raised or read, but never lost.
     old_wake = signal.set_wakeup_fd(wake)
+    old_handlers = {number: signal.signal(number, lambda *_: None) for number in (*_ENDING, signal.SIGCHLD)}
     try:
         yield waker
     finally:
@@ -119,7 +123,7 @@ class _Feed:
 
     def _take_signals(self) -> None:
         for number in os.read(self._waker, 64):
-            if number != signal.SIGCHLD:
+            if number in _ENDING:
                 self._end()
 
     def _end(self) -> None:

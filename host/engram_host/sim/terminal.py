@@ -4,6 +4,7 @@ A terminal's own line editing would end lines at 4,095 bytes.
 """
 
 import contextlib
+import signal
 import termios
 from collections.abc import Iterator
 
@@ -20,7 +21,10 @@ def keys_at_once(terminal: int, *, with_ctrl_c: bool) -> Iterator[None]:
     if with_ctrl_c:
         new[_CONTROL][termios.VINTR] = _NO_KEY
     termios.tcsetattr(terminal, termios.TCSADRAIN, new)
+    # Who was stopped by Ctrl-Z finds the terminal as the shell likes it.
+    old_handler = signal.signal(signal.SIGCONT, lambda *_: termios.tcsetattr(terminal, termios.TCSADRAIN, new))
     try:
         yield
     finally:
+        signal.signal(signal.SIGCONT, old_handler)
         termios.tcsetattr(terminal, termios.TCSADRAIN, old)
