@@ -58,7 +58,10 @@ async def _console() -> None:
     try:
         await talk
     except asyncio.CancelledError:
-        sys.stdout.write("\n")
+        try:
+            sys.stdout.write("\n")
+        except OSError:
+            pass  # the terminal has gone
     finally:
         _let_keys_interrupt(True)
         if watch:

@@ -60,7 +60,7 @@ def profile(folder: str = "") -> None:
 
 def show(folder: str = "") -> None:
     """Show how much there is."""
-    _show("%d memories" % sum(1 for _ in _live_records(folder)))
+    _show("%d memories" % len(_live_records(folder)))
     _show("%d turns" % sum(1 for _ in _live_turns(folder)))
 
 

@@ -170,7 +170,7 @@ class Talk:
 
     def kill(self) -> None:
         """End launcher and board in the middle of whatever they do, as a power cut does."""
-        for child in _children(self.process.pid):
+        for child in children(self.process.pid):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(child, signal.SIGKILL)
         self.process.kill()
@@ -264,7 +264,7 @@ def _take_terminal(terminal: int) -> None:
     fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
 
 
-def _children(parent: int) -> list[int]:
+def children(parent: int) -> list[int]:
     """The processes that a process has started, as the kernel lists them."""
     found = []
     for path in Path("/proc").glob("[0-9]*/stat"):

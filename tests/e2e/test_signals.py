@@ -1,5 +1,6 @@
 """SIGTERM, SIGINT and Ctrl-C end the program cleanly, at any moment: with status 0, and nothing is lost."""
 
+import os
 import signal
 import subprocess
 import termios
@@ -8,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
-from driving import COMMAND, CTRL_C, PIPE, SECONDS, TERMINAL, Home, Talk, said, say, talking
+from driving import COMMAND, CTRL_C, PIPE, SECONDS, TERMINAL, Home, Talk, children, said, say, talking
 from engram_host.scripted import Serving
 
 Scripted = Callable[..., Serving]
@@ -117,6 +118,32 @@ def test_the_board_ends_with_its_launcher(home: Home, scripted: Scripted):
         talk.process.kill()
         talk.heard_to_the_end()
     assert home.turns()[-1]["cut"] is True
+
+
+@pytest.mark.parametrize("end", [by(signal.SIGTERM), by_ctrl_c], ids=["SIGTERM", "Ctrl-C"])
+def test_who_insists_does_not_wait_for_a_board_that_hangs(home: Home, end: Callable[[Talk], None]):
+    with talking(home, on=TERMINAL) as talk:
+        talk.heard("\n> ")
+        (board,) = children(talk.process.pid)
+        os.kill(board, signal.SIGSTOP)
+        begun = time.monotonic()
+        end(talk)
+        while time.monotonic() < begun + 0.2:
+            assert talk.process.poll() is None
+        end(talk)
+        assert talk.process.wait(SECONDS) == 128 + signal.SIGKILL
+
+
+def test_a_terminal_that_has_gone_ends_the_board(home: Home, scripted: Scripted):
+    server = scripted(LONG)
+    with talking(home.asking(server.url), on=TERMINAL) as talk:
+        talk.heard("\n> ")
+        talk.say("count to three")
+        talk.heard("two and")
+        talk.type("and a line that was not ended")
+        talk.close()
+        talk.process.wait(SECONDS)
+    assert [turn["text"] for turn in home.turns()] == ["count to three", "One and two and"]
 
 
 def test_the_terminal_is_left_as_it_was(home: Home):

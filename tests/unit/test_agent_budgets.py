@@ -54,8 +54,8 @@ def test_a_long_turn_is_cut_in_the_history_and_whole_in_the_journal():
 
 
 def test_a_message_that_is_longer_than_the_window_is_cut_and_told():
-    for letter, count in (("x", 11000), ("字", 2700)):
-        board = _board(llm_context_tokens=4096, llm_reply_tokens=1500)
+    for letter, count in (("x", 3500), ("字", 900)):
+        board = _board(llm_context_tokens=4096, llm_reply_tokens=2100)
         prompt = _build(board, letter * count)
         read = _last(prompt).count(letter)
         assert 100 < read < count

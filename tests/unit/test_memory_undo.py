@@ -170,6 +170,8 @@ def test_undo_stops_at_the_last_compaction():
 def test_after_a_compaction_new_changes_are_taken_back():
     board = Board()
     board.records.store("one", ["a"])
+    board.records.store("gone", ["a"])
+    board.records.forget("m2")
     board.compact()
     board.records.update("m1", {"content": "two"})
     board.records.forget("m1")

@@ -4,8 +4,7 @@ from engram import __version__, log, text
 from engram.compat import const, heap_free, heap_used
 from engram.errors import ArgumentError
 from engram.memory import catalog, ids, profile
-from engram.memory.recall import snippet
-from engram.store.rank import ONE
+from engram.memory.recall import shown_score, snippet
 
 _PAGE = const(20)
 _FOUND = const(10)
@@ -137,8 +136,8 @@ class Commands:
         found = self._parts.recall.find(rest, asker, _FOUND)
         for item in found:
             who = item.who + ": " if item.who else ""
-            score = "%d.%02d" % (item.score // ONE, item.score % ONE * 100 // ONE)
-            yield "%-7s %s  %s  %s%s" % (item.id, self._day(item.at), score, who, snippet(item.text, _WIDTH))
+            shown = (item.id, self._day(item.at), shown_score(item), who, snippet(item.text, _WIDTH))
+            yield "%-7s %s  %s  %s%s" % shown
         if not found:
             yield "nothing found: " + self._parts.recall.why_empty(rest, asker)
 
@@ -209,6 +208,9 @@ class Commands:
             for each in profile.FILES if not name else (name,):
                 yield "--- " + each
                 yield keeper.text(each).strip()
+                over = keeper.overlong(each)
+                if over:
+                    yield "! its last %d characters are over profile.chars: the model does not see them" % over
             return
         if action == "add":
             keeper.append(name, content)
@@ -233,13 +235,13 @@ class Commands:
 
     def _export(self, asker, rest: str):
         for record in self._parts.records.newest(asker):
-            yield text.dumps_fields(self._parts.records.fields(record))
+            yield _exported(self._parts.records.fields(record))
         if asker.group:
             return
         for name in profile.FILES:
-            yield text.dumps_fields((("file", name), ("text", self._parts.profile.text(name))))
+            yield _exported((("file", name), ("text", self._parts.profile.text(name))))
         for name in self._parts.notes.names():
-            yield text.dumps_fields((("file", name), ("text", self._parts.notes.text(name))))
+            yield _exported((("file", name), ("text", self._parts.notes.text(name))))
 
     def _compact(self, asker, rest: str):
         saved = self._parts.records.compact() + self._parts.journal.compact()
@@ -283,6 +285,16 @@ class Commands:
 
     def _minute(self, at: int) -> str:
         return self._parts.clock.minute(at)
+
+
+def _exported(pairs) -> str:
+    """A line of JSON that a channel shows as it is: what it would take for a terminal's control is escaped."""
+    line = text.dumps_fields(pairs)
+    if text.printable(line) != line:
+        for first, end in ((0x7F, 0xA0), (0x202A, 0x202F), (0x2066, 0x206A)):
+            for code in range(first, end):
+                line = line.replace(chr(code), "\\u%04x" % code)
+    return line
 
 
 def counted(count: int, one: str, several: str) -> str:

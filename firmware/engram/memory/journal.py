@@ -303,6 +303,8 @@ class Journal:
             return self._keep_operation(line)
         if self._store.state(line["seq"]) == LIVE:
             return True
+        if "gone" in line and line["sid"] in self._heads:
+            return True
         if line["sid"] not in self._heads:
             return False
         # The next turn's `prev` points here: the line stays without its text.
@@ -312,7 +314,7 @@ class Journal:
         if line["op"] in ("redact", "show"):
             # Done: the turn has no text any more, or is as it was.
             return False
-        if line["op"] == "session" and line["sid"] not in self._heads:
+        if line.get("title") and line["sid"] not in self._heads:
             return _without(line, ("title",))
         # That a session was deleted stays known, since headers of older segments still name it.
         return True

@@ -9,7 +9,7 @@ from collections import namedtuple
 from engram import text
 from engram.compat import const
 from engram.memory import fields
-from engram.store.rank import distinct, weights
+from engram.store.rank import ONE, distinct, weights
 
 _CANDIDATES = const(24)  # of each store, before both are put in one order
 _WEAKEST = const(4)  # what matches less than a fourth of the best hit's words is left out of a prompt
@@ -128,3 +128,8 @@ def snippet(content: str, longest: int) -> str:
 def _unfenced(content: str) -> str:
     """Stored text cannot close the fence that it stands in."""
     return content.replace("<", "‹") if "recalled-memories" in content.lower() else content
+
+
+def shown_score(item: Item) -> str:
+    """An item's score as people see it: 1.00 is the best that its words alone can give."""
+    return "%d.%02d" % (item.score // ONE, item.score % ONE * 100 // ONE)

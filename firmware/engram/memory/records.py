@@ -236,13 +236,16 @@ class Records:
     def compact(self) -> int:
         """Take what was forgotten, and the texts that undo kept, off the flash; the bytes saved."""
         saved = self._store.compact(self._keep)
-        self._store.append([("op", "compacted"), ("at", self._clock.now())], urgent=True)
+        if saved:
+            self._store.append([("op", "compacted"), ("at", self._clock.now())], urgent=True)
         return saved
 
-    def _keep(self, line: dict) -> bool:
+    def _keep(self, line: dict):
         """What compaction does with a line: earlier versions of what is not forgotten stay as its history."""
         if "seq" not in line:
             return True
+        if line.get("op") == "compacted":
+            return None
         return "id" in line and self._store.state(int(line["id"][1:])) != FORGOTTEN
 
     def fields(self, record: dict):

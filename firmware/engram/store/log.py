@@ -161,12 +161,16 @@ class Log:
     def compact(self, decide) -> int:
         """Rewrite all segments; decide(line) gives True to keep, False to drop, or pairs that take its place.
 
+        None drops a line too, but is no reason to rewrite; where there is none, nothing is written.
+
         A segment's header, which has no "seq", is asked for as well; it may be replaced, not dropped.
 
         The number of bytes that it saved. Each segment is replaced in one step; positions are others afterwards.
         """
         before = self.bytes
         self.settle()
+        if not self._has_work(decide):
+            return 0
         if self.next_seq > self._first:
             # The live segment's header keeps the next seq: it must not go back when the last lines leave.
             self.seal()
@@ -179,6 +183,14 @@ class Log:
                 self.sealed_bytes += files.size(self._path(number))
         self.sealed = kept
         return before - self.bytes
+
+    def _has_work(self, decide) -> bool:
+        for number in self.sealed + [self.live]:
+            with open(self._path(number), "rb") as file:
+                for _, line, ended in self._lines(file, 0):
+                    if _is_good(line, ended) and decide(wire.decode(line)) not in (True, None):  # pyright: ignore
+                        return True
+        return False
 
     # --- segments
 

@@ -103,10 +103,7 @@ class Store:
         if "seq" not in line:
             return
         previous = self.row(entry.previous) if entry.previous else NO_ROW
-        if entry.number < 0:
-            row = self._index.add_blank()
-        else:
-            row = self._indexed(entry, line, previous)
+        row = self._index.add_blank() if entry.number < 0 else self._indexed(entry, line, previous)
         self._seqs.append(line["seq"])
         self._segments.append(segment)
         self._offsets.append(offset)

@@ -50,19 +50,13 @@ def run(environment: dict[str, str], source: int, waker: int, *, is_terminal: bo
 
 
 def run_with_prompt(environment: dict[str, str]) -> int:
-    """Run the board on the terminal itself, where Ctrl-C opens MicroPython's prompt; its exit status."""
-    # The terminal sends its signals to the board, too.
-    old = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        board = subprocess.Popen(
-            command(interactive=True),
-            env={**os.environ, **environment, "ENGRAM_PROMPT": "1"},
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-        )
-        signal.signal(signal.SIGTERM, lambda *_: board.terminate())
-        return _status(board.wait())
-    finally:
-        signal.signal(signal.SIGINT, old)
+    """Run the board on the terminal itself, where Ctrl-C opens MicroPython's prompt; its exit status.
+
+    To be called within signals(): what the terminal sends is for the board.
+    """
+    board = subprocess.Popen(command(interactive=True), env={**os.environ, **environment, "ENGRAM_PROMPT": "1"})
+    signal.signal(signal.SIGTERM, lambda *_: board.terminate())
+    return _status(board.wait())
 
 
 @contextlib.contextmanager
@@ -98,6 +92,7 @@ class _Feed:
         self._pending = b""
         self._deadline: float | None = None
         self._selector = selectors.DefaultSelector()
+        self._take = {waker: self._take_signals, source: self._take_input, self._target: self._pass_on}
         self._selector.register(waker, selectors.EVENT_READ)
         os.set_blocking(self._target, False)
         self._listen()
@@ -109,13 +104,9 @@ class _Feed:
             if left == 0.0:
                 self._board.kill()
                 left = None
-            for key, _ in self._selector.select(left):
-                if key.fd == self._waker:
-                    self._take_signals()
-                elif key.fd == self._source:
-                    self._take_input()
-                elif key.fd == self._target:
-                    self._pass_on()
+            # One at a time: what happens with one of them may be the end of another.
+            for key, _ in self._selector.select(left)[:1]:
+                self._take[key.fd]()
         self._selector.close()
         return _status(self._board.returncode)
 
@@ -123,16 +114,27 @@ class _Feed:
 
     def _take_signals(self) -> None:
         for number in os.read(self._waker, 64):
-            if number in _ENDING:
+            if number == signal.SIGHUP:
                 self._end()
+            elif number in _ENDING:
+                self._insist()
+
+    def _insist(self) -> None:
+        """Tell the board to end; who tells it twice does not want to wait."""
+        if self._deadline is None:
+            self._end()
+        else:
+            self._board.kill()
 
     def _end(self) -> None:
-        """Tell the board to end; asked again, do not wait for it."""
         if self._deadline is not None:
-            self._board.kill()
             return
         self._deadline = time.monotonic() + GRACE_SECONDS
-        self._end_input()
+        # Its input stays open: at an end of input the firmware would answer the line that somebody was typing.
+        self._leave(self._target)
+        self._leave(self._source)
+        if self._is_terminal:
+            self._listen()
         os.write(self._stop, b"\n")
 
     # --- copying
@@ -145,18 +147,19 @@ class _Feed:
             self._take_input()
 
     def _take_input(self) -> None:
-        self._leave(self._source)
         try:
             data = os.read(self._source, _PIECE)
         except OSError:
-            # The terminal has gone.
             data = b""
         if self._is_terminal and CTRL_C in data:
-            self._end()
+            self._insist()
         elif not data:
-            self._end_input()
-        else:
+            self._leave(self._source)
+            # A terminal has no end, it has gone.
+            self._end() if self._is_terminal else self._input.close()
+        elif self._deadline is None:
             self._pending = data
+            self._leave(self._source)
             self._selector.register(self._target, selectors.EVENT_WRITE)
 
     def _pass_on(self) -> None:
@@ -168,12 +171,6 @@ class _Feed:
         if not self._pending:
             self._leave(self._target)
             self._listen()
-
-    def _end_input(self) -> None:
-        self._pending = b""
-        self._leave(self._source)
-        self._leave(self._target)
-        self._input.close()
 
     def _leave(self, number: int) -> None:
         if number in self._selector.get_map():

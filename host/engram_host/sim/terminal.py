@@ -20,11 +20,17 @@ def keys_at_once(terminal: int, *, with_ctrl_c: bool) -> Iterator[None]:
     new[_LOCAL] &= ~(termios.ICANON | termios.ECHO)
     if with_ctrl_c:
         new[_CONTROL][termios.VINTR] = _NO_KEY
-    termios.tcsetattr(terminal, termios.TCSADRAIN, new)
+    _set(terminal, new)
     # Who was stopped by Ctrl-Z finds the terminal as the shell likes it.
-    old_handler = signal.signal(signal.SIGCONT, lambda *_: termios.tcsetattr(terminal, termios.TCSADRAIN, new))
+    old_handler = signal.signal(signal.SIGCONT, lambda *_: _set(terminal, new))
     try:
         yield
     finally:
         signal.signal(signal.SIGCONT, old_handler)
-        termios.tcsetattr(terminal, termios.TCSADRAIN, old)
+        _set(terminal, old)
+
+
+def _set(terminal: int, attributes: list) -> None:
+    # A terminal that has gone cannot be set, and need not be.
+    with contextlib.suppress(termios.error):
+        termios.tcsetattr(terminal, termios.TCSADRAIN, attributes)
