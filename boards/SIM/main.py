@@ -58,10 +58,7 @@ async def _console() -> None:
     try:
         await talk
     except asyncio.CancelledError:
-        try:
-            sys.stdout.write("\n")
-        except OSError:
-            pass  # the terminal has gone
+        sys.stdout.write("\n")
     finally:
         _let_keys_interrupt(True)
         if watch:
@@ -96,4 +93,8 @@ def _start() -> App:
 folder = _folder()  # at hand at the prompt, too: inspect.show(folder)
 app = _start()
 app.add_channel("console", _console)
-app.run()
+try:
+    app.run()
+except OSError:
+    # Nobody reads any more what it prints: the terminal, or the end of the pipe, has gone.
+    sys.exit(1)

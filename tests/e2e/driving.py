@@ -195,6 +195,12 @@ class Talk:
             self._is_open = False
             os.close(self.keys)
 
+    def stop_reading(self) -> None:
+        """Close the output; a terminal's is closed with its input."""
+        if self.screen not in (self.keys, -1):
+            os.close(self.screen)
+            self.screen = -1
+
     def _read(self, deadline: float) -> bytes:
         ready, _, _ = select.select([self.screen], [], [], max(0.0, deadline - time.monotonic()))
         if not ready:
@@ -226,8 +232,7 @@ def talking(home: Home, *, on: str = PIPE, command: tuple[str, ...] = COMMAND) -
         if talk.process.poll() is None:
             talk.kill()
         talk.close()
-        if talk.screen != talk.keys:
-            os.close(talk.screen)
+        talk.stop_reading()
 
 
 def _on_pipe(home: Home, command: tuple[str, ...]) -> Talk:

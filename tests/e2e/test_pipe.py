@@ -61,6 +61,16 @@ def test_a_pipe_gets_no_prompt_and_no_echo(home: Home):
     assert "hello" not in printed and ">" not in printed and "\r" not in printed
 
 
+def test_a_reader_that_leaves_ends_the_board_without_ado(home: Home):
+    with talking(home) as talk:
+        talk.say("hello")
+        talk.heard("kept in the journal.\n")
+        talk.stop_reading()
+        talk.say(STORE)
+        assert talk.process.wait(SECONDS) == 1
+    assert home.memories() == ["my bike is green"]
+
+
 def test_without_a_model_one_line_says_so_and_what_to_do(home: Home):
     lines = [line for line in say(home).printed.splitlines() if "ffline" in line]
     assert len(lines) == 1
