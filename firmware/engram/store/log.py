@@ -20,12 +20,12 @@ import random
 from engram import files, log, wire
 from engram.compat import const
 from engram.errors import StoreError
+from engram.store.repair import Repair
 
 SEGMENT_BYTES = 16384
 """A live segment is sealed before it grows over this: bounds what is read at the start and rewritten at once."""
 
 _FORMAT = const(1)
-_BAD_LARGEST = const(16384)  # bytes kept in NAME.bad: damage must not fill the flash
 _BUFFER = const(512)
 _LIVE = const(0)  # stands for the live segment's number where a file is named
 
@@ -52,8 +52,13 @@ class Log:
         self.sealed_bytes = 0
         self.epoch = 0
         self.next_seq = 1
-        self.damaged = 0  # lines set aside since the log was opened
+        self._repair = Repair(self._base, self._lines)
         self._first = 1  # seq of the live segment's first line
+
+    @property
+    def damaged(self) -> int:
+        """Lines that were set aside since the log was opened."""
+        return self._repair.damaged
 
     @property
     def bytes(self) -> int:
@@ -116,7 +121,7 @@ class Log:
             return
         self._reopen()
         if files.size(self._path(_LIVE)) > self.size:
-            self._rewrite_file(_LIVE, self.size, drop=True)
+            self._repair.cut(self._path(_LIVE), self.size)
             self._reopen()
         self._unsure = False
 
@@ -307,16 +312,15 @@ class Log:
 
     def _can_repair(self, number: int, damage: int) -> bool:
         """Set the damage aside; False on a full flash: then what is good is read on from the file as it is."""
-        message = "%s: damage in segment %d at byte %d " % (self._name, number, damage)
         try:
-            self._rewrite_file(number, damage)
+            self._repair.mend(self._path(number), damage)
         except StoreError as error:
-            log.error("store", message + "was passed over: " + str(error))
+            where = "%s: damage in segment %d at byte %d" % (self._name, number, damage)
+            log.error("store", where + " was passed over: " + str(error))
             # The next append has to end an unfinished line first.
             self._unsure = number == self.live
             self._repaired = False
         else:
-            log.error("store", message + "was set aside in " + self._name + ".bad")
             self._repaired = True
         return self._repaired
 
@@ -329,45 +333,6 @@ class Log:
             self.next_seq = max(self.next_seq, values["first"])
             self._first = values["first"]
         self._visit(number, at, len(line), values)
-
-    def _rewrite_file(self, number: int, damage: int, drop: bool = False) -> None:
-        """Write a segment anew: without the lines from the offset `damage` on that are damaged, or all if `drop`."""
-        path = self._path(number)
-        draft = path + ".new"
-        try:
-            with open(draft, "wb") as target, open(path, "rb") as source:
-                _copy(source, target, damage)
-                for _, line, ended in () if drop else self._lines(source, damage):
-                    if _is_good(line, ended):
-                        target.write(line)  # pyright: ignore
-                    else:
-                        self._set_aside(line, ended, target)
-            os.rename(draft, path)
-        except OSError as error:
-            files.discard(draft)
-            raise files.failure(error, path) from None
-
-    def _set_aside(self, line, ended, target) -> None:
-        """Keep damaged bytes in NAME.bad; whole lines that stand there without a line end between are saved."""
-        self.damaged += 1
-        if ended is None:
-            return
-        rest = bytes(line)
-        start = 0
-        while start >= 0 and not wire.check(rest[start:]):
-            start = rest.find(b'{"', start + 1)
-        if start >= 0:
-            rest, saved = rest[:start], rest[start:]
-        else:
-            saved = b""
-        if wire.check(rest + b"\n"):
-            target.write(rest + b"\n")
-            rest = b""
-        target.write(saved)
-        path = self._base + ".bad"
-        if rest and max(0, files.size(path)) + len(rest) <= _BAD_LARGEST:
-            with open(path, "ab") as file:
-                file.write(rest if rest.endswith(b"\n") else rest + b"\n")
 
     def _compact_file(self, number: int, decide) -> bool:
         """Rewrite one sealed segment; whether a line is left (else the file has gone)."""
@@ -404,13 +369,3 @@ def _is_good(line, ended) -> bool:
 def _with_seq(seq: int, fields):
     yield "seq", seq
     yield from fields
-
-
-def _copy(source, target, length: int) -> None:
-    buffer = memoryview(bytearray(_BUFFER))
-    while length > 0:
-        count = source.readinto(buffer[: min(length, _BUFFER)])
-        if not count:
-            raise StoreError("a segment became shorter while it was read; try again.")
-        target.write(buffer[:count])
-        length -= count

@@ -32,6 +32,7 @@ _GAIN = const(121600)  # 64 * (k1 + 1), in thousandths
 
 def inverse_frequency(documents: int, having: int) -> int:
     """The weight of a term that `having` of all `documents` have, times 1024."""
+    having = min(having, documents)
     return int(_IDF_SCALE * math.log(1 + (documents - having + 0.5) / (having + 0.5)))
 
 

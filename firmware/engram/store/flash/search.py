@@ -10,24 +10,17 @@ B is kept in one byte a row of one piece, scaled so that a row that has all of t
 on the heap, and ties go to the older line, so every runtime gives the same ranks.
 """
 
-import math
 from array import array
 
 from engram.compat import const
 from engram.store.flash import codec
 from engram.store.flash.live import NO_ROW
 from engram.store.flash.piece import run_row, run_session
-
-ONE = 4096
-"""A score of 1: the best that the words alone can give within one answer."""
-
-MOST_TERMS = 24
-"""Words of a query that are taken into account: bounds the time of a search."""
+from engram.store.rank import ONE, distinct, inverse_frequency
 
 KEPT = 64
 """Rows that are kept by T, before S and the filters that need the line: bounds the heap of a search."""
 
-_IDF_SCALE = const(1024)
 _SLOTS = const(512)  # for sessions: two that share a slot share their S
 _SESSION_TERMS = const(10)  # the rarest words count for S: three bits each fill a small integer
 _MOST_COUNT = const(7)
@@ -43,34 +36,6 @@ _LARGEST = const(1 << 17)  # S is scaled below this before it is multiplied by O
 _SESSION_FLAT = const(720)  # k1 * (1 - b) for k1 .9 and b .2, in thousandths
 _SESSION_SLOPE = const(180)  # k1 * b
 _SESSION_GAIN = const(121600)  # 64 * (k1 + 1)
-
-
-def inverse_frequency(documents: int, having: int) -> int:
-    """The weight of a term that `having` of all `documents` have, times 1024."""
-    having = min(having, documents)
-    return int(_IDF_SCALE * math.log(1 + (documents - having + 0.5) / (having + 0.5)))
-
-
-def weights(frequencies) -> dict:
-    """The idf of each term over several stores as if they were one; of each store (entries, {term: entries with it})."""
-    documents = 0
-    having = {}
-    for count, counts in frequencies:
-        documents += count
-        for term in counts:
-            having[term] = having.get(term, 0) + counts[term]
-    return {term: inverse_frequency(documents, having[term]) for term in having}
-
-
-def distinct(terms) -> list:
-    """The first terms of a query, each once: as many as a search takes into account."""
-    found = []
-    for term in terms:
-        if term not in found:
-            found.append(term)
-            if len(found) == MOST_TERMS:
-                break
-    return found
 
 
 class Scratch:

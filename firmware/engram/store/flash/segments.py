@@ -22,7 +22,7 @@ import random
 from engram import files, log, wire
 from engram.compat import const
 from engram.errors import StoreError
-from engram.store.flash.repair import Repair
+from engram.store.repair import Repair
 
 SMALLEST_SEGMENT = 16384
 """Bytes of a segment of a small log."""
