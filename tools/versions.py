@@ -1,6 +1,7 @@
 """The versions of all that is not a Python package: the one place where they are pinned.
 
-Python packages are pinned in requirements.lock.
+Python packages are pinned in requirements.lock. One exception: where python3 has no pip, the pip that installs those
+is the one of the machine's own Debian release.
 """
 
 MICROPYTHON_OLDEST = (1, 25, 0)

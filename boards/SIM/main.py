@@ -79,19 +79,23 @@ def _let_keys_interrupt(yes: bool) -> None:
         os.system("stty isig" if yes else "stty -isig")
 
 
-def _start() -> App:
+def _start() -> tuple:
+    """(the folder, the app); the end of the program, with a sentence, if there can be none."""
+    folder = os.getenv("ENGRAM_FLASH") or os.getenv("ENGRAM_HOME") or ""
     try:
-        return App(folder, _overrides())
+        folder = _folder()
+        return folder, App(folder, _overrides())
     except OSError as error:
         problem = files.failure(error, folder)
+    except ValueError:
+        problem = "ENGRAM_FLASH_SIZE must be a number of bytes."
     except EngramError as error:
         problem = error
     print("Engram did not start:", problem, file=sys.stderr)
     sys.exit(2)
 
 
-folder = _folder()  # at hand at the prompt, too: inspect.show(folder)
-app = _start()
+folder, app = _start()  # both are at hand at the prompt, too: inspect.show(folder)
 app.add_channel("console", _console)
 try:
     app.run()

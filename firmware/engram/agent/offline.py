@@ -43,7 +43,7 @@ class Offline:
         said = content.strip()
         if _plain(said) in _LIST or said[-1:] in _QUESTION_MARKS:
             return True
-        return any(_after(openings, said) for openings in (_REMEMBER, _FORGET, _ASK))
+        return any(_after(openings, said) is not None for openings in (_REMEMBER, _FORGET, _ASK))
 
     def answer(self, asker, content: str, turn: str) -> str:
         """The answer to a message; `turn` is the message's own id. Errors are told, never raised."""
@@ -52,12 +52,16 @@ class Offline:
             if _plain(said) in _LIST:
                 return self._list(asker)
             rest = _after(_REMEMBER, said)
-            if rest:
-                return self._remember(asker, rest, turn)
+            if rest is not None:
+                return (
+                    self._remember(asker, rest, turn) if rest else "Remember what? Say: remember that my bike is green"
+                )
             rest = _after(_FORGET, said)
-            if rest:
-                return self._forget(asker, rest)
+            if rest is not None:
+                return self._forget(asker, rest) if rest else "Forget what? Say: forget m1, or forget my bike"
             rest = _after(_ASK, said)
+            if rest == "":
+                return self._list(asker)
             if rest or said[-1:] in _QUESTION_MARKS:
                 return self._find(asker, rest or said, turn)
         except EngramError as error:
@@ -122,10 +126,10 @@ def _is_id(wanted: str) -> bool:
     return wanted[:1] in "mM" and wanted[1:].isdigit()
 
 
-def _after(openings: tuple, said: str) -> str:
-    """What follows the opening with which a text begins, "" if it begins with none."""
-    lowered = said.lower()
+def _after(openings: tuple, said: str):
+    """What follows the opening with which a text begins, None if it begins with none."""
+    lowered = said.lower().rstrip("?!. ") + " "
     for opening in openings:
         if lowered.startswith(opening):
             return said[len(opening) :].strip()
-    return ""
+    return None

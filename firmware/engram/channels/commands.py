@@ -34,10 +34,15 @@ class Commands:
     def run(self, asker, line: str):
         """Yield the answer's lines to a line that begins with a slash; ArgumentError if it is no command."""
         name, _, rest = line[1:].partition(" ")
-        for known, _, _ in COMMANDS:
+        for known, usage, _ in COMMANDS:
             if known == name:
-                return getattr(self, "_" + name)(asker, rest.strip())
+                return self._checked(name, rest.strip(), usage, asker)
         raise ArgumentError("/" + name[:20], "there is no such command; /help lists them.")
+
+    def _checked(self, name: str, rest: str, usage: str, asker):
+        if rest and not usage:
+            raise ArgumentError("/" + name, "takes nothing after it.")
+        return getattr(self, "_" + name)(asker, rest)
 
     def _help(self, asker, rest: str):
         wanted = rest.strip("/")
@@ -173,7 +178,12 @@ class Commands:
         what, _, more = rest.partition(" ")
         more = more.strip()
         if what == "new":
+            before = journal.sessions(asker)
             yield "session %s begins" % journal.begin(asker, more)
+            now = [session.id for session in journal.sessions(asker)]
+            for session in before:
+                if session.id not in now:
+                    yield "%s left the list of sessions (session.live); its turns are still found" % session.id
         elif what == "switch":
             yield "on with " + self._session_row(asker, journal.switch(asker, more))
         elif what == "delete":

@@ -27,7 +27,7 @@ def main() -> int:
             waker = stack.enter_context(board.signals())
             stack.enter_context(_locked(home))
             environment = {"ENGRAM_HOME": str(home), "MICROPYPATH": board.SEARCH_PATH}
-            if os.environ.get("LLM") == "script":
+            if os.environ.get("LLM"):
                 environment |= stack.enter_context(_scripted_model())
             return _run(stack, environment, waker)
     except Unusable as problem:
@@ -51,7 +51,8 @@ def _run(stack: contextlib.ExitStack, environment: dict[str, str], waker: int) -
 def _locked(home: Path) -> Iterator[None]:
     """Make the folder ready and keep a second board out of it: two writers would mix their lines."""
     try:
-        home.mkdir(parents=True, exist_ok=True)
+        # Others on this computer have no business in a person's conversations.
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = (home / "lock").open("w")
         _provide_roots(home / "roots.pem")
     except OSError as error:
@@ -75,9 +76,16 @@ def _provide_roots(path: Path) -> None:
 
 @contextlib.contextmanager
 def _scripted_model() -> Iterator[dict[str, str]]:
+    if os.environ["LLM"] != "script":
+        raise Unusable("LLM takes script and nothing else; a model is named by ENGRAM_LLM_URL and ENGRAM_LLM_MODEL.")
     from engram_host.scripted import load, serving
 
     with serving(load("demo.json")) as server:
+        if sys.stdout.isatty():
+            print(
+                "A script stands in for the model. Try: my name is Ann / remember that ... / what is my name?",
+                flush=True,
+            )
         yield {
             "ENGRAM_LLM_URL": f"{server.url}/v1",
             "ENGRAM_LLM_MODEL": "script",
