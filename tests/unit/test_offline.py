@@ -118,16 +118,24 @@ def test_forgetting_what_is_not_there_is_told():
 
 def test_all_else_is_kept_and_told():
     talk = Talk()
-    for content in ("I planted tomatoes", "remember", "forget", "💡", "/"):
+    for content in ("I planted tomatoes", "remembering is hard", "💡", "/"):
         assert talk.say(content).startswith("I am offline")
-    assert talk.board.journal.turns() == 5
+    assert talk.board.journal.turns() == 4
+
+
+def test_a_command_without_its_object_stores_and_forgets_nothing():
+    talk = Talk()
+    talk.say("remember that my bike is green")
+    for content in ("remember", "remember that", "Remember:", "forget", "forget that!"):
+        assert " what? Say: " in talk.say(content)
+    assert talk.say("list") == "- m1: my bike is green"
 
 
 def test_only_commands_are_left_out_of_search():
     talk = Talk()
-    for content in ("remember that x y", "list", "find x", "forget x", "why?", "为什么？"):
+    for content in ("remember that x y", "remember", "list", "find x", "forget x", "why?", "为什么？"):
         assert talk.offline.understands(content)
-    for content in ("I planted tomatoes", "remember", "listen to me", "", "💡"):
+    for content in ("I planted tomatoes", "remembering", "listen to me", "", "💡"):
         assert not talk.offline.understands(content)
 
 
