@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
+import pytest
+
 import debian
 import get_micropython
-import pytest
 
 
 @pytest.fixture
