@@ -1,48 +1,15 @@
 """The tools that store and find: what each gives, and what each says to a wrong call."""
 
-import json
-
-from board import ANN, DAY, ROOM, Board
-from engram.llm.types import Call
+from board import ANN, DAY, ROOM
+from calls import equipped, fill, problem_of, result_of, run
 from engram.memory.scope import OWNER
-
-
-def _board(**settings):
-    board = Board().equip(**settings)
-    board.turn = "t" + str(board.journal.add(OWNER, "user", "owner", "hello there"))
-    return board
-
-
-def _run(board, name, asker=OWNER, **arguments):
-    """(result as a dict, notice) of a call."""
-    done = board.tools.run(Call("c", name, json.dumps(arguments)), asker, board.turn)
-    return json.loads(done.result), done.notice
-
-
-def _result(board, name, asker=OWNER, **arguments):
-    return _run(board, name, asker, **arguments)[0]
-
-
-def _problem(board, name, asker=OWNER, **arguments):
-    """(argument, problem) of a call that is refused, which must change nothing."""
-    before = board.records.bytes
-    result, notice = _run(board, name, asker, **arguments)
-    assert list(result) == ["error"] and notice == "", result
-    assert board.records.bytes == before
-    return result["error"].get("argument"), result["error"]["problem"]
-
-
-def _fill(board, count, content="fact %d", tags=("all",)):
-    for number in range(count):
-        board.records.store(content % number, list(tags))
-
 
 # --- memory_store
 
 
 def test_store_gives_the_id_and_tells_the_person():
-    board = _board()
-    result, notice = _run(board, "memory_store", content="The bike is green", tags=["Bike"])
+    board = equipped()
+    result, notice = run(board, "memory_store", content="The bike is green", tags=["Bike"])
     assert result == {"outcome": "stored", "id": "m1"}
     assert notice == "remembered m1: The bike is green"
     record = board.records.get("m1")
@@ -50,9 +17,9 @@ def test_store_gives_the_id_and_tells_the_person():
 
 
 def test_store_takes_every_argument_that_its_schema_names():
-    board = _board()
-    _fill(board, 1)
-    result = _result(
+    board = equipped()
+    fill(board, 1)
+    result = result_of(
         board,
         "memory_store",
         content="x y",
@@ -71,28 +38,28 @@ def test_store_takes_every_argument_that_its_schema_names():
 
 
 def test_store_tells_of_a_duplicate():
-    board = _board()
-    _fill(board, 1)
-    result, notice = _run(board, "memory_store", content="Fact 0.", tags=["a"])
+    board = equipped()
+    fill(board, 1)
+    result, notice = run(board, "memory_store", content="Fact 0.", tags=["a"])
     assert result == {"outcome": "duplicate", "duplicate_of": "m1"} and notice == ""
 
 
 def test_store_names_what_says_nearly_the_same():
-    board = _board()
+    board = equipped()
     board.records.store("the garage door code is 1234", ["code"])
-    result = _result(board, "memory_store", content="the garage door code is 5678", tags=["code"])
+    result = result_of(board, "memory_store", content="the garage door code is 5678", tags=["code"])
     assert result["outcome"] == "stored" and result["similar"] == ["m1"] and "supersedes" in result["hint"]
 
 
 def test_store_in_a_group_room_is_for_all_and_else_private():
-    board = _board()
-    _result(board, "memory_store", ROOM, content="ours", tags=["a"])
-    _result(board, "memory_store", ANN, content="mine", tags=["a"])
+    board = equipped()
+    result_of(board, "memory_store", ROOM, content="ours", tags=["a"])
+    result_of(board, "memory_store", ANN, content="mine", tags=["a"])
     assert [record["content"] for record in board.records.newest(OWNER)] == ["ours"]
 
 
 def test_store_refuses_what_is_wrong_and_says_what_would_be_right():
-    board = _board()
+    board = equipped()
     good = {"content": "x y", "tags": ["a"]}
     for change, argument, problem in (
         ({"content": None}, "content", "is missing; it must be a text, one self-contained sentence"),
@@ -109,9 +76,9 @@ def test_store_refuses_what_is_wrong_and_says_what_would_be_right():
     ):
         given = dict(good)
         given.update(change)
-        found = _problem(board, "memory_store", **given)
+        found = problem_of(board, "memory_store", **given)
         assert found[0] == argument and problem in found[1], found
-    assert _problem(board, "memory_store", supersedes="m9", **good) == (
+    assert problem_of(board, "memory_store", supersedes="m9", **good) == (
         None,
         "there is no memory m9; it may have been forgotten; memory_list shows what there is.",
     )
@@ -121,58 +88,58 @@ def test_store_refuses_what_is_wrong_and_says_what_would_be_right():
 
 
 def test_recall_finds_by_query_by_tags_and_by_both():
-    board = _board()
+    board = equipped()
     board.records.store("The bike is green", ["bike"])
     board.records.store("The boat is green", ["boat"])
 
     def ids(**arguments):
-        return [memory["id"] for memory in _result(board, "memory_recall", **arguments)["memories"]]
+        return [memory["id"] for memory in result_of(board, "memory_recall", **arguments)["memories"]]
 
     assert sorted(ids(query="green")) == ["m1", "m2"]
     assert ids(tags=["Boat"]) == ["m2"] and ids(query="green", tags=["bike"]) == ["m1"]
 
 
 def test_recall_bounds_by_days():
-    board = _board()
+    board = equipped()
     for number in range(3):
         board.records.store(f"bike {number}", ["bike"])
         board.now += DAY
     for more in ({"query": "bike"}, {"tags": ["bike"]}):
-        found = _result(board, "memory_recall", since="2026-09-22", until="2026-09-22", **more)
+        found = result_of(board, "memory_recall", since="2026-09-22", until="2026-09-22", **more)
         assert [memory["content"] for memory in found["memories"]] == ["bike 1"]
 
 
 def test_recall_gives_no_more_than_the_limit():
-    board = _board()
-    _fill(board, 5)
+    board = equipped()
+    fill(board, 5)
     for more in ({"query": "fact"}, {"tags": ["all"]}):
-        assert len(_result(board, "memory_recall", limit=2, **more)["memories"]) == 2
+        assert len(result_of(board, "memory_recall", limit=2, **more)["memories"]) == 2
 
 
 def test_an_empty_recall_says_why_and_names_tags():
-    board = _board()
+    board = equipped()
     board.records.store("The bike is green", ["bike"])
-    result = _result(board, "memory_recall", query="boats")
+    result = result_of(board, "memory_recall", query="boats")
     assert result["memories"] == [] and "none of the words" in result["reason"] and result["tags"] == "bike (1)"
-    assert "has these tags" in _result(board, "memory_recall", tags=["boat"])["reason"]
-    assert "without since" in _result(board, "memory_recall", query="bike", until="2020-01-31")["reason"]
+    assert "has these tags" in result_of(board, "memory_recall", tags=["boat"])["reason"]
+    assert "without since" in result_of(board, "memory_recall", query="bike", until="2020-01-31")["reason"]
 
 
 def test_recall_needs_a_query_or_tags():
-    assert _problem(_board(), "memory_recall", limit=3) == ("query", "query: give a query, tags, or both.")
+    assert problem_of(equipped(), "memory_recall", limit=3) == ("query", "query: give a query, tags, or both.")
 
 
 def test_search_finds_memories_and_turns_but_not_the_turn_that_asks():
-    board = _board()
+    board = equipped()
     board.journal.add(OWNER, "user", "owner", "my bike is green")
     board.turn = "t" + str(board.journal.add(OWNER, "user", "owner", "which bike?"))
     board.records.store("The bike cost 300", ["bike"])
-    found = {item["id"]: item for item in _result(board, "memory_search", query="bike")["found"]}
+    found = {item["id"]: item for item in result_of(board, "memory_search", query="bike")["found"]}
     assert "m1" in found and found["t4"]["who"] == "owner" and board.turn not in found
 
 
 def test_an_empty_search_says_why():
-    board = _board()
-    assert "none of the words" in _result(board, "memory_search", query="bike")["reason"]
-    assert "no word to search for" in _result(board, "memory_search", query="the")["reason"]
-    assert "nothing of these days" in _result(board, "memory_search", query="hello", until="2020-01-31")["reason"]
+    board = equipped()
+    assert "none of the words" in result_of(board, "memory_search", query="bike")["reason"]
+    assert "no word to search for" in result_of(board, "memory_search", query="the")["reason"]
+    assert "nothing of these days" in result_of(board, "memory_search", query="hello", until="2020-01-31")["reason"]

@@ -1,94 +1,61 @@
 """The tools that list, change and read, and the profile's: what each gives, and what each says to a wrong call."""
 
-import json
-
-from board import DAY, ROOM, Board
-from engram.llm.types import Call
+from board import DAY, ROOM
+from calls import equipped, fill, problem_of, result_of, run
 from engram.memory.scope import OWNER
-
-
-def _board(**settings):
-    board = Board().equip(**settings)
-    board.turn = "t" + str(board.journal.add(OWNER, "user", "owner", "hello there"))
-    return board
-
-
-def _run(board, name, asker=OWNER, **arguments):
-    """(result as a dict, notice) of a call."""
-    done = board.tools.run(Call("c", name, json.dumps(arguments)), asker, board.turn)
-    return json.loads(done.result), done.notice
-
-
-def _result(board, name, asker=OWNER, **arguments):
-    return _run(board, name, asker, **arguments)[0]
-
-
-def _problem(board, name, asker=OWNER, **arguments):
-    """(argument, problem) of a call that is refused, which must change nothing."""
-    before = board.records.bytes
-    result, notice = _run(board, name, asker, **arguments)
-    assert list(result) == ["error"] and notice == "", result
-    assert board.records.bytes == before
-    return result["error"].get("argument"), result["error"]["problem"]
-
-
-def _fill(board, count, content="fact %d", tags=("all",)):
-    for number in range(count):
-        board.records.store(content % number, list(tags))
-
 
 # --- memory_list
 
 
 def test_list_goes_page_by_page():
-    board = _board()
-    _fill(board, 23)
-    first = _result(board, "memory_list")
+    board = equipped()
+    fill(board, 23)
+    first = result_of(board, "memory_list")
     assert (first["page"], first["pages"], first["total"]) == (1, 3, 23)
     seen = []
     for page in range(1, 4):
-        seen += [memory["id"] for memory in _result(board, "memory_list", page=page)["memories"]]
+        seen += [memory["id"] for memory in result_of(board, "memory_list", page=page)["memories"]]
     assert seen == [f"m{number}" for number in range(23, 0, -1)]
-    assert _result(board, "memory_list", page=4)["reason"] == "the last page is 3."
+    assert result_of(board, "memory_list", page=4)["reason"] == "the last page is 3."
 
 
 def test_list_of_tags_goes_page_by_page():
-    board = _board()
+    board = equipped()
     for number in range(12):
         board.records.store(f"fact {number}", ["all", f"tag-{number:02d}"])
-    first = _result(board, "memory_list", what="tags")
+    first = result_of(board, "memory_list", what="tags")
     assert first["tags"][:2] == [{"tag": "all", "count": 12}, {"tag": "tag-00", "count": 1}]
     assert (first["total"], first["pages"]) == (13, 2)
-    assert len(_result(board, "memory_list", what="tags", page=2)["tags"]) == 3
+    assert len(result_of(board, "memory_list", what="tags", page=2)["tags"]) == 3
 
 
 def test_list_can_be_bounded_by_tags():
-    board = _board()
-    _fill(board, 3)
-    _fill(board, 2, "other %d", ("few",))
-    assert _result(board, "memory_list", tags=["few"])["total"] == 2
+    board = equipped()
+    fill(board, 3)
+    fill(board, 2, "other %d", ("few",))
+    assert result_of(board, "memory_list", tags=["few"])["total"] == 2
 
 
 def test_an_empty_list_says_so():
     for what in ("memories", "tags"):
-        assert _result(_board(), "memory_list", what=what)["reason"] == "there are none yet."
+        assert result_of(equipped(), "memory_list", what=what)["reason"] == "there are none yet."
 
 
 # --- memory_update and memory_get
 
 
 def test_update_changes_and_clears():
-    board = _board()
+    board = equipped()
     board.records.store("x", ["a"], keywords=["k"], expires=board.now + DAY)
-    result, notice = _run(board, "memory_update", id="m1", content="y", keywords=None, expires=None)
+    result, notice = run(board, "memory_update", id="m1", content="y", keywords=None, expires=None)
     assert result["updated"]["content"] == "y" and notice == "changed m1: y"
     record = board.records.get("m1")
     assert "keywords" not in record and "expires" not in record
 
 
 def test_update_refuses_what_is_wrong():
-    board = _board()
-    _fill(board, 1)
+    board = equipped()
+    fill(board, 1)
     for arguments, argument, problem in (
         ({}, "id", "is missing"),
         ({"id": "m1"}, "content", "name at least one field"),
@@ -97,27 +64,27 @@ def test_update_refuses_what_is_wrong():
         ({"id": "m1", "expires": ""}, "expires", "must be a day"),
         ({"id": "m9", "content": "x"}, None, "there is no memory m9"),
     ):
-        found = _problem(board, "memory_update", **arguments)
+        found = problem_of(board, "memory_update", **arguments)
         assert found[0] == argument and problem in found[1], found
 
 
 def test_get_gives_a_whole_memory():
-    board = _board()
+    board = equipped()
     board.records.store("x" * 2000, ["a"], keywords=["k"], importance=0.75)
-    memory = _result(board, "memory_get", id="m1")["memory"]
+    memory = result_of(board, "memory_get", id="m1")["memory"]
     assert len(memory["content"]) == 2000 and (memory["keywords"], memory["importance"]) == (["k"], 0.75)
 
 
 def test_get_gives_a_turn_with_its_neighbours():
-    board = _board()
+    board = equipped()
     for number in range(4):
         board.journal.add(OWNER, "user", "owner", f"turn {number}")
-    assert [turn["text"] for turn in _result(board, "memory_get", id="t5")["turns"]] == ["turn 0", "turn 1", "turn 2"]
-    assert [turn["id"] for turn in _result(board, "memory_get", id="T5", around=0)["turns"]] == ["t5"]
+    assert [turn["text"] for turn in result_of(board, "memory_get", id="t5")["turns"]] == ["turn 0", "turn 1", "turn 2"]
+    assert [turn["id"] for turn in result_of(board, "memory_get", id="T5", around=0)["turns"]] == ["t5"]
 
 
 def test_get_refuses_what_is_not_there():
-    board = _board()
+    board = equipped()
     for arguments, argument, problem in (
         ({}, "id", "this is not the id of a memory"),
         ({"id": "bike"}, "id", "bike is not the id of a memory"),
@@ -125,7 +92,7 @@ def test_get_refuses_what_is_not_there():
         ({"file": "../x"}, "file", "must be MEMORY.md or a day's note"),
         ({"file": "MEMORY.md"}, None, "there is no note MEMORY.md"),
     ):
-        found = _problem(board, "memory_get", **arguments)
+        found = problem_of(board, "memory_get", **arguments)
         assert found[0] == argument and problem in found[1], found
 
 
@@ -133,16 +100,16 @@ def test_get_refuses_what_is_not_there():
 
 
 def test_profile_edit_appends_replaces_and_writes():
-    board = _board()
-    result, notice = _run(board, "profile_edit", file="user.md", action="write", text="one")
+    board = equipped()
+    result, notice = run(board, "profile_edit", file="user.md", action="write", text="one")
     assert result == {"edited": "user.md", "characters": 3} and notice == "edited user.md"
-    _result(board, "profile_edit", file="user.md", action="append", text="two")
-    _result(board, "profile_edit", file="user.md", action="replace", old="one", text="three")
+    result_of(board, "profile_edit", file="user.md", action="append", text="two")
+    result_of(board, "profile_edit", file="user.md", action="replace", old="one", text="three")
     assert board.profile.text("user.md") == "three\ntwo\n"
 
 
 def test_profile_edit_refuses_what_is_wrong():
-    board = _board()
+    board = equipped()
     for arguments, argument, problem in (
         ({"file": "secrets.json", "action": "write", "text": "x"}, "file", "must be one of user.md, soul.md"),
         ({"file": "user.md", "action": "delete", "text": "x"}, "action", "must be one of append, replace, write"),
@@ -150,10 +117,10 @@ def test_profile_edit_refuses_what_is_wrong():
         ({"file": "user.md", "action": "write", "text": "x" * 2001}, "text", "would have 2001 characters"),
         ({"file": "user.md", "action": "append"}, "text", "is missing"),
     ):
-        found = _problem(board, "profile_edit", **arguments)
+        found = problem_of(board, "profile_edit", **arguments)
         assert found[0] == argument and problem in found[1], found
 
 
 def test_profile_edit_is_refused_in_a_group_room():
-    found = _problem(_board(), "profile_edit", ROOM, file="soul.md", action="append", text="x")
+    found = problem_of(equipped(), "profile_edit", ROOM, file="soul.md", action="append", text="x")
     assert found == ("file", "file: the profile can be changed only in a private room.")

@@ -279,13 +279,6 @@ class Store:
         """The number of live entries that have all `labels` and one of `scopes`."""
         return sum(1 for _ in self.newest(labels, scopes))
 
-    def knows(self, term: str) -> bool:
-        """Whether a live entry has a word or a label."""
-        self._ready()
-        for _ in self._index.rows(term):
-            return True
-        return False
-
     def _filter(self, labels, scopes, since: int, until: int):
         """A function of a row: whether the filters let it through."""
         wanted = [{row for row, _ in self._index.rows(label)} for label in labels]

@@ -46,7 +46,6 @@ class Index:
         self.live = Live()
         self.live_bytes = 0
         self.scratch = Scratch()
-        self.damaged = False
         self.epoch = 0
 
     # --- opening and saving
@@ -131,7 +130,6 @@ class Index:
 
     def _tell(self, number: int, error) -> None:
         log.warning("index", "%s.x%d is damaged (%s) and is made anew" % (self._base, number, error))
-        self.damaged = True
 
     # --- what is in it
 

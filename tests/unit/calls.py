@@ -1,0 +1,40 @@
+"""Calling a board's tools as a model does, for the tests of tools."""
+
+import json
+
+from board import Board
+from engram.llm.types import Call
+from engram.memory.scope import OWNER
+
+
+def equipped(**settings):
+    """A board with tools, in whose journal a turn stands that calls belong to."""
+    board = Board().equip(**settings)
+    board.turn = "t" + str(board.journal.add(OWNER, "user", "owner", "hello there"))
+    return board
+
+
+def run(board, name, asker=OWNER, **arguments):
+    """(result as a dict, notice) of a call."""
+    done = board.tools.run(Call("c", name, json.dumps(arguments)), asker, board.turn)
+    return json.loads(done.result), done.notice
+
+
+def result_of(board, name, asker=OWNER, **arguments):
+    """The result of a call as a dict."""
+    return run(board, name, asker, **arguments)[0]
+
+
+def problem_of(board, name, asker=OWNER, **arguments):
+    """(argument, problem) of a call that is refused, which must change nothing."""
+    before = board.records.bytes
+    result, notice = run(board, name, asker, **arguments)
+    assert list(result) == ["error"] and notice == "", result
+    assert board.records.bytes == before
+    return result["error"].get("argument"), result["error"]["problem"]
+
+
+def fill(board, count, content="fact %d", tags=("all",)):
+    """Store so many memories."""
+    for number in range(count):
+        board.records.store(content % number, list(tags))
