@@ -22,9 +22,9 @@ from engram.memory.profile import Profile
 from engram.memory.recall import Recall
 from engram.memory.records import Records, describe
 from engram.memory.scope import OWNER
-from engram.store.log import Log
+from engram.store.old.log import Log
+from engram.store.old.store import Store
 from engram.store.reserve import TURNS_BYTES, Reserve
-from engram.store.store import Store
 
 _GC_THRESHOLD = const(20000)  # keeps long-lived tables from scattering over the heap
 _FIRST_PAUSE_MS = const(500)  # before a task that failed is started again; doubles up to the longest

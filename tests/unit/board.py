@@ -16,9 +16,9 @@ from engram.memory.profile import Profile
 from engram.memory.recall import Recall
 from engram.memory.records import Records, describe
 from engram.memory.scope import Asker
-from engram.store.log import SEGMENT_BYTES, Log
+from engram.store.old.log import SEGMENT_BYTES, Log
+from engram.store.old.store import Store
 from engram.store.reserve import TURNS_BYTES, Reserve
-from engram.store.store import Store
 from support import folder
 
 NOW = 1790000000  # 2026-09-21 14:13 in Greenwich

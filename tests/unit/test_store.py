@@ -11,20 +11,36 @@ from support import folder
 WORDS = ("apple", "boat", "cedar", "delta", "ember", "flint", "grove", "harbor")
 
 
-def _describe(line):
-    if "seq" not in line:
-        return no_entry()
-    if "forget" in line:
-        return no_entry(hides=((line["forget"], FORGOTTEN),))
-    hides = ((line["supersedes"], SUPERSEDED),) if "supersedes" in line else ()
-    number = line.get("of", line["seq"])
-    labels = ["#" + tag for tag in line.get("tags", ())]
-    session, previous = line.get("session"), line.get("prev", 0)
-    return Entry(number, text.terms(line["text"]), labels, session, previous, line.get("at", 0), hides, (), None)
+class Owner:
+    """Gives test lines their meaning."""
+
+    def __init__(self):
+        self.seen = []
+
+    def describe(self, line):
+        if "ends" in line:
+            return no_entry(ends=line["ends"])
+        if "forget" in line:
+            return no_entry(hides=((line["forget"], FORGOTTEN),))
+        if "show" in line:
+            return no_entry(shows=(line["show"],))
+        hides = ((line["supersedes"], SUPERSEDED),) if "supersedes" in line else ()
+        labels = ["#" + tag for tag in line.get("tags", ())]
+        number = line.get("of", line["seq"])
+        return Entry(number, text.terms(line["text"]), labels, line.get("session", 0), line.get("at", 0), hides, (), 0)
+
+    def observe(self, line):
+        self.seen.append(line["seq"])
+
+    def state(self):
+        return {"seen": len(self.seen)}
+
+    def restore(self, state):
+        self.seen = []
 
 
 def _open(place):
-    store = Store(Log(place, "log", None, 2000), _describe)
+    store = Store(Log(place, "log", segment_bytes=2000), Owner())
     store.open()
     return store
 
@@ -96,23 +112,22 @@ def test_newest_lists_live_entries_by_their_latest_version():
     numbers = [store.append([("text", "apple")]) for _ in range(3)]
     store.append([("text", "boat"), ("of", numbers[0])])
     store.append([("forget", numbers[1])])
-    assert list(store.newest()) == [numbers[0], numbers[2]]
+    assert [_number(line) for line in store.newest()] == [numbers[0], numbers[2]]
 
 
 def test_a_thread_is_walked_backwards():
     store = _open(folder())
-    last = 0
     for _ in range(6):
-        last = store.append([("text", "apple"), ("session", "s"), ("prev", last)])
+        store.append([("text", "apple"), ("session", 5)])
         store.append([("text", "boat")])
-    assert list(store.thread(last)) == [11, 9, 7, 5, 3, 1]
+    assert list(store.thread(5)) == [11, 9, 7, 5, 3, 1]
 
 
 def test_the_turn_after_a_match_ranks_before_a_stranger():
     store = _open(folder())
     store.append([("text", "delta delta")])
-    first = store.append([("text", "apple boat"), ("session", "s")])
-    second = store.append([("text", "cedar"), ("session", "s"), ("prev", first)])
+    first = store.append([("text", "apple boat"), ("session", 5)])
+    second = store.append([("text", "cedar"), ("session", 5)])
     assert _found(store, "apple") == [first, second]
 
 
@@ -133,8 +148,8 @@ def test_ranks_are_those_of_plain_bm25():
         got = store.search(_query(word), 50)
         assert {hit.number for hit in got} == set(expected)
         for better, worse in zip(got, got[1:]):
-            # The index counts in integers: what is equal but for rounding may stand either way.
-            assert expected[better.number] >= expected[worse.number] * 0.99
+            # The index keeps a word's weight in eight levels: what is nearly equal may stand either way.
+            assert expected[better.number] >= expected[worse.number] * 0.85
 
 
 def _bm25(texts, words):
@@ -173,14 +188,18 @@ def test_random_operations_agree_with_a_plain_dict_across_restarts():
             store.append([("forget", number)])
         else:
             store.close()
-            store = _open(place)
+            store.open()
         if step % 20 == 0:
             _agree(store, model)
     _agree(store, model)
 
 
+def _number(line):
+    return line.get("of", line["seq"])
+
+
 def _agree(store, model):
-    assert sorted(store.newest()) == sorted(model)
+    assert sorted(_number(line) for line in store.newest()) == sorted(model)
     for number, content in model.items():
         assert store.get(number)["text"] == content
     for word in WORDS:
@@ -195,5 +214,7 @@ def test_compaction_changes_no_answer():
         if number % 4 == 3:
             store.append([("forget", store.next_seq - 2)])
     before = [_found(store, word) for word in WORDS]
-    store.compact(lambda line: "seq" not in line or ("forget" not in line and store.state(line["seq"]) == LIVE))
+    store.compact(lambda line: "forget" not in line and store.state(line["seq"]) == LIVE)
+    while store.tick():
+        pass
     assert [_found(store, word) for word in WORDS] == before

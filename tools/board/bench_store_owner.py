@@ -2,7 +2,7 @@
 
 from engram import text
 from engram.clock import MONTHS, civil
-from engram.store.flash.engine import FORGOTTEN, Entry, no_entry
+from engram.store.store import FORGOTTEN, Entry, no_entry
 
 
 class _Owner:

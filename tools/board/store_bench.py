@@ -15,8 +15,8 @@ import time
 
 import bench_store_owner
 import flash
-from engram.store.flash.engine import Query, Store
-from engram.store.flash.segments import Log
+from engram.store.log import Log
+from engram.store.store import Query, Store
 
 SIZE = 6 << 20
 CAP = 4 << 20

@@ -24,7 +24,7 @@ from engram.compat import const
 from engram.errors import ArgumentError, NotFound, StoreFull
 from engram.memory import ids, scope
 from engram.memory.sessions import Sessions, kept_title, title_of
-from engram.store.store import FORGOTTEN, LIVE, Entry, Query, no_entry
+from engram.store.old.store import FORGOTTEN, LIVE, Entry, Query, no_entry
 
 _TEXT_BYTES = const(15000)  # of one turn, as JSON: its line has to stay below wire.MAX_LINE
 _DAY_SECONDS = const(86400)

@@ -9,7 +9,7 @@ from collections import namedtuple
 from engram import text
 from engram.compat import const
 from engram.memory import fields
-from engram.store.rank import ONE, distinct, weights
+from engram.store.idf import ONE, distinct, weights
 
 _CANDIDATES = const(24)  # of each store, before both are put in one order
 _WEAKEST = const(4)  # what matches less than a fourth of the best hit's words is left out of a prompt

@@ -20,7 +20,7 @@ from engram import text
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound, StoreFull
 from engram.memory import fields, ids, scope
-from engram.store.store import FORGOTTEN, LIVE, SUPERSEDED, Entry, Query, no_entry
+from engram.store.old.store import FORGOTTEN, LIVE, SUPERSEDED, Entry, Query, no_entry
 
 _SIMILAR = const(5)  # nearest records that a new one is compared with
 _OVERLAP = const(60)  # per cent of words in common from which a record counts as similar

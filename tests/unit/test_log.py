@@ -1,5 +1,6 @@
 """The append-only log: what was acknowledged is read again, damage is set aside, a full flash refuses."""
 
+import os
 import random
 
 from engram import files
@@ -7,33 +8,33 @@ from engram.store.log import Log
 from support import folder
 
 
-class Seen:
-    """What a log visited."""
+class Opened:
+    """A log with what was read of it."""
 
-    def __init__(self):
-        self.lines = []
-        self.headers = []
+    def __init__(self, place, segment_bytes):
+        self.log = Log(place, "log", lambda: {"extra": [1, 2]}, segment_bytes=segment_bytes)
+        self.log.open()
         self.places = []
-
-    def __call__(self, segment, offset, size, line):
-        if "seq" in line:
-            self.lines.append(line)
-            self.places.append((segment, offset, size))
-        else:
-            self.headers.append(line)
+        for number in [segment[0] for segment in self.log.sealed] + [self.log.live]:
+            self.places += list(self.log.scan(number, 0))
+        self.lines = [place[3] for place in self.places]
 
 
-def _open(place, segment_bytes=600, header=None):
-    log = Log(place, "log", header, segment_bytes)
-    seen = Seen()
-    log.open(seen)
-    return log, seen
+def _open(place, segment_bytes=600):
+    opened = Opened(place, segment_bytes)
+    return opened.log, opened
+
+
+def _append(log, *lines):
+    if not log.has_room:
+        log.seal()
+    return log.append(lines)
 
 
 def _filled(place, count, segment_bytes=600):
     log, _ = _open(place, segment_bytes)
     for number in range(count):
-        log.append([("text", "line %d" % number)])
+        _append(log, [("text", "line %d" % number)])
     log.close()
     return log
 
@@ -72,7 +73,7 @@ def test_seqs_count_up_across_segments_and_restarts():
     place = folder()
     _filled(place, 30)
     log, _ = _open(place)
-    log.append([("text", "x")])
+    _append(log, [("text", "x")])
     log.close()
     _, seen = _open(place)
     assert [line["seq"] for line in seen.lines] == list(range(1, 32))
@@ -88,24 +89,82 @@ def test_a_line_is_read_at_the_place_where_it_was_visited():
     place = folder()
     log, seen = _open(place)
     for number in range(30):
-        log.append([("text", "line %d" % number)])
+        _append(log, [("text", "line %d" % number)])
     for line, (segment, offset, size) in zip(seen.lines, seen.places):
         assert log.read(segment, offset, size) == line
 
 
 def test_lines_appended_together_are_visited_in_order():
-    log, seen = _open(folder())
-    assert log.append([("text", "a")], [("text", "b")]) == 1
-    assert _texts(seen) == ["a", "b"]
+    log, _ = _open(folder())
+    placed = _append(log, [("text", "a")], [("text", "b")])
+    assert [line["text"] for _, _, _, line in placed] == ["a", "b"]
 
 
 def test_a_new_segments_header_carries_what_the_owner_gives():
     place = folder()
-    log, _ = _open(place, header=lambda: [("extra", [1, 2])])
+    log, _ = _open(place)
     log.seal()
     log.close()
-    _, seen = _open(place)
-    assert seen.headers[-1]["extra"] == [1, 2]
+    log, _ = _open(place)
+    assert log.state == {"extra": [1, 2]}
+
+
+def test_a_line_is_found_by_its_seq_alone():
+    place = folder()
+    _filled(place, 60)
+    log, _ = _open(place)
+    for seq in range(1, 61):
+        assert log.read(seq)["text"] == "line %d" % (seq - 1)
+
+
+def test_a_line_is_found_by_its_seq_among_lines_of_uneven_length():
+    random.seed(6)
+    place = folder()
+    log, _ = _open(place, 16384)
+    lengths = [random.choice((3, 40, 700)) for _ in range(80)]
+    for length in lengths:
+        _append(log, [("text", "x" * length)])
+    for seq in range(1, 81):
+        assert len(log.read(seq)["text"]) == lengths[seq - 1]
+
+
+def test_a_seq_that_was_never_used_is_not_found():
+    place = folder()
+    _filled(place, 20)
+    log, _ = _open(place)
+    assert log.read(0) is None and log.read(21) is None and log.read(-1) is None
+
+
+def test_a_wrong_hint_does_not_lead_to_another_line():
+    place = folder()
+    _filled(place, 40, 16384)
+    log, opened = _open(place, 16384)
+    for offset in (0, 1, 77, opened.places[3][1], 100000):
+        assert log.read(9, offset)["seq"] == 9
+
+
+def test_lines_are_read_backwards():
+    place = folder()
+    _filled(place, 60)
+    log, _ = _open(place)
+    assert [line["seq"] for line in log.backwards()] == list(range(60, 0, -1))
+
+
+def test_long_lines_are_read_backwards_too():
+    place = folder()
+    log, _ = _open(place, 16384)
+    for length in (10, 5000, 3, 9000, 7):
+        _append(log, [("text", "x" * length)])
+    assert [len(line["text"]) for line in log.backwards()] == [7, 9000, 3, 5000, 10]
+
+
+def test_a_cut_seal_is_completed():
+    place = folder()
+    _filled(place, 5, 16384)
+    os.rename(_path(place), _path(place, "log.0001.jsonl"))
+    log, opened = _open(place, 16384)
+    assert _texts(opened) == _all(5)
+    assert _append(log, [("text", "next")])[0][3]["seq"] == 6
 
 
 def test_a_torn_last_line_is_set_aside_and_the_rest_read():
@@ -127,7 +186,7 @@ def test_appending_goes_on_after_a_torn_line():
     with open(_path(place), "wb") as file:
         file.write(whole[:-7])
     log, _ = _open(place, 16384)
-    log.append([("text", "next")])
+    _append(log, [("text", "next")])
     log.close()
     log, seen = _open(place, 16384)
     assert _texts(seen) == _all(4) + ["next"]
@@ -188,7 +247,7 @@ def test_a_missing_live_segment_comes_back():
     log = _filled(place, 30)
     files.remove(_path(place))
     log, seen = _open(place)
-    assert log.append([("text", "next")]) > max(line["seq"] for line in seen.lines[:-1])
+    assert _append(log, [("text", "next")])[0][3]["seq"] > max(line["seq"] for line in seen.lines)
 
 
 def test_compaction_drops_and_replaces_lines():
@@ -197,15 +256,14 @@ def test_compaction_drops_and_replaces_lines():
     log, seen = _open(place)
 
     def decide(line):
-        if "seq" not in line:
-            return True
         if line["seq"] % 3 == 0:
             return False
         if line["seq"] % 3 == 1:
             return True
         return [("seq", line["seq"]), ("text", "gone")]
 
-    assert log.compact(decide) > 0
+    for _ in log.compact(decide):
+        pass
     log.close()
     _, seen = _open(place)
     assert [line["seq"] for line in seen.lines] == [n for n in range(1, 31) if n % 3]
@@ -216,10 +274,11 @@ def test_seqs_are_not_used_again_after_all_was_compacted_away():
     place = folder()
     _filled(place, 30)
     log, _ = _open(place)
-    log.compact(lambda line: "seq" not in line)
+    for _ in log.compact(lambda line: False):
+        pass
     log.close()
     log, _ = _open(place)
-    assert log.append([("text", "x")]) == 31
+    assert _append(log, [("text", "x")])[0][3]["seq"] == 31
 
 
 def test_the_oldest_segment_leaves_first():

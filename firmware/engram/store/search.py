@@ -13,10 +13,10 @@ on the heap, and ties go to the older line, so every runtime gives the same rank
 from array import array
 
 from engram.compat import const
-from engram.store.flash import codec
-from engram.store.flash.live import NO_ROW
-from engram.store.flash.piece import run_row, run_session
-from engram.store.rank import ONE, distinct, inverse_frequency
+from engram.store import codec
+from engram.store.idf import ONE, distinct, inverse_frequency
+from engram.store.live import NO_ROW
+from engram.store.piece import run_row, run_session
 
 KEPT = 64
 """Rows that are kept by T, before S and the filters that need the line: bounds the heap of a search."""

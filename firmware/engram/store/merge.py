@@ -10,9 +10,9 @@ earlier versions are found by them.
 from array import array
 
 from engram.compat import const
-from engram.store.flash import codec
-from engram.store.flash.live import Postings, name_bytes, run_bytes
-from engram.store.flash.piece import (
+from engram.store import codec
+from engram.store.live import Postings, name_bytes, run_bytes
+from engram.store.piece import (
     TERM_BYTES,
     Footer,
     PieceWriter,

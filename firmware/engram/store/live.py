@@ -6,8 +6,8 @@ Each word of a row is one entry of 31 bits: the term's hash and the row, so that
 from array import array
 
 from engram.compat import const
-from engram.store.flash import codec
-from engram.store.flash.piece import Footer, PieceWriter, buckets_for, pack_row
+from engram.store import codec
+from engram.store.piece import Footer, PieceWriter, buckets_for, pack_row
 
 MOST_ROWS = const(128)
 """Rows before they become a piece: with the hash they fill a small integer, which takes no heap of its own."""

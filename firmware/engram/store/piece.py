@@ -21,7 +21,7 @@ from binascii import crc32
 
 from engram import files
 from engram.compat import const
-from engram.store.flash import codec
+from engram.store import codec
 
 _MAGIC = b"EGX1"
 _FOOTER = "<4sHHHHIIIIIIIIII"

@@ -12,7 +12,7 @@ are the same on single floats, doubles and the host, and no float is left on the
 import math
 
 from engram.compat import const
-from engram.store.index import NO_ROW
+from engram.store.old.index import NO_ROW
 
 ONE = 4096
 """A score of 1: the best that the words alone can give within one answer."""

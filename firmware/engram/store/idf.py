@@ -1,0 +1,42 @@
+"""What a word weighs: the less often it stands in a memory, the more. In integers, alike on every runtime.
+
+The idf is log(1 + (N - n + .5) / (n + .5)) over live rows, times 1024.
+"""
+
+import math
+
+from engram.compat import const
+
+ONE = 4096
+"""A score of 1: the best that the words alone can give within one answer."""
+
+_MOST_TERMS = const(24)  # of a query: keeps sums below 2^30 and the time of a search bounded
+_SCALE = const(1024)
+
+
+def inverse_frequency(documents: int, having: int) -> int:
+    """The weight of a term that `having` of all `documents` have, times 1024."""
+    having = min(having, documents)
+    return int(_SCALE * math.log(1 + (documents - having + 0.5) / (having + 0.5)))
+
+
+def weights(frequencies) -> dict:
+    """The idf of each term over several stores as if they were one; of each store (entries, {term: entries with it})."""
+    documents = 0
+    having = {}
+    for count, counts in frequencies:
+        documents += count
+        for term in counts:
+            having[term] = having.get(term, 0) + counts[term]
+    return {term: inverse_frequency(documents, having[term]) for term in having}
+
+
+def distinct(terms) -> list:
+    """The first terms of a query, each once: as many as a search takes into account."""
+    found = []
+    for term in terms:
+        if term not in found:
+            found.append(term)
+            if len(found) == _MOST_TERMS:
+                break
+    return found
