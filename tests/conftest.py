@@ -2,7 +2,7 @@
 
 cpython   CPython, in a process of its own, on the host's file system
 64        MicroPython's unix port, 64-bit, from source, on the host's file system
-32        the 32-bit build with the chip's object sizes, from .mpy, a heap of 192 KB, on a littlefs
+32        the 32-bit build with the chip's object sizes, from .mpy, a heap of 320 KB, on a littlefs
 """
 
 import ast
@@ -19,7 +19,7 @@ import get_micropython
 ROOT = Path(__file__).resolve().parent.parent
 UNIT = ROOT / "tests" / "unit"
 SIM = ROOT / "boards" / "SIM"
-HEAP = "192k"
+HEAP = "320k"
 RUNTIMES = ("cpython", "64", "32")
 SECONDS = 120
 """How long one unit file may take on one runtime."""

@@ -20,16 +20,18 @@ from engram.memory.journal import Journal
 from engram.memory.markdown import Notes
 from engram.memory.profile import Profile
 from engram.memory.recall import Recall
-from engram.memory.records import Records, describe
+from engram.memory.records import Records
 from engram.memory.scope import OWNER
-from engram.store.old.log import Log
-from engram.store.old.store import Store
-from engram.store.reserve import TURNS_BYTES, Reserve
+from engram.memory.versions import Versions
+from engram.store.log import Log
+from engram.store.reserve import Reserve
+from engram.store.store import Store
 
 _GC_THRESHOLD = const(20000)  # keeps long-lived tables from scattering over the heap
 _FIRST_PAUSE_MS = const(500)  # before a task that failed is started again; doubles up to the longest
 _LONGEST_PAUSE_MS = const(60000)
 _UPKEEP_MS = const(5000)  # between two looks at what idles
+_BUSY_MS = const(50)  # between two slices of the stores' work in the background
 _ROOTS_LARGEST = const(32768)  # bytes of the file of root certificates
 
 
@@ -73,17 +75,17 @@ class App:
         parts.config = config
         parts.clock = clock = Clock(zone_minutes(config.get("timezone")))
         files.make_folder(folder + "/memory")
-        reserve = Reserve(folder + "/memory/reserve.bin")
-        turns_reserve = Reserve(folder + "/journal/reserve.bin", TURNS_BYTES)
-
-        records_log = Log(folder + "/memory", "memory_records")
-        records_store = Store(records_log, describe, None, reserve)
-        records_store.open()
         limit, cap = config.get("records.content_chars"), config.get("records.bytes")
-        parts.records = Records(records_store, clock, limit, cap, turns_reserve.keep)
+        records_log = Log(folder + "/memory", "memory_records", cap)
+        reserve = Reserve(folder + "/memory/reserve.bin", records_log.segment_bytes)
+        journal_log = Log(folder + "/journal", "journal", config.get("journal.bytes"))
+        turns_reserve = Reserve(folder + "/journal/reserve.bin", journal_log.segment_bytes)
+        records_store = Store(records_log, Versions(), reserve)
+        records_store.open()
+        parts.records = Records(records_store, clock, limit, cap, turns_reserve.keep, config.get("records.most"))
 
-        def journal_store(describe_turn, header, forget_all):
-            return Store(Log(folder + "/journal", "journal", header), describe_turn, forget_all, turns_reserve)
+        def journal_store(owner):
+            return Store(journal_log, owner, turns_reserve)
 
         parts.journal = Journal(journal_store, clock, config.get("session.live"), config.get("journal.bytes"))
         parts.journal.open()
@@ -152,11 +154,14 @@ class App:
             upkeep.cancel()
 
     async def _upkeep(self) -> None:
-        """What is to be done now and then: an idle link to the model gives its memory back."""
-        model = self._parts.agent.model
-        while model:
-            await sleep_ms(_UPKEEP_MS)
-            model.tidy()
+        """What is to be done now and then: the stores' work, and an idle link to the model gives its memory back."""
+        parts = self._parts
+        while True:
+            is_busy = parts.records.tick()
+            is_busy = parts.journal.tick() or is_busy
+            if parts.agent.model:
+                parts.agent.model.tidy()
+            await sleep_ms(_BUSY_MS if is_busy else _UPKEEP_MS)
 
     async def _cancel(self) -> None:
         for task in self._tasks:

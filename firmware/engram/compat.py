@@ -1,6 +1,5 @@
 """What CPython lacks of MicroPython, decided once, so that the same files run on the chip and on the host."""
 
-import asyncio
 import gc
 import sys
 import time
@@ -36,6 +35,8 @@ else:
 
 async def sleep_ms(milliseconds: int) -> None:
     """Let other tasks run for a while."""
+    import asyncio  # 2 KB of heap, which what runs without tasks can do without
+
     if hasattr(asyncio, "sleep_ms"):
         await asyncio.sleep_ms(milliseconds)  # pyright: ignore
     else:
@@ -44,6 +45,8 @@ async def sleep_ms(milliseconds: int) -> None:
 
 async def wait_for_ms(awaitable, milliseconds: int):
     """Await with a timeout; asyncio.TimeoutError when it is over."""
+    import asyncio
+
     if hasattr(asyncio, "wait_for_ms"):
         return await asyncio.wait_for_ms(awaitable, milliseconds)  # pyright: ignore
     return await asyncio.wait_for(awaitable, milliseconds / 1000)

@@ -30,10 +30,15 @@ def read(path: str, limit: int):
 
 def write(path: str, content) -> None:
     """Replace a file's content (str or bytes), or make the file; StoreFull or StoreError, the old content then stays."""
-    data = content.encode() if isinstance(content, str) else content
+    write_parts(path, (content.encode() if isinstance(content, str) else content,))
+
+
+def write_parts(path: str, parts) -> None:
+    """As write(), of an iterable of bytes."""
     try:
         with open(path + _DRAFT, "wb") as file:
-            file.write(data)
+            for part in parts:
+                file.write(part)
         os.rename(path + _DRAFT, path)
     except OSError as error:
         discard(path + _DRAFT)

@@ -1,6 +1,7 @@
 """Text: all that board and host have to do alike with it, behind one import.
 
-words, terms, STOP_WORDS, MAX_TERM    what an index holds and a query asks for    engram.words
+words, terms, index_terms             what a query asks for and an index holds    engram.words
+STOP_WORDS, MAX_TERM
 dumps, dumps_fields, loads            JSON in one form, read strictly             engram.json_write, json_read
 encode, decode, is_valid              UTF-8 as the standard has it                engram.utf8
 tokens, cut, cut_bytes, printable     how much, how far, and what to show         here
@@ -9,7 +10,7 @@ tokens, cut, cut_bytes, printable     how much, how far, and what to show       
 from engram.compat import const
 from engram.json_write import dumps, dumps_fields  # noqa: F401
 from engram.utf8 import REPLACEMENT, code_at, decode, encode, is_valid  # noqa: F401
-from engram.words import MAX_TERM, STOP_WORDS, terms, words  # noqa: F401
+from engram.words import MAX_TERM, STOP_WORDS, index_terms, terms, words  # noqa: F401
 
 # What people see as one character stays whole up to this many code points: a pile of combining marks, put
 # there on purpose, is cut like anything else.

@@ -12,12 +12,15 @@ from binascii import crc32
 
 from engram.compat import const
 from engram.errors import ArgumentError
-from engram.json_write import MAX_DEPTH, dumps_open
 from engram.utf8 import is_valid
 
 # The longest line in bytes, newline included. It bounds the buffer that reading a log takes.
 MAX_LINE = 16384
 
+# No seq is as high: ids have nine digits at most.
+MAX_SEQ = 1000000000
+
+_MOST_BRACKETS = const(16)  # that surely do not nest deeper than engram.json_write lets them
 _HEAD = b',"crc":"'  # the eight digits stand between these two
 _TAIL = b'"}\n'
 _CHECK_SIZE = const(19)  # all three
@@ -25,6 +28,8 @@ _CHECK_SIZE = const(19)  # all three
 
 def encode(fields) -> bytes:
     """The line of (key, value) pairs in their order; values that are None are left out."""
+    from engram.json_write import dumps_open  # 3 KB of heap, which a board that only reads can do without
+
     data = dumps_open(_present(fields)).encode()
     size = len(data) + _CHECK_SIZE
     if size > MAX_LINE:
@@ -57,6 +62,11 @@ def check(line: "bytes | bytearray | memoryview") -> bool:
     return line[at + 8 : at + 16] == _digits(line[:at])
 
 
+def is_whole(line, ended) -> bool:
+    """Whether what lines() gave is a whole line and as it was written."""
+    return ended is True and check(line)
+
+
 def decode(line: "bytes | bytearray | memoryview") -> dict:
     """The fields of a line without its crc; ValueError if it fails check() or is no JSON object."""
     if not check(line):
@@ -75,7 +85,7 @@ def _parsed(text: str):
     """What encode() wrote is safe for the runtime's own reader, which is six times faster; what else a peer can
     put behind a right crc, escaped surrogates and thousands of brackets, is not.
     """
-    if "\\u" in text or text.count("[") + text.count("{") > MAX_DEPTH:
+    if "\\u" in text or text.count("[") + text.count("{") > _MOST_BRACKETS:
         from engram.json_read import loads  # 5 KB of heap, seldom needed
 
         return loads(text)
@@ -117,3 +127,19 @@ def lines(file, buffer: bytearray, offset: int = 0):
         yield offset, skipped + end, None
     elif end:
         yield offset, view[:end], False
+
+
+def long_lines(file, buffer: bytearray, offset: int = 0):
+    """As lines(), but what does not fit the buffer comes whole too, as bytes, unless it is longer than any line."""
+    is_through = False
+    while not is_through:
+        is_through = True
+        for at, line, ended in lines(file, buffer, offset):
+            if ended is None and line <= MAX_LINE:  # pyright: ignore
+                file.seek(at)
+                offset = at + line  # pyright: ignore
+                line = file.read(line)
+                yield at, line, line.endswith(b"\n")
+                is_through = False
+                break
+            yield at, line, ended

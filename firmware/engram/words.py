@@ -1,8 +1,9 @@
 """Words and terms: how text is cut up for finding it again.
 
-words   runs of ASCII letters and digits in lower case, apostrophes dropped ("'s" counts as a space); engram.fold
-        brings other scripts and emoji into a like form, and is loaded when the first of them turns up
-terms   words without the stop words, the ASCII ones stemmed: what an index holds and what a query asks for
+words          runs of ASCII letters and digits in lower case, apostrophes dropped ("'s" counts as a space); engram.fold
+               brings other scripts and emoji into a like form, and is loaded when the first of them turns up
+terms          words without the stop words, the ASCII ones stemmed: what a query asks for
+index_terms    terms, and each single Han character and Hangul syllable: what an index holds
 
 The retrieval figures were measured with these steps: a change here changes ranks, and indexes are to be rebuilt.
 """
@@ -28,6 +29,7 @@ STOP_WORDS = (
 _LONGEST_STOP_WORD = const(6)
 _APOSTROPHE = const(0x27)
 _WIDE_MARK = const(0xFF)  # engram.fold puts it before a run of a script without spaces
+_FIRST_LEAD_OF_WORDS = const(0xE4)  # Han and Hangul begin with it or a higher byte, kana and Thai with lower ones
 _D, _E, _G, _L, _S, _Y = b"deglsy"
 _AROUND = b'.,!?;:"()[]*-\n\r\t'  # what often stands before or after a word: only a short cut
 
@@ -38,15 +40,20 @@ def words(text: str):
         yield _text(word)
 
 
-def terms(text: str):
+def terms(text: str, singles: bool = False):
     """Yield the words of a text in order without stop words, the ASCII ones stemmed."""
-    for word in _words(text):
+    for word in _words(text, singles):
         size = len(word)
         if size > _LONGEST_STOP_WORD or word not in STOP_WORDS[size]:
             yield _text(_stem(word) if 3 < size <= MAX_TERM and word[-1] < 0x80 else word)
 
 
-def _words(text: str):
+def index_terms(text: str):
+    """Yield the terms of a text and each single character of it that is a word by itself in many a query, such as 猫."""
+    return terms(text, True)
+
+
+def _words(text: str, singles: bool = False):
     """The words as bytes. Most stand between spaces and need no look at their single bytes."""
     data = encode(text).lower()
     fold = _load_fold() if len(data) != len(text) else None
@@ -64,7 +71,7 @@ def _words(text: str):
             if piece.isalpha():
                 yield piece
             elif piece:
-                yield from _split(piece, fold)
+                yield from _split(piece, fold, singles)
 
 
 def _load_fold():
@@ -73,14 +80,14 @@ def _load_fold():
     return fold
 
 
-def _split(piece: bytes, fold):
+def _split(piece: bytes, fold, singles: bool):
     """The words of a piece without spaces."""
     if not fold or (piece[0] < 0x80 and max(piece) < 0x80):
         yield from _scan(piece)
     else:
         for part in _parts(fold(piece)):
             if part[0] == _WIDE_MARK:
-                yield from _pairs(part)
+                yield from _pairs(part, singles)
             elif part[0] >= 0x80 and min(part) >= 0x80:
                 yield part
             else:
@@ -122,15 +129,18 @@ def _without_apostrophes(run: bytes) -> "list | tuple":
     return run.replace(b"'", b"").split()
 
 
-def _pairs(run: bytes):
-    """Each two neighbours of a script without spaces; a character that stands alone gives itself."""
+def _pairs(run: bytes, singles: bool):
+    """Each two neighbours of a script without spaces; a character that stands alone gives itself.
+
+    With `singles` a Han character or a Hangul syllable gives itself as well.
+    """
     before, start = 0, 1
     while start < len(run):
         end = start + (4 if run[start] >= 0xF0 else 3)
         if before:
             yield run[before:end]
-        elif end == len(run):
-            yield run[start:]
+        if (singles and run[start] >= _FIRST_LEAD_OF_WORDS) or (not before and end == len(run)):
+            yield run[start:end]
         before, start = start, end
 
 

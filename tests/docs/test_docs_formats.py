@@ -1,6 +1,7 @@
 """The files on flash: the page's tables have the fields that the firmware writes, each kind of line in a table."""
 
 import asyncio
+import functools
 import importlib
 import json
 import re
@@ -68,7 +69,7 @@ class _Life:
         self.lines += [line for log in LOGS for line in inspect.lines(log, str(self._folder))]
 
     def command(self, line: str) -> list[str]:
-        return list(self._parts.commands.run(OWNER, line))
+        return [answer for answer in self._parts.commands.run(OWNER, line) if answer is not None]
 
     def tool(self, name: str, turn: str = "t3", **arguments) -> dict:
         self._parts.tools.mode = "lightweight" if name.startswith("file_") else "full"
@@ -83,6 +84,9 @@ class _Life:
                 await self.app.ask(message, Sink())
 
         asyncio.run(all_of_them())
+
+    def show_picture(self) -> None:
+        self._parts.journal.add(OWNER, "user", "owner", "look at this", caption="a dog on a boat")
 
     def remember(self) -> None:
         everything = {"keywords": ["k"], "type": "event", "importance": 1, "pinned": True, "expires": "2099-01-01"}
@@ -120,6 +124,7 @@ def written(tmp_path_factory) -> tuple[dict[str, set[str]], set[str]]:
     with serving(SCRIPT) as server, pytest.MonkeyPatch.context() as patch:
         life = _Life(folder, server.url)
         life.talk("hello", "break off")
+        life.show_picture()
         life.remember()
         life.edit()
         life.move()
@@ -155,8 +160,9 @@ def test_the_table_of_a_kind_has_the_fields_that_are_written(kind, written):
 
 def test_every_file_is_documented(written):
     listed = [plain(row[0]) for row in rows(read(PAGE).partition("\n## ")[0])]
+    parts = {"NNNN": r"\d{4}", "xN": r"x\d+", r"YYYY\-MM\-DD": r"\d{4}-\d\d-\d\d"}
     patterns = [
-        re.escape(name).replace("NNNN", r"\d{4}").replace(r"YYYY\-MM\-DD", r"\d{4}-\d\d-\d\d") for name in listed
+        functools.reduce(lambda name, part: name.replace(*part), parts.items(), re.escape(name)) for name in listed
     ]
     for name in written[1]:
         assert any(re.fullmatch(pattern, name) for pattern in patterns), name

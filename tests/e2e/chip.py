@@ -22,17 +22,22 @@ DATA_KILOBYTES = 128
 """The heap beside the code, which a chip has frozen in its flash; a plain ESP32 has more."""
 
 _CODE = """
-import gc, engram.app, engram.channels.console, engram.llm.http, engram.llm.model, engram.llm.openai
-import engram.llm.anthropic, engram.llm.refusal
+import gc, {modules}
 gc.collect()
 print(gc.mem_alloc() // 1024 + 1)
 """
+_NOT_IN_USE = ("engram.inspect",)  # what is called with the app stopped
 
 
 @functools.cache
 def code_kilobytes() -> int:
     """The heap that the firmware's code takes when it is loaded from .mpy files."""
-    command = [MICROPYTHON, "-X", "heapsize=1m", "-c", _CODE]
+    sources = (firmware_build.ROOT / "firmware").rglob("engram/**/*.py")
+    names = sorted(
+        ".".join(path.relative_to(firmware_build.ROOT / "firmware").with_suffix("").parts) for path in sources
+    )
+    modules = ", ".join(name.removesuffix(".__init__") for name in names if name not in _NOT_IN_USE)
+    command = [MICROPYTHON, "-X", "heapsize=1m", "-c", _CODE.format(modules=modules)]
     environment = {**os.environ, "MICROPYPATH": f"{firmware_build.FIRMWARE}:.frozen"}
     return int(subprocess.run(command, env=environment, capture_output=True, check=True).stdout)
 

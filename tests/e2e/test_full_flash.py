@@ -10,6 +10,7 @@ from engram_host.scripted import Serving
 Scripted = Callable[..., Serving]
 
 FLASH_BYTES = 192 * 1024
+SETTINGS = '{"records.bytes": 131072, "journal.bytes": 131072}'  # small segments
 FULL = "the flash is full"
 KEPT = "Remembered as"
 
@@ -18,7 +19,9 @@ KEPT = "Remembered as"
 def flash(home: Home) -> Home:
     """A board on a small littlefs in a file."""
     home.folder.mkdir()
-    return home.knowing(ENGRAM_FLASH=str(home.folder / "flash.bin"), ENGRAM_FLASH_SIZE=str(FLASH_BYTES))
+    return home.knowing(
+        ENGRAM_FLASH=str(home.folder / "flash.bin"), ENGRAM_FLASH_SIZE=str(FLASH_BYTES), ENGRAM_SETTINGS=SETTINGS
+    )
 
 
 @pytest.fixture

@@ -14,11 +14,12 @@ from engram.memory.journal import Journal
 from engram.memory.markdown import Notes
 from engram.memory.profile import Profile
 from engram.memory.recall import Recall
-from engram.memory.records import Records, describe
+from engram.memory.records import Records
 from engram.memory.scope import Asker
-from engram.store.old.log import SEGMENT_BYTES, Log
-from engram.store.old.store import Store
-from engram.store.reserve import TURNS_BYTES, Reserve
+from engram.memory.versions import Versions
+from engram.store.log import Log
+from engram.store.reserve import Reserve
+from engram.store.store import Store
 from support import folder
 
 NOW = 1790000000  # 2026-09-21 14:13 in Greenwich
@@ -54,17 +55,19 @@ class Board:
         for name in ("/memory", "/journal"):
             if not is_folder(self.place + name):
                 os.mkdir(self.place + name)
-        reserve = Reserve(self.place + "/memory/reserve.bin")
-        turns_reserve = Reserve(self.place + "/journal/reserve.bin", TURNS_BYTES)
-        segment_bytes = limit("segment_bytes", SEGMENT_BYTES)
-        log = Log(self.place + "/memory", "memory_records", None, segment_bytes)
-        self.records_store = Store(log, describe, None, reserve)
+        segment_bytes = limit("segment_bytes", 16384)
+        log = Log(self.place + "/memory", "memory_records", segment_bytes=segment_bytes)
+        reserve = Reserve(self.place + "/memory/reserve.bin", segment_bytes)
+        turns_reserve = Reserve(self.place + "/journal/reserve.bin", segment_bytes)
+        self.records_store = Store(log, Versions(), reserve)
         self.records_store.open()
-        self.records = Records(self.records_store, clock, limit("content_chars", 2000), limit("records_bytes", 524288))
+        cap = limit("records_bytes", 524288)
+        most = limit("records_most", 10000)
+        self.records = Records(self.records_store, clock, limit("content_chars", 2000), cap, None, most)
 
-        def journal_store(describe_turn, header, forget_all):
-            log = Log(self.place + "/journal", "journal", header, segment_bytes)
-            self.journal_store = Store(log, describe_turn, forget_all, turns_reserve)
+        def journal_store(owner):
+            log = Log(self.place + "/journal", "journal", segment_bytes=segment_bytes)
+            self.journal_store = Store(log, owner, turns_reserve)
             return self.journal_store
 
         self.journal = Journal(journal_store, clock, limit("sessions", 24), limit("journal_bytes", 786432))

@@ -4,6 +4,7 @@ import os
 import random
 
 from engram import files
+from engram.store.compaction import compact
 from engram.store.log import Log
 from support import folder
 
@@ -12,7 +13,7 @@ class Opened:
     """A log with what was read of it."""
 
     def __init__(self, place, segment_bytes):
-        self.log = Log(place, "log", lambda: {"extra": [1, 2]}, segment_bytes=segment_bytes)
+        self.log = Log(place, "log", segment_bytes=segment_bytes)
         self.log.open()
         self.places = []
         for number in [segment[0] for segment in self.log.sealed] + [self.log.live]:
@@ -27,7 +28,7 @@ def _open(place, segment_bytes=600):
 
 def _append(log, *lines):
     if not log.has_room:
-        log.seal()
+        log.seal({"extra": [1, 2]})
     return log.append(lines)
 
 
@@ -103,7 +104,7 @@ def test_lines_appended_together_are_visited_in_order():
 def test_a_new_segments_header_carries_what_the_owner_gives():
     place = folder()
     log, _ = _open(place)
-    log.seal()
+    log.seal({"extra": [1, 2]})
     log.close()
     log, _ = _open(place)
     assert log.state == {"extra": [1, 2]}
@@ -262,7 +263,8 @@ def test_compaction_drops_and_replaces_lines():
             return True
         return [("seq", line["seq"]), ("text", "gone")]
 
-    for _ in log.compact(decide):
+    log.seal(None)
+    for _ in compact(log, decide):
         pass
     log.close()
     _, seen = _open(place)
@@ -274,7 +276,8 @@ def test_seqs_are_not_used_again_after_all_was_compacted_away():
     place = folder()
     _filled(place, 30)
     log, _ = _open(place)
-    for _ in log.compact(lambda line: False):
+    log.seal(None)
+    for _ in compact(log, lambda line: False):
         pass
     log.close()
     log, _ = _open(place)

@@ -4,8 +4,9 @@ import math
 import random
 
 from engram import text
+from engram.store.entry import FORGOTTEN, LIVE, SUPERSEDED, Entry, Query, no_entry
 from engram.store.log import Log
-from engram.store.store import FORGOTTEN, LIVE, SUPERSEDED, Entry, Query, Store, no_entry
+from engram.store.store import Store
 from support import folder
 
 WORDS = ("apple", "boat", "cedar", "delta", "ember", "flint", "grove", "harbor")
@@ -145,7 +146,7 @@ def test_ranks_are_those_of_plain_bm25():
         store.append([("text", content)])
     for word in WORDS:
         expected = _bm25(texts, [word])
-        got = store.search(_query(word), 50)
+        got = list(store.search(_query(word), 50))
         assert {hit.number for hit in got} == set(expected)
         for better, worse in zip(got, got[1:]):
             # The index keeps a word's weight in eight levels: what is nearly equal may stand either way.

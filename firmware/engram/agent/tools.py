@@ -93,7 +93,7 @@ class Tools:
         else:
             found = self._newest(asker, tags, since, until, limit)
         if found:
-            return {"memories": found}, ""
+            return self._maybe_partial({"memories": found}), ""
         why = "no memory that may be shown has these tags."
         if since or until:
             why = "no memory of these days fits; try without since and until."
@@ -118,7 +118,13 @@ class Tools:
             return {"found": [], "reason": "nothing of these days fits; try without since and until."}, ""
         if not found:
             return {"found": [], "reason": self._recall.why_empty(arguments["query"], asker)}, ""
-        return {"found": [self._shown_item(item) for item in found]}, ""
+        return self._maybe_partial({"found": [self._shown_item(item) for item in found]}), ""
+
+    def _maybe_partial(self, answer: dict) -> dict:
+        """An answer with the reason why it may lack something, if there is one."""
+        if self._recall.partial:
+            answer["partial"] = self._recall.partial
+        return answer
 
     def _memory_list(self, arguments: dict, asker, turn: str) -> tuple:
         page = arguments.get("page", 1)
@@ -128,12 +134,15 @@ class Tools:
             shown = [{"tag": tag, "count": count} for tag, count in tags[first : first + _PAGE]]
             return self._page("tags", shown, page, len(tags)), ""
         shown = []
-        total = 0
-        for record in self._records.newest(asker, arguments.get("tags", ())):
-            if first <= total < first + _PAGE:
+        position = 0
+        tags = arguments.get("tags", ())
+        for record in self._records.newest(asker, tags):
+            if position == first + _PAGE:
+                break
+            if first <= position:
                 shown.append(self._shown(record))
-            total += 1
-        return self._page("memories", shown, page, total), ""
+            position += 1
+        return self._page("memories", shown, page, max(position, self._records.count(asker, tags))), ""
 
     def _page(self, name: str, shown: list, page: int, total: int) -> dict:
         pages = max(1, (total + _PAGE - 1) // _PAGE)
@@ -165,7 +174,7 @@ class Tools:
         code = "yes-%d" % self._turn
         self._pending = (code, self._turn, asker, [record["id"] for record in found])
         hint = "Ask the person. Once they agree: memory_forget with this confirm forgets all of these, with id one."
-        return {"candidates": found, "confirm": code, "next": hint}, ""
+        return self._maybe_partial({"candidates": found, "confirm": code, "next": hint}), ""
 
     def _confirmed(self, code: str, asker) -> list:
         if not self._pending or self._pending[0] != code or self._pending[2] != asker:

@@ -32,7 +32,10 @@ class Commands:
         self._parts = parts
 
     def run(self, asker, line: str):
-        """Yield the answer's lines to a line that begins with a slash; ArgumentError if it is no command."""
+        """Yield the answer's lines to a line that begins with a slash; ArgumentError if it is no command.
+
+        None among them is a pause in long work, in which others may run.
+        """
         name, _, rest = line[1:].partition(" ")
         for known, usage, _ in COMMANDS:
             if known == name:
@@ -80,7 +83,10 @@ class Commands:
         today = parts.clock.day(parts.clock.now())
         shown = 0
         for record in parts.records.newest(asker):
-            if parts.clock.day(record["created"]) == today and shown < _PAGE:
+            # They come by their latest change, and no change is before the beginning.
+            if shown == _PAGE or parts.clock.day(record["updated"]) < today:
+                break
+            if parts.clock.day(record["created"]) == today:
                 shown += 1
                 yield self._row(record)
         if not shown:
@@ -96,13 +102,15 @@ class Commands:
         page = _page(more)
         position = 0
         for record in self._parts.records.newest(asker):
-            if (page - 1) * _PAGE <= position < page * _PAGE:
+            if position == page * _PAGE:
+                break
+            if (page - 1) * _PAGE <= position:
                 yield self._row(record)
             position += 1
-        pages = (position + _PAGE - 1) // _PAGE
+        pages = max((position + _PAGE - 1) // _PAGE, (self._parts.records.count(asker) + _PAGE - 1) // _PAGE)
         if not position:
             yield "nothing is remembered yet"
-        elif page > pages:
+        elif position <= (page - 1) * _PAGE:
             yield "there is no page %d; the last is %d" % (page, pages)
         elif pages > 1:
             yield "page %d of %d" % (page, pages)
@@ -145,6 +153,8 @@ class Commands:
             yield "%-7s %s  %s  %s%s" % shown
         if not found:
             yield "nothing found: " + self._parts.recall.why_empty(rest, asker)
+        elif self._parts.recall.partial:
+            yield "there may be more: " + self._parts.recall.partial
 
     def _forget(self, asker, rest: str):
         kind = rest[:1].lower()
@@ -167,6 +177,8 @@ class Commands:
             yield self._row(record)
         if not found:
             yield "nothing found: " + self._parts.recall.why_empty(rest, asker)
+        elif self._parts.recall.partial:
+            yield "there may be more: " + self._parts.recall.partial
 
     def _undo(self, asker, rest: str):
         yield self._parts.changes.undo(asker)
@@ -254,7 +266,12 @@ class Commands:
             yield _exported((("file", name), ("text", self._parts.notes.text(name))))
 
     def _compact(self, asker, rest: str):
-        saved = self._parts.records.compact() + self._parts.journal.compact()
+        saved = 0
+        for part in (self._parts.records, self._parts.journal):
+            before = part.bytes
+            for _ in part.compacting():
+                yield None
+            saved += before - part.bytes
         yield "%d bytes came free" % saved if saved > 0 else "there was nothing to free"
 
     def _stats(self, asker, rest: str):
@@ -274,6 +291,8 @@ class Commands:
         )
         for name, value in rows:
             yield "%-9s %s" % (name, value)
+        if parts.recall.partial:
+            yield "%-9s %s" % ("index", parts.recall.partial)
         if parts.journal.dropped_segments:
             yield "%-9s %d segments of old turns left to make room" % ("journal", parts.journal.dropped_segments)
         for line in log.lines():

@@ -13,7 +13,7 @@ import sys
 from engram import text
 from engram.agent.agent import Sink
 from engram.channels.editor import Editor, TooLong
-from engram.compat import const
+from engram.compat import const, sleep_ms
 from engram.errors import EngramError
 from engram.memory.scope import OWNER
 
@@ -88,7 +88,10 @@ class Console(Sink):
         try:
             if message.startswith("/"):
                 for output in self._commands.run(OWNER, message):
-                    self.line(output)
+                    if output is None:
+                        await sleep_ms(0)
+                    else:
+                        self.line(output)
             elif message:
                 await self._converse(message)
         except EngramError as error:

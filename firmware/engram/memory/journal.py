@@ -1,98 +1,53 @@
 """The journal: all turns of all sessions, in the log journal.jsonl, and which session is current where.
 
-    {"seq","sid","role","who","text","at","prev","n","scope","cut","command","guess",
-     "crc"}                                                                        a turn
-    {"seq","sid","role","who","at","prev","n","scope","gone":true,"crc"}           a turn whose text was forgotten
-    {"seq","op":"session","sid","title","scope","at","crc"}                        a session begins
-    {"seq","op":"current","room","sid","crc"}                                      a room goes on in a session
-    {"seq","op":"drop","sid","at","crc"}                                           a session was deleted
-    {"seq","op":"redact","turn","at","crc"}                                        a turn was forgotten
-    {"seq","op":"show","turn","at","crc"}                                          that was taken back
-
-role is "user" or "assistant", who the speaker's name, prev the seq of the session's turn before (0 for none), n the
-turn's place in its session from 0 on, cut true for a reply that the link broke, command true for what was understood
-as a command, which no search finds. A session is thus a linked list, and its window is read back from its newest turn
-without a scan. A segment's header carries the sessions' heads. A title is kept only if a person gave it: a session
-without one is called by its first turn, so that no text stands in two places when it is forgotten.
+What its lines look like and mean stands in turns.py. Each turn names the one before it in its session, so a session is a
+linked list, and its window is read back from its newest turn without a scan; the index gives the same list faster.
 """
 
 from collections import namedtuple
 
 from engram import log, text
-from engram.clock import MONTHS, civil
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound, StoreFull
-from engram.memory import ids, scope
+from engram.memory import ids, scope, turns
 from engram.memory.sessions import Sessions, kept_title, title_of
-from engram.store.old.store import FORGOTTEN, LIVE, Entry, Query, no_entry
+from engram.store.entry import LIVE, Query
 
 _TEXT_BYTES = const(15000)  # of one turn, as JSON: its line has to stay below wire.MAX_LINE
-_DAY_SECONDS = const(86400)
+_CAPTION_BYTES = const(600)
 
 Session = namedtuple("Session", ("id", "title", "turns", "at"))
 """A session as people see it: its id, title, number of turns, and when it was last used."""
 
 
 class Journal:
-    """The turns of a board; at most `sessions` sessions are listed, and `cap` bytes of turns kept."""
+    """The turns of a board; at most `sessions` sessions are listed, and `cap` bytes of turns kept.
 
-    def __init__(self, make_store, clock, sessions: int = 24, cap: int = 786432):
-        self._sessions = Sessions(sessions)
-        self._heads = self._sessions.heads
+    `make_store` is given the owner of the journal's log and gives its Store.
+    """
+
+    def __init__(self, make_store, clock, sessions: int = 24, cap: int = 589824):
+        self._told = Sessions(sessions)
         self._clock = clock
         self._cap = cap
-        self._store = make_store(self._describe, self._sessions.pairs, self._sessions.clear)
+        self._store = make_store(turns.Turns(self._told, clock))
         self.dropped_segments = 0
 
     def open(self) -> None:
         """Read the journal."""
         self._store.open()
 
-    # --- what lines mean
-
-    def _describe(self, line: dict) -> Entry:
-        if "seq" not in line:
-            self._sessions.take_header(line)
-        elif "op" in line:
-            return self._describe_operation(line)
-        elif "sid" in line:
-            return self._describe_turn(line)
-        return no_entry()
-
-    def _describe_turn(self, line: dict) -> Entry:
-        seq, sid, at = line["seq"], line["sid"], line["at"]
-        head = self._heads.get(sid)
-        if head is not None:
-            head.take(seq, line["n"], at)
-        self._clock.not_before(at)
-        gone = ((seq, FORGOTTEN),) if "gone" in line else ()
-        terms = () if gone or "command" in line else self._terms(line)
-        return Entry(seq, terms, _labels(line), sid, line.get("prev", 0), at, gone, (), None)
-
-    def _terms(self, line: dict):
-        year, month, day = civil((line["at"] + self._clock.zone_minutes * 60) // _DAY_SECONDS)
-        yield str(day)
-        yield from text.terms(MONTHS[month - 1])
-        yield str(year)
-        yield from text.terms(line["who"])
-        yield from text.terms(line["text"])
-
-    def _describe_operation(self, line: dict) -> Entry:
-        operation, at = line["op"], line.get("at", 0)
-        if operation == "session":
-            self._sessions.begin(line["sid"], line.get("title", ""), line.get("scope", scope.ALL), at)
-        elif operation == "current":
-            self._sessions.enter(line["room"], line["sid"])
-        elif operation == "drop":
-            self._sessions.end(line["sid"])
-            return no_entry(at, ends=line["sid"])
-        elif operation == "redact":
-            return no_entry(at, hides=((line["turn"], FORGOTTEN),))
-        elif operation == "show":
-            return no_entry(at, shows=(line["turn"],))
-        return no_entry(at)
-
     # --- sessions
+
+    @property
+    def _sessions(self):
+        # A turn may be on flash of which an interrupt (Ctrl-C) kept the sessions from being told.
+        self._store.ready()
+        return self._told
+
+    @property
+    def _heads(self) -> dict:
+        return self._sessions.heads
 
     def current(self, asker) -> str:
         """The session that the asker's room is in, "" if it has none yet that this asker may see."""
@@ -135,16 +90,21 @@ class Journal:
 
     # --- turns
 
-    def add(self, asker, role: str, who: str, content: str, cut: bool = False, command: bool = False) -> int:
+    def add(
+        self, asker, role: str, who: str, content: str, cut: bool = False, command: bool = False, caption: str = ""
+    ) -> int:
         """Append a turn to the session of the asker's room, begun if there is none; the turn's seq.
 
-        It is on flash when this returns. When the flash is full, the journal's oldest segments make room.
+        It is on flash when this returns. When the flash is full, the journal's oldest segments make room. `caption` is what
+        a picture that came with the turn shows.
         """
         fitting = _fitting(content, role)
         sid = self.current(asker)
         lines = [] if sid else self._beginning(asker, "")
         turn = self._turn(asker, sid or "s%d" % self._store.next_seq)
         turn += [("role", role), ("who", who), ("text", fitting), ("at", self._clock.now())]
+        if caption:
+            turn.append(("caption", _cut_to(caption, _CAPTION_BYTES)))
         flags = (("cut", cut or fitting != content), ("command", command), ("guess", not self._clock.known))
         lines.append(turn + [flag for flag in flags if flag[1]])
         first = self._write(lines)
@@ -187,12 +147,26 @@ class Journal:
         over = max(0, head.turns - most)
         count = head.turns - (over + stride - 1) // stride * stride
         found = []
-        for seq in self._store.thread(head.seq):
+        for seq in self._thread(sid):
             if len(found) == count:
                 break
             found.append(seq)
         found.reverse()
         return found
+
+    def _thread(self, sid: str):
+        """The seqs of a session's turns, newest first."""
+        if self._store.partial:
+            return self._chain(self._heads[sid].seq)
+        return self._store.thread(ids.number("session", sid, "s"))
+
+    def _chain(self, seq: int):
+        """Yield the seqs of a session's turns from one backwards, itself first, as the lines themselves tell it."""
+        while seq:
+            yield seq
+            line = self._store.line(seq)
+            previous = line.get("prev", 0) if line else 0
+            seq = previous if 0 < previous < seq else 0
 
     def turn(self, seq: int):
         """A turn as a dict; None if it was forgotten or is not kept any more."""
@@ -221,32 +195,25 @@ class Journal:
 
     def _neighbours(self, seq: int, sid: str, around: int) -> list:
         """The seqs of a turn and of up to `around` turns before and after it, oldest first."""
-        head = self._heads.get(sid)
-        after = []
-        for later in self._store.thread(head.seq) if head and around else ():
-            if later == seq:
-                break
-            after.append(later)
-            if len(after) > around:
-                after.pop(0)
-        else:
-            # The way from the newest turn to this one is broken: a line between them was damaged.
-            after = []
         before = []
-        for earlier in self._store.thread(seq):
+        for earlier in self._chain(seq):
             before.append(earlier)
             if len(before) > around:
                 break
-        return list(reversed(after + before))
+        before.reverse()
+        for later in self._store.following(ids.number("session", sid, "s"), seq) if around else ():
+            before.append(later)
+            around -= 1
+            if not around:
+                break
+        return before
 
     def search(self, query: str, limit: int, asker, session: str = "", since: int = 0, until: int = 0, idfs=None):
         """Yield (hit, turn) for at most `limit` turns, best first."""
         labels = ("~" + session,) if session else ()
         wanted = Query(text.terms(query), labels, scope.labels(asker), since, until, self._named(query), idfs)
         for hit in self._store.search(wanted, limit):
-            turn = self._store.get(hit.number)
-            if turn is not None:
-                yield hit, turn
+            yield hit, hit.line
 
     def frequencies(self, terms) -> tuple:
         """How many turns have each term; see Store.frequencies."""
@@ -254,14 +221,7 @@ class Journal:
 
     def _named(self, query: str) -> str:
         """The label of the speaker whom a query names, "" if it names none or several."""
-        words = set(text.words(query))
-        named = ""
-        for label, _ in self._store.labels("%"):
-            if not set(text.words(label)).isdisjoint(words):
-                if named:
-                    return ""
-                named = label
-        return named
+        return turns.named(query, self._store.names("%"))
 
     def redact(self, ref: str, asker) -> None:
         """Forget a turn: its text leaves history and search at once, and the flash at the next compaction."""
@@ -291,14 +251,25 @@ class Journal:
         """The number of turns that are kept."""
         return self._store.count()
 
+    @property
+    def partial(self) -> str:
+        """Why a search may miss a turn: "" if it does not."""
+        return self._store.partial
+
+    def tick(self) -> bool:
+        """Do a little of the work in the background; whether there is more."""
+        return self._store.tick()
+
     def compact(self) -> int:
         """Take what was forgotten off the flash; the bytes saved."""
         return self._store.compact(self._keep)
 
+    def compacting(self):
+        """As compact(), a generator that pauses between slices."""
+        return self._store.compacting(self._keep)
+
     def _keep(self, line: dict):
         """What compaction does with a line: True to keep it, False to drop it, or what takes its place."""
-        if "seq" not in line:
-            return self._sessions.without_titles(line)
         if "op" in line:
             return self._keep_operation(line)
         if self._store.state(line["seq"]) == LIVE:
@@ -308,7 +279,7 @@ class Journal:
         if line["sid"] not in self._heads:
             return False
         # The next turn's `prev` points here: the line stays without its text.
-        return _without(line, ("text", "cut", "command", "gone")) + [("gone", True)]
+        return _without(line, ("text", "caption", "cut", "command", "gone")) + [("gone", True)]
 
     def _keep_operation(self, line: dict):
         if line["op"] in ("redact", "show"):
@@ -316,7 +287,6 @@ class Journal:
             return False
         if line.get("title") and line["sid"] not in self._heads:
             return _without(line, ("title",))
-        # That a session was deleted stays known, since headers of older segments still name it.
         return True
 
 
@@ -332,8 +302,14 @@ def _fitting(content: str, role: str) -> str:
     size = _json_bytes(content)
     if size > _TEXT_BYTES and role == "user":
         raise ArgumentError("message", "has %d bytes, at most %d are kept: send it in parts." % (size, _TEXT_BYTES))
-    while size > _TEXT_BYTES:
-        content = text.cut_bytes(content, len(text.encode(content)) * _TEXT_BYTES // size)
+    return _cut_to(content, _TEXT_BYTES)
+
+
+def _cut_to(content: str, most: int) -> str:
+    """As much of a text as takes at most so many bytes in a line."""
+    size = _json_bytes(content)
+    while size > most:
+        content = text.cut_bytes(content, len(text.encode(content)) * most // size)
         size = _json_bytes(content)
     return content
 

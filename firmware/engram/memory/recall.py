@@ -93,8 +93,19 @@ class Recall:
             marks.append(snippet(item.who, _WHO_LONGEST))
         return _unfenced("- [" + " ".join(marks) + "] " + snippet(item.text, _SNIPPET))
 
+    @property
+    def partial(self) -> str:
+        """A sentence on why a search may miss something, "" if it does not."""
+        found = []
+        for name, part in (("memories", self._records), ("turns", self._journal)):
+            if part.partial:
+                found.append(name + ": " + part.partial)
+        return "; ".join(found) + "." if found else ""
+
     def why_empty(self, query: str, asker) -> str:
         """A sentence on why a search found nothing."""
+        if self.partial:
+            return self.partial
         if not self._records.count(asker) and not self._journal.turns():
             return "nothing is stored yet."
         terms = list(text.terms(query))

@@ -1,18 +1,4 @@
-"""Long-term memories: the log memory_records.jsonl and what its lines mean.
-
-    {"seq","id","content","tags":[..],"keywords":[..],"type","importance","source","scope","created","updated",
-     "pinned","expires","supersedes","turns":[turn ids],"was","undoes","with","guess","crc"}   a version of a record
-    {"seq","op":"forget","id","at","was","with":[ids],"redacts":[turn ids],"undoes","restores",
-     "crc"}                                                                        a record that has gone
-    {"seq","op":"profile"|"note","file","old","parts","length","at","undoes","crc"}   a text file before an edit
-    {"seq","op":"part","old","crc"}                                                how a long one begins
-    {"seq","op":"compacted","at","crc"}                                            undo goes back to here
-
-Absent fields mean their default. `was` is the seq of the record's line before, `undoes` the seq of a line that this
-one takes back. `with` are the older records that it superseded: they go too, or come back to its history. `redacts`
-are turns that go, `restores` is a record that was superseded and is live again. `parts` lines before this one hold
-the beginning of `old`. `guess` says that the clock was not known.
-"""
+"""Long-term memories: the log memory_records.jsonl. What its lines look like and mean stands in versions.py."""
 
 from collections import namedtuple
 
@@ -20,7 +6,7 @@ from engram import text
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound, StoreFull
 from engram.memory import fields, ids, scope
-from engram.store.old.store import FORGOTTEN, LIVE, SUPERSEDED, Entry, Query, no_entry
+from engram.store.entry import LIVE, SUPERSEDED, Query
 
 _SIMILAR = const(5)  # nearest records that a new one is compared with
 _OVERLAP = const(60)  # per cent of words in common from which a record counts as similar
@@ -38,44 +24,18 @@ _FIELDS = (
 _DEFAULTS = {"type": "fact", "importance": fields.IMPORTANCE, "source": "manual", "scope": scope.ALL, "pinned": False}
 
 
-def describe(line: dict) -> Entry:
-    """What a line of the log means to the store."""
-    if "id" not in line:
-        return no_entry(line.get("at", 0))
-    number = int(line["id"][1:])
-    if "op" in line:
-        shows = (int(line["restores"][1:]),) if "restores" in line else ()
-        gone = [(number, FORGOTTEN)] + [(int(ref[1:]), FORGOTTEN) for ref in line.get("with", ())]
-        return no_entry(line.get("at", 0), gone, shows)
-    older = line.get("with", ()) or ((line["supersedes"],) if "supersedes" in line else ())
-    hides = [(int(ref[1:]), SUPERSEDED) for ref in older]
-    return Entry(number, _terms(line), _labels(line), None, 0, line.get("created", 0), hides, (), None)
-
-
-def _terms(line: dict):
-    yield from text.terms(line["content"])
-    for name in ("keywords", "tags"):
-        for phrase in line.get(name, ()):
-            yield from text.terms(phrase)
-
-
-def _labels(line: dict):
-    for tag in line.get("tags", ()):
-        yield "#" + tag
-    yield "@" + line.get("scope", scope.ALL)
-    yield "!" + line.get("type", "fact")
-
-
 class Records:
-    """The records of a board; `limit` is the longest content in characters, `cap` the most bytes of the log.
+    """The records of a board; `limit` is the longest content in characters, `cap` the most bytes of the log, `most` the most
+    records.
 
     `leaves_room()` tells whether the flash keeps enough for what people say, which goes before.
     """
 
-    def __init__(self, store, clock, limit: int = 2000, cap: int = 524288, leaves_room=None):
+    def __init__(self, store, clock, limit: int = 2000, cap: int = 720896, leaves_room=None, most: int = 10000):
         self._store = store
         self._leaves_room = leaves_room
         self._cap = cap
+        self._most = most
         self._clock = clock
         self._limit = limit
 
@@ -93,6 +53,8 @@ class Records:
         same, similar = self._nearest(values)
         if same and "supersedes" not in values:
             return Stored("duplicate", same, similar)
+        if self._store.count() >= self._most:
+            raise StoreFull("memory holds %d records, the most it may (records.most): forget some first." % self._most)
         now = self._clock.now()
         values["created"] = values["updated"] = now
         seq = self._append("m%d" % self._store.next_seq, values, ())
@@ -177,9 +139,8 @@ class Records:
 
     def newest(self, asker=scope.OWNER, tags=()):
         """Yield live records, newest first; those that have all `tags`."""
-        for number in self._store.newest(_tag_labels(tags), scope.labels(asker)):
-            record = self._store.get(number)
-            if record is not None and not self.is_expired(record):
+        for record in self._store.newest(_tag_labels(tags), scope.labels(asker)):
+            if not self.is_expired(record):
                 yield record
 
     def search(self, query: str, limit: int, asker=scope.OWNER, tags=(), since: int = 0, until: int = 0, idfs=None):
@@ -188,10 +149,9 @@ class Records:
         for hit in self._store.search(wanted, limit + _SPARE):
             if limit <= 0:
                 return
-            record = self._store.get(hit.number)
-            if record is not None and not self.is_expired(record):
+            if not self.is_expired(hit.line):
                 limit -= 1
-                yield hit, record
+                yield hit, hit.line
 
     def frequencies(self, terms) -> tuple:
         """How many records have each term; see Store.frequencies."""
@@ -219,9 +179,9 @@ class Records:
         for label, count in self._store.labels("#", scope.labels(asker)):
             yield label[1:], count
 
-    def count(self, asker=scope.OWNER) -> int:
-        """The number of live records that the asker may see."""
-        return self._store.count((), scope.labels(asker))
+    def count(self, asker=scope.OWNER, tags=()) -> int:
+        """The number of live records that the asker may see, of those that have all `tags` if given."""
+        return self._store.count(_tag_labels(tags), scope.labels(asker))
 
     @property
     def bytes(self) -> int:
@@ -235,18 +195,28 @@ class Records:
 
     def compact(self) -> int:
         """Take what was forgotten, and the texts that undo kept, off the flash; the bytes saved."""
-        saved = self._store.compact(self._keep)
-        if saved:
-            self._store.append([("op", "compacted"), ("at", self._clock.now())], urgent=True)
-        return saved
+        before = self.bytes
+        for _ in self.compacting():
+            pass
+        return before - self.bytes
 
-    def _keep(self, line: dict):
+    def compacting(self):
+        """As compact(), a generator that pauses between slices."""
+        yield from self._store.compacting(self._keep)
+        self._store.append([("op", "compacted"), ("at", self._clock.now())], urgent=True)
+
+    def _keep(self, line: dict) -> bool:
         """What compaction does with a line: earlier versions of what is not forgotten stay as its history."""
-        if "seq" not in line:
-            return True
-        if line.get("op") == "compacted":
-            return None
-        return "id" in line and self._store.state(int(line["id"][1:])) != FORGOTTEN
+        return "id" in line and self._store.state(int(line["id"][1:])) in (LIVE, SUPERSEDED)
+
+    @property
+    def partial(self) -> str:
+        """Why a search may miss a record: "" if it does not."""
+        return self._store.partial
+
+    def tick(self) -> bool:
+        """Do a little of the work in the background; whether there is more."""
+        return self._store.tick()
 
     def fields(self, record: dict):
         """Yield a record's (name, value) pairs in the order in which they are shown and exported."""
@@ -262,8 +232,8 @@ class Records:
         similar = []
         wanted = Query(text.terms(values["content"]), (), ("@" + values["scope"],), 0, 0, "", None)
         for hit in self._store.search(wanted, _SIMILAR):
-            record = self._store.get(hit.number)
-            if record is None or self.is_expired(record):
+            record = hit.line
+            if self.is_expired(record):
                 continue
             if _is_same(record["content"], values["content"]):
                 return record["id"], similar

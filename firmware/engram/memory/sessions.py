@@ -1,7 +1,7 @@
 """Which sessions there are, where each stands, and which one each room is in.
 
-Kept in RAM and told by the journal's lines, or by a segment's header where the lines before it have left:
-    "sessions":[[sid,seq of the newest turn,turns,at,title,scope],..], "rooms":[[room,sid],..]
+Kept in RAM and told by the journal's lines; the journal's segments and its index keep it as of where they begin:
+    {"sessions":[[sid,seq of the newest turn,turns,at,title,scope,seq of the first turn],..], "rooms":[[room,sid],..]}
 """
 
 from engram import text
@@ -17,11 +17,11 @@ _ROOMS = const(64)  # rooms whose current session is kept: bounds the header and
 class Head:
     """Where a session stands: its first and newest turn's seq, the number of its turns, when it was last used."""
 
-    def __init__(self, title: str, owner: str, at: int, seq: int = 0, turns: int = 0):
+    def __init__(self, title: str, owner: str, at: int, seq: int = 0, turns: int = 0, first: int = 0):
         self.title = title
         self.scope = owner
         self.at = at
-        self.first = 0
+        self.first = first
         self.seq = seq
         self.turns = turns
 
@@ -40,34 +40,19 @@ class Sessions:
         self._rooms = {}
         self.heads = {}
 
-    def clear(self) -> None:
-        """Forget all, before the journal is read anew."""
+    def state(self) -> dict:
+        """All that is known, for a segment's header."""
+        sessions = [[sid, h.seq, h.turns, h.at, h.title, h.scope, h.first] for sid, h in self.heads.items()]
+        return {"sessions": sessions, "rooms": [[room, sid] for room, sid in self._rooms.items()]}
+
+    def restore(self, state) -> None:
+        """Know what such a state says and nothing else; nothing at all if it is None."""
         self.heads.clear()
         self._rooms.clear()
-
-    def pairs(self):
-        """Yield what a segment's header carries, so that sessions survive when old segments leave."""
-        yield "sessions", [[sid, h.seq, h.turns, h.at, h.title, h.scope] for sid, h in self.heads.items()]
-        yield "rooms", [[room, sid] for room, sid in self._rooms.items()]
-
-    def take_header(self, line: dict) -> None:
-        """Take what a header tells of segments that have left; what is still there says it anew."""
-        for sid, seq, turns, at, title, owner in line.get("sessions", ()):
-            if sid not in self.heads:
-                self.heads[sid] = Head(title, owner, at, seq, turns)
-        for room, sid in line.get("rooms", ()):
-            if room not in self._rooms:
-                self._rooms[room] = sid
-
-    def without_titles(self, header: dict):
-        """A segment's header without the titles of sessions that there are no more; True if it has none of them."""
-        told = header.get("sessions", [])
-        if all(session[0] in self.heads or not session[4] for session in told):
-            return True
-        kept = [session if session[0] in self.heads else session[:4] + ["", session[5]] for session in told]
-        order = ("format", "log", "epoch", "segment", "first")
-        pairs = [(name, header[name]) for name in order if name in header]
-        return pairs + [("sessions", kept), ("rooms", header.get("rooms", []))]
+        for sid, seq, count, at, title, owner, first in state["sessions"] if state else ():
+            self.heads[sid] = Head(title, owner, at, seq, count, first)
+        for room, sid in state["rooms"] if state else ():
+            self._rooms[room] = sid
 
     def begin(self, sid: str, title: str, owner: str, at: int) -> None:
         """Add a session."""

@@ -3,34 +3,24 @@
 Pieces cover parts of the log that follow each other, and in each the rows are in the order of sessions. So the merged
 order takes, session by session, the runs of all pieces from old to new, and within a piece rows only move by a number
 that is the same for a whole run. A term's postings are therefore merged as they come, and at no time is more in RAM than
-a few bytes a session and a buffer a piece. The words of dead rows are left out; their rows and labels stay, since an entry's
-earlier versions are found by them.
+a few bytes a session and a buffer a piece. Dead rows stay with all that they have, since an entry's earlier versions are
+found by them and one may come back. After a compaction a single piece is made anew without the rows whose lines have left the
+log, and without the words of lines that have lost theirs.
 """
 
 from array import array
 
 from engram.compat import const
 from engram.store import codec
-from engram.store.live import Postings, name_bytes, run_bytes
-from engram.store.piece import (
-    TERM_BYTES,
-    Footer,
-    PieceWriter,
-    buckets_for,
-    run_row,
-    run_session,
-)
+from engram.store.piece import ROW_BYTES, SINGLE_BYTES, TERM_BYTES, Footer, decoded, in_order, term
+from engram.store.writer import PieceWriter
 
-_SLICE_BYTES = const(512)  # written in a slice
-_STEP = const(96)  # postings between two places at which a merge can pause
-_BUFFER = const(128)
+_SLICE_BYTES = const(1024)  # written in a slice
+_STEP = const(64)  # postings between two places at which a merge can pause
 _ROWS_AT_ONCE = const(16)
-_RUNS_AT_ONCE = const(24)
-MOST_PIECES = 4
-"""Pieces that are merged at once: each takes about 4 bytes a session and a kilobyte."""
-
 _MOST_NAMES = const(512)  # labels that people see, kept in a piece: what is over is found by search, not in the catalog
-_END = const(1 << 24)  # a hash after all hashes
+_END = const(1 << 24)  # a hash, or session, after all others
+_GROUP_BITS = const(6)  # of rows for which it is counted how many went before
 
 
 class _Source:
@@ -38,99 +28,106 @@ class _Source:
 
     def __init__(self, piece):
         self.piece = piece
-        self.dead = bytes(piece.dead)
-        self.starts = array("H", bytes(2 * piece.runs))
+        self.gone = b""  # bits of rows that are left out altogether
+        self.mute = b""  # bits of those, and of rows whose words are left out
+        self.ends = array("H", bytes(2 * piece.runs))
         self.shifts = array("H", bytes(2 * piece.runs))  # forward only: rows that come from other pieces lie before
         self._number = -1
+        self._lists = self._list = self._single = 0  # where lists end and what comes next, in the bucket
         self._bucket = b""
-        self._at = 0
-        self.hash = -1
-        self.count = self.offset = self.size = self.check = 0
         self.next_term()
-
-    def runs(self):
-        """Yield (session, first row, row after the last) of each run."""
-        rows, runs = self.piece.rows, self.piece.runs
-        for first in range(0, runs, _RUNS_AT_ONCE):
-            count = min(_RUNS_AT_ONCE, runs - first)
-            table = [self.piece.run_table(first, count + 1)]
-            for at in range(count):
-                last = first + at + 1 == runs
-                yield run_session(table, at), run_row(table, at), rows if last else run_row(table, at + 1)
 
     def next_term(self) -> None:
         """Go on to the next term; its hash is _END when there is none."""
-        while self._at >= len(self._bucket):
+        while self._list >= self._lists and self._single >= len(self._bucket):
             self._number += 1
             if self._number >= self.piece.buckets:
                 self.hash = _END
                 return
-            self._bucket = self.piece.bucket(self._number)
-            self._at = 0
-            self.offset = self.piece._bucket_at
-            for at in range(0, len(self._bucket), TERM_BYTES):
-                self.offset -= self._bucket[at + 5] | self._bucket[at + 6] << 8
-            self.size = 0
-        bucket, at = self._bucket, self._at
-        self.hash = bucket[at] | bucket[at + 1] << 8 | bucket[at + 2] << 16
-        self.count = bucket[at + 3] | bucket[at + 4] << 8
-        self.offset += self.size
-        self.size = bucket[at + 5] | bucket[at + 6] << 8
-        self.check = bucket[at + 7]
-        self._at += TERM_BYTES
+            self._lists, self._bucket = self.piece.bucket(self._number)
+            self._bucket_at = self.piece.bucket_at
+            self._list, self._single = 0, self._lists
+        self.hash = self._hash_at(self._list) if self._list < self._lists else _END
+        single = self._hash_at(self._single) if self._single < len(self._bucket) else _END
+        if self.hash < single:
+            self._at = self._list
+            self._list += TERM_BYTES
+        else:
+            self._at, self.hash = self._single, single
+            self._single += SINGLE_BYTES
+
+    def _hash_at(self, at: int) -> int:
+        bucket = self._bucket
+        return bucket[at] | bucket[at + 1] << 8 | bucket[at + 2] << 16
+
+    def find_gone(self, left):
+        """Find the dead rows whose lines have left the log (`left` gives None for their seq) or lost their words (False).
+
+        A generator that pauses after each.
+        """
+        piece = self.piece
+        gone, mute = bytearray(len(piece.dead)), bytearray(len(piece.dead))
+        for row in range(piece.rows):
+            if codec.has_bit(piece.dead, row):
+                has_words = left(piece.row(row)[0])
+                if has_words is None:
+                    codec.set_bit(gone, row)
+                if not has_words:
+                    codec.set_bit(mute, row)
+                yield
+        self.mute = mute
+        if any(gone):
+            self.gone = gone
+            self._gone_before = array("H", bytes(2 * ((piece.rows >> _GROUP_BITS) + 1)))
+            for group in range(1, len(self._gone_before)):
+                self._gone_before[group] = self._gone_before[group - 1] + self._gone_in(group - 1, -1)
+
+    def _gone_in(self, group: int, end: int) -> int:
+        start = group << _GROUP_BITS - 3
+        return codec.count_bits(self.gone[start : start + (1 << _GROUP_BITS - 3)], end)
+
+    def place(self, row: int) -> int:
+        """Where a row stands among those that are not left out."""
+        if not self.gone:
+            return row
+        group = row >> _GROUP_BITS
+        return row - self._gone_before[group] - self._gone_in(group, row & (1 << _GROUP_BITS) - 1)
 
     def postings(self):
-        """Yield (new row, level) of the present term's rows, for a word of the live ones."""
-        is_label = self.hash >= codec.LABEL
-        dead, starts, shifts, runs = self.dead, self.starts, self.shifts, self.piece.runs
+        """Yield (new row, level) of the present term's rows."""
+        out = self.mute if self.hash < codec.LABEL else self.gone
+        ends, shifts = self.ends, self.shifts
         run = 0
-        limit = starts[1] if runs > 1 else 0x10000
-        for row, level in decoded(self.piece, (self.count, self.offset, self.size, self.check), self.hash):
-            if not is_label and dead[row >> 3] >> (row & 7) & 1:
-                continue
-            while row >= limit:
-                run += 1
-                limit = starts[run + 1] if run + 1 < runs else 0x10000
-            yield row + shifts[run], level
+        found = term(self._lists, self._bucket, self._at, self._bucket_at)
+        for row, level in decoded(self.piece, found, self.hash):
+            if not (out and out[row >> 3] >> (row & 7) & 1):
+                while row >= ends[run]:
+                    run += 1
+                yield (self.place(row) if self.gone else row) + shifts[run], level
 
-
-def decoded(piece, found, hash: int):
-    """Yield (row, level) of a term's postings in a piece."""
-    buffer = bytearray(_BUFFER)
-    is_label = hash >= codec.LABEL
-    row = -1
-    value = shift = 0
-    start = True
-    for count in piece.read_list(found, buffer):
-        for at in range(count):
-            byte = buffer[at]
-            value |= (byte & 0x7F) << shift
-            if byte > 0x7F:
-                shift += 7
-                continue
-            if not is_label:
-                row += (value >> 3) + 1
-                yield row, value & 7
-            elif start:
-                row += value + 1
-                start = False
-            else:
-                for _ in range(value + 1):
-                    yield row, 0
-                    row += 1
-                start = True
-            value = shift = 0
+    def has(self, hash: int) -> bool:
+        """Whether a row that is not left out has a label."""
+        found = self.piece.find(hash)
+        if found and self.gone:
+            return any(not codec.has_bit(self.gone, row) for row, _ in decoded(self.piece, found, hash))
+        return bool(found)
 
 
 class Merge:
-    """Merges pieces, given from old to new, into the file at `path`; the pieces stay as they are."""
+    """Merges pieces, given from old to new, into the file at `path`; the pieces stay as they are.
 
-    def __init__(self, pieces: list, path: str, number: int):
+    With `left`, a function of a line's seq (see _Source.find_gone), what has left the log is left out; `rows` tells how many
+    there are then, and if it is 0 no file is made.
+    """
+
+    def __init__(self, pieces: list, path: str, number: int, left=None):
+        self.rows = 0
+        self._left = left
         self.pieces = pieces
         self.path = path
         self.number = number
         self._sources = [_Source(piece) for piece in pieces]
-        self._writer = PieceWriter(path, buckets_for(_terms(self._sources)))
+        self._writer = PieceWriter(path, _terms(pieces))
         self._work = self._run()
 
     def step(self) -> bool:
@@ -149,124 +146,141 @@ class Merge:
         """Mark the rows of the merged piece that are dead in its sources by now."""
         for source in self._sources:
             run = 0
-            for row in range(source.piece.rows):
-                if codec.has_bit(source.piece.dead, row):
-                    while run + 1 < source.piece.runs and row >= source.starts[run + 1]:
-                        run += 1
-                    codec.set_bit(piece.dead, row + source.shifts[run])
+            for at, bits in enumerate(source.piece.dead):
+                for row in range(8 * at, 8 * at + 8) if bits else ():
+                    if bits >> (row & 7) & 1 and not (source.gone and codec.has_bit(source.gone, row)):
+                        while row >= source.ends[run]:
+                            run += 1
+                        codec.set_bit(piece.dead, source.place(row) + source.shifts[run])
 
     def _run(self):
-        writer, pieces = self._writer, self.pieces
+        writer, pieces, sources = self._writer, self.pieces, self._sources
+        for source in sources if self._left else ():
+            yield from source.find_gone(self._left)
+        self.rows = sum(source.place(source.piece.rows) for source in sources)
+        if not self.rows:
+            return
         positions = array("H", bytes(2 * len(pieces)))
-        for _, new, number, first, _ in _order(self._sources):
-            source, position = self._sources[number], positions[number]
-            source.starts[position] = first
-            source.shifts[position] = new - first
+        for done, (_, new, number, first, end) in enumerate(_order(sources)):
+            source, position = sources[number], positions[number]
+            source.ends[position] = end
+            source.shifts[position] = new - source.place(first)
             positions[number] += 1
-        yield
-        yield from _merge_terms(self._sources, writer)
+            if done % _STEP == 0:
+                yield
+        yield from _merge_terms(sources, writer)
         footer = Footer()
-        footer.rows_at = writer.end_terms()
-        footer.rows = sum(piece.rows for piece in pieces)
-        for _, _, number, first, end in _order(self._sources):
-            source = self._sources[number]
-            yield from _copy_rows(source, first, end, writer)
+        writer.end_terms(footer)
+        for _, _, number, first, end in _order(sources):
+            yield from _copy_rows(sources[number], first, end, writer)
+        footer.rows = self.rows
         footer.first, footer.last = pieces[0].first, pieces[-1].last
-        footer.words = sum(piece.words for piece in pieces)
+        footer.words = sum(piece.words for piece in pieces) * footer.rows // max(1, sum(piece.rows for piece in pieces))
         footer.log_bytes = sum(piece.log_bytes for piece in pieces)
         footer.epoch = pieces[-1].epoch
-        writer.finish(footer, _runs(self._sources), _names(pieces))
+        yield from writer.finish(footer, _runs(sources), _names(sources))
 
 
-def _terms(sources) -> int:
+def _terms(pieces) -> int:
     """About how many terms the merged piece has: those of the largest, and some that only the others have."""
-    counts = [source.piece.terms for source in sources]
+    counts = [piece.terms for piece in pieces]
     return max(counts) + (sum(counts) - max(counts)) // 3
 
 
 def _order(sources):
     """Yield (session, new first row, number of the source, its first row, end) of all runs in their new order."""
-    readers = [source.runs() for source in sources]
-    heads = [next(reader) for reader in readers]
+    readers = [source.piece.each_run() for source in sources]
+    heads = [next(reader, (_END, 0)) for reader in readers]
+    firsts = [0] * len(sources)
     new = 0
     while True:
-        session = _END
-        for head in heads:
-            if head is not None:
-                session = min(session, head[0])
+        session = min(head[0] for head in heads)
         if session == _END:
             return
-        for number, head in enumerate(heads):
-            if head is not None and head[0] == session:
-                yield session, new, number, head[1], head[2]
-                new += head[2] - head[1]
-                heads[number] = next(readers[number], None)
+        for number, (found, end) in enumerate(heads):
+            if found == session:
+                first, source = firsts[number], sources[number]
+                yield session, new, number, first, end
+                new += source.place(end) - source.place(first)
+                firsts[number] = end
+                heads[number] = next(readers[number], (_END, 0))
 
 
 def _runs(sources):
-    """Yield the bytes of the merged runs."""
+    """Yield (session, row after the last) of the merged runs."""
     last = -1
-    for session, new, _, _, _ in _order(sources):
-        if session != last:
-            last = session
-            yield run_bytes(session, new)
+    after = 0
+    for session, new, number, first, end in _order(sources):
+        kept = sources[number].place(end) - sources[number].place(first)
+        if not kept:
+            continue
+        if session != last and last >= 0:
+            yield last, after
+        last, after = session, new + kept
+    if last >= 0:
+        yield last, after
 
 
 def _merge_terms(sources, writer):
+    done = 0
     while True:
         hash = min(source.hash for source in sources)
         if hash == _END:
             return
+        writer.begin(hash)
         having = [source for source in sources if source.hash == hash]
-        writer.begin_list(hash)
-        postings = Postings(writer.out, hash)
-        yield from _merge_lists([source.postings() for source in having], postings, writer)
-        postings.end()
-        if postings.count:
-            writer.end_list(hash, postings.count)
+        rows = having[0].postings() if len(having) == 1 else _merged([source.postings() for source in having])
+        for row, level in rows:
+            writer.add(row, level)
+            done += 1
+            if done % _STEP == 0:
+                yield
+        writer.end()
         for source in having:
             source.next_term()
         yield
 
 
-def _merge_lists(lists: list, postings, writer):
+def _merged(lists: list):
+    """Yield what the lists yield, in order."""
     heads = []
-    for postings_of in lists:
-        head = next(postings_of, None)
+    for rows in lists:
+        head = next(rows, None)
         if head is not None:
-            heads.append([head, postings_of])
-    done = 0
+            heads.append((head, rows))
     while heads:
-        best = heads[0]
-        for other in heads:
-            if other[0][0] < best[0][0]:
-                best = other
-        row, level = best[0]
-        postings.add(row, level)
-        head = next(best[1], None)
+        best = 0
+        for at in range(1, len(heads)):
+            if heads[at][0][0] < heads[best][0][0]:
+                best = at
+        head, rows = heads[best]
+        yield head
+        head = next(rows, None)
         if head is None:
-            heads.remove(best)
+            heads.pop(best)
         else:
-            best[0] = head
-        done += 1
-        if done % _STEP == 0:
-            writer.flush()
-            postings.out = writer.out
-            yield
+            heads[best] = (head, rows)
 
 
 def _copy_rows(source, first: int, end: int, writer):
     while first < end:
         count = min(_ROWS_AT_ONCE, end - first)
-        writer.rows(source.piece.row_bytes(first, count))
+        data = source.piece.row_bytes(first, count)
+        if not source.gone:
+            writer.row_bytes(data)
+        else:
+            for row in range(count):
+                if not codec.has_bit(source.gone, first + row):
+                    writer.row_bytes(data[row * ROW_BYTES : (row + 1) * ROW_BYTES])
         first += count
         yield
 
 
-def _names(pieces):
-    seen = set()
-    for piece in pieces:
-        for name in piece.names():
-            if name not in seen and len(seen) < _MOST_NAMES:
-                seen.add(name)
-                yield name_bytes(name)
+def _names(sources):
+    count = 0
+    for name in in_order([source.piece.names() for source in sources]):
+        if any(source.has(codec.term_hash(name)) for source in sources):
+            yield name
+            count += 1
+            if count == _MOST_NAMES:
+                return

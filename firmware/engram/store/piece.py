@@ -1,15 +1,18 @@
-"""One sealed piece of the index: an immutable file, read in place with a few small reads.
+"""One sealed piece of the index: an immutable file, read in place with a few small reads. writer.py writes it.
 
 A piece covers the log's lines from one seq to another. Its rows are ordered by session, then seq, so that a row's
 neighbours in its session stand beside it and a session is one run of rows; a log without sessions has a single run.
 
-    lists and buckets    for each bucket, in the order of the terms' hashes: the postings of its terms one after the other,
-                         then the bucket itself: number of terms (2), check (2), and for each term
-                         hash (3), number of rows (2), bytes of postings (2), check of the postings (1)
+    lists and buckets    for each bucket, in the order of the terms' hashes: the lists of its terms, one after the other,
+                         then the bucket itself: number of terms with a list (2), of others (2), check (2), then for each
+                         that has a list hash (3), number of rows (2), and how far before the bucket the list begins (3),
+                         then for each that stands in one row only hash (3), and row times 8 plus the level (2)
+                         A list is the postings and their check (1).
     rows                 seq (4), offset of the line in its segment (3), minutes since 2020 (3), check (1), for each row
-    runs                 session (3), its first row (2), for each session
-    names                the labels that people see, each with its length (1) before it
-    directory            where each bucket is (4)
+    runs                 varints for each session's run: session minus the one before, rows minus 1
+                         then for every 64th run: its session (4), first row (4), and offset in the runs (4)
+    names                the labels that people see, in the order of their bytes, each with its length (1) before it
+    directory            where each bucket is and, in the lowest byte, a sixteenth of its size, rounded up, 255 for more (4)
     footer               see _FOOTER; its crc covers runs, names, directory and footer
 
 All numbers little-endian. Bucket b has the hashes from b * 2^24 / buckets on. A check is of a crc32's low bits.
@@ -19,26 +22,27 @@ import struct
 from array import array
 from binascii import crc32
 
-from engram import files
 from engram.compat import const
 from engram.store import codec
 
-_MAGIC = b"EGX1"
+_MAGIC = b"EGX3"
 _FOOTER = "<4sHHHHIIIIIIIIII"
 # magic, terms, rows, runs, buckets, first seq, last seq, words in all, where rows, runs, names and directory begin, bytes
 # of the log, epoch, crc
 FOOTER_BYTES = struct.calcsize(_FOOTER)
+_FIELDS = (
+    "terms", "rows", "runs", "buckets", "first", "last", "words",
+    "rows_at", "runs_at", "names_at", "directory_at", "log_bytes", "epoch",
+)  # fmt: skip
 ROW_BYTES = 11
-RUN_BYTES = 5
 TERM_BYTES = 8
-BUCKET_TERMS = 24
-"""About how many terms share a bucket: a bucket is read whole, and each costs 4 bytes of heap."""
+_LARGEST_BUCKET = const(16384)
+SINGLE_BYTES = 5
+RUNS_A_MARK = 64
+"""Runs between two that are kept in RAM."""
 
-RUNS_A_BLOCK = 64
-_RUNS_BITS = const(6)
 _ROWS_AT_ONCE = const(16)
 _BUFFER = const(256)
-_HASHES = const(1 << 24)
 
 
 class Damaged(Exception):
@@ -62,21 +66,16 @@ class Footer:
     log_bytes: int
     epoch: int
 
-    FIELDS = (
-        "terms", "rows", "runs", "buckets", "first", "last", "words",
-        "rows_at", "runs_at", "names_at", "directory_at", "log_bytes", "epoch",
-    )  # fmt: skip
-
     def pack(self, crc: int) -> bytes:
         """The footer's bytes without (crc 0) or with its crc."""
-        return struct.pack(_FOOTER, _MAGIC, *[getattr(self, name) for name in self.FIELDS], crc)
+        return struct.pack(_FOOTER, _MAGIC, *[getattr(self, name) for name in _FIELDS], crc)
 
     def unpack(self, data: bytes) -> int:
         """Take the numbers from a footer's bytes; the crc that stands there."""
         values = struct.unpack(_FOOTER, data)
         if values[0] != _MAGIC:
             raise Damaged("no footer")
-        for name, value in zip(self.FIELDS, values[1:]):
+        for name, value in zip(_FIELDS, values[1:]):
             setattr(self, name, value)
         return values[-1]
 
@@ -87,7 +86,6 @@ class Piece(Footer):
     def __init__(self, path: str, number: int):
         self.path = path
         self.number = number
-        self.reads = 0
         try:
             self._file = open(path, "rb")
         except OSError:
@@ -102,33 +100,27 @@ class Piece(Footer):
     def _open(self, size: int) -> None:
         if size < FOOTER_BYTES:
             raise Damaged("too short")
-        self._file.seek(size - FOOTER_BYTES)
-        footer = self._file.read(FOOTER_BYTES)
-        crc = self.unpack(footer)
+        crc = self.unpack(self._read(size - FOOTER_BYTES, FOOTER_BYTES))
         end = size - FOOTER_BYTES
         if not self.rows_at <= self.runs_at <= self.names_at <= self.directory_at == end - 4 * self.buckets:
             raise Damaged("no sense in the footer")
-        if self.runs_at - self.rows_at != ROW_BYTES * self.rows or not self.buckets:
+        if self.runs_at - self.rows_at != ROW_BYTES * self.rows or not self.buckets or not self.runs:
             raise Damaged("no sense in the footer")
         self._check(end, crc)
-        self._directory = array("I", bytes(4 * self.buckets))
-        self._file.seek(self.directory_at)
-        self._file.readinto(self._directory)
+        self._directory = self._table(self.directory_at, self.buckets)
+        marks = 3 * -(-self.runs // RUNS_A_MARK)
+        self._marks_at = self.names_at - 4 * marks
+        self._marks = self._table(self._marks_at, marks)
 
     def _check(self, end: int, wanted: int) -> None:
         self._file.seek(self.runs_at)
         left = end - self.runs_at
-        buffer = bytearray(RUN_BYTES * RUNS_A_BLOCK)
-        view = memoryview(buffer)
-        self._sessions = array("I", bytes(4 * -(-self.runs // RUNS_A_BLOCK)))
-        crc = block = 0
+        view = memoryview(bytearray(_BUFFER))
+        crc = 0
         while left > 0:
-            count = self._file.readinto(view[: min(left, len(buffer))])
+            count = self._file.readinto(view[: min(left, _BUFFER)])
             if not count:
                 raise Damaged("too short")
-            if block < len(self._sessions):
-                self._sessions[block] = buffer[0] | buffer[1] << 8 | buffer[2] << 16
-                block += 1
             crc = crc32(view[:count], crc)
             left -= count
         if crc32(self.pack(0), crc) != wanted:
@@ -138,10 +130,23 @@ class Piece(Footer):
         """Close the file."""
         self._file.close()
 
+    def _read(self, at: int, size: int) -> bytes:
+        self._file.seek(at)
+        data = self._file.read(size)
+        if len(data) != size:
+            raise Damaged("too short")
+        return data
+
+    def _table(self, at: int, count: int) -> array:
+        table = array("I", bytes(4 * count))
+        self._file.seek(at)
+        self._file.readinto(table)
+        return table
+
     @property
     def has_sessions(self) -> bool:
         """Whether the log's lines belong to sessions."""
-        return self.runs != 1 or self._sessions[0] != 0
+        return self.runs != 1 or self._marks[0] != 0
 
     @property
     def live(self) -> int:
@@ -151,103 +156,113 @@ class Piece(Footer):
     # --- terms
 
     def find(self, hash: int):
-        """(number of rows, offset and bytes of the postings, their check) of a term, None if the piece has it not."""
-        bucket = self.bucket(hash * self.buckets >> 24)
+        """(number of rows, offset of the list, its bytes or 0, the only posting) of a term, None if it is not here."""
+        lists, bucket = self.bucket(hash * self.buckets >> 24)
         wanted = bytes((hash & 0xFF, hash >> 8 & 0xFF, hash >> 16))
         at = bucket.find(wanted)
-        while at >= 0 and at % TERM_BYTES:
+        while at >= 0 and (at % TERM_BYTES if at < lists else (at - lists) % SINGLE_BYTES):
             at = bucket.find(wanted, at + 1)
-        if at < 0:
-            return None
-        offset = self._bucket_at
-        for later in range(at, len(bucket), TERM_BYTES):
-            offset -= bucket[later + 5] | bucket[later + 6] << 8
-        return (bucket[at + 3] | bucket[at + 4] << 8, offset, bucket[at + 5] | bucket[at + 6] << 8, bucket[at + 7])
+        return None if at < 0 else term(lists, bucket, at, self.bucket_at)
 
-    def bucket(self, number: int) -> bytes:
-        """A bucket's terms, TERM_BYTES each; Damaged if its check does not fit."""
-        self._bucket_at = self._directory[number]
-        self._file.seek(self._bucket_at)
-        data = self._file.read(_BUFFER)
-        size = 4 + TERM_BYTES * (data[0] | data[1] << 8)
-        if size > len(data):
-            data += self._file.read(size - len(data))
-        elif size < len(data):
-            data = data[:size]
-        if len(data) != size:
-            raise Damaged("a bucket is cut")
-        terms = data[4:]
-        if crc32(terms) & 0xFFFF != data[2] | data[3] << 8:
+    def bucket(self, number: int) -> tuple:
+        """(bytes of the terms with lists, bytes of all terms) of a bucket; Damaged if its check does not fit."""
+        entry = self._directory[number]
+        self.bucket_at = entry >> 8
+        self._file.seek(self.bucket_at)
+        data = self._file.read((entry & 0xFF) << 4)
+        lists = (data[0] | data[1] << 8) * TERM_BYTES
+        end = 6 + lists + (data[2] | data[3] << 8) * SINGLE_BYTES
+        if end > len(data):
+            # Only where the directory could not tell the size: else damage could ask for more than the heap has.
+            if entry & 0xFF < 0xFF or end > _LARGEST_BUCKET:
+                raise Damaged("a bucket is cut")
+            data += self._file.read(end - len(data))
+        terms = data[6:end]
+        if crc32(terms) & 0xFFFF != data[4] | data[5] << 8:
             raise Damaged("a bucket's check does not fit")
-        return terms
+        return lists, terms
 
     def read_list(self, found, buffer: bytearray):
-        """Yield (bytes read, number of them) of a term's postings, through a lent buffer; Damaged if they changed."""
-        _, offset, left, check = found
+        """Yield a term's postings in parts, through a lent buffer; Damaged if they changed."""
+        _, offset, left, only = found
+        if not left:
+            yield single(only)
+            return
         view = memoryview(buffer)
         crc = 0
         self._file.seek(offset)
         while left > 0:
-            count = self._file.readinto(view[: min(left, len(buffer))])
+            count = self._file.readinto(view if left >= len(buffer) else view[:left])
             if not count:
                 raise Damaged("postings are cut")
-            crc = crc32(view[:count], crc)
             left -= count
+            part = view[: count if left else count - 1]
+            crc = crc32(part, crc)
             # The last bytes count only if all were right: wrong ones before cost a wrong hit, which its line unmasks.
-            if not left and crc & 0xFF != check:
+            if not left and crc & 0xFF != view[count - 1]:
                 raise Damaged("postings changed")
-            yield count
+            yield part
             if left:
-                self._file.seek(offset + found[2] - left)
+                offset += count
+                self._file.seek(offset)
 
     # --- rows
 
     def row(self, number: int) -> tuple:
         """(seq, offset, minutes) of a row."""
-        self._file.seek(self.rows_at + ROW_BYTES * number)
-        return unpack_row(self._file.read(ROW_BYTES))
+        return unpack_row(self._read(self.rows_at + ROW_BYTES * number, ROW_BYTES))
 
     def row_bytes(self, first: int, count: int) -> bytes:
         """Some rows as they stand in the file."""
-        self._file.seek(self.rows_at + ROW_BYTES * first)
-        data = self._file.read(ROW_BYTES * count)
-        if len(data) != ROW_BYTES * count:
-            raise Damaged("rows are cut")
-        return data
+        return self._read(self.rows_at + ROW_BYTES * first, ROW_BYTES * count)
 
-    def run_table(self, first: int = 0, count: int = 0xFFFF) -> bytes:
-        """The sessions' runs, RUN_BYTES each, all or some."""
-        self._file.seek(self.runs_at + RUN_BYTES * first)
-        return self._file.read(RUN_BYTES * min(count, self.runs - first))
-
-    def run_blocks(self) -> list:
-        """All runs, in blocks of RUNS_A_BLOCK: in one piece they would not fit a heap in pieces."""
-        return [self.run_table(first, RUNS_A_BLOCK) for first in range(0, self.runs, RUNS_A_BLOCK)]
+    def each_run(self, mark: int = 0):
+        """Yield (session, row after the last) of each run, or of those from a mark on."""
+        session = value = shift = 0
+        is_session = True
+        at = self.runs_at
+        row = self._marks[3 * mark + 1]
+        if mark:
+            # The mark tells the session of its run, so what stands there of it is a step that counts no more.
+            at += self._marks[3 * mark + 2]
+        first = mark > 0
+        while at < self._marks_at:
+            data = self._read(at, min(_BUFFER, self._marks_at - at))
+            at += len(data)
+            for byte in data:
+                if byte > 0x7F:
+                    value |= (byte & 0x7F) << shift
+                    shift += 7
+                    continue
+                if shift:
+                    byte = byte << shift | value
+                    value = shift = 0
+                if is_session:
+                    session = self._marks[3 * mark] if first else session + byte
+                    is_session = first = False
+                else:
+                    row += byte + 1
+                    is_session = True
+                    yield session, row
 
     def run(self, session: int):
         """(first row, row after the last) of a session, None if the piece has none of it."""
-        block = len(self._sessions) - 1
-        while block > 0 and self._sessions[block] > session:
-            block -= 1
-        if self._sessions[block] > session:
-            return None
-        first = block * RUNS_A_BLOCK
-        count = min(RUNS_A_BLOCK, self.runs - first)
-        table = [self.run_table(first, count + 1)]
-        wanted = bytes((session & 0xFF, session >> 8 & 0xFF, session >> 16))
-        at = table[0].find(wanted)
-        while at % RUN_BYTES and at >= 0:
-            at = table[0].find(wanted, at + 1)
-        at //= RUN_BYTES
-        if at < 0 or at >= count:
-            return None
-        start = _row_at(table[0], at)
-        return start, _row_at(table[0], at + 1) if first + at + 1 < self.runs else self.rows
+        mark = len(self._marks) // 3 - 1
+        while mark > 0 and self._marks[3 * mark] > session:
+            mark -= 1
+        first = self._marks[3 * mark + 1]
+        for found, end in self.each_run(mark):
+            if found >= session:
+                return (first, end) if found == session else None
+            first = end
+        return None
 
     def row_of(self, seq: int, session: int) -> int:
         """The row of a line, -1 if it has none here."""
-        run = self.run(session)
-        if run is None or not self.first <= seq <= self.last:
+        if not self.first <= seq <= self.last:
+            return -1
+        run = self.run(session) if self.has_sessions or session else (0, self.rows)
+        if run is None:
             return -1
         low, high = run
         # In a log without sessions every line has a row: the first guess is mostly right.
@@ -270,20 +285,79 @@ class Piece(Footer):
         return -1
 
     def names(self):
-        """Yield the labels that people see."""
-        self._file.seek(self.names_at)
-        data = self._file.read(self.directory_at - self.names_at)
-        at = 0
-        while at < len(data):
-            size = data[at]
-            yield data[at + 1 : at + 1 + size].decode()
-            at += 1 + size
+        """Yield the labels that people see, in the order of their bytes."""
+        at = self.names_at
+        data = b""
+        while at < self.directory_at or data:
+            if not data or len(data) <= data[0]:
+                more = self._read(at, min(_BUFFER, self.directory_at - at))
+                at += len(more)
+                data += more
+            size = data[0]
+            yield data[1 : 1 + size].decode()
+            data = data[1 + size :]
 
 
-def pack_row(seq: int, offset: int, minutes: int) -> bytes:
-    """A row's bytes."""
-    data = struct.pack("<IHBHB", seq, offset & 0xFFFF, offset >> 16, minutes & 0xFFFF, minutes >> 16)
-    return data + bytes((crc32(data) & 0xFF,))
+def term(lists: int, bucket: bytes, at: int, bucket_at: int) -> tuple:
+    """What find() gives, for the term that stands at `at` in a bucket from offset `bucket_at`."""
+    if at >= lists:
+        return 1, 0, 0, bucket[at + 3] | bucket[at + 4] << 8
+    start = bucket[at + 5] | bucket[at + 6] << 8 | bucket[at + 7] << 16
+    end = 0
+    if at + TERM_BYTES < lists:
+        end = bucket[at + 13] | bucket[at + 14] << 8 | bucket[at + 15] << 16
+    return bucket[at + 3] | bucket[at + 4] << 8, bucket_at - start, start - end, 0
+
+
+def decoded(piece: Piece, found, hash: int):
+    """Yield (row, level) of a term's postings in a piece."""
+    is_label = hash >= codec.LABEL
+    if not found[2]:
+        yield found[3] >> 3, found[3] & 7
+        return
+    row = -1
+    value = shift = 0
+    start = True
+    for part in piece.read_list(found, bytearray(min(_BUFFER, found[2]))):
+        for byte in part:
+            value |= (byte & 0x7F) << shift
+            if byte > 0x7F:
+                shift += 7
+                continue
+            if not is_label:
+                row += (value >> 3) + 1
+                yield row, value & 7
+            elif start:
+                row += value + 1
+                start = False
+            else:
+                for _ in range(value + 1):
+                    yield row, 0
+                    row += 1
+                start = True
+            value = shift = 0
+
+
+def in_order(lists: list):
+    """Yield what several ordered lists (iterators) yield, in order, each thing once."""
+    heads = [(next(names, None), names) for names in lists]
+    last = None
+    while True:
+        heads = [head for head in heads if head[0] is not None]
+        if not heads:
+            return
+        least = min(head[0] for head in heads)
+        if least != last:
+            last = least
+            yield least
+        heads = [(next(names, None) if name == least else name, names) for name, names in heads]
+
+
+def single(posting: int) -> bytearray:
+    """The bytes of a list that has only this posting."""
+    data = bytearray()
+    codec.put_varint(data, posting)
+    return data
 
 
 def unpack_row(data: bytes) -> tuple:
@@ -292,115 +366,3 @@ def unpack_row(data: bytes) -> tuple:
         raise Damaged("a row changed")
     seq, low, high, minutes, more = struct.unpack("<IHBHB", data[:10])
     return seq, low | high << 16, minutes | more << 16
-
-
-def _row_at(table: bytes, number: int) -> int:
-    at = number * RUN_BYTES
-    return table[at + 3] | table[at + 4] << 8
-
-
-def run_session(blocks: list, number: int) -> int:
-    """The session of a run."""
-    block = blocks[number >> _RUNS_BITS]
-    at = (number & RUNS_A_BLOCK - 1) * RUN_BYTES
-    return block[at] | block[at + 1] << 8 | block[at + 2] << 16
-
-
-def run_row(blocks: list, number: int) -> int:
-    """The first row of a run."""
-    block = blocks[number >> _RUNS_BITS]
-    at = (number & RUNS_A_BLOCK - 1) * RUN_BYTES
-    return block[at + 3] | block[at + 4] << 8
-
-
-class PieceWriter:
-    """Writes a piece from first to last: terms by hash, rows, then finish(). A term's postings are streamed."""
-
-    def __init__(self, path: str, buckets: int):
-        self.path = path
-        self._file = open(path, "wb")
-        self._buckets = buckets
-        self._directory = array("I", bytes(4 * buckets))
-        self._ended = 0  # buckets that are written
-        self._bucket = bytearray()
-        self.size = 0
-        self._term_start = 0
-        self._crc = 0
-        self.terms = 0
-        self.out = bytearray()
-
-    def begin_list(self, hash: int) -> None:
-        """The postings that come next are those of this term."""
-        while self._ended < hash * self._buckets >> 24:
-            self._end_bucket()
-        self._term_start = self.size
-        self._crc = 0
-
-    def flush(self) -> None:
-        """Write what is in `out`."""
-        self._crc = crc32(self.out, self._crc)
-        self._write(self.out)
-        self.out = bytearray()
-
-    def end_list(self, hash: int, count: int) -> None:
-        """All postings of the term are in `out` or written: it stands in `count` rows."""
-        self.flush()
-        self.terms += 1
-        size = self.size - self._term_start
-        self._bucket.extend(struct.pack("<HBHHB", hash & 0xFFFF, hash >> 16, count, size, self._crc & 0xFF))
-
-    def _end_bucket(self) -> None:
-        self._directory[self._ended] = self.size
-        self._ended += 1
-        count = len(self._bucket) // TERM_BYTES
-        self._write(struct.pack("<HH", count, crc32(self._bucket) & 0xFFFF))
-        self._write(self._bucket)
-        self._bucket = bytearray()
-
-    def _write(self, data) -> None:
-        self._file.write(data)
-        self.size += len(data)
-
-    def end_terms(self) -> int:
-        """All terms are written; where the rows begin."""
-        while self._ended < self._buckets:
-            self._end_bucket()
-        return self.size
-
-    def rows(self, data) -> None:
-        """Append rows."""
-        self._write(data)
-
-    def finish(self, footer: Footer, runs, names) -> None:
-        """Write runs, names, directory and footer, and close; `runs` and `names` are iterables of bytes."""
-        footer.buckets = self._buckets
-        footer.terms = min(0xFFFF, self.terms)
-        footer.runs_at = self.size
-        crc = self._checked(0, runs)
-        footer.runs = (self.size - footer.runs_at) // RUN_BYTES
-        footer.names_at = self.size
-        crc = self._checked(crc, names)
-        footer.directory_at = self.size
-        crc = self._checked(crc, (bytes(self._directory),))
-        self._write(footer.pack(crc32(footer.pack(0), crc)))
-        self._file.close()
-
-    def _checked(self, crc: int, pieces) -> int:
-        for data in pieces:
-            crc = crc32(data, crc)
-            self._write(data)
-        return crc
-
-    def abandon(self) -> None:
-        """Give the piece up."""
-        try:
-            self._file.close()
-        except OSError:
-            # What could not be written is not wanted any more.
-            pass
-        files.discard(self.path)
-
-
-def buckets_for(terms: int) -> int:
-    """The number of buckets for about that many terms."""
-    return max(1, min(0xFFFF, terms // BUCKET_TERMS))

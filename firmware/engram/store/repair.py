@@ -18,18 +18,17 @@ class Repair:
         self._lines = lines
         self.damaged = 0
 
-    def mend(self, path: str, damage: int = 0) -> None:
-        """Write a segment anew without what is damaged from the offset `damage` on, if anything is."""
+    def mend(self, path: str) -> None:
+        """Write a segment anew without what is damaged, if anything is."""
         before = self.damaged
         draft = path + ".new"
         try:
             with open(draft, "wb") as target, open(path, "rb") as source:
-                _copy(source, target, damage)
-                for _, line, ended in self._lines(source, damage):
-                    if ended is True and wire.check(line):
+                for _, line, ended in self._lines(source, 0):
+                    if wire.is_whole(line, ended):
                         target.write(line)
                     else:
-                        self._set_aside(line, ended, target)
+                        self.set_aside(line, ended, target)
             if self.damaged > before:
                 os.rename(draft, path)
                 log.error("store", path + ": damaged bytes were set aside in " + self._base + ".bad")
@@ -50,7 +49,7 @@ class Repair:
             files.discard(draft)
             raise files.failure(error, path) from None
 
-    def _set_aside(self, line, ended, target) -> None:
+    def set_aside(self, line, ended, target) -> None:
         """Keep damaged bytes; whole lines that stand among them without a line end between are saved."""
         self.damaged += 1
         if ended is None:

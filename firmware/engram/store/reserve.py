@@ -4,17 +4,18 @@ from engram import files
 from engram.compat import const
 from engram.errors import StoreError
 
-FORGETTING_BYTES = const(12288)  # a line, a new segment's header and their directory blocks, with some to spare
-TURNS_BYTES = const(28672)  # lets the journal fill its live segment and begin the next: then its oldest can leave
+_LINES_BYTES = const(12288)  # a line, a new segment's header and their directory blocks, with some to spare
 _PIECE = const(512)
 
 
 class Reserve:
-    """A file of no use, of `size` bytes at `path`, that can be given up."""
+    """A file of no use at `path` that can be given up. It has room for what makes a log smaller: for the draft of one of its
+    segments, of `segment_bytes`, or until a live one is full and the oldest can leave.
+    """
 
-    def __init__(self, path: str, size: int = FORGETTING_BYTES):
+    def __init__(self, path: str, segment_bytes: int):
         self._path = path
-        self._size = size
+        self._size = segment_bytes + _LINES_BYTES
         self._is_kept = False
 
     def keep(self) -> bool:

@@ -15,21 +15,22 @@ from array import array
 from engram.compat import const
 from engram.store import codec
 from engram.store.idf import ONE, distinct, inverse_frequency
-from engram.store.live import NO_ROW
-from engram.store.piece import run_row, run_session
+from engram.store.live import NO_ROW, ROW_BITS
 
 KEPT = 64
 """Rows that are kept by T, before S and the filters that need the line: bounds the heap of a search."""
 
-_SLOTS = const(512)  # for sessions: two that share a slot share their S
+_SLOTS = const(512)  # as in sessions.py
+_NO_SLOT = const(512)
 _SESSION_TERMS = const(10)  # the rarest words count for S: three bits each fill a small integer
 _MOST_COUNT = const(7)
 _MOST_TOTAL = const(4095)
 _PLACE_BITS = const(4)
-_ROW_BITS = const(14)  # with T and place they fill a small integer; more rows only cost heap
+_ROW_BITS = const(14)  # with T and place they fill a small integer
 _BUFFER = const(256)
-_BLOCK_BITS = const(9)
-_BLOCK = const(512)  # rows whose scores lie together
+_RUNS_AT_ONCE = const(128)
+_BLOCK_BITS = const(8)
+_BLOCK = const(256)  # rows whose scores lie together
 _GROUP_BITS = const(4)
 _GROUP = const(16)  # rows that are passed over together
 _LARGEST = const(1 << 17)  # S is scaled below this before it is multiplied by ONE
@@ -38,54 +39,46 @@ _SESSION_SLOPE = const(180)  # k1 * b
 _SESSION_GAIN = const(121600)  # 64 * (k1 + 1)
 
 
-class Scratch:
-    """Tables for the sessions of a search, made once, since they would not fit a heap in pieces: for each slot the counts of
-    ten words, the rows, and B of the last row.
-    """
-
-    def __init__(self):
-        self._counts = array("I", bytes(4 * _SLOTS))
-        self._sizes = array("H", bytes(2 * _SLOTS))
-        self._last = bytearray(_SLOTS)
-
-    def cleared(self) -> tuple:
-        """The tables, empty."""
-        for slot in range(_SLOTS):
-            self._counts[slot] = self._sizes[slot] = self._last[slot] = 0
-        return self._counts, self._sizes, self._last
-
-
 class Best:
-    """The rows with the highest T, at most KEPT after each cut, as integers that sort by T, then place, then row."""
+    """The KEPT rows with the highest T, as integers that sort by T, then place, then row."""
 
-    def __init__(self):
-        self.keys = []
-        self.slots = {}
+    def __init__(self, places: int):
+        # While an index is made anew it may have more pieces, for which larger integers only cost heap.
+        self._place_bits = _PLACE_BITS if places < 1 << _PLACE_BITS else 2 * _PLACE_BITS
+        self._total_shift = _ROW_BITS + self._place_bits
+        self._keys = [0] * (KEPT + 1)
+        self.slots = [0] * (KEPT + 1)
+        # Emptied lists keep their room: no longer one has to be found when they grow.
+        del self._keys[:]
+        del self.slots[:]
         self.least = 0
+        """What T has to exceed."""
 
-    def add(self, total: int, place: int, row: int, slot: int) -> int:
-        """Take a row of the piece at `place` (a number that is higher for newer pieces); what T has to exceed."""
-        key = (_MOST_TOTAL - total << _PLACE_BITS | place) << _ROW_BITS | row
-        self.keys.append(key)
-        self.slots[key] = slot
-        if len(self.keys) >= 2 * KEPT:
-            self.cut()
-        return self.least
-
-    def cut(self) -> None:
-        """Keep the KEPT best."""
-        self.keys.sort()
-        while len(self.keys) > KEPT:
-            del self.slots[self.keys.pop()]
-        if len(self.keys) == KEPT:
-            self.least = _MOST_TOTAL - (self.keys[-1] >> _ROW_BITS + _PLACE_BITS)
+    def add(self, total: int, place: int, row: int, slot: int) -> None:
+        """Take a row of the piece at `place` (a number that is higher for newer pieces), with its session's slot."""
+        key = (_MOST_TOTAL - total << self._place_bits | place) << _ROW_BITS | row
+        keys = self._keys
+        low, high = 0, len(keys)
+        while low < high:
+            middle = (low + high) >> 1
+            if keys[middle] < key:
+                low = middle + 1
+            else:
+                high = middle
+        keys.insert(low, key)
+        self.slots.insert(low, slot)
+        if len(keys) > KEPT:
+            keys.pop()
+            self.slots.pop()
+        if len(keys) == KEPT:
+            self.least = _MOST_TOTAL - (keys[-1] >> self._total_shift)
 
     def rows(self):
         """Yield (T, place, row, slot), best first."""
-        for key in self.keys:
+        for key, slot in zip(self._keys, self.slots):
             row = key & (1 << _ROW_BITS) - 1
-            place = key >> _ROW_BITS & (1 << _PLACE_BITS) - 1
-            yield _MOST_TOTAL - (key >> _ROW_BITS + _PLACE_BITS), place, row, self.slots[key]
+            place = key >> _ROW_BITS & (1 << self._place_bits) - 1
+            yield _MOST_TOTAL - (key >> self._total_shift), place, row, slot
 
 
 class Ranking:
@@ -93,18 +86,27 @@ class Ranking:
 
     def __init__(self, index, terms, idfs=None):
         self._index = index
+        self._pieces = list(index.pieces)  # one that turns out to be damaged keeps its place here
         self._terms = distinct(terms)
         self._hashes = [codec.term_hash(term) for term in self._terms]
-        self._places = {}  # (piece, hash): where its postings are
+        self._places = {}  # place of a piece: where the postings of each term are, or None
+        self._live = {}  # number of a term << ROW_BITS | row in RAM: how often the row has the term
         self._idfs = self._weights(idfs)
         self._sum = sum(self._idfs) or 1
-        self._levels = [self._level_table(idf) for idf in self._idfs]
+        full = codec.LEVELS[-1] * self._sum
+        # Each word counts for one at least: as much room is left in the byte.
+        least = sum(1 for idf in self._idfs if idf * codec.LEVELS[0] * 255 < full)
+        self._levels = [_level_table(idf, 255 - least, full) for idf in self._idfs]
         rarest = sorted(range(len(self._terms)), key=lambda number: (-self._idfs[number], number))
         self._bits = [-1] * len(self._terms)
         for place, number in enumerate(rarest[:_SESSION_TERMS]):
             self._bits[number] = 3 * place
-        self._counts, self._sizes, self._last = index.scratch.cleared()
-        self.best = Best()
+        self._sessions = [0] * len(self._terms)  # that have a term
+        self.best = Best(len(self._pieces))
+
+    def piece(self, place: int):
+        """The piece at a place, None for the lines in RAM."""
+        return self._pieces[place] if place < len(self._pieces) else None
 
     def frequencies(self) -> dict:
         """{term: number of rows that have it}."""
@@ -112,62 +114,80 @@ class Ranking:
 
     def _weights(self, idfs) -> list:
         index = self._index
-        self._having = [index.live.count(hash) for hash in self._hashes]
-        for piece in index.pieces:
-            for number, hash in enumerate(self._hashes):
-                found = index.guarded(piece, piece.find, hash)
-                if found:
-                    self._places[(piece.number, hash)] = found
-                    self._having[number] += found[0]
+        self._having = having = [0] * len(self._terms)
+        live = self._live
+        for key in index.live.matches({hash: number for number, hash in enumerate(self._hashes)}):
+            if key not in live:
+                live[key] = 0
+                having[key >> ROW_BITS] += 1
+            live[key] += 1
+        for piece in self._pieces:
+            places = index.guarded(piece, self._find, piece)
+            if places:
+                self._places[piece.number] = places
+                for number, found in enumerate(places):
+                    if found:
+                        having[number] += found[0]
         documents = index.rows
         return [
-            idfs[term] if idfs else inverse_frequency(documents, having) if having else 0
-            for term, having in zip(self._terms, self._having)
+            idfs[term] if idfs else inverse_frequency(documents, count) if count else 0
+            for term, count in zip(self._terms, having)
         ]
 
-    def _level_table(self, idf: int) -> bytes:
-        full = codec.LEVELS[-1] * self._sum
-        return bytes(max(1, idf * weight * 255 // full) if idf else 0 for weight in codec.LEVELS)
+    def _find(self, piece) -> list:
+        return [piece.find(hash) for hash in self._hashes]
 
     # --- pieces
 
     def run(self, allowed) -> None:
         """Rank all rows; `allowed` is None or gives a piece's (or the live rows') bits of the rows that may be found."""
+        scratch = self._index.scratch
+        scratch.clear()
+        self._counts, self._last = scratch.counts, scratch.last
+        self._sizes = self._index.sizes.of(self._index)
         blocks = []
         buffer = bytearray(_BUFFER)
-        for place, piece in enumerate(list(self._index.pieces)):
-            if any((piece.number, hash) in self._places for hash in self._hashes):
-                self._index.guarded(piece, self._rank_piece, piece, place, blocks, buffer, allowed)
-        self._rank_live(len(self._index.pieces), allowed)
-        self.best.cut()
+        for place, piece in enumerate(self._pieces):
+            found = self._places.get(piece.number)
+            if found and any(found):
+                self._index.guarded(piece, self._rank_piece, piece, place, found, blocks, buffer, allowed)
+            elif piece.has_sessions and max(self._last):
+                self._index.guarded(piece, self._pass_over, piece)
+        self._rank_live(len(self._pieces), allowed)
 
-    def _rank_piece(self, piece, place: int, blocks: list, buffer: bytearray, allowed) -> None:
+    def _rank_piece(self, piece, place: int, found: list, blocks: list, buffer: bytearray, allowed) -> None:
         # One byte a row, in blocks: a long one would not fit a heap in pieces.
         while len(blocks) << _BLOCK_BITS <= piece.rows:
             blocks.append(bytearray(_BLOCK))
         blank = bytes(_BLOCK)
         for block in blocks:
             block[:] = blank
-        table = piece.run_blocks()
-        for number, hash in enumerate(self._hashes):
-            found = self._places.get((piece.number, hash))
-            if found:
-                self._add_term(piece, found, number, table, blocks, buffer)
+        table = _runs(piece)
+        for number, postings in enumerate(found):
+            if postings:
+                self._sessions[number] += self._add_term(
+                    piece.read_list(postings, buffer), self._levels[number], self._bits[number], table, blocks
+                )
         self._collect(piece, place, table, blocks, allowed(piece) if allowed else None)
 
-    def _add_term(self, piece, found, number: int, table: list, blocks: list, buffer: bytearray) -> None:
-        """Add a word's weight to the rows that have it, and count those of each session."""
-        levels = self._levels[number]
-        runs = piece.runs
-        view = memoryview(buffer)
+    def _pass_over(self, piece) -> None:
+        """A piece that has none of the words: what came before it in its sessions is not next to what comes after."""
+        for session, _ in piece.each_run():
+            self._last[session % _SLOTS if session else _NO_SLOT] = 0
+
+    def _add_term(self, parts, levels: bytes, bits: int, table: list, blocks: list) -> int:
+        """Add a word's weight to the rows that have it, and count those of each session; the number of new sessions."""
+        counts = self._counts
+        part_of_table = run = 0
+        ends, slots = table[0]
+        size = len(slots)
+        run_end = ends[0]
         block, base = blocks[0], 0
-        run = 0
-        run_end = run_row(table, 1) if runs > 1 else 0x10000
         limit = min(run_end, _BLOCK)  # row from which on block or run is another
         row = -1
-        inside = value = shift = 0
-        for count in piece.read_list(found, buffer):
-            for byte in view[:count]:
+        rows_of_run = value = shift = sessions = 0
+        for part in parts:
+            for byte in part:
                 if byte > 0x7F:
                     value |= (byte & 0x7F) << shift
                     shift += 7
@@ -178,94 +198,70 @@ class Ranking:
                 row += (byte >> 3) + 1
                 if row >= limit:
                     if row >= run_end:
-                        self._count(run_session(table, run), inside, number)
-                        inside = 0
+                        if rows_of_run and bits >= 0:
+                            count = counts[slots[run]]
+                            old = count >> bits & _MOST_COUNT
+                            if not old:
+                                sessions += 1
+                            room = _MOST_COUNT - old
+                            counts[slots[run]] = count + ((rows_of_run if rows_of_run < room else room) << bits)
+                            rows_of_run = 0
                         while row >= run_end:
                             run += 1
-                            run_end = run_row(table, run + 1) if run + 1 < runs else 0x10000
+                            if run == size:
+                                part_of_table += 1
+                                ends, slots = table[part_of_table]
+                                size = len(slots)
+                                run = 0
+                            run_end = ends[run]
                     block, base = blocks[row >> _BLOCK_BITS], row & -_BLOCK
-                    limit = min(run_end, base + _BLOCK)
+                    limit = base + _BLOCK
+                    if run_end < limit:
+                        limit = run_end
                 block[row - base] += levels[byte & 7]
-                inside += 1
-        self._count(run_session(table, run), inside, number)
+                rows_of_run += 1
+        return sessions + self._count(slots[run], rows_of_run, bits)
 
-    def _count(self, session: int, rows: int, number: int) -> None:
-        """A session has so many more rows with a word."""
-        bits = self._bits[number]
-        if session and rows and bits >= 0:
-            slot = session % _SLOTS
-            counts = self._counts[slot]
-            old = counts >> bits & _MOST_COUNT
-            self._counts[slot] = counts + (min(rows, _MOST_COUNT - old) << bits)
+    def _count(self, slot: int, rows: int, bits: int) -> int:
+        """A session has so many more rows with a word; 1 if it had none."""
+        if bits < 0:
+            return 0
+        count = self._counts[slot]
+        old = count >> bits & _MOST_COUNT
+        self._counts[slot] = count + (min(rows, _MOST_COUNT - old) << bits)
+        return not old
 
     def _collect(self, piece, place: int, table: list, blocks: list, bits) -> None:
         """Give the best rows of a piece to `best`.
 
         T of a row is at most 1.4 times the highest B of it and its neighbours: only around rows with a high B one has to look.
         """
-        tops = self._group_tops(piece, blocks)
-        least = max(self.best.least, 0 if bits else self._sure(piece, tops))
-        carried = 3 * max(self._last)  # the most that a row can get from an older piece
-        walk = _Walk(self, piece, table, blocks)
-        following = 0  # the next row that was not looked at
-        for group, top in enumerate(tops):
-            # Most rows are of no use: to pass over a group at once is many times faster than row by row.
-            if 14 * top <= least:
-                continue
-            start = group << _GROUP_BITS
-            block = blocks[start >> _BLOCK_BITS]
-            base = start & _BLOCK - 1
-            for at in range(base, base + _GROUP):
-                here = block[at]
-                if 14 * here <= least:
-                    continue
-                row = start + at - base
-                if 1 < at < _BLOCK - 2 and row > following:
-                    # What the three rows can have at most, cheaply.
-                    before, after = block[at - 1], block[at + 1]
-                    reach = 10 * here + after + max(3 * before, carried)
-                    first = 10 * before + here + max(3 * block[at - 2], carried)
-                    last = 10 * after + block[at + 2] + max(3 * here, carried)
-                    if reach <= least and first <= least and last <= least:
-                        continue
-                for near in range(max(row - 1, following), min(row + 2, piece.rows)):
-                    least = max(least, self._look(walk, piece, place, near, least, bits))
-                following = row + 2
-        walk.finish()
-
-    def _look(self, walk, piece, place: int, row: int, least: int, bits) -> int:
-        """Take a row if its T exceeds `least`; what T has to exceed then."""
-        total = walk.total(row)
-        if (
-            total > least
-            and not piece.dead[row >> 3] >> (row & 7) & 1
-            and (bits is None or bits[row >> 3] >> (row & 7) & 1)
-        ):
-            return self.best.add(total, place, row, walk.slot)
-        return least
-
-    def _group_tops(self, piece, blocks: list) -> bytearray:
-        """The highest B of each group of rows."""
-        tops = bytearray((piece.rows + _GROUP - 1) >> _GROUP_BITS)
-        for group in range(len(tops)):
-            start = group << _GROUP_BITS
-            base = start & _BLOCK - 1
-            tops[group] = max(memoryview(blocks[start >> _BLOCK_BITS])[base : base + _GROUP])
-        return tops
-
-    def _sure(self, piece, tops: bytearray) -> int:
-        """A T that KEPT rows of the piece reach for certain."""
-        wanted = KEPT + codec.count_bits(piece.dead)
-        if len(tops) <= wanted:
-            return 0
-        having = array("H", bytes(512))
+        tops = _group_tops(piece.rows, blocks)
+        last = self._last
+        look = _Look(self.best, piece, place, table, blocks, bits, last)
+        look.need(max(self.best.least, 0 if bits else _sure(piece, tops)))
+        if piece.has_sessions and max(last) > look.floor:
+            look.at_firsts()
+        look.rewind()
+        start = 0
         for top in tops:
-            having[top] += 1
-        top = 255
-        while top and wanted > having[top]:
-            wanted -= having[top]
-            top -= 1
-        return max(0, 10 * top - 1)
+            # Most rows are of no use: to pass over a group at once is many times faster than row by row.
+            if top > look.floor:
+                block = blocks[start >> _BLOCK_BITS]
+                row = start
+                at = start & _BLOCK - 1
+                for here in memoryview(block)[at : at + _GROUP]:
+                    if here > look.floor:
+                        look.around(row)
+                    row += 1
+            start += _GROUP
+        if piece.has_sessions:
+            end = 0
+            for ends, slots in table:
+                for at, slot in enumerate(slots):
+                    end = ends[at] - 1
+                    last[slot] = blocks[end >> _BLOCK_BITS][end & _BLOCK - 1]
+            last[_NO_SLOT] = 0
 
     # --- live rows
 
@@ -276,50 +272,46 @@ class Ranking:
         totals = array("H", bytes(2 * len(live)))
         for row in range(len(live)):
             here = scores[row]
-            session = live.sessions[row]
             totals[row] += 10 * here
-            if not session:
-                continue
-            before = live.previous[row]
-            if before == NO_ROW:
-                totals[row] += 3 * self._last[session % _SLOTS]
-            else:
-                totals[row] += 3 * scores[before]
-                totals[before] += here
-            self._sizes[session % _SLOTS] = min(0xFFFF, self._sizes[session % _SLOTS] + 1)
+            session = live.sessions[row]
+            if session:
+                before = live.previous[row]
+                if before == NO_ROW:
+                    totals[row] += 3 * self._last[session % _SLOTS]
+                else:
+                    totals[row] += 3 * scores[before]
+                    totals[before] += here
         for row, total in enumerate(totals):
             if not total or codec.has_bit(live.dead, row) or not live.lengths[row]:
                 continue
             if bits is None or codec.has_bit(bits, row):
                 session = live.sessions[row]
-                self.best.add(total, place, row, session % _SLOTS if session else -1)
+                self.best.add(total, place, row, session % _SLOTS if session else _NO_SLOT)
 
     def _live_scores(self, live) -> bytearray:
         scores = bytearray(len(live))
-        counts = {}
-        for number, row in live.matches({hash: number for number, hash in enumerate(self._hashes)}):
-            key = number << 7 | row
-            counts[key] = counts.get(key, 0) + 1
         mean = self._index.mean()
-        for key, count in counts.items():
-            number, row = key >> 7, key & 0x7F
+        for key, count in self._live.items():
+            number, row = key >> ROW_BITS, key & (1 << ROW_BITS) - 1
             scores[row] += self._levels[number][codec.level(count, live.lengths[row], mean)]
-            self._count(live.sessions[row], 1, number)
+            session = live.sessions[row]
+            if session:
+                self._sessions[number] += self._count(session % _SLOTS, 1, self._bits[number])
         return scores
 
     # --- the end
 
     def scored(self, speaker_rows=None) -> list:
-        """[(score, place, row, evidence)], best first; `speaker_rows(place)` tells whose rows get a fifth more."""
-        top = next(self.best.rows())[0] if self.best.keys else 1
-        prior = self._prior({slot for slot in self.best.slots.values() if slot >= 0})
+        """[(score, place, row, evidence)], best first; `speaker_rows(piece, row)` tells which get a fifth more."""
+        top = next(self.best.rows())[0] if self.best.slots else 1
+        prior = self._prior({slot for slot in self.best.slots if slot != _NO_SLOT})
         prior_top = max(prior.values()) if prior else 0
         found = []
         for total, place, row, slot in self.best.rows():
             score = total * ONE // top
-            if prior_top and slot >= 0:
+            if prior_top and slot != _NO_SLOT:
                 score += prior[slot] * ONE // prior_top // 2
-            if speaker_rows and speaker_rows(place, row):
+            if speaker_rows and speaker_rows(self.piece(place), row):
                 score += score // 5
             found.append((-score, place, row, total * self._sum // 255))
         found.sort()
@@ -327,28 +319,26 @@ class Ranking:
 
     def _prior(self, slots) -> dict:
         """S of some sessions, below 2^17."""
-        sessions = rows = 0
-        having = [0] * len(self._terms)
-        for slot in range(_SLOTS):
-            size = self._sizes[slot]
-            if size:
-                sessions += 1
-                rows += size
-            counts = self._counts[slot]
-            if counts:
-                for number, bits in enumerate(self._bits):
-                    if bits >= 0 and counts >> bits & _MOST_COUNT:
-                        having[number] += 1
-        idfs = [inverse_frequency(sessions, count) if count else 0 for count in having]
+        if not slots:
+            return {}
+        sizes = self._sizes
+        rows = sum(sizes) - sizes[_NO_SLOT]
+        sessions = sum(1 for size in sizes if size) - (sizes[_NO_SLOT] > 0)
+        weights = [
+            (bits, inverse_frequency(sessions, count))
+            for bits, count in zip(self._bits, self._sessions)
+            if bits >= 0 and count
+        ]
         prior = {}
         for slot in slots:
             total = 0
-            flat = _SESSION_FLAT + _SESSION_SLOPE * self._sizes[slot] * sessions // max(1, rows)
-            for number, bits in enumerate(self._bits):
-                count = self._counts[slot] >> bits & _MOST_COUNT if bits >= 0 else 0
-                total += idfs[number] * (count * _SESSION_GAIN // (count * 1000 + flat))
+            flat = _SESSION_FLAT + _SESSION_SLOPE * sizes[slot] * sessions // max(1, rows)
+            for bits, idf in weights:
+                count = self._counts[slot] >> bits & _MOST_COUNT
+                if count:
+                    total += idf * (count * _SESSION_GAIN // (count * 1000 + flat))
             prior[slot] = total
-        top = max(prior.values()) if prior else 0
+        top = max(prior.values())
         while top >= _LARGEST:
             top >>= 1
             for slot in prior:
@@ -356,50 +346,131 @@ class Ranking:
         return prior
 
 
-class _Walk:
-    """Goes through a piece's runs along with rows that ascend, and tells T of a row."""
+class _Look:
+    """Looks at rows of a piece, from first to last, and gives those with a T that is high enough to `best`."""
 
-    def __init__(self, ranking, piece, table: list, blocks: list):
-        self._ranking = ranking
+    def __init__(self, best: Best, piece, place: int, table: list, blocks: list, bits, last: bytearray):
+        self._best = best
         self._piece = piece
+        self._place = place
         self._table = table
         self._blocks = blocks
-        self._run = -1
-        self._first = self._end = 0
-        self._carried = 0  # B of the row that comes before the run, in an older piece
-        self.slot = -1  # of the run's session, -1 for no session
+        self._bits = bits
+        self._last = last
+        self._taken = ()  # rows that were given before their turn
+        self._share = 14 if piece.has_sessions else 10
+        self._reach = 1 if piece.has_sessions else 0
+        self.rewind()
 
-    def total(self, row: int) -> int:
-        """T of a row, times ten; rows have to ascend."""
+    def need(self, least: int) -> None:
+        """T has to exceed this from now on; a row and its neighbours need a B over `floor` for it."""
+        self._least = least
+        self.floor = least // self._share
+
+    def rewind(self) -> None:
+        """Begin again with the first row."""
+        self._ends, self._slots = self._table[0]
+        self._part = self._run = 0
+        self._first, self._end = 0, self._ends[0]
+        self._following = 0  # the next row that was not looked at
+
+    def around(self, row: int) -> None:
+        """Look at a row and, in a session, its neighbours."""
+        near = row - self._reach
+        if near < self._following:
+            near = self._following
+        self._following = row + self._reach + 1
+        if self._following > self._piece.rows:
+            self._following = self._piece.rows
+        while near < self._following:
+            self._look(near)
+            near += 1
+
+    def at_firsts(self) -> None:
+        """Look at the first rows of sessions of which an older piece has a last row with a high B."""
+        taken = set()
+        first = 0
+        for ends, slots in self._table:
+            for run, slot in enumerate(slots):
+                if self._last[slot] > self.floor and self._look(first):
+                    taken.add(first)
+                first = ends[run]
+        self._taken = taken
+
+    def _look(self, row: int) -> bool:
         while row >= self._end:
-            self._next_run()
+            self._run += 1
+            if self._run == len(self._slots):
+                self._part += 1
+                self._ends, self._slots = self._table[self._part]
+                self._run = 0
+            self._first, self._end = self._end, self._ends[self._run]
         total = 10 * self._score(row)
-        if self.slot < 0:
-            return total
-        total += 3 * (self._score(row - 1) if row > self._first else self._carried)
-        return total + self._score(row + 1) if row + 1 < self._end else total
-
-    def finish(self) -> None:
-        """Go through the runs that are left."""
-        while self._end < self._piece.rows:
-            self._next_run()
-        self._leave_run()
+        slot = self._slots[self._run]
+        if slot != _NO_SLOT:
+            total += 3 * (self._score(row - 1) if row > self._first else self._last[slot])
+            if row + 1 < self._end:
+                total += self._score(row + 1)
+        if total <= self._least or row in self._taken or self._piece.dead[row >> 3] >> (row & 7) & 1:
+            return False
+        if self._bits and not self._bits[row >> 3] >> (row & 7) & 1:
+            return False
+        self._best.add(total, self._place, row, slot)
+        if self._best.least > self._least:
+            self.need(self._best.least)
+        return True
 
     def _score(self, row: int) -> int:
         return self._blocks[row >> _BLOCK_BITS][row & _BLOCK - 1]
 
-    def _leave_run(self) -> None:
-        if self.slot >= 0:
-            self._ranking._last[self.slot] = self._score(self._end - 1)
 
-    def _next_run(self) -> None:
-        self._leave_run()
-        self._run += 1
-        run, piece, ranking = self._run, self._piece, self._ranking
-        self._first = self._end
-        self._end = run_row(self._table, run + 1) if run + 1 < piece.runs else piece.rows
-        session = run_session(self._table, run)
-        self.slot = session % _SLOTS if session else -1
-        if session:
-            self._carried = ranking._last[self.slot]
-            ranking._sizes[self.slot] = min(0xFFFF, ranking._sizes[self.slot] + self._end - self._first)
+def _level_table(idf: int, room: int, full: int) -> bytes:
+    return bytes(max(1, idf * weight * room // full) if idf else 0 for weight in codec.LEVELS)
+
+
+def _runs(piece) -> list:
+    """The session's runs as (rows after the last, slots), in parts: in one they would not fit a heap in pieces."""
+    parts = []
+    left = piece.runs
+    at = size = 0
+    ends = slots = None
+    for session, end in piece.each_run():
+        if at == size:
+            at, size = 0, min(left, _RUNS_AT_ONCE)
+            left -= size
+            ends, slots = array("H", bytes(2 * size)), array("H", bytes(2 * size))
+            parts.append((ends, slots))
+        ends[at] = end
+        slots[at] = session % _SLOTS if session else _NO_SLOT
+        at += 1
+    return parts
+
+
+def _group_tops(rows: int, blocks: list) -> bytearray:
+    """The highest B of each group of rows."""
+    tops = bytearray((rows + _GROUP - 1) >> _GROUP_BITS)
+    at = 0
+    for block in blocks:
+        view = memoryview(block)
+        for base in range(0, _BLOCK, _GROUP):
+            if at == len(tops):
+                return tops
+            tops[at] = max(view[base : base + _GROUP])
+            at += 1
+    return tops
+
+
+def _sure(piece, tops: bytearray) -> int:
+    """A T that KEPT rows of the piece reach for certain."""
+    wanted = KEPT + codec.count_bits(piece.dead)
+    if len(tops) <= wanted:
+        return 0
+    having = bytearray(256)
+    for top in tops:
+        if having[top] < 255:
+            having[top] += 1
+    top = 255
+    while top and wanted > having[top]:
+        wanted -= having[top]
+        top -= 1
+    return max(0, 10 * top - 1)

@@ -9,58 +9,15 @@ by the index. Entries of which something has become lately are kept in RAM (`_fa
 by one in `tick`.
 """
 
-from collections import namedtuple
-
+from engram import log
 from engram.compat import const
-from engram.errors import EngramError, StoreFull
-from engram.store import codec
-from engram.store.index import Index, enough_for_piece
-from engram.store.live import Live
-from engram.store.search import Ranking
+from engram.errors import ArgumentError, EngramError, StoreError, StoreFull
+from engram.store import codec, filters
+from engram.store.entry import FORGOTTEN, LIVE, SUPERSEDED, Entry, Hit, Query, concerned, labels, minutes, no_entry
+from engram.store.index import Index
 
-LIVE = const(0)
-SUPERSEDED = const(1)
-FORGOTTEN = const(2)
-
-_EPOCH_MINUTES = const(26297280)  # 2020-01-01 in minutes: times in tables are minutes since then
-_MOST_MINUTES = const(0xFFFFFF)
-_SPARE = const(16)  # hits beyond the limit that are looked at, since some may have gone lately
 _SLICES = const(2)  # of merging, after each append
-_LINES_AT_ONCE = const(8)  # that are indexed again, after each append
-
-Entry = namedtuple("Entry", ("number", "terms", "labels", "session", "at", "hides", "shows", "ends"))
-"""What a line means.
-
-number    the entry that it is a version of, -1 for a line that is no entry
-terms     the words to find it by, an iterable
-labels    filters that it passes, an iterable
-session   the number of the thread it belongs to, 0 for none
-at        its moment, Unix seconds
-hides     ((number, SUPERSEDED or FORGOTTEN), ...)
-shows     (number, ...) of hidden entries that are live again
-ends      the number of a thread of which no entry is live any more, or 0
-"""
-
-
-def no_entry(at: int = 0, hides=(), shows=(), ends: int = 0) -> Entry:
-    """What a line means that is no entry itself."""
-    return Entry(-1, (), (), 0, at, hides, shows, ends)
-
-
-Query = namedtuple("Query", ("terms", "labels", "scopes", "since", "until", "speaker", "weights"))
-"""What to search.
-
-terms     words, joined by OR
-labels    filters that all must be passed
-scopes    labels of which one is enough
-since     the earliest time, until: the first time that is too late, in Unix seconds; 0 leaves it open
-speaker   the label of the speaker whom the query names, or ""
-weights   a dict of term: idf that holds for several stores together (see search.weights), None for this store's own
-"""
-
-Hit = namedtuple("Hit", ("number", "score", "evidence", "line"))
-"""An entry that was found: its score (4096 is the best that words alone can give within one answer), the weight of the
-words that it matches, which can be compared between stores, and its line as a dict."""
+_REST = const(64)  # ticks that pass before work is tried again that the flash had no room for
 
 
 class Store:
@@ -75,9 +32,14 @@ class Store:
         self._owner = owner
         self._reserve = reserve
         self._index = Index(log.base)
+        self._reset()
+
+    def _reset(self) -> None:
         self._fates = set()  # numbers of entries whose rows are not marked yet
         self._holes = []  # [first seq, last seq] that no piece covers
         self._filling = None
+        self._is_compacting = False
+        self._rest = 0
         self._whole = False
 
     # --- opening
@@ -85,29 +47,28 @@ class Store:
     def open(self) -> None:
         """Open the log and its index, and read the lines that are in no piece yet."""
         self.close()
-        self._whole = False
-        self._fates = set()
-        self._holes = []
-        self._filling = None
-        self._log.open()
+        self._reset()
+        self._log.open(self._owner)
         saved = self._index.open(self._log.epoch)
         segment, offset, seq = saved["tail"] if saved else (0, 0, 0)
-        if segment != self._log.live or not self._log.first <= seq:
+        # No seq is used twice, even if the newest lines were lost.
+        self._log.next_seq = max(self._log.next_seq, seq)
+        if self._log.is_recovered or segment != self._log.live or not self._log.first <= seq:
             # The index is of an older state of the log, or there is none: what it lacks is filled later.
             offset, seq, state = self._log.start, self._log.first, self._log.state
         else:
             state = saved["state"]
-            self._log.next_seq = max(self._log.next_seq, seq)
+            offset = self._log.tail_from(seq, offset)
         self._fates.update(saved["pending"] if saved else ())
         self._owner.restore(state)
         self._tail, self._tail_state = [self._log.live, offset, seq], state
         self._find_holes(seq - 1)
-        for place in self._log.scan(self._log.live, offset):
+        for place in self._log.scan(self._log.live, offset, 0, seq - 1):
             self._take(*place)
             if self._index.is_full:
-                self._index.seal()
-                self._tail, self._tail_state = [place[0], place[1] + place[2], self._log.next_seq], self._owner.state()
-                self._save()
+                self._seal_chunk([place[0], place[1] + place[2], self._log.next_seq])
+        if self._log.is_recovered and saved:
+            self._save()
         self._whole = True
 
     def close(self) -> None:
@@ -118,49 +79,58 @@ class Store:
     def _ready(self) -> None:
         # An interrupt (Ctrl-C) may have come between a line's flush and its place in the tables.
         if not self._whole:
+            try:
+                self._log.settle()
+            except StoreError:
+                # A full flash: of what was interrupted, the lines that are whole are read as they are.
+                pass
             self.open()
+        self._notice_lost()
+
+    def ready(self) -> None:
+        """See to it that the owner knows all that is in the log, after an interrupt too."""
+        self._ready()
+
+    def _notice_lost(self) -> bool:
+        """A piece of the index that turned out to be damaged leaves a hole; whether there was one."""
+        was_lost = self._index.has_lost
+        if was_lost:
+            self._index.has_lost = False
+            self._filling = None
+            self._find_holes(self._tail[2] - 1)
+        return was_lost
 
     def _find_holes(self, last: int) -> None:
         """Note what of the log up to a seq is in no piece."""
         self._holes = []
         following = self._log.oldest
-        for first, end in self._index.covered():
-            if first > following:
+        for first, end in list(self._index.covered()) + [(last + 1, last)]:
+            # Where nothing is left after a compaction there is nothing to index.
+            if first > following and next(self._log.scan_from(following, first - 1), None):
                 self._holes.append([following, first - 1])
             following = max(following, end + 1)
-        if following <= last:
-            self._holes.append([following, last])
 
     def _take(self, segment: int, offset: int, size: int, line: dict) -> None:
         """Give a line its row and note what it does to entries."""
+        seq = line["seq"]
         entry = self._describe(line)
-        self._index.add(
-            line["seq"], offset, size, _minutes(entry.at), entry.session, entry.terms, self._labels(entry, line)
-        )
-        self._owner.observe(line)
-        self._note_fates(entry, line["seq"])
-
-    def _describe(self, line: dict) -> Entry:
-        return self._owner.describe(line)
-
-    def _labels(self, entry: Entry, line: dict):
-        yield from entry.labels
-        if entry.number >= 0 and entry.number != line["seq"]:
-            yield "=%d" % entry.number
-        for number, _ in entry.hides:
-            yield "=%d" % number
-        for number in entry.shows:
-            yield "=%d" % number
-
-    def _note_fates(self, entry: Entry, seq: int) -> None:
-        if entry.number >= 0 and entry.number != seq:
-            self._fates.add(entry.number)
-        for number, _ in entry.hides:
-            self._fates.add(number)
-        for number in entry.shows:
-            self._fates.add(number)
+        self._index.add(seq, offset, size, minutes(entry.at), entry.session, entry.terms, labels(entry, seq))
+        if entry.number < 0:
+            self._index.set_dead(seq, 0, True)
+        self._fates.update(concerned(entry, seq))
         if entry.ends:
             self._index.end_session(entry.ends)
+            if self._filling:
+                self._filling.ended.add(entry.ends)
+        self._owner.observe(line)
+
+    def _describe(self, line: dict) -> Entry:
+        try:
+            return self._owner.describe(line)
+        except (KeyError, TypeError, ValueError, ArgumentError):
+            # Whole by its crc, but not as this version writes it: it stays in the log and means nothing.
+            log.warning("store", "%s: line %d is of a form that is not known" % (self._log.name, line["seq"]))
+            return no_entry()
 
     # --- writing
 
@@ -188,7 +158,7 @@ class Store:
         self._whole = False
         first = self._log.next_seq
         try:
-            self._make_room()
+            was_sealed = self._make_room()
             for place in self._log.append(lines):
                 self._take(*place)
         except EngramError:
@@ -196,60 +166,132 @@ class Store:
             self._whole = True
             raise
         self._whole = True
-        if background:
+        if background and not was_sealed:
             self.tick()
         return first
 
-    def _make_room(self) -> None:
-        """Let full tables and a full segment give way to new ones before a line comes."""
-        if self._index.is_full or (not self._log.has_room and len(self._index.live)):
-            self._seal_chunk()
+    def _make_room(self) -> bool:
+        """Let full tables and a full segment give way to new ones before a line comes; whether that took some work."""
         if not self._log.has_room:
-            self._log.seal()
-            self._set_tail()
-            self._save()
+            self._seal_segment()
+        elif self._index.is_full:
+            self._seal_chunk([self._log.live, self._log.size, self._log.next_seq])
+        else:
+            return False
+        return True
 
-    def _seal_chunk(self) -> None:
-        self._log.refresh()
-        self._index.seal()
+    def _seal_segment(self) -> None:
+        """End the live segment; its lines are in pieces before it ends."""
+        self._seal_chunk([self._log.live, self._log.size, self._log.next_seq])
+        self._log.seal(self._tail_state)
         self._set_tail()
-        self._save()
 
     def _set_tail(self) -> None:
-        """All lines so far are in pieces."""
+        """The lines in RAM are those of a live segment that has begun."""
         self._tail = [self._log.live, self._log.size, self._log.next_seq]
-        self._tail_state = self._owner.state()
+        self._save()
+
+    def _seal_chunk(self, tail) -> None:
+        """Make a piece of the lines in RAM; those from `tail` (segment, offset, seq) on come next."""
+        self._log.refresh()
+        first, last = self._tail[2], tail[2] - 1
+        try:
+            self._index.seal(first, last)
+        except StoreError as error:
+            # The index is a cache: what has no room in it now is found in the log later.
+            self._put_off(error)
+            self._index.forget_live()
+            self._add_hole(first, last)
+        self._tail, self._tail_state = tail, self._owner.state()
+        self._save()
+
+    def _add_hole(self, first: int, last: int) -> None:
+        if self._holes and self._holes[-1][1] + 1 == first:
+            self._holes[-1][1] = last
+        else:
+            self._holes.append([first, last])
+        self._filling = None
 
     def _save(self) -> None:
-        self._index.save(self._tail, sorted(self._fates), self._tail_state)
+        try:
+            self._index.save(self._tail, sorted(self._fates), self._tail_state)
+        except StoreError as error:
+            self._put_off(error)
+
+    def _put_off(self, error) -> None:
+        """Leave the index as it is for a while: the flash does not take more of it now."""
+        log.info("index", "%s: work was put off: %s" % (self._log.name, error))
+        self._rest = _REST
+
+    # --- work in the background
 
     def tick(self, slices: int = _SLICES) -> bool:
         """Do a little of the work in the background: marking, filling holes, merging. Whether there is more to do."""
         self._ready()
-        if self._fates:
-            self._settle_one()
-        if self._holes:
-            self._fill()
-        for _ in range(slices):
-            if self._index.tick():
-                self._save()
-        return bool(self._fates or self._holes or self._index.is_busy)
+        if self._rest:
+            self._rest -= 1
+            return False
+        self._whole = False
+        try:
+            if self._fates and not self._is_filling:
+                self._settle_one(next(iter(self._fates)))
+            elif self._holes and not self._is_compacting:
+                self._fill()
+            for _ in range(slices):
+                if self._index.tick(bool(self._holes)):
+                    self._save()
+        except StoreError as error:
+            self._filling = None
+            self._put_off(error)
+        self._whole = True
+        return bool(self._notice_lost() or self._fates or self._holes or self._index.is_busy)
+
+    def _fill(self) -> None:
+        """Go on with making the index of what it lacks."""
+        if self._filling is None:
+            from engram.store.filling import Filling  # 2 KB of heap, seldom needed
+
+            self._filling = Filling(self._log, self._index, self._describe, self._holes, self._fates.add)
+        if self._filling.step():
+            self._save()
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether lines are in the index not yet."""
+        self._notice_lost()
+        return bool(self._holes)
+
+    @property
+    def partial(self) -> str:
+        """Why a search may miss something: "" if it does not."""
+        self._notice_lost()
+        missing = sum(last - first + 1 for first, last in self._holes)
+        if not missing:
+            return ""
+        return "the index is being made anew, %d of %d lines are not in it yet" % (missing, self._log.next_seq - 1)
 
     # --- what became of an entry
 
     def _fate(self, number: int) -> tuple:
         """(state, line of the latest version) of an entry; (None, None) if there is none."""
+        while True:
+            fate = self._fate_by_index(number)
+            if not self._notice_lost():
+                return fate
+
+    def _fate_by_index(self, number: int) -> tuple:
         line = self._log.read(number, self._index.offset_of(number))
         entry = self._describe(line) if line is not None else None
         if entry is None or entry.number != number:
-            line = None
-        elif number not in self._fates and not self._index.is_dead(number, entry.session):
-            return LIVE, line
-        state = None if line is None else FORGOTTEN
-        for seq in self._index.having(codec.term_hash("=%d" % number)):
-            later = self._log.read(seq)
-            if later is None:
-                continue
+            line, session, is_dead = None, 0, None
+        else:
+            session = entry.session
+            is_dead = self._index.is_dead(number, session)
+            if is_dead is False and number not in self._fates:
+                return LIVE, line
+        # Where what hid it was damaged since, it stays hidden.
+        state = FORGOTTEN if is_dead else LIVE
+        for later in self._later(number, session):
             entry = self._describe(later)
             if entry.number == number:
                 state, line = LIVE, later
@@ -258,56 +300,46 @@ class Store:
                     state = fate
             if number in entry.shows:
                 state = LIVE
+            if session and entry.ends == session:
+                state = FORGOTTEN
         return (state, line) if line is not None else (None, None)
 
-    def _settle_one(self) -> None:
+    def _later(self, number: int, session: int):
+        """Yield the lines that have a part in an entry's fate, but for its own first one."""
+        seqs = self._index.having(codec.term_hash("=%d" % number))
+        if session:
+            seqs += self._index.having(codec.term_hash("=s%d" % session))
+        for first, last in self._holes:
+            for _, _, _, line in self._log.scan_from(max(first, number + 1), last):
+                entry = self._describe(line)
+                if number in concerned(entry, line["seq"]) or (session and entry.ends == session):
+                    seqs.append(line["seq"])
+        seqs.sort()
+        for seq in seqs:
+            line = self._log.read(seq)
+            if line is not None:
+                yield line
+
+    @property
+    def _is_filling(self) -> bool:
+        """Whether some lines are about to come into the index: what is noted of their entries is not settled before."""
+        return self._filling is not None and self._filling.is_open
+
+    def _settle_one(self, number: int) -> None:
         """Mark the rows of one entry as its fate wants it."""
-        number = next(iter(self._fates))
         state, latest = self._fate(number)
         for seq in [number] + self._index.having(codec.term_hash("=%d" % number)):
             line = self._log.read(seq)
             entry = self._describe(line) if line is not None else None
             if entry is not None and entry.number == number:
                 self._index.set_dead(seq, entry.session, state != LIVE or seq != latest["seq"])
-        self._fates.discard(number)
+        if not self._is_filling:
+            self._fates.discard(number)
 
-    # --- filling holes
-
-    def _fill(self) -> None:
-        """Make a piece of the lines in a hole, some lines at a time."""
-        if self._filling is None:
-            first, last = self._holes[0]
-            self._filling = self._fill_hole(first, last)
-        for _ in range(_LINES_AT_ONCE):
-            if next(self._filling, None) is None:
-                self._filling = None
-                self._holes.pop(0)
-                self._save()
-                return
-
-    def _fill_hole(self, first: int, last: int):
-        rows = Live()
-        size = 0
-        for _, offset, length, line in self._log.scan_from(first, last):
-            entry = self._describe(line)
-            rows.add(line["seq"], offset, _minutes(entry.at), entry.session, entry.terms, self._labels(entry, line))
-            size += length
-            self._note_fates(entry, line["seq"])
-            if enough_for_piece(rows, size):
-                self._index.insert(rows, size)
-                rows.clear()
-                size = 0
-            yield True
-        if len(rows):
-            self._index.insert(rows, size)
-
-    @property
-    def partial(self) -> str:
-        """Why a search may miss something: "" if it does not."""
-        missing = sum(last - first + 1 for first, last in self._holes)
-        if not missing:
-            return ""
-        return "the index is being made anew: %d of %d lines are not in it yet." % (missing, self._log.next_seq - 1)
+    def _settle(self) -> None:
+        """Mark all that is to be marked, so that counts are right."""
+        for number in list(self._fates):
+            self._settle_one(number)
 
     # --- reading
 
@@ -328,26 +360,76 @@ class Store:
         return self._log.read(seq)
 
     def newest(self, labels=(), scopes=()):
-        """Yield the lines of live entries that have all `labels` and one of `scopes`, newest piece of the log first.
+        """Yield the lines of live entries that have all `labels` and one of `scopes`, newest first.
 
-        Within a piece they come by sessions; where there are none, newest first.
+        For a log without threads. What is appended or changed meanwhile does not come.
         """
         self._ready()
-        allowed = self._allowed(labels, scopes, 0, 0)
-        for piece in [None] + self._index.pieces[::-1]:
-            rows = len(self._index.live) if piece is None else piece.rows
-            dead = self._index.live.dead if piece is None else piece.dead
-            bits = allowed(piece) if allowed else None
-            for row in range(rows - 1, -1, -1):
-                if not codec.has_bit(dead, row) and (bits is None or codec.has_bit(bits, row)):
-                    line = self._live_line(*self._index.locate(piece, row))
-                    if line is not None:
-                        yield line
+        self._settle()
+        below = self._log.next_seq
+        while below > 0:
+            parts = [None] + self._index.pieces
+            newest = max(parts + self._holes, key=lambda part: self._last_below(part, below))
+            if self._last_below(newest, below) <= 0:
+                return
+            if isinstance(newest, list):
+                below = yield from self._newest_in_hole(newest[0], below, labels, scopes)
+            else:
+                below = yield from self._newest_in(newest, below, filters.allowed(self._index, labels, scopes, 0, 0))
 
-    def _live_line(self, seq: int, offset: int):
+    def _last_below(self, part, below: int) -> int:
+        """The last seq below one that a part of the log may have: a piece, a hole or, None, the lines in RAM."""
+        if part is None:
+            first, last = self._tail[2], self._log.next_seq - 1
+        elif isinstance(part, list):
+            first, last = part
+        else:
+            first, last = part.first, part.last
+        return min(last, below - 1) if first < below else 0
+
+    def _newest_in(self, piece, below: int, allowed):
+        """Yield as newest() does, from one piece; the seq from which on there is nothing more to yield."""
+        index = self._index
+        live, tail = index.live, self._tail[2]
+        bits = allowed(piece) if allowed else None
+        for row in range((len(live) if piece is None else piece.rows) - 1, -1, -1):
+            dead = live.dead if piece is None else piece.dead
+            if codec.has_bit(dead, row) or (bits is not None and not codec.has_bit(bits, row)):
+                continue
+            seq = index.locate(piece, row)[0]
+            line = self._live_line(piece, row) if 0 < seq < below else None
+            if line is not None:
+                yield line
+                below = seq
+                self._ready()
+                # Sealed or merged meanwhile: its rows are elsewhere now.
+                if tail != self._tail[2] if piece is None else piece not in index.pieces:
+                    return below
+        return tail if piece is None else piece.first
+
+    def _newest_in_hole(self, first: int, below: int, labels, scopes):
+        """As _newest_in(), of lines that are in no piece yet."""
+        for line in self._log.backwards(below):
+            seq = line["seq"]
+            if seq < first:
+                break
+            entry = self._describe(line)
+            has = set(entry.labels)
+            if entry.number < 0 or not has.issuperset(labels) or (scopes and has.isdisjoint(scopes)):
+                continue
+            state, latest = self._fate(entry.number)
+            if state == LIVE and latest["seq"] == seq:
+                yield line
+        return first
+
+    def _live_line(self, piece, row: int):
         """The line of a row if it is an entry's latest version and live, else None."""
+        seq, offset = self._index.locate(piece, row)
         line = self._log.read(seq, offset) if seq else None
         if line is None:
+            if seq:
+                log.error("store", "%s: line %d is damaged and cannot be read" % (self._log.name, seq))
+                codec.set_bit(self._index.live.dead if piece is None else piece.dead, row)
             return None
         number = self._describe(line).number
         if number < 0:
@@ -359,18 +441,17 @@ class Store:
         return line
 
     def thread(self, session: int):
-        """Yield the seqs of a thread's lines, newest first, as far as they are kept."""
+        """Yield the seqs of a thread's lines, newest first, as far as they are in the index."""
         self._ready()
-        live = self._index.live
-        for row in range(len(live) - 1, -1, -1):
-            if live.sessions[row] == session:
-                yield live.seqs[row]
-        for piece in self._index.pieces[::-1]:
-            run = self._index.guarded(piece, piece.run, session)
-            for row in range(run[1] - 1, run[0] - 1, -1) if run else ():
-                seq = self._index.locate(piece, row)[0]
-                if seq:
-                    yield seq
+        for seq in self._index.thread(session):
+            if seq < self._log.oldest:
+                return
+            yield seq
+
+    def following(self, session: int, seq: int):
+        """Yield the seqs of a thread's lines after a line, oldest first, as far as they are in the index."""
+        self._ready()
+        return self._index.following(session, seq)
 
     def lines_backwards(self):
         """Yield all lines, newest first, as dicts."""
@@ -379,82 +460,67 @@ class Store:
 
     # --- searching
 
-    def search(self, query: Query, limit: int) -> list:
-        """At most `limit` hits, best first; `partial` says whether something may be missing."""
+    def search(self, query: Query, limit: int):
+        """Yield at most `limit` hits, best first; `partial` says whether something may be missing."""
         self._ready()
-        ranking = Ranking(self._index, query.terms, query.weights)
-        ranking.run(self._allowed(query.labels, query.scopes, query.since, query.until))
-        hits = []
-        for score, place, row, evidence in ranking.scored(self._by_speaker(query.speaker)):
-            line = self._live_line(*self._index.locate(self._index.place(place), row))
-            if line is not None:
-                hits.append(Hit(self._describe(line).number, score, evidence, line))
-                if len(hits) == limit:
-                    break
-        return hits
+        self._settle()
+        index = self._index
+        ranking = self._ranking(query.terms, query.weights)
+        ranking.run(filters.allowed(index, query.labels, query.scopes, query.since, query.until))
+        for score, place, row, evidence in ranking.scored(filters.by_speaker(index, query.speaker)):
+            line = self._live_line(ranking.piece(place), row)
+            if line is not None and limit > 0:
+                limit -= 1
+                # One by one, since all lines at once could fill the heap.
+                yield Hit(self._describe(line).number, score, evidence, line)
+            if not limit:
+                return
+
+    def _ranking(self, terms, weights):
+        from engram.store.search import Ranking  # 7 KB of heap: not before the first search
+
+        return Ranking(self._index, terms, weights)
 
     def frequencies(self, terms) -> tuple:
         """(number of live rows, {term: number of rows that have it})."""
         self._ready()
-        return self._index.rows, Ranking(self._index, terms).frequencies()
+        return self._index.rows, self._ranking(terms, None).frequencies()
+
+    def names(self, prefix: str):
+        """Yield the labels that people see, such as "#tag" and "%speaker", that begin with a prefix, in no order."""
+        self._ready()
+        for name in self._index.names():
+            if name.startswith(prefix):
+                yield name
 
     def labels(self, prefix: str, scopes=()):
         """Yield (label, number of live entries within the scopes) of the labels that begin with a prefix, in no order."""
         self._ready()
+        self._settle()
+        index = self._index
         counts = {}
-        allowed = self._allowed((), scopes, 0, 0)
-        names = [name for name in self._index.names() if name.startswith(prefix)]
-        for piece in [None] + self._index.pieces:
-            dead = self._index.live.dead if piece is None else piece.dead
+        allowed = filters.allowed(index, (), scopes, 0, 0)
+        names = list(self.names(prefix))
+        for piece in [None] + index.pieces:
             bits = allowed(piece) if allowed else None
             for name in names:
-                rows = self._index.bits(piece, codec.term_hash(name))
-                for at in range(len(rows)):
-                    rows[at] &= ~dead[at] & (bits[at] if bits else 255)
-                counts[name] = counts.get(name, 0) + codec.count_bits(rows)
+                rows = index.bits(piece, codec.term_hash(name))
+                for at in range(len(rows) if bits else 0):
+                    rows[at] &= bits[at]
+                counts[name] = counts.get(name, 0) + filters.counted(index, piece, rows)
         for name, count in counts.items():
             if count:
                 yield name, count
 
     def count(self, labels=(), scopes=()) -> int:
         """The number of live entries that have all `labels` and one of `scopes`."""
-        return sum(1 for _ in self.newest(labels, scopes))
-
-    def _allowed(self, labels, scopes, since: int, until: int):
-        """A function of a piece that gives the bits of the rows that pass the filters, None if all do."""
-        if not (labels or scopes or since or until):
-            return None
-        wanted = [codec.term_hash(label) for label in labels]
-        one_of = [codec.term_hash(scope) for scope in scopes]
-        first = _minutes(since) if since else 0
-        end = _minutes(until) if until else _MOST_MINUTES + 1
-
-        def allowed(piece):
-            groups = [self._index.bits(piece, hash) for hash in wanted]
-            if one_of:
-                groups.append(_either([self._index.bits(piece, hash) for hash in one_of]))
-            if since or until:
-                groups.append(self._index.times(piece, first, end))
-            bits = groups[0]
-            for other in groups[1:]:
-                for at in range(len(bits)):
-                    bits[at] &= other[at]
-            return bits
-
-        return allowed
-
-    def _by_speaker(self, label: str):
-        if not label:
-            return None
-        hash = codec.term_hash(label)
-        known = {}
-
-        def is_speaker(place: int, row: int) -> bool:
-            if place not in known:
-                known[place] = self._index.bits(self._index.place(place), hash)
-            return codec.has_bit(known[place], row)
-
-        return is_speaker
+        self._ready()
+        self._settle()
+        index = self._index
+        allowed = filters.allowed(index, labels, scopes, 0, 0)
+        return sum(
+            filters.counted(index, piece, allowed(piece) if allowed else None) for piece in [None] + index.pieces
+        )
 
     # --- making room
 
@@ -474,35 +540,59 @@ class Store:
         return self._log.epoch
 
     def compact(self, decide) -> int:
-        """Rewrite the log (see Log.compact) and make its index anew in the background; the bytes saved."""
+        """Rewrite the log without what is not wanted any more; the bytes saved. decide(line): see compaction.py."""
+        before = self.bytes
+        for _ in self.compacting(decide):
+            pass
+        return before - self.bytes
+
+    def compacting(self, decide):
+        """As compact(), a generator that pauses between slices; other calls may come between."""
+        from engram.store.compaction import compact  # 2 KB of heap, seldom needed
+
         self._ready()
+        if self._is_compacting:
+            raise StoreError("a compaction is under way: wait until it is done.")
+        self._is_compacting = True
         if self._reserve:
             self._reserve.release()
-        before = self._log.bytes
         try:
-            for _ in self._log.compact(decide):
-                pass
-            self._index.remove()
+            while self.is_partial and self.tick():
+                yield
+            self._filling = None
+            self._settle()
+            self._seal_segment()
+            following = self._log.next_seq
+            for _ in compact(self._log, decide):
+                yield
+            if self._log.next_seq > following:
+                self._seal_segment()
+            else:
+                # A new header tells the segments as they are now.
+                self._log.begin(self._owner.state())
+                self._set_tail()
+            self._index.tidy(self._left)
+            self._rest = 0
+            while self._index.is_tidying and not self._rest:
+                self.tick()
+                yield
         finally:
-            self._whole = False
+            self._is_compacting = False
             if self._reserve:
                 self._reserve.keep()
-        self.open()
-        return before - self._log.bytes
+
+    def _left(self, seq: int):
+        """Whether a line has words; None if the log has it no more."""
+        line = self._log.read(seq) if seq >= self._log.oldest else None
+        return None if line is None else any(True for _ in self._describe(line).terms)
 
     def drop_oldest(self) -> bool:
         """Let the oldest sealed segment leave; whether there was one."""
         self._ready()
-        return self._log.drop_oldest()
-
-
-def _minutes(at: int) -> int:
-    return max(0, min(_MOST_MINUTES, at // 60 - _EPOCH_MINUTES))
-
-
-def _either(groups: list) -> bytearray:
-    bits = groups[0]
-    for other in groups[1:]:
-        for at in range(len(bits)):
-            bits[at] |= other[at]
-    return bits
+        if self._is_compacting or not self._log.drop_oldest():
+            return False
+        self._index.leave(self._log.oldest)
+        self._filling = None
+        self._find_holes(self._tail[2] - 1)
+        self._save()
+        return True

@@ -1,0 +1,108 @@
+"""What a line of the journal means to the store, and what it tells of the sessions.
+
+    {"seq","sid","role","who","text","caption","at","prev","n","scope","cut","command","guess",
+     "crc"}                                                                        a turn
+    {"seq","sid","role","who","at","prev","n","scope","gone":true,"crc"}           a turn whose text was forgotten
+    {"seq","op":"session","sid","title","scope","at","crc"}                        a session begins
+    {"seq","op":"current","room","sid","crc"}                                      a room goes on in a session
+    {"seq","op":"drop","sid","at","crc"}                                           a session was deleted
+    {"seq","op":"redact","turn","at","crc"}                                        a turn was forgotten
+    {"seq","op":"show","turn","at","crc"}                                          that was taken back
+
+role is "user" or "assistant", who the speaker's name, caption what a picture that came with the turn shows, prev the seq
+of the session's turn before (0 for none), n the turn's place in its session from 0 on, cut true for a reply that the link
+broke, command true for what was understood as a command, which no search finds. A title is kept only if a person gave it:
+a session without one is called by its first turn, so that no text stands in two places when it is forgotten.
+"""
+
+from engram import text
+from engram.clock import MONTHS, civil
+from engram.compat import const
+from engram.memory import ids, scope
+from engram.store.entry import FORGOTTEN, Entry, no_entry
+
+_DAY_SECONDS = const(86400)
+
+
+class Turns:
+    """The owner of the journal's log: `sessions` and `clock` are told what the lines tell."""
+
+    def __init__(self, sessions, clock):
+        self._sessions = sessions
+        self._clock = clock
+
+    # --- for the store
+
+    def describe(self, line: dict) -> Entry:
+        """What a line means."""
+        if "op" in line:
+            return _operation(line)
+        seq = line["seq"]
+        gone = ((seq, FORGOTTEN),) if "gone" in line else ()
+        found = () if gone or "command" in line else terms(line, self._clock.zone_minutes)
+        return Entry(seq, found, labels(line), ids.number("session", line["sid"], "s"), line["at"], gone, (), 0)
+
+    def observe(self, line: dict) -> None:
+        """Take what a line tells of its session."""
+        operation = line.get("op")
+        if operation is None:
+            head = self._sessions.heads.get(line["sid"])
+            if head is not None:
+                head.take(line["seq"], line["n"], line["at"])
+            self._clock.not_before(line["at"])
+        elif operation == "session":
+            self._sessions.begin(line["sid"], line.get("title", ""), line.get("scope", scope.ALL), line["at"])
+        elif operation == "current":
+            self._sessions.enter(line["room"], line["sid"])
+        elif operation == "drop":
+            self._sessions.end(line["sid"])
+
+    def state(self) -> dict:
+        """What all lines so far told."""
+        return self._sessions.state()
+
+    def restore(self, state) -> None:
+        """Go back to such a state, to none if it is None."""
+        self._sessions.restore(state)
+
+
+def _operation(line: dict) -> Entry:
+    operation, at = line["op"], line.get("at", 0)
+    if operation == "drop":
+        return no_entry(at, ends=ids.number("session", line["sid"], "s"))
+    if operation == "redact":
+        return no_entry(at, hides=((line["turn"], FORGOTTEN),))
+    if operation == "show":
+        return no_entry(at, shows=(line["turn"],))
+    return no_entry(at)
+
+
+def terms(line: dict, zone_minutes: int):
+    """Yield the words by which a turn is found: its day, speaker, text and caption."""
+    year, month, day = civil((line["at"] + zone_minutes * 60) // _DAY_SECONDS)
+    yield str(day)
+    yield from text.terms(MONTHS[month - 1])
+    yield str(year)
+    yield from text.terms(line["who"])
+    yield from text.terms(line["text"])
+    if "caption" in line:
+        yield from text.terms(line["caption"])
+
+
+def labels(line: dict):
+    """Yield the filters that a turn passes."""
+    yield "~" + line["sid"]
+    yield "%" + line["who"]
+    yield "@" + line.get("scope", scope.ALL)
+
+
+def named(query: str, names) -> str:
+    """Of the speakers' labels in `names` the one that a query names, "" if it names none or several."""
+    words = set(text.words(query))
+    found = ""
+    for label in names:
+        if label != found and not set(text.words(label)).isdisjoint(words):
+            if found:
+                return ""
+            found = label
+    return found

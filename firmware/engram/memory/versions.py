@@ -1,0 +1,64 @@
+"""What a line of the records' log means to the store.
+
+    {"seq","id","content","tags":[..],"keywords":[..],"type","importance","source","scope","created","updated",
+     "pinned","expires","supersedes","turns":[turn ids],"was","undoes","with","guess","crc"}   a version of a record
+    {"seq","op":"forget","id","at","was","with":[ids],"redacts":[turn ids],"undoes","restores",
+     "crc"}                                                                        a record that has gone
+    {"seq","op":"profile"|"note","file","old","parts","length","at","undoes","crc"}   a text file before an edit
+    {"seq","op":"part","old","crc"}                                                how a long one begins
+    {"seq","op":"compacted","at","crc"}                                            undo goes back to here
+
+Absent fields mean their default. `was` is the seq of the record's line before, `undoes` the seq of a line that this
+one takes back. `with` are the older records that it superseded: they go too, or come back to its history. `redacts`
+are turns that go, `restores` is a record that was superseded and is live again. `parts` lines before this one hold
+the beginning of `old`. `guess` says that the clock was not known.
+"""
+
+from engram import text
+from engram.memory import ids, scope
+from engram.store.entry import FORGOTTEN, SUPERSEDED, Entry, no_entry
+
+
+class Versions:
+    """The owner of the records' log: it has no state."""
+
+    def describe(self, line: dict) -> Entry:
+        """What a line means."""
+        if "id" not in line:
+            return no_entry(line.get("at", 0))
+        number = ids.number("id", line["id"], "m")
+        if "op" in line:
+            shows = (_number(line["restores"]),) if "restores" in line else ()
+            gone = [(number, FORGOTTEN)] + [(_number(ref), FORGOTTEN) for ref in line.get("with", ())]
+            return no_entry(line.get("at", 0), gone, shows)
+        older = line.get("with", ()) or ((line["supersedes"],) if "supersedes" in line else ())
+        hides = [(_number(ref), SUPERSEDED) for ref in older]
+        return Entry(number, terms(line), _labels(line), 0, line.get("created", 0), hides, (), 0)
+
+    def observe(self, line: dict) -> None:
+        """Nothing is kept of a line."""
+
+    def state(self) -> None:
+        """There is none."""
+
+    def restore(self, state) -> None:
+        """There is none."""
+
+
+def _number(ref: str) -> int:
+    return ids.number("id", ref, "m")
+
+
+def terms(line: dict):
+    """Yield the words by which a record is found: its content, keywords and tags."""
+    yield from text.terms(line["content"])
+    for name in ("keywords", "tags"):
+        for phrase in line.get(name, ()):
+            yield from text.terms(phrase)
+
+
+def _labels(line: dict):
+    for tag in line.get("tags", ()):
+        yield "#" + tag
+    yield "@" + line.get("scope", scope.ALL)
+    yield "!" + line.get("type", "fact")

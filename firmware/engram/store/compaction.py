@@ -1,0 +1,118 @@
+"""Rewrites a log's sealed segments without what is not wanted any more, in slices between other work.
+
+Segments are taken from old to new. What is kept of as many neighbours as fill a segment goes into one file, which takes the
+place of the first of them in one step; then the others go. A cut in between leaves lines in two places, of which one is
+read. Lines keep their seqs.
+"""
+
+import os
+
+from engram import files, wire
+from engram.compat import const
+
+_SLICE_BYTES = const(4096)  # read between two pauses
+
+
+def compact(segments, decide):
+    """A generator that compacts the sealed segments of a Log and pauses between slices.
+
+    decide(line) gives True to keep a line, False to drop it, or pairs that take its place.
+    """
+    segments.settle()
+    # What was set aside may hold a text that was forgotten since.
+    files.discard(segments.base + ".bad")
+    segments.drop_missing()
+    left = [segment[0] for segment in segments.sealed]
+    for number in left:
+        # A compaction that was cut may have left it.
+        files.discard(_draft(segments, number))
+    copier = _Copier(segments, decide)
+    while left:
+        try:
+            taken = yield from copier.fill(left)
+            _replace(segments, left[:taken], copier.size)
+        except OSError as error:
+            files.discard(_draft(segments, left[0]))
+            raise files.failure(error, segments.base) from None
+        left = left[taken:]
+
+
+def _draft(segments, number: int) -> str:
+    return segments.sealed_path(number) + ".new"
+
+
+class _Copier:
+    """Copies what is kept of segments; `size` is that of the file that was filled last."""
+
+    def __init__(self, segments, decide):
+        self._segments = segments
+        self._decide = decide
+        self._last = 0  # seq of the last line that was looked at: one that stands twice is taken once
+        self.size = 0
+
+    def fill(self, left: list):
+        """Write the draft of the first of `left`, and of those after it while they fit; how many were taken."""
+        taken = self.size = 0
+        with open(_draft(self._segments, left[0]), "wb") as target:
+            for number in left:
+                first, self._following = self._segments.bounds_of(number)
+                self._last = max(self._last, first - 1)
+                path = self._segments.sealed_path(number)
+                if taken and self.size + files.size(path) > self._segments.segment_bytes:
+                    break
+                yield from self._copy(path, target)
+                taken += 1
+        return taken
+
+    def _copy(self, path: str, target):
+        with open(path, "rb") as source:
+            pause = _SLICE_BYTES
+            for at, line, ended in self._segments.lines(source, 0):
+                if wire.is_whole(line, ended):
+                    self._copy_line(bytes(line), target)
+                else:
+                    rescued = _Lines()
+                    self._segments.repair.set_aside(line, ended, rescued)
+                    for line in rescued.lines:
+                        self._copy_line(line, target)
+                if at > pause:
+                    pause = at + _SLICE_BYTES
+                    yield
+
+    def _copy_line(self, line: bytes, target) -> None:
+        values = wire.decode(line)
+        # Headers have no seq: the live one tells all that they told. A seq of another segment is none of this one's.
+        if not self._last < values.get("seq", 0) < self._following:
+            return
+        self._last = values["seq"]
+        verdict = self._decide(values)
+        if verdict:
+            self.size += target.write(line if verdict is True else wire.encode(verdict))
+
+
+class _Lines:
+    """Takes what is written to it as lines."""
+
+    def __init__(self):
+        self.lines = []
+
+    def write(self, line) -> None:
+        """Take a line, or nothing."""
+        if line:
+            self.lines.append(bytes(line))
+
+
+def _replace(segments, numbers: list, size: int) -> None:
+    """Let the draft of `size` bytes take the place of some segments."""
+    for number in numbers:
+        segments.close_sealed(number)
+    first = numbers[0]
+    if size:
+        os.rename(_draft(segments, first), segments.sealed_path(first))
+    else:
+        os.remove(_draft(segments, first))
+    gone = numbers[1:] if size else numbers
+    for number in gone:
+        files.remove(segments.sealed_path(number))
+    segments.sealed = [segment for segment in segments.sealed if segment[0] not in gone]
+    segments.note_size(first, size)

@@ -1,0 +1,69 @@
+"""The words in which a store and what is above it speak of lines and searches."""
+
+from collections import namedtuple
+
+from engram.compat import const
+
+LIVE = const(0)
+SUPERSEDED = const(1)
+FORGOTTEN = const(2)
+
+_EPOCH_MINUTES = const(26297280)  # 2020-01-01 in minutes: times in tables are minutes since then
+MOST_MINUTES = 0xFFFFFF
+
+Entry = namedtuple("Entry", ("number", "terms", "labels", "session", "at", "hides", "shows", "ends"))
+"""What a line means.
+
+number    the entry that it is a version of, -1 for a line that is no entry
+terms     the words to find it by, an iterable
+labels    filters that it passes, an iterable
+session   the number of the thread it belongs to, 0 for none
+at        its moment, Unix seconds
+hides     ((number, SUPERSEDED or FORGOTTEN), ...)
+shows     (number, ...) of hidden entries that are live again
+ends      the number of a thread of which no entry is live any more, or 0
+"""
+
+
+def no_entry(at: int = 0, hides=(), shows=(), ends: int = 0) -> Entry:
+    """What a line means that is no entry itself."""
+    return Entry(-1, (), (), 0, at, hides, shows, ends)
+
+
+Query = namedtuple("Query", ("terms", "labels", "scopes", "since", "until", "speaker", "weights"))
+"""What to search.
+
+terms     words, joined by OR
+labels    filters that all must be passed
+scopes    labels of which one is enough
+since     the earliest time, until: the first time that is too late, in Unix seconds; 0 leaves it open
+speaker   the label of the speaker whom the query names, or ""
+weights   a dict of term: idf that holds for several stores together (see idf.weights), None for this store's own
+"""
+
+Hit = namedtuple("Hit", ("number", "score", "evidence", "line"))
+"""An entry that was found: its score (4096 is the best that words alone can give within one answer), the weight of the
+words that it matches, which can be compared between stores, and its line as a dict."""
+
+
+def minutes(at: int) -> int:
+    """A moment as tables have it."""
+    return max(0, min(MOST_MINUTES, at // 60 - _EPOCH_MINUTES))
+
+
+def concerned(entry: Entry, seq: int):
+    """Yield the numbers of entries whose fate a line has a part in, but for its own first version."""
+    if entry.number >= 0 and entry.number != seq:
+        yield entry.number
+    for number, _ in entry.hides:
+        yield number
+    yield from entry.shows
+
+
+def labels(entry: Entry, seq: int):
+    """Yield all labels of a line's row: its own, "=NUMBER" for each entry concerned, "=sNUMBER" for a thread it ends."""
+    yield from entry.labels
+    for number in concerned(entry, seq):
+        yield "=%d" % number
+    if entry.ends:
+        yield "=s%d" % entry.ends

@@ -1,0 +1,112 @@
+"""Makes the index anew where it is missing, from the log, in slices between other work.
+
+The newest lines come first: what became of an entry stands behind it, so that nothing is found that was forgotten or
+replaced since.
+"""
+
+from engram.compat import const
+from engram.store import codec
+from engram.store.entry import concerned, labels, minutes
+from engram.store.index import enough_for_piece
+from engram.store.live import Live
+
+_PIECE_BYTES = const(12288)  # of the log, that one piece is tried for
+_LINES_AT_ONCE = const(8)
+
+
+class Filling:
+    """Fills the holes of an index; `note(number)` is told the entries whose rows may be out of date.
+
+    While `is_open`, some lines have rows that are not in the index yet: what is noted has to stay noted, and a thread that
+    ends meanwhile belongs in `ended`.
+    """
+
+    def __init__(self, log, index, describe, holes: list, note):
+        self._log = log
+        self._index = index
+        self._describe = describe
+        self._holes = holes
+        self._note = note
+        self._rows = Live()
+        self._work = self._run()
+        self.is_open = False
+        self.ended = set()
+
+    def step(self):
+        """Do a slice of the work; True when the index has to be saved, None at the end."""
+        return next(self._work, None)
+
+    def _run(self):
+        while self._holes:
+            hole = self._holes[-1]
+            last = hole[1]
+            while last >= hole[0]:
+                start = yield from self._piece(hole[0], last, hole[1])
+                # Lines that have gone leave no row: the piece before them covers their seqs.
+                last = start - 1
+                if len(self._rows):
+                    hole[1] = last
+                yield True
+            self._holes.pop()
+            yield True
+
+    def _piece(self, first: int, last: int, claimed: int):
+        """Make a piece of the lines up to `last`, for the seqs up to `claimed`; the first seq that it is for."""
+        start = max(first, self._log.start_of(last, _PIECE_BYTES))
+        self.is_open = True
+        while True:
+            self._rows.clear()
+            size = yield from self._read(start, last)
+            if size >= 0:
+                break
+            start = (start + last + 1) >> 1
+        if len(self._rows):
+            yield from self._check()
+            self._mark_ended()
+            self._index.insert(self._rows, size, start, claimed)
+        self.is_open = False
+        self.ended.clear()
+        return start
+
+    def _read(self, start: int, last: int):
+        """Give the lines between two seqs their rows; their bytes, -1 if they are too many for a piece."""
+        size = 0
+        rows = self._rows
+        for _, offset, length, line in self._log.scan_from(start, last):
+            if len(rows) and enough_for_piece(rows, size):
+                return -1
+            entry = self._describe(line)
+            seq = line["seq"]
+            rows.add(seq, offset, minutes(entry.at), entry.session, entry.terms, labels(entry, seq))
+            if entry.number < 0:
+                codec.set_bit(rows.dead, len(rows) - 1)
+            for number in concerned(entry, seq):
+                self._note(number)
+            if entry.ends:
+                self._index.end_session(entry.ends)
+                self.ended.add(entry.ends)
+            size += length
+            if len(rows) % _LINES_AT_ONCE == 0:
+                yield False
+        return size
+
+    def _check(self):
+        """Look what later lines that are in the index already did to the entries of these rows."""
+        rows = self._rows
+        seen = set()
+        for row in range(len(rows)):
+            seq, session = rows.seqs[row], rows.sessions[row]
+            if self._index.has(codec.term_hash("=%d" % seq)):
+                self._note(seq)
+            if session and session not in seen:
+                seen.add(session)
+                if self._index.has(codec.term_hash("=s%d" % session)):
+                    self.ended.add(session)
+            if row % _LINES_AT_ONCE == 0:
+                yield False
+
+    def _mark_ended(self) -> None:
+        rows = self._rows
+        for row in range(len(rows)):
+            if rows.sessions[row] in self.ended:
+                codec.set_bit(rows.dead, row)

@@ -1,0 +1,174 @@
+"""Finds a line of a segment by its seq, with a few small reads: seqs count up with the offset, and about evenly."""
+
+from engram import wire
+from engram.compat import const
+
+_BUFFER = const(512)
+_BACKWARDS = const(2048)  # bytes read at once when lines are read backwards
+_LINE = const(384)  # bytes that hold most lines
+_SEQ = const(24)  # bytes that hold how a line begins, {"seq":123456789,
+_COMMA = const(0x2C)
+_PROBES = const(24)  # by then what is left is read through
+
+
+def find(file, seq: int, hint: int, bounds):
+    """The line with a seq as a dict, None if there is none or it is damaged.
+
+    `hint` is where it should be (-1 if that is not known), `bounds` are (offset, seq) of the first line and (end, seq) of
+    what follows the last one, in a row.
+    """
+    if hint >= 0:
+        line = line_at(file, hint)
+        if line is not None and line["seq"] == seq:
+            return line
+    for is_careful in (False, True):
+        offset, here = place(file, seq, *bounds, is_careful=is_careful)
+        line = line_at(file, offset) if here == seq else None
+        if line is not None:
+            return line
+    return None
+
+
+def place(file, seq: int, low: int, low_seq: int, high: int, high_seq: int, is_careful: bool = True) -> tuple:
+    """(offset, seq) of the first line whose seq is at least `seq`; (high, high_seq) if there is none before that.
+
+    Without care the seqs of damaged lines may lead astray: then what is found there is not the line.
+    """
+    end, end_seq = high, high_seq  # where a line begins, which `high` need not be
+    for probe in range(_PROBES):
+        if high - low <= _BUFFER:
+            break
+        guess = low + (high - low) * (seq - low_seq) // max(1, high_seq - low_seq) - (_BUFFER >> 1)
+        if probe & 1 and probe > 3:
+            guess = (low + high) >> 1  # seqs are uneven here: halves are sure
+        guess = max(low, min(guess, high - 1))
+        at, here = _line_from(file, guess, low, high, seq, is_careful)
+        if here == seq:
+            return at, here
+        if here > seq and guess > low:
+            high, high_seq = guess, here
+            if here < wire.MAX_SEQ:
+                end, end_seq = at, here
+        elif 0 <= here < seq:
+            low, low_seq = at, here
+        else:
+            break
+    return _walk(file, seq, low, end, end_seq)
+
+
+def _line_from(file, guess: int, low: int, high: int, seq: int, is_careful: bool) -> tuple:
+    """(offset, seq) of the last line not above `seq` that begins in one buffer from `guess` on, else of the first one.
+
+    The seq is -1 where there is nothing but damage; it is above all others where no line begins before `high`.
+    """
+    file.seek(guess)
+    data = file.read(_BUFFER)
+    at = 0
+    if guess > low:
+        at = data.find(b"\n") + 1
+        if not at:
+            guess = _next_line(file, guess + len(data), high)
+            if guess < 0:
+                return high, wire.MAX_SEQ
+            file.seek(guess)
+            data = file.read(_SEQ)
+    found = -1, -1
+    while at < len(data):
+        here = _seq_of(data, at)
+        if here < 0 and len(data) - at < _SEQ:
+            file.seek(guess + at)
+            here = _seq_of(file.read(_SEQ), 0)
+        if is_careful and here >= 0 and line_at(file, guess + at) is None:
+            here = -1
+        if here > seq:
+            return found if found[0] >= 0 else (guess + at, here)
+        if here >= 0:
+            found = guess + at, here
+        at = data.find(b"\n", at) + 1
+        if not at:
+            break
+    return found
+
+
+def _next_line(file, offset: int, high: int) -> int:
+    """Where the first line after an offset begins, -1 if none does before `high`."""
+    while offset < high:
+        file.seek(offset)
+        data = file.read(_BUFFER)
+        at = data.find(b"\n") + 1
+        if at:
+            return offset + at if offset + at < high else -1
+        if not data:
+            break
+        offset += len(data)
+    return -1
+
+
+def line_at(file, offset: int):
+    """The line that begins at an offset as a dict, None if no whole one does."""
+    file.seek(offset)
+    data = file.read(_LINE)
+    end = data.find(b"\n")
+    while end < 0 and data and len(data) < wire.MAX_LINE:
+        more = file.read(_BUFFER)
+        if not more:
+            return None
+        end = more.find(b"\n")
+        end = end + len(data) if end >= 0 else -1
+        data += more
+    try:
+        values = wire.decode(data[: end + 1])
+    except ValueError:
+        return None
+    return values if "seq" in values else None
+
+
+def _walk(file, seq: int, low: int, high: int, high_seq: int) -> tuple:
+    """Read through all lines that begin before `high`, where one begins."""
+    for offset, line, ended in wire.long_lines(file, bytearray(_BUFFER), low):
+        if offset >= high:
+            break
+        if wire.is_whole(line, ended):
+            here = _seq_of(bytes(line[:_SEQ]), 0)  # pyright: ignore
+            if here >= seq:
+                return offset, here
+    return high, high_seq
+
+
+def lines_before(file, end: int) -> tuple:
+    """([lines as dicts, the last one first], offset of the first of them) of some lines that stand before an offset."""
+    span = _BACKWARDS
+    while True:
+        start = max(0, end - span)
+        found = _between(file, start, end)
+        if found:
+            return [values for _, values in reversed(found) if "seq" in values], found[0][0]
+        if not start or span > wire.MAX_LINE:
+            return [], start  # nothing but damage
+        span *= 2
+
+
+def _between(file, start: int, end: int) -> list:
+    """[(offset, values)] of the lines that begin from one offset on and before another."""
+    found = []
+    for at, line, ended in wire.long_lines(file, bytearray(_BUFFER), start):
+        if at >= end:
+            break
+        if wire.is_whole(line, ended):  # pyright: ignore
+            found.append((at, wire.decode(line)))  # pyright: ignore
+    return found
+
+
+def _seq_of(data: bytes, at: int) -> int:
+    """The seq with which a line begins, -1 if it does not or is cut."""
+    if data[at : at + 7] != b'{"seq":':
+        return -1
+    seq = 0
+    at += 7
+    while at < len(data):
+        digit = data[at] - 48
+        if not 0 <= digit <= 9:
+            return seq if seq and data[at] == _COMMA else -1
+        seq = seq * 10 + digit
+        at += 1
+    return -1

@@ -1,0 +1,172 @@
+"""Writes a piece of the index from first to last; what stands where is told in piece.py."""
+
+import struct
+from array import array
+from binascii import crc32
+
+from engram import files
+from engram.compat import const
+from engram.store import codec
+from engram.store.piece import RUNS_A_MARK, SINGLE_BYTES, TERM_BYTES, Footer
+
+BUCKET_TERMS = 16
+"""About how many terms share a bucket: a bucket is read whole, and each costs 4 bytes of heap."""
+
+_PART = const(64)  # bytes of postings that are gathered before they are written
+_MOST_SINGLE = const(1 << 13)  # the first row for which the only posting of a term makes a list
+
+
+class PieceWriter:
+    """A piece at `path`: each term, by hash, with begin(), add() for its rows and end(); then row_bytes(), and finish()."""
+
+    def __init__(self, path: str, terms: int):
+        self.path = path
+        self.size = 0
+        self._file = open(path, "wb")
+        self._buckets = max(1, min(0xFFFF, terms // BUCKET_TERMS))  # for about that many terms
+        self._directory = array("I", bytes(4 * self._buckets))
+        self._ended = 0  # buckets that are written
+        self._lists = bytearray()  # the bucket's terms
+        self._singles = bytearray()
+        self._terms = 0
+        self._out = bytearray()
+
+    # --- terms
+
+    def begin(self, hash: int) -> None:
+        """The rows that come next are those of this term."""
+        while self._ended < hash * self._buckets >> 24:
+            self._end_bucket()
+        self._hash = hash
+        self._start = self.size
+        self._crc = self._rows = self._level = 0
+        self._last = self._run = -1
+
+    def add(self, row: int, level: int) -> None:
+        """Add a row; rows ascend."""
+        if self._hash < codec.LABEL:
+            codec.put_varint(self._out, row - self._last - 1 << 3 | level)
+            self._level = level
+        elif self._run < 0:
+            codec.put_varint(self._out, row)
+            self._run = row
+        elif row > self._last + 1:
+            codec.put_varint(self._out, self._last - self._run)
+            codec.put_varint(self._out, row - self._last - 2)
+            self._run = row
+        self._last = row
+        self._rows += 1
+        if len(self._out) >= _PART:
+            self._flush()
+
+    def _flush(self) -> None:
+        self._crc = crc32(self._out, self._crc)
+        self._write(self._out)
+        self._out = bytearray()
+
+    def end(self) -> None:
+        """The term has no more rows; without any it is left out."""
+        if not self._rows:
+            return
+        self._terms += 1
+        hash = self._hash
+        if self._rows == 1 and self._last < _MOST_SINGLE:
+            self._out = bytearray()
+            self._singles.extend(struct.pack("<HBH", hash & 0xFFFF, hash >> 16, self._last << 3 | self._level))
+            return
+        if self._run >= 0:
+            codec.put_varint(self._out, self._last - self._run)
+        self._out.append(crc32(self._out, self._crc) & 0xFF)
+        self._flush()
+        start = self._start
+        self._lists.extend(struct.pack("<HBHHB", hash & 0xFFFF, hash >> 16, self._rows, start & 0xFFFF, start >> 16))
+
+    def _end_bucket(self) -> None:
+        lists, at = self._lists, self.size
+        for term in range(0, len(lists), TERM_BYTES):
+            # Where the list begins becomes how far that is before the bucket.
+            start = at - (lists[term + 5] | lists[term + 6] << 8 | lists[term + 7] << 16)
+            lists[term + 5], lists[term + 6], lists[term + 7] = start & 0xFF, start >> 8 & 0xFF, start >> 16
+        counts = len(lists) // TERM_BYTES, len(self._singles) // SINGLE_BYTES
+        lists.extend(self._singles)
+        self._write(struct.pack("<HHH", counts[0], counts[1], crc32(lists) & 0xFFFF))
+        self._write(lists)
+        self._directory[self._ended] = at << 8 | min(255, self.size - at + 15 >> 4)
+        self._ended += 1
+        self._lists, self._singles = bytearray(), bytearray()
+
+    def _write(self, data) -> None:
+        self._file.write(data)
+        self.size += len(data)
+
+    # --- what follows the terms
+
+    def end_terms(self, footer: Footer) -> None:
+        """All terms are written; rows come next."""
+        while self._ended < self._buckets:
+            self._end_bucket()
+        footer.rows_at = self.size
+        footer.buckets = self._buckets
+        footer.terms = min(0xFFFF, self._terms)
+
+    def row_bytes(self, data) -> None:
+        """Append rows."""
+        self._write(data)
+
+    def finish(self, footer: Footer, runs, names):
+        """Write the rest and close; `runs` yields (session, row after the last), `names` the labels that people see.
+
+        A generator that pauses now and then.
+        """
+        footer.runs_at = self.size
+        self._crc = 0
+        yield from self._write_runs(footer, runs)
+        footer.names_at = self.size
+        for name in names:
+            data = name.encode()
+            self._checked(bytes((len(data),)) + data)
+            yield
+        footer.directory_at = self.size
+        self._checked(self._directory)
+        self.size += 3 * len(self._directory)  # of which len() counts items
+        self._write(footer.pack(crc32(footer.pack(0), self._crc)))
+        self._file.close()
+
+    def _write_runs(self, footer: Footer, runs):
+        marks = []
+        out = bytearray()
+        count = last_session = last_row = 0
+        for session, row in runs:
+            if count % RUNS_A_MARK == 0:
+                marks.append((session, last_row, self.size + len(out) - footer.runs_at))
+            codec.put_varint(out, session - last_session)
+            codec.put_varint(out, row - last_row - 1)
+            last_session, last_row = session, row
+            count += 1
+            if len(out) >= _PART:
+                self._checked(out)
+                out = bytearray()
+                yield
+        self._checked(out)
+        for mark in marks:
+            self._checked(struct.pack("<III", *mark))
+        footer.runs = count
+
+    def _checked(self, data) -> None:
+        self._crc = crc32(data, self._crc)
+        self._write(data)
+
+    def abandon(self) -> None:
+        """Give the piece up."""
+        try:
+            self._file.close()
+        except OSError:
+            # What could not be written is not wanted any more.
+            pass
+        files.discard(self.path)
+
+
+def pack_row(seq: int, offset: int, minutes: int) -> bytes:
+    """A row's bytes."""
+    data = struct.pack("<IHBHB", seq, offset & 0xFFFF, offset >> 16, minutes & 0xFFFF, minutes >> 16)
+    return data + bytes((crc32(data) & 0xFF,))
