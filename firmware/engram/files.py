@@ -6,11 +6,14 @@ behind is written over by the next one.
 
 import os
 
+from engram.compat import const
 from engram.errors import StoreError, StoreFull
 
 ENOENT = 2
 ENOSPC = 28
 _DRAFT = ".new"
+_JUMP_FROM = const(3500)
+_JUMP_TO = const(4096)
 
 
 def read(path: str, limit: int):
@@ -62,6 +65,17 @@ def remove(path: str) -> bool:
             return False
         raise failure(error, path) from None
     return True
+
+
+def seek(file, offset: int) -> None:
+    """Go to an offset of a file that is read.
+
+    littlefs up to 2.10.0 takes a jump from the end of a data block into the end of the next one for none at all, and then
+    reads the old block's bytes.
+    """
+    if _JUMP_FROM <= offset - file.tell() <= _JUMP_TO:
+        file.seek(0)
+    file.seek(offset)
 
 
 def size(path: str) -> int:

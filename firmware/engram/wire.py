@@ -10,6 +10,7 @@ never because it parses.
 import json
 from binascii import crc32
 
+from engram import files
 from engram.compat import const
 from engram.errors import ArgumentError
 from engram.utf8 import is_valid
@@ -100,7 +101,7 @@ def lines(file, buffer: bytearray, offset: int = 0):
     offset, size, None      `size` bytes that with their newline do not fit the buffer; one of MAX_LINE fits any line
     """
     view = memoryview(buffer)
-    file.seek(offset)
+    files.seek(file, offset)
     start = end = 0  # the line's begin and the data's end in the buffer
     skipped = 0  # bytes of the line that had to leave the buffer
     while True:
@@ -136,7 +137,7 @@ def long_lines(file, buffer: bytearray, offset: int = 0):
         is_through = True
         for at, line, ended in lines(file, buffer, offset):
             if ended is None and line <= MAX_LINE:  # pyright: ignore
-                file.seek(at)
+                files.seek(file, at)
                 offset = at + line  # pyright: ignore
                 line = file.read(line)
                 yield at, line, line.endswith(b"\n")

@@ -84,12 +84,15 @@ def test_a_message_is_kept_once_an_answer_begins(home: Home, scripted: Scripted,
 
 
 KILLS = 20
+MOST_KILLS = 100  # on a busy machine many come before anything is shown
 
 
 def test_a_kill_at_any_moment_loses_nothing_that_was_shown(home: Home):
     dice = random.Random(1)
     shown: dict[str, str] = {}
-    for _ in range(KILLS):
+    for number in range(MOST_KILLS):
+        if number >= KILLS and len(shown) > KILLS // 2:
+            break
         printed = killed_while_remembering(home, dice)
         shown |= dict(re.findall(r"^Remembered as (m\d+): (.*)$", printed, re.MULTILINE))
     assert len(shown) > KILLS // 2
@@ -106,7 +109,9 @@ def test_with_a_model_a_kill_at_any_moment_loses_nothing_that_was_shown(home: Ho
     asking = home.asking(server.url)
     dice = random.Random(2)
     shown: dict[str, str] = {}
-    for _ in range(KILLS):
+    for number in range(MOST_KILLS):
+        if number >= KILLS and len(shown) > KILLS // 2:
+            break
         printed = killed_while_remembering(asking, dice)
         shown |= dict(re.findall(r"^· remembered (m\d+): (.*)$", printed, re.MULTILINE))
     assert len(shown) > KILLS // 2

@@ -176,6 +176,14 @@ def test_recall_shows_what_is_found_with_its_score():
     assert lines[0].startswith("m1      2026-09-21  1.") and lines[0].endswith("  The bike is green")
 
 
+def test_recall_tells_what_a_score_is_made_of():
+    board = _board()
+    board.records.store("The bike is green", ["bike"])
+    lines = _lines(board, "/recall --explain green bike")
+    assert lines[0].endswith("  The bike is green") and lines[1].startswith("        green ") and ", bike " in lines[1]
+    assert _error(board, "/recall --explain") == "/recall: needs words to look for."
+
+
 def test_recall_tells_what_is_wrong_or_missing():
     board = _board()
     assert _error(board, "/recall") == "/recall: needs words to look for."

@@ -56,3 +56,18 @@ def test_removing_tells_whether_there_was_a_file():
     path = folder() + "/a"
     files.write(path, "1")
     assert files.remove(path) and not files.remove(path)
+
+
+def test_a_jump_into_the_end_of_the_next_block_reads_what_stands_there():
+    path = folder() + "/numbers"
+    with open(path, "wb") as file:
+        for number in range(2600):
+            file.write(b"%07d\n" % number)
+    ends = (4096, 8188, 12276, 16368)  # of littlefs's blocks of data: each begins with links to those before
+    with open(path, "rb") as file:
+        for end, following in zip(ends, ends[1:]):
+            for back in range(8, 400, 8):
+                files.seek(file, end - 16)
+                file.read(16)
+                files.seek(file, (following - back) // 8 * 8)
+                assert int(file.read(8)) == (following - back) // 8

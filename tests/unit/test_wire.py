@@ -192,6 +192,9 @@ class Dribble(io.BytesIO if not on_micropython() else object):
         self._at = offset
         return offset
 
+    def tell(self):
+        return self._at
+
     def readinto(self, buffer):
         count = min(len(buffer), len(self._data) - self._at, 1 + self._numbers.below(9))
         buffer[:count] = self._data[self._at : self._at + count]

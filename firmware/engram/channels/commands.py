@@ -8,12 +8,13 @@ from engram.memory.recall import shown_score, snippet
 
 _PAGE = const(20)
 _FOUND = const(10)
+_EXPLAIN = "--explain"
 _WIDTH = const(100)  # characters of a memory in a list
 
 COMMANDS = (
     ("help", "[COMMAND]", "what there is to type"),
     ("memory", "[list [PAGE] | tags | show ID | history ID]", "what is remembered; alone: today's and the counts"),
-    ("recall", "QUERY", "find memories and turns by words"),
+    ("recall", "[--explain] QUERY", "find memories and turns by words; --explain: what each score is made of"),
     ("forget", "ID | QUERY", "forget a memory (m12) or a turn (t12); a query lists candidates"),
     ("undo", "", "take the latest change of memory, profile or notes back"),
     ("session", "[new [TITLE] | list | switch ID | delete ID]", "threads of conversation; alone: the present one"),
@@ -146,15 +147,27 @@ class Commands:
     def _recall(self, asker, rest: str):
         if not rest:
             raise ArgumentError("/recall", "needs words to look for.")
-        found = self._parts.recall.find(rest, asker, _FOUND)
-        for item in found:
+        found = False
+        for item, made_of in self._found(rest, asker):
+            found = True
             who = item.who + ": " if item.who else ""
-            shown = (item.id, self._day(item.at), shown_score(item), who, snippet(item.text, _WIDTH))
+            shown = (item.id, self._day(item.at), shown_score(item.score), who, snippet(item.text, _WIDTH))
             yield "%-7s %s  %s  %s%s" % shown
+            if made_of:
+                yield "        " + ", ".join(["%s %s" % (what, shown_score(points)) for what, points in made_of])
         if not found:
             yield "nothing found: " + self._parts.recall.why_empty(rest, asker)
         elif self._parts.recall.partial:
             yield "there may be more: " + self._parts.recall.partial
+
+    def _found(self, rest: str, asker):
+        """Yield (item, what its score is made of or ())."""
+        if rest.startswith(_EXPLAIN):
+            query = rest[len(_EXPLAIN) :].strip()
+            if not query:
+                raise ArgumentError("/recall", "needs words to look for.")
+            return self._parts.recall.explain(query, asker, _FOUND)
+        return ((item, ()) for item in self._parts.recall.find(rest, asker, _FOUND))
 
     def _forget(self, asker, rest: str):
         kind = rest[:1].lower()

@@ -208,11 +208,13 @@ class Journal:
                 break
         return before
 
-    def search(self, query: str, limit: int, asker, session: str = "", since: int = 0, until: int = 0, idfs=None):
+    def search(
+        self, query: str, limit: int, asker, session: str = "", since: int = 0, until: int = 0, idfs=None, explain=False
+    ):
         """Yield (hit, turn) for at most `limit` turns, best first."""
         labels = ("~" + session,) if session else ()
         wanted = Query(text.terms(query), labels, scope.labels(asker), since, until, self._named(query), idfs)
-        for hit in self._store.search(wanted, limit):
+        for hit in self._store.search(wanted, limit, explain):
             yield hit, hit.line
 
     def frequencies(self, terms) -> tuple:

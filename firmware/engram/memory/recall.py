@@ -37,22 +37,39 @@ class Recall:
         ranked = self._ranked(query, asker, skip, tags, since, until)
         return [self._with_text(item, asker) for item in ranked[:limit]]
 
-    def _ranked(self, query: str, asker, skip=(), tags=(), since: int = 0, until: int = 0) -> list:
-        """All that was found, best first, without the texts: those of all candidates would fill the heap."""
+    def explain(self, query: str, asker, limit: int = 10):
+        """Yield (item, [(what, points), ...]) as find() gives the items: what each score is made of."""
+        made_of = {}
+        for item in self._ranked(query, asker, made_of=made_of)[:limit]:
+            points = made_of[item.id]
+            total = max(1, sum(point for _, point in points))
+            yield self._with_text(item, asker), [(what, point * item.score // total) for what, point in points]
+
+    def _ranked(self, query: str, asker, skip=(), tags=(), since: int = 0, until: int = 0, made_of=None) -> list:
+        """All that was found, best first, without the texts: those of all candidates would fill the heap.
+
+        `made_of` is a dict to which what each score is made of is added, by id.
+        """
         terms = distinct(text.terms(query))
         idfs = weights((self._records.frequencies(terms), self._journal.frequencies(terms)))
+        explain = made_of is not None
         kept = []
-        for hit, record in self._records.search(query, _CANDIDATES, asker, tags, since, until, idfs):
+        for hit, record in self._records.search(query, _CANDIDATES, asker, tags, since, until, idfs, explain):
             importance = round(100 * record.get("importance", fields.IMPORTANCE))
             # A turn's score has half as much again from its session; a record is a session of its own.
             score = hit.score * 3 // 2 * (75 + importance // 2) // 100
             kept.append(Item(record["id"], record["created"], "", "", score, hit.evidence))
+            if explain:
+                made_of[record["id"]] = hit.parts
         if not tags:
             turns = []
             # What is not wanted, such as the turns of the window, must not take the places of what is.
-            for hit, turn in self._journal.search(query, _CANDIDATES + len(skip), asker, "", since, until, idfs):
+            wanted = _CANDIDATES + len(skip)
+            for hit, turn in self._journal.search(query, wanted, asker, "", since, until, idfs, explain):
                 if hit.number not in skip:
                     turns.append(Item("t%d" % hit.number, turn["at"], turn["who"], "", hit.score, hit.evidence))
+                    if explain:
+                        made_of[turns[-1].id] = hit.parts
             kept = _on_one_scale(kept, turns)
         kept.sort(key=lambda item: (-item.score, item.at, item.id))
         return kept
@@ -141,6 +158,6 @@ def _unfenced(content: str) -> str:
     return content.replace("<", "‹") if "recalled-memories" in content.lower() else content
 
 
-def shown_score(item: Item) -> str:
-    """An item's score as people see it: 1.00 is the best that its words alone can give."""
-    return "%d.%02d" % (item.score // ONE, item.score % ONE * 100 // ONE)
+def shown_score(score: int) -> str:
+    """A score as people see it: 1.00 is the best that words alone can give."""
+    return "%d.%02d" % (score // ONE, score % ONE * 100 // ONE)

@@ -143,10 +143,20 @@ class Records:
             if not self.is_expired(record):
                 yield record
 
-    def search(self, query: str, limit: int, asker=scope.OWNER, tags=(), since: int = 0, until: int = 0, idfs=None):
+    def search(
+        self,
+        query: str,
+        limit: int,
+        asker=scope.OWNER,
+        tags=(),
+        since: int = 0,
+        until: int = 0,
+        idfs=None,
+        explain=False,
+    ):
         """Yield (hit, record) for at most `limit` live records, best first."""
         wanted = Query(text.terms(query), _tag_labels(tags), scope.labels(asker), since, until, "", idfs)
-        for hit in self._store.search(wanted, limit + _SPARE):
+        for hit in self._store.search(wanted, limit + _SPARE, explain):
             if limit <= 0:
                 return
             if not self.is_expired(hit.line):

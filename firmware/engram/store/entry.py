@@ -41,9 +41,10 @@ speaker   the label of the speaker whom the query names, or ""
 weights   a dict of term: idf that holds for several stores together (see idf.weights), None for this store's own
 """
 
-Hit = namedtuple("Hit", ("number", "score", "evidence", "line"))
+Hit = namedtuple("Hit", ("number", "score", "evidence", "line", "parts"))
 """An entry that was found: its score (4096 is the best that words alone can give within one answer), the weight of the
-words that it matches, which can be compared between stores, and its line as a dict."""
+words that it matches, which can be compared between stores, its line as a dict, and what the score is made of (see
+explain.py) if that was asked for."""
 
 
 def minutes(at: int) -> int:

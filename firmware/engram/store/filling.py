@@ -40,8 +40,9 @@ class Filling:
         while self._holes:
             hole = self._holes[-1]
             last = hole[1]
-            while last >= hole[0]:
-                start = yield from self._piece(hole[0], last, hole[1])
+            # The oldest lines may have left the log meanwhile.
+            while last >= max(hole[0], self._log.oldest):
+                start = yield from self._piece(max(hole[0], self._log.oldest), last, hole[1])
                 # Lines that have gone leave no row: the piece before them covers their seqs.
                 last = start - 1
                 if len(self._rows):

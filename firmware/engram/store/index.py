@@ -10,9 +10,6 @@
 `tail` is where the lines begin that are not in a piece; only those are read when the log is opened. `pending` and
 `state` belong to the store and to the log's owner. All of this is a cache: what is damaged or missing is made anew from
 the log, in slices (`tick`), while searches go on over what there is.
-
-Pieces are merged when three new ones have come, along with older ones of at most four times the size of all that is merged
-so far: five at most at once. So their number stays about logarithmic, and a row is written anew few times.
 """
 
 import gc
@@ -32,10 +29,6 @@ CHUNK_BYTES = 16384
 _FORMAT = const(1)
 _LINE = const(512)
 _ROWS_AT_ONCE = const(16)
-_MOST_PIECES = const(5)  # that are merged at once: each takes about 4 bytes a session and a kilobyte
-_FRESH_PIECES = const(3)  # made of lines in RAM, before they are merged with what is older
-_SHARE = const(4)  # how many times as large as all that is merged so far an older one may be
-_MOST_ROWS = const(6144)  # of a merged piece: a search takes a byte of heap for each
 _MEAN = const(12 * 16)  # words of a row, times 16, before there are rows to tell
 
 
@@ -43,12 +36,12 @@ class Index:
     """The index beside the log at `base`; `read_lines` is given when lines have to be read again."""
 
     def __init__(self, base: str):
-        self._base = base
-        self._next = 1
-        self._job = None
-        self._tidy_below = 0  # pieces with a lower number and with dead rows are made anew
-        self._left = None
-        self._retired = []  # merged pieces whose files go once NAME.index does not name them any more
+        self.base = base
+        self.next_number = 1
+        self.job = None
+        self.tidy_below = 0  # pieces with a lower number and with dead rows are made anew
+        self.left = None
+        self.retired = []  # numbers of merged pieces whose files go once NAME.index does not name them any more
         self.pieces = []
         self.live = Live()
         self.live_bytes = 0
@@ -66,13 +59,13 @@ class Index:
         if saved is None or saved.get("format") != _FORMAT or saved.get("epoch") != epoch:
             self.remove()
             return None
-        self._next = saved["next"]
+        self.next_number = saved["next"]
         for number in saved["drop"]:
-            files.discard(self._path(number))
+            files.discard(self.path_of(number))
         for number, first in saved["pieces"]:
             gc.collect()  # so that what stays does not lie behind what goes
             try:
-                piece = Piece(self._path(number), number)
+                piece = Piece(self.path_of(number), number)
                 if piece.epoch != epoch or piece.first != first:
                     raise Damaged("another one's")
                 if number in saved["dead"]:
@@ -88,7 +81,7 @@ class Index:
     def _read(self):
         """The fields of NAME.index, with the dead rows by piece in "dead"; None without a whole one."""
         try:
-            with open(self._base + ".index", "rb") as file:
+            with open(self.base + ".index", "rb") as file:
                 lines = self._whole_lines(file)
                 saved = next(lines, {})
                 saved.update(next(lines, {}))
@@ -100,27 +93,37 @@ class Index:
                 return None
         except (ValueError, KeyError):
             pass
-        log.warning("index", self._base + ".index is damaged and is made anew")
+        log.warning("index", self.base + ".index is damaged and is made anew")
         return None
 
     def _whole_lines(self, file):
         for _, line, ended in wire.long_lines(file, bytearray(_LINE)):
             if not wire.is_whole(line, ended):
-                raise ValueError(self._base)
+                raise ValueError(self.base)
             yield wire.decode(line)  # pyright: ignore
 
     def save(self, tail, pending, state) -> None:
         """Write NAME.index."""
-        files.write_parts(self._base + ".index", self._lines(tail, pending, state))
-        for piece in self._retired:
-            files.discard(piece.path)
-        self._retired = []
+        files.write_parts(self.base + ".index", self._lines(tail, pending, state))
+        for number in self.retired:
+            files.discard(self.path_of(number))
+        self.retired = []
 
     def _lines(self, tail, pending, state):
-        drop = [piece.number for piece in self._retired] + ([self._job.number] if self._job else [])
+        drop = self.retired + ([self.job.number] if self.job else [])
         marked = [piece for piece in self.pieces if any(piece.dead)]
-        fields = [("format", _FORMAT), ("epoch", self.epoch), ("tail", tail), ("next", self._next), ("drop", drop)]
-        fields += [("pieces", [[piece.number, piece.first] for piece in self.pieces]), ("marked", len(marked)), ("pending", pending)]
+        fields = [
+            ("format", _FORMAT),
+            ("epoch", self.epoch),
+            ("tail", tail),
+            ("next", self.next_number),
+            ("drop", drop),
+        ]
+        fields += [
+            ("pieces", [[piece.number, piece.first] for piece in self.pieces]),
+            ("marked", len(marked)),
+            ("pending", pending),
+        ]
         yield wire.encode(fields)
         yield wire.encode((("state", state or {}),))
         for piece in marked:
@@ -128,24 +131,25 @@ class Index:
 
     def close(self) -> None:
         """Close the files and forget the lines in RAM."""
-        self._stop_job()
+        self.stop_job()
         for piece in self.pieces:
             piece.close()
         self.pieces = []
-        self._retired = []
+        self.retired = []
         self.forget_live()
 
     def remove(self) -> None:
         """Take the index off the flash: it comes back from the log."""
         self.close()
-        self._next = 1
-        folder, _, name = self._base.rpartition("/")
+        self.next_number = 1
+        folder, _, name = self.base.rpartition("/")
         for file in os.listdir(folder or "/"):
             if file == name + ".index" or (file.startswith(name + ".x") and file[len(name) + 2 :].isdigit()):
                 files.discard(folder + "/" + file)
 
-    def _path(self, number: int) -> str:
-        return self._base + ".x%d" % number
+    def path_of(self, number: int) -> str:
+        """The path of a piece's file."""
+        return self.base + ".x%d" % number
 
     # --- damage
 
@@ -154,17 +158,18 @@ class Index:
         try:
             return function(*arguments)
         except (Damaged, OSError, ValueError, IndexError) as error:
-            self._lose(piece, error)
+            self.lose(piece, error)
             return None
 
-    def _lose(self, piece, error) -> None:
+    def lose(self, piece, error) -> None:
+        """A piece turned out to be damaged: it leaves the index."""
         if piece in self.pieces:
             self.has_lost = True
             self._tell(piece.number, error)
             self._drop(piece)
 
     def _tell(self, number: int, error) -> None:
-        log.warning("index", "%s.x%d is damaged (%s) and is made anew" % (self._base, number, error))
+        log.warning("index", "%s.x%d is damaged (%s) and is made anew" % (self.base, number, error))
 
     # --- what is in it
 
@@ -271,7 +276,7 @@ class Index:
         self.pieces.remove(piece)
         piece.close()
         files.discard(piece.path)
-        self._stop_job()
+        self.stop_job()
         self.sizes.forget()
 
     def insert(self, rows: Live, log_bytes: int, first: int, last: int) -> None:
@@ -280,144 +285,43 @@ class Index:
         self.sizes.forget()
 
     def _insert(self, rows: Live, log_bytes: int, first: int, last: int) -> None:
-        gc.collect()  # so that what stays does not lie behind what goes
-        path = self._path(self._next)
-        try:
-            rows.write(path, self.mean(), self.epoch, log_bytes, first, last)
-            piece = Piece(path, self._next)
-        except OSError as error:
-            raise files.failure(error, path) from None
-        self._next += 1
-        for row in range(len(rows)):
-            if codec.has_bit(rows.dead, row):
-                codec.set_bit(piece.dead, piece.row_of(rows.seqs[row], rows.sessions[row]))
-        at = len(self.pieces)
-        while at and self.pieces[at - 1].first > piece.first:
-            at -= 1
-        self.pieces.insert(at, piece)
+        from engram.store import growing  # when a board only reads, its heap is for searches
 
-    def due(self, is_filling: bool = False) -> list:
-        """The pieces that are to be merged now, old to new; [] if none are.
-
-        While holes are filled, from new to old, only as many of about one size as can be merged at once are.
-        """
-        if is_filling:
-            return self._alike()
-        end = len(self.pieces)
-        while end > 1:
-            start, due = self._due_before(end)
-            if due < end:
-                return self.pieces[max(due, end - _MOST_PIECES) : end]
-            end = start
-        return []
-
-    def _alike(self) -> list:
-        for end in range(len(self.pieces), _MOST_PIECES - 1, -1):
-            some = self.pieces[end - _MOST_PIECES : end]
-            sizes = [piece.log_bytes for piece in some]
-            is_whole = all(some[at].last + 1 == some[at + 1].first for at in range(_MOST_PIECES - 1))
-            if is_whole and max(sizes) * 2 <= sum(sizes):
-                return some
-        return []
-
-    def _due_before(self, end: int) -> tuple:
-        """Of the pieces before `end` that follow each other in the log: where they start, and from where on to merge."""
-        pieces = self.pieces
-        start = end - 1
-        while start and pieces[start - 1].last + 1 == pieces[start].first:
-            start -= 1
-        due = end
-        while due > start and end - due < _MOST_PIECES and pieces[due - 1].log_bytes < 2 * CHUNK_BYTES:
-            due -= 1
-        if end - due < _FRESH_PIECES:
-            return start, end
-        size = sum(piece.log_bytes for piece in pieces[due:end])
-        rows = sum(piece.rows for piece in pieces[due:end])
-        while due > start and end - due < _MOST_PIECES:
-            size, rows, before = size + pieces[due - 1].log_bytes, rows + pieces[due - 1].rows, size
-            if pieces[due - 1].log_bytes > _SHARE * before or rows > _MOST_ROWS:
-                break
-            due -= 1
-        return start, due
+        growing.insert(self, rows, log_bytes, first, last)
 
     def tick(self, is_filling: bool = False) -> bool:
         """Do a slice of merging; whether the index has to be saved.
 
         After a merge that can wait for the next piece: until then the pieces stay of which the merged one was made.
         """
-        due = () if self._job else self._untidy() or self.due(is_filling)
-        if not (self._job or due):
-            return False
-        try:
-            if due:
-                gc.collect()
-                from engram.store.merge import Merge  # when a board only reads, its heap is for searches
+        from engram.store import growing
 
-                self._job = Merge(due, self._path(self._next), self._next, self._left if len(due) == 1 else None)
-                self._next += 1
-            if self._job.step():
-                return False
-            self._finish(self._job)
-        except (Damaged, ValueError, IndexError):
-            # Which one it is, and that it leaves, is found when it is read for a search or checked now.
-            self._find_damage(self._job.pieces if self._job else due)
-            self._stop_job()
-            return False
-        except OSError as error:
-            self._stop_job()
-            raise files.failure(error, self._base) from None
-        is_tidy = len(self._job.pieces) == 1
-        self._job = None
-        return is_filling or is_tidy
+        return growing.step(self, is_filling)
 
     def tidy(self, left) -> None:
         """Make the pieces of now that have dead rows anew, in tick(), without what has left the log (see Merge)."""
-        self._tidy_below = self._next
-        self._left = left
+        self.tidy_below = self.next_number
+        self.left = left
 
     @property
     def is_tidying(self) -> bool:
         """Whether there are pieces to be made anew."""
-        return bool(self._untidy())
+        from engram.store import growing
 
-    def _untidy(self) -> list:
-        """A piece that is to be made anew, in a list; [] if none is."""
-        for piece in self.pieces:
-            if piece.number < self._tidy_below and any(piece.dead):
-                return [piece]
-        return []
+        return bool(growing.untidy(self))
 
     @property
     def is_busy(self) -> bool:
         """Whether there is merging to do."""
-        return self._job is not None or bool(self._untidy() or self.due())
+        from engram.store import growing
 
-    def _finish(self, job) -> None:
-        gc.collect()
-        at = self.pieces.index(job.pieces[0])
-        made = []
-        if job.rows:
-            made.append(Piece(job.path, job.number))
-            job.take_over_dead(made[0])
-        else:
-            job.abandon()
-        self.pieces[at : at + len(job.pieces)] = made
-        if job.rows < sum(old.rows for old in job.pieces):
-            self.sizes.forget()
-        for old in job.pieces:
-            old.close()
-            self._retired.append(old)
+        return self.job is not None or bool(growing.untidy(self) or growing.due(self))
 
-    def _stop_job(self) -> None:
-        if self._job is not None:
-            self._job.abandon()
-            self._job = None
-
-    def _find_damage(self, pieces: list) -> None:
-        """Let the pieces leave that a merge could not read; all of them if it does not show which."""
-        if all([self.guarded(piece, _read_through, piece) for piece in pieces]):
-            for piece in pieces:
-                self._lose(piece, "it cannot be merged")
+    def stop_job(self) -> None:
+        """Give up the merge that is under way."""
+        if self.job is not None:
+            self.job.abandon()
+            self.job = None
 
     # --- searching
 
@@ -497,13 +401,13 @@ class Index:
 
     def names(self):
         """Yield the labels that people see, each once, in the order of their bytes."""
-        yield from in_order([iter(sorted(self.live.names))] + [self._names_of(piece) for piece in self.pieces])
+        yield from in_order([iter(self.live.names())] + [self._names_of(piece) for piece in self.pieces])
 
     def _names_of(self, piece):
         try:
             yield from piece.names()
         except (Damaged, OSError, ValueError, IndexError) as error:
-            self._lose(piece, error)
+            self.lose(piece, error)
 
 
 def enough_for_piece(rows: Live, log_bytes: int) -> bool:
@@ -514,15 +418,6 @@ def enough_for_piece(rows: Live, log_bytes: int) -> bool:
 def _seqs_having(piece, hash: int) -> list:
     found = piece.find(hash)
     return [piece.row(row)[0] for row, _ in decoded(piece, found, hash)] if found else []
-
-
-def _read_through(piece) -> bool:
-    """Whether buckets and rows can be read; Damaged if not."""
-    for number in range(piece.buckets):
-        piece.bucket(number)
-    for row in range(piece.rows):
-        piece.row(row)
-    return True
 
 
 def _mark(piece, hash: int, bits: bytearray) -> None:

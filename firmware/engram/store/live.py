@@ -43,7 +43,7 @@ class Live:
 
     def clear(self) -> None:
         """Begin again without rows."""
-        self.names = []
+        self._names = bytearray()  # each with its length before it: as strings they would take thrice the heap
         self.words = 0
         self._rows = 0
         for at in range(len(self.dead)):
@@ -78,8 +78,8 @@ class Live:
             length += 1
         for label in labels:
             self._put(label, row)
-            if label[0] in "#%" and label not in self.names:
-                self.names.append(label)
+            if label[0] in "#%":
+                self._put_name(label.encode())
         self.previous[row] = self._last_of(session) if session else NO_ROW
         self.seqs[row] = seq
         self.offsets[row] = offset
@@ -88,6 +88,22 @@ class Live:
         self.lengths[row] = min(length, 0xFFFF)
         self.words += length
         self._rows += 1
+
+    def _put_name(self, name: bytes) -> None:
+        name = bytes((len(name),)) + name
+        if self._names.find(name) < 0:
+            self._names.extend(name)
+
+    def names(self) -> list:
+        """The labels that people see, in order."""
+        found = []
+        at = 0
+        while at < len(self._names):
+            end = at + 1 + self._names[at]
+            found.append(str(self._names[at + 1 : end], "utf-8"))
+            at = end
+        found.sort()
+        return found
 
     def _last_of(self, session: int) -> int:
         for row in range(self._rows - 1, -1, -1):

@@ -53,6 +53,7 @@ class Log:
     def reset(self) -> None:
         """Know of no segment."""
         self.is_recovered = False  # whether the live segment was begun anew because it was lost
+        self._sound = set()  # numbers of segments that were looked through for damage
         self.sealed = []  # [number, first seq, bytes] of the sealed segments, ascending
         self.live = 1  # number of the live segment
         self.size = 0  # bytes of the live segment
@@ -257,9 +258,20 @@ class Log:
                 file = self._file_of(number)
                 # A file that is missing has left the list: then another segment has the line, or none.
                 if file is not None:
-                    return lookup.find(file, seq, offset, place[1:])
+                    line = lookup.find(file, seq, offset, place[1:])
+                    if line is not None or not self._mend(number):
+                        return line
             except OSError as error:
                 raise files.failure(error, self.path(number)) from None
+
+    def _mend(self, number: int) -> bool:
+        """Take damage out of a segment in which a line was not found; whether there was some. Once for each segment, since a
+        line may just have gone.
+        """
+        if number in self._sound:
+            return False
+        self._sound.add(number)
+        return not self.repair.is_sound(self.path(number)) and self._set_aside(number)
 
     def _segment_of(self, seq: int):
         """(number, where its lines begin, first seq, bytes, first seq after it) of a seq's segment, else of the oldest."""
@@ -329,7 +341,7 @@ class Log:
             file = self._file_of(number)
             if file is None:
                 continue
-            offset = lookup.place(file, seq, *bounds)[0]
+            offset = lookup.place(file, seq, *bounds)[0]  # pyright: ignore
             before = seq - 1
             seq = max(seq, bounds[3])
             for place in self.scan(number, offset, min(to_seq, seq - 1), before):
@@ -341,7 +353,7 @@ class Log:
         """
         if offset == self.size:
             lines = lookup.lines_before(self._file, offset)[0]
-            self._file.seek(offset - 1)
+            files.seek(self._file, offset - 1)
             is_there = self._file.read(1) == b"\n" and (lines[0]["seq"] < seq if lines else offset == self.start)
         else:
             line = lookup.line_at(self._file, offset)

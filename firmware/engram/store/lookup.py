@@ -1,11 +1,12 @@
 """Finds a line of a segment by its seq, with a few small reads: seqs count up with the offset, and about evenly."""
 
-from engram import wire
+from engram import files, wire
 from engram.compat import const
 
 _BUFFER = const(512)
 _BACKWARDS = const(2048)  # bytes read at once when lines are read backwards
 _LINE = const(384)  # bytes that hold most lines
+_MORE = const(128)  # bytes that are read of a longer line at once: no large part of the heap is needed in one piece
 _SEQ = const(24)  # bytes that hold how a line begins, {"seq":123456789,
 _COMMA = const(0x2C)
 _PROBES = const(24)  # by then what is left is read through
@@ -61,7 +62,7 @@ def _line_from(file, guess: int, low: int, high: int, seq: int, is_careful: bool
 
     The seq is -1 where there is nothing but damage; it is above all others where no line begins before `high`.
     """
-    file.seek(guess)
+    files.seek(file, guess)
     data = file.read(_BUFFER)
     at = 0
     if guess > low:
@@ -70,13 +71,13 @@ def _line_from(file, guess: int, low: int, high: int, seq: int, is_careful: bool
             guess = _next_line(file, guess + len(data), high)
             if guess < 0:
                 return high, wire.MAX_SEQ
-            file.seek(guess)
+            files.seek(file, guess)
             data = file.read(_SEQ)
     found = -1, -1
     while at < len(data):
         here = _seq_of(data, at)
         if here < 0 and len(data) - at < _SEQ:
-            file.seek(guess + at)
+            files.seek(file, guess + at)
             here = _seq_of(file.read(_SEQ), 0)
         if is_careful and here >= 0 and line_at(file, guess + at) is None:
             here = -1
@@ -93,7 +94,7 @@ def _line_from(file, guess: int, low: int, high: int, seq: int, is_careful: bool
 def _next_line(file, offset: int, high: int) -> int:
     """Where the first line after an offset begins, -1 if none does before `high`."""
     while offset < high:
-        file.seek(offset)
+        files.seek(file, offset)
         data = file.read(_BUFFER)
         at = data.find(b"\n") + 1
         if at:
@@ -106,11 +107,11 @@ def _next_line(file, offset: int, high: int) -> int:
 
 def line_at(file, offset: int):
     """The line that begins at an offset as a dict, None if no whole one does."""
-    file.seek(offset)
+    files.seek(file, offset)
     data = file.read(_LINE)
     end = data.find(b"\n")
     while end < 0 and data and len(data) < wire.MAX_LINE:
-        more = file.read(_BUFFER)
+        more = file.read(_MORE)
         if not more:
             return None
         end = more.find(b"\n")

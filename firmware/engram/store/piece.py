@@ -15,13 +15,15 @@ neighbours in its session stand beside it and a session is one run of rows; a lo
     directory            where each bucket is and, in the lowest byte, a sixteenth of its size, rounded up, 255 for more (4)
     footer               see _FOOTER; its crc covers runs, names, directory and footer
 
-All numbers little-endian. Bucket b has the hashes from b * 2^24 / buckets on. A check is of a crc32's low bits.
+All numbers little-endian. Bucket b has the hashes from b * 2^24 / buckets on. A check is of a crc32's low bits;
+that of a bucket begins with its number plus 1, so that blank bytes are no empty bucket.
 """
 
 import struct
 from array import array
 from binascii import crc32
 
+from engram import files
 from engram.compat import const
 from engram.store import codec
 
@@ -38,6 +40,8 @@ ROW_BYTES = 11
 TERM_BYTES = 8
 _LARGEST_BUCKET = const(16384)
 SINGLE_BYTES = 5
+BUCKETS_BITS = const(6)
+BUCKETS_A_PART = const(64)
 RUNS_A_MARK = 64
 """Runs between two that are kept in RAM."""
 
@@ -107,13 +111,17 @@ class Piece(Footer):
         if self.runs_at - self.rows_at != ROW_BYTES * self.rows or not self.buckets or not self.runs:
             raise Damaged("no sense in the footer")
         self._check(end, crc)
-        self._directory = self._table(self.directory_at, self.buckets)
+        # In parts, as a long one would not fit a heap in pieces.
+        self._directory = [
+            self._table(self.directory_at + 4 * first, min(BUCKETS_A_PART, self.buckets - first))
+            for first in range(0, self.buckets, BUCKETS_A_PART)
+        ]
         marks = 3 * -(-self.runs // RUNS_A_MARK)
         self._marks_at = self.names_at - 4 * marks
         self._marks = self._table(self._marks_at, marks)
 
     def _check(self, end: int, wanted: int) -> None:
-        self._file.seek(self.runs_at)
+        files.seek(self._file, self.runs_at)
         left = end - self.runs_at
         view = memoryview(bytearray(_BUFFER))
         crc = 0
@@ -131,7 +139,7 @@ class Piece(Footer):
         self._file.close()
 
     def _read(self, at: int, size: int) -> bytes:
-        self._file.seek(at)
+        files.seek(self._file, at)
         data = self._file.read(size)
         if len(data) != size:
             raise Damaged("too short")
@@ -139,7 +147,7 @@ class Piece(Footer):
 
     def _table(self, at: int, count: int) -> array:
         table = array("I", bytes(4 * count))
-        self._file.seek(at)
+        files.seek(self._file, at)
         self._file.readinto(table)
         return table
 
@@ -166,9 +174,9 @@ class Piece(Footer):
 
     def bucket(self, number: int) -> tuple:
         """(bytes of the terms with lists, bytes of all terms) of a bucket; Damaged if its check does not fit."""
-        entry = self._directory[number]
+        entry = self._directory[number >> BUCKETS_BITS][number & BUCKETS_A_PART - 1]
         self.bucket_at = entry >> 8
-        self._file.seek(self.bucket_at)
+        files.seek(self._file, self.bucket_at)
         data = self._file.read((entry & 0xFF) << 4)
         lists = (data[0] | data[1] << 8) * TERM_BYTES
         end = 6 + lists + (data[2] | data[3] << 8) * SINGLE_BYTES
@@ -178,7 +186,7 @@ class Piece(Footer):
                 raise Damaged("a bucket is cut")
             data += self._file.read(end - len(data))
         terms = data[6:end]
-        if crc32(terms) & 0xFFFF != data[4] | data[5] << 8:
+        if crc32(terms, number + 1) & 0xFFFF != data[4] | data[5] << 8:
             raise Damaged("a bucket's check does not fit")
         return lists, terms
 
@@ -190,7 +198,7 @@ class Piece(Footer):
             return
         view = memoryview(buffer)
         crc = 0
-        self._file.seek(offset)
+        files.seek(self._file, offset)
         while left > 0:
             count = self._file.readinto(view if left >= len(buffer) else view[:left])
             if not count:
@@ -204,7 +212,7 @@ class Piece(Footer):
             yield part
             if left:
                 offset += count
-                self._file.seek(offset)
+                files.seek(self._file, offset)
 
     # --- rows
 
@@ -340,7 +348,7 @@ def decoded(piece: Piece, found, hash: int):
 
 def in_order(lists: list):
     """Yield what several ordered lists (iterators) yield, in order, each thing once."""
-    heads = [(next(names, None), names) for names in lists]
+    heads: list = [(next(names, None), names) for names in lists]
     last = None
     while True:
         heads = [head for head in heads if head[0] is not None]

@@ -18,6 +18,11 @@ class Repair:
         self._lines = lines
         self.damaged = 0
 
+    def is_sound(self, path: str) -> bool:
+        """Whether all lines of a segment are whole."""
+        with open(path, "rb") as file:
+            return all(wire.is_whole(line, ended) for _, line, ended in self._lines(file, 0))
+
     def mend(self, path: str) -> None:
         """Write a segment anew without what is damaged, if anything is."""
         before = self.damaged

@@ -29,7 +29,7 @@ def write(rows: Live, path: str, mean: int, epoch: int, log_bytes: int, first: i
         footer.rows = len(order)
         footer.first, footer.last = first, last
         footer.words, footer.epoch, footer.log_bytes = rows.words, epoch, log_bytes
-        for _ in writer.finish(footer, _runs(rows, order), sorted(rows.names)):
+        for _ in writer.finish(footer, _runs(rows, order), rows.names()):
             pass
     except OSError:
         writer.abandon()

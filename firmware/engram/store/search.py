@@ -85,23 +85,23 @@ class Ranking:
     """One search over an index: its words, what sessions have of them, and the best rows."""
 
     def __init__(self, index, terms, idfs=None):
-        self._index = index
+        self.index = index
         self._pieces = list(index.pieces)  # one that turns out to be damaged keeps its place here
-        self._terms = distinct(terms)
-        self._hashes = [codec.term_hash(term) for term in self._terms]
-        self._places = {}  # place of a piece: where the postings of each term are, or None
-        self._live = {}  # number of a term << ROW_BITS | row in RAM: how often the row has the term
+        self.terms = distinct(terms)
+        self._hashes = [codec.term_hash(term) for term in self.terms]
+        self.places = {}  # place of a piece: where the postings of each term are, or None
+        self.in_ram = {}  # number of a term << ROW_BITS | row in RAM: how often the row has the term
         self._idfs = self._weights(idfs)
         self._sum = sum(self._idfs) or 1
         full = codec.LEVELS[-1] * self._sum
         # Each word counts for one at least: as much room is left in the byte.
         least = sum(1 for idf in self._idfs if idf * codec.LEVELS[0] * 255 < full)
-        self._levels = [_level_table(idf, 255 - least, full) for idf in self._idfs]
-        rarest = sorted(range(len(self._terms)), key=lambda number: (-self._idfs[number], number))
-        self._bits = [-1] * len(self._terms)
+        self.levels = [_level_table(idf, 255 - least, full) for idf in self._idfs]
+        rarest = sorted(range(len(self.terms)), key=lambda number: (-self._idfs[number], number))
+        self._bits = [-1] * len(self.terms)
         for place, number in enumerate(rarest[:_SESSION_TERMS]):
             self._bits[number] = 3 * place
-        self._sessions = [0] * len(self._terms)  # that have a term
+        self._sessions = [0] * len(self.terms)  # that have a term
         self.best = Best(len(self._pieces))
 
     def piece(self, place: int):
@@ -110,12 +110,12 @@ class Ranking:
 
     def frequencies(self) -> dict:
         """{term: number of rows that have it}."""
-        return dict(zip(self._terms, self._having))
+        return dict(zip(self.terms, self._having))
 
     def _weights(self, idfs) -> list:
-        index = self._index
-        self._having = having = [0] * len(self._terms)
-        live = self._live
+        index = self.index
+        self._having = having = [0] * len(self.terms)
+        live = self.in_ram
         for key in index.live.matches({hash: number for number, hash in enumerate(self._hashes)}):
             if key not in live:
                 live[key] = 0
@@ -124,14 +124,14 @@ class Ranking:
         for piece in self._pieces:
             places = index.guarded(piece, self._find, piece)
             if places:
-                self._places[piece.number] = places
+                self.places[piece.number] = places
                 for number, found in enumerate(places):
                     if found:
                         having[number] += found[0]
         documents = index.rows
         return [
             idfs[term] if idfs else inverse_frequency(documents, count) if count else 0
-            for term, count in zip(self._terms, having)
+            for term, count in zip(self.terms, having)
         ]
 
     def _find(self, piece) -> list:
@@ -141,18 +141,18 @@ class Ranking:
 
     def run(self, allowed) -> None:
         """Rank all rows; `allowed` is None or gives a piece's (or the live rows') bits of the rows that may be found."""
-        scratch = self._index.scratch
+        scratch = self.index.scratch
         scratch.clear()
         self._counts, self._last = scratch.counts, scratch.last
-        self._sizes = self._index.sizes.of(self._index)
+        self._sizes = self.index.sizes.of(self.index)
         blocks = []
         buffer = bytearray(_BUFFER)
         for place, piece in enumerate(self._pieces):
-            found = self._places.get(piece.number)
+            found = self.places.get(piece.number)
             if found and any(found):
-                self._index.guarded(piece, self._rank_piece, piece, place, found, blocks, buffer, allowed)
+                self.index.guarded(piece, self._rank_piece, piece, place, found, blocks, buffer, allowed)
             elif piece.has_sessions and max(self._last):
-                self._index.guarded(piece, self._pass_over, piece)
+                self.index.guarded(piece, self._pass_over, piece)
         self._rank_live(len(self._pieces), allowed)
 
     def _rank_piece(self, piece, place: int, found: list, blocks: list, buffer: bytearray, allowed) -> None:
@@ -166,7 +166,7 @@ class Ranking:
         for number, postings in enumerate(found):
             if postings:
                 self._sessions[number] += self._add_term(
-                    piece.read_list(postings, buffer), self._levels[number], self._bits[number], table, blocks
+                    piece.read_list(postings, buffer), self.levels[number], self._bits[number], table, blocks
                 )
         self._collect(piece, place, table, blocks, allowed(piece) if allowed else None)
 
@@ -177,7 +177,6 @@ class Ranking:
 
     def _add_term(self, parts, levels: bytes, bits: int, table: list, blocks: list) -> int:
         """Add a word's weight to the rows that have it, and count those of each session; the number of new sessions."""
-        counts = self._counts
         part_of_table = run = 0
         ends, slots = table[0]
         size = len(slots)
@@ -198,13 +197,8 @@ class Ranking:
                 row += (byte >> 3) + 1
                 if row >= limit:
                     if row >= run_end:
-                        if rows_of_run and bits >= 0:
-                            count = counts[slots[run]]
-                            old = count >> bits & _MOST_COUNT
-                            if not old:
-                                sessions += 1
-                            room = _MOST_COUNT - old
-                            counts[slots[run]] = count + ((rows_of_run if rows_of_run < room else room) << bits)
+                        if rows_of_run:
+                            sessions += self._count(slots[run], rows_of_run, bits)
                             rows_of_run = 0
                         while row >= run_end:
                             run += 1
@@ -215,9 +209,7 @@ class Ranking:
                                 run = 0
                             run_end = ends[run]
                     block, base = blocks[row >> _BLOCK_BITS], row & -_BLOCK
-                    limit = base + _BLOCK
-                    if run_end < limit:
-                        limit = run_end
+                    limit = min(run_end, base + _BLOCK)
                 block[row - base] += levels[byte & 7]
                 rows_of_run += 1
         return sessions + self._count(slots[run], rows_of_run, bits)
@@ -266,7 +258,7 @@ class Ranking:
     # --- live rows
 
     def _rank_live(self, place: int, allowed) -> None:
-        live = self._index.live
+        live = self.index.live
         scores = self._live_scores(live)
         bits = allowed(None) if allowed else None
         totals = array("H", bytes(2 * len(live)))
@@ -290,10 +282,10 @@ class Ranking:
 
     def _live_scores(self, live) -> bytearray:
         scores = bytearray(len(live))
-        mean = self._index.mean()
-        for key, count in self._live.items():
+        mean = self.index.mean()
+        for key, count in self.in_ram.items():
             number, row = key >> ROW_BITS, key & (1 << ROW_BITS) - 1
-            scores[row] += self._levels[number][codec.level(count, live.lengths[row], mean)]
+            scores[row] += self.levels[number][codec.level(count, live.lengths[row], mean)]
             session = live.sessions[row]
             if session:
                 self._sessions[number] += self._count(session % _SLOTS, 1, self._bits[number])
@@ -304,18 +296,21 @@ class Ranking:
     def scored(self, speaker_rows=None) -> list:
         """[(score, place, row, evidence)], best first; `speaker_rows(piece, row)` tells which get a fifth more."""
         top = next(self.best.rows())[0] if self.best.slots else 1
-        prior = self._prior({slot for slot in self.best.slots if slot != _NO_SLOT})
-        prior_top = max(prior.values()) if prior else 0
+        points = self.session_points()
         found = []
         for total, place, row, slot in self.best.rows():
-            score = total * ONE // top
-            if prior_top and slot != _NO_SLOT:
-                score += prior[slot] * ONE // prior_top // 2
+            score = total * ONE // top + points.get(slot, 0)
             if speaker_rows and speaker_rows(self.piece(place), row):
                 score += score // 5
             found.append((-score, place, row, total * self._sum // 255))
         found.sort()
         return [(-score, place, row, evidence) for score, place, row, evidence in found]
+
+    def session_points(self) -> dict:
+        """What a row's score has from its session, by slot."""
+        prior = self._prior({slot for slot in self.best.slots if slot != _NO_SLOT})
+        top = max(prior.values()) if prior else 0
+        return {slot: prior[slot] * ONE // top // 2 for slot in prior} if top else {}
 
     def _prior(self, slots) -> dict:
         """S of some sessions, below 2^17."""

@@ -460,21 +460,31 @@ class Store:
 
     # --- searching
 
-    def search(self, query: Query, limit: int):
+    def search(self, query: Query, limit: int, explain: bool = False):
         """Yield at most `limit` hits, best first; `partial` says whether something may be missing."""
         self._ready()
         self._settle()
         index = self._index
         ranking = self._ranking(query.terms, query.weights)
         ranking.run(filters.allowed(index, query.labels, query.scopes, query.since, query.until))
-        for score, place, row, evidence in ranking.scored(filters.by_speaker(index, query.speaker)):
+        speaker_rows = filters.by_speaker(index, query.speaker)
+        for score, place, row, evidence in ranking.scored(speaker_rows):
+            if limit <= 0:
+                return
             line = self._live_line(ranking.piece(place), row)
-            if line is not None and limit > 0:
+            if line is not None:
                 limit -= 1
                 # One by one, since all lines at once could fill the heap.
-                yield Hit(self._describe(line).number, score, evidence, line)
-            if not limit:
-                return
+                made_of = self._parts(ranking, place, row, speaker_rows) if explain else ()
+                yield Hit(self._describe(line).number, score, evidence, line, made_of)
+
+    def _parts(self, ranking, place: int, row: int, speaker_rows) -> list:
+        from engram.store.explain import parts  # 1 KB of heap, seldom needed
+
+        piece = ranking.piece(place)
+        if piece is None:
+            return parts(ranking, place, row, speaker_rows)
+        return self._index.guarded(piece, parts, ranking, place, row, speaker_rows) or []
 
     def _ranking(self, terms, weights):
         from engram.store.search import Ranking  # 7 KB of heap: not before the first search

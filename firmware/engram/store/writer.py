@@ -7,7 +7,7 @@ from binascii import crc32
 from engram import files
 from engram.compat import const
 from engram.store import codec
-from engram.store.piece import RUNS_A_MARK, SINGLE_BYTES, TERM_BYTES, Footer
+from engram.store.piece import BUCKETS_A_PART, BUCKETS_BITS, RUNS_A_MARK, SINGLE_BYTES, TERM_BYTES, Footer
 
 BUCKET_TERMS = 16
 """About how many terms share a bucket: a bucket is read whole, and each costs 4 bytes of heap."""
@@ -24,7 +24,10 @@ class PieceWriter:
         self.size = 0
         self._file = open(path, "wb")
         self._buckets = max(1, min(0xFFFF, terms // BUCKET_TERMS))  # for about that many terms
-        self._directory = array("I", bytes(4 * self._buckets))
+        self._directory = [
+            array("I", bytes(4 * min(BUCKETS_A_PART, self._buckets - first)))
+            for first in range(0, self._buckets, BUCKETS_A_PART)
+        ]
         self._ended = 0  # buckets that are written
         self._lists = bytearray()  # the bucket's terms
         self._singles = bytearray()
@@ -89,9 +92,10 @@ class PieceWriter:
             lists[term + 5], lists[term + 6], lists[term + 7] = start & 0xFF, start >> 8 & 0xFF, start >> 16
         counts = len(lists) // TERM_BYTES, len(self._singles) // SINGLE_BYTES
         lists.extend(self._singles)
-        self._write(struct.pack("<HHH", counts[0], counts[1], crc32(lists) & 0xFFFF))
+        self._write(struct.pack("<HHH", counts[0], counts[1], crc32(lists, self._ended + 1) & 0xFFFF))
         self._write(lists)
-        self._directory[self._ended] = at << 8 | min(255, self.size - at + 15 >> 4)
+        entry = at << 8 | min(255, self.size - at + 15 >> 4)
+        self._directory[self._ended >> BUCKETS_BITS][self._ended & BUCKETS_A_PART - 1] = entry
         self._ended += 1
         self._lists, self._singles = bytearray(), bytearray()
 
@@ -127,10 +131,12 @@ class PieceWriter:
             self._checked(bytes((len(data),)) + data)
             yield
         footer.directory_at = self.size
-        self._checked(self._directory)
-        self.size += 3 * len(self._directory)  # of which len() counts items
+        for part in self._directory:
+            self._checked(part)
+            self.size += 3 * len(part)  # of which len() counts items
         self._write(footer.pack(crc32(footer.pack(0), self._crc)))
         self._file.close()
+        self._directory = []  # the reader of the piece takes as much of the heap
 
     def _write_runs(self, footer: Footer, runs):
         marks = []

@@ -1,0 +1,40 @@
+"""Tells of what a found row's score is made: see search.py for the formula."""
+
+from engram.store import codec
+from engram.store.idf import ONE
+from engram.store.live import ROW_BITS
+from engram.store.piece import decoded
+
+
+def parts(ranking, place: int, row: int, speaker_rows=None) -> list:
+    """[(what, points), ...] for a row that was found: the words of the query that it has, and what came on top.
+
+    The points add up to the score, but for what each division lost.
+    """
+    top = next(ranking.best.rows())[0]
+    total, slot = next((total, slot) for total, at, other, slot in ranking.best.rows() if (at, other) == (place, row))
+    found = []
+    for number, term in enumerate(ranking.terms):
+        level = _level(ranking, place, row, number)
+        if level is not None:
+            weight = 10 * ranking.levels[number][level]
+            total -= weight
+            found.append((term, weight * ONE // top))
+    found.append(("the turns beside it", total * ONE // top))
+    found.append(("its session", ranking.session_points().get(slot, 0)))
+    if speaker_rows and speaker_rows(ranking.piece(place), row):
+        found.append(("its speaker", sum(points for _, points in found) // 5))
+    return [part for part in found if part[1]]
+
+
+def _level(ranking, place: int, row: int, number: int):
+    """The level of a query's word in a row, None if the row does not have it."""
+    piece = ranking.piece(place)
+    if piece is None:
+        count = ranking.in_ram.get(number << ROW_BITS | row)
+        return count and codec.level(count, ranking.index.live.lengths[row], ranking.index.mean())
+    found = ranking.places[piece.number][number] if piece.number in ranking.places else None
+    for other, level in decoded(piece, found, 0) if found else ():
+        if other == row:
+            return level
+    return None

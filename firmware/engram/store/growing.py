@@ -1,0 +1,162 @@
+"""How the index of a log grows: pieces of what was in RAM, and merges of pieces, in slices.
+
+Pieces are merged when three new ones have come, along with older ones of at most four times the size of all that is merged
+so far: five at most at once. So their number stays about logarithmic, and a row is written anew few times.
+"""
+
+import gc
+
+from engram import files
+from engram.compat import const
+from engram.store import codec
+from engram.store import index as tables
+from engram.store.live import Live
+from engram.store.piece import Damaged, Piece
+
+_MOST_PIECES = const(5)  # that are merged at once: each takes about 4 bytes a session and a kilobyte
+_FRESH_PIECES = const(3)  # made of lines in RAM, before they are merged with what is older
+_SHARE = const(4)  # how many times as large as all that is merged so far an older one may be
+_MOST_ROWS = const(6144)  # of a merged piece: a search takes a byte of heap for each
+
+
+def insert(index, rows: Live, log_bytes: int, first: int, last: int) -> None:
+    """Make a piece of some rows, all that there are from seq `first` to `last`, in its place among the pieces."""
+    gc.collect()  # so that what stays does not lie behind what goes
+    path = index.path_of(index.next_number)
+    try:
+        rows.write(path, index.mean(), index.epoch, log_bytes, first, last)
+        piece = Piece(path, index.next_number)
+    except OSError as error:
+        raise files.failure(error, path) from None
+    index.next_number += 1
+    for row in range(len(rows)):
+        if codec.has_bit(rows.dead, row):
+            codec.set_bit(piece.dead, piece.row_of(rows.seqs[row], rows.sessions[row]))
+    at = len(index.pieces)
+    while at and index.pieces[at - 1].first > piece.first:
+        at -= 1
+    index.pieces.insert(at, piece)
+
+
+def due(index, is_filling: bool = False) -> list:
+    """The pieces that are to be merged now, old to new; [] if none are.
+
+    While holes are filled, from new to old, only as many of about one size as can be merged at once are.
+    """
+    if is_filling:
+        return _alike(index)
+    end = len(index.pieces)
+    while end > 1:
+        start, first = _due_before(index, end)
+        if first < end:
+            return index.pieces[first:end]
+        end = start
+    return []
+
+
+def _alike(index) -> list:
+    for end in range(len(index.pieces), _MOST_PIECES - 1, -1):
+        some = index.pieces[end - _MOST_PIECES : end]
+        sizes = [piece.log_bytes for piece in some]
+        is_whole = all(some[at].last + 1 == some[at + 1].first for at in range(_MOST_PIECES - 1))
+        if is_whole and max(sizes) * 2 <= sum(sizes):
+            return some
+    return []
+
+
+def _due_before(index, end: int) -> tuple:
+    """Of the pieces before `end` that follow each other in the log: where they start, and from where on to merge."""
+    pieces = index.pieces
+    start = end - 1
+    while start and pieces[start - 1].last + 1 == pieces[start].first:
+        start -= 1
+    least = max(start, end - _MOST_PIECES)
+    first = end
+    while first > least and pieces[first - 1].log_bytes < 2 * tables.CHUNK_BYTES:
+        first -= 1
+    if end - first < _FRESH_PIECES:
+        return start, end
+    size = sum(piece.log_bytes for piece in pieces[first:end])
+    rows = sum(piece.rows for piece in pieces[first:end])
+    while first > least:
+        older = pieces[first - 1]
+        rows += older.rows
+        if older.log_bytes > _SHARE * size or rows > _MOST_ROWS:
+            break
+        size += older.log_bytes
+        first -= 1
+    return start, first
+
+
+def step(index, is_filling: bool) -> bool:
+    """Do a slice of merging; whether the index has to be saved.
+
+    After a merge that can wait for the next piece: until then the pieces stay of which the merged one was made.
+    """
+    pieces = [] if index.job else untidy(index) or due(index, is_filling)
+    if not (index.job or pieces):
+        return False
+    try:
+        if pieces:
+            gc.collect()
+            from engram.store.merge import Merge
+
+            index.job = Merge(
+                pieces, index.path_of(index.next_number), index.next_number, index.left if len(pieces) == 1 else None
+            )
+            index.next_number += 1
+        if index.job.step():
+            return False
+        _finish(index, index.job)
+    except (Damaged, ValueError, IndexError):
+        # Which one it is, and that it leaves, is found when it is read for a search or checked now.
+        _find_damage(index, index.job.pieces if index.job else pieces)
+        index.stop_job()
+        return False
+    except OSError as error:
+        index.stop_job()
+        raise files.failure(error, index.base) from None
+    is_tidy = len(index.job.pieces) == 1
+    index.job = None
+    return is_filling or is_tidy
+
+
+def untidy(index) -> list:
+    """A piece that is to be made anew, in a list; [] if none is."""
+    for piece in index.pieces:
+        if piece.number < index.tidy_below and any(piece.dead):
+            return [piece]
+    return []
+
+
+def _finish(index, job) -> None:
+    gc.collect()
+    at = index.pieces.index(job.pieces[0])
+    made = []
+    if job.rows:
+        made.append(Piece(job.path, job.number))
+        job.take_over_dead(made[0])
+    else:
+        job.abandon()
+    index.pieces[at : at + len(job.pieces)] = made
+    if job.rows < sum(old.rows for old in job.pieces):
+        index.sizes.forget()
+    for old in job.pieces:
+        old.close()
+        index.retired.append(old.number)
+
+
+def _find_damage(index, pieces: list) -> None:
+    """Let the pieces leave that a merge could not read; all of them if it does not show which."""
+    whole = [piece for piece in pieces if index.guarded(piece, _read_through, piece)]
+    for piece in whole if len(whole) == len(pieces) else ():
+        index.lose(piece, "it cannot be merged")
+
+
+def _read_through(piece) -> bool:
+    """Whether buckets and rows can be read; Damaged if not."""
+    for number in range(piece.buckets):
+        piece.bucket(number)
+    for row in range(piece.rows):
+        piece.row(row)
+    return True

@@ -1,0 +1,63 @@
+"""The figures of an evaluation, counted by hand."""
+
+from eval_metrics import Answer, all_figures, figures, length, packed
+from eval_sets import Question, Turn
+
+LENGTHS = {"a": 300, "b": 400, "c": 200, "d": 100}
+
+
+def _answer(ranked: str, evidence: str, category: int = 1) -> Answer:
+    return Answer(Question("?", tuple(evidence), category), list(ranked), {**dict.fromkeys(ranked, 0), **LENGTHS})
+
+
+def test_a_hit_is_any_evidence_among_the_first():
+    found = figures([_answer("xad", "ab"), _answer("axd", "d")])
+    assert (found["hit@1"], found["hit@5"]) == (0.0, 1.0)
+
+
+def test_frac_is_the_mean_share_of_the_evidence_among_the_first_ten():
+    assert figures([_answer("xa", "ab"), _answer("a", "a"), _answer("efghijklmna", "a")])["frac@10"] == 0.5
+
+
+def test_evidence_that_is_named_twice_counts_once():
+    assert figures([_answer("a", "aab")])["frac@10"] == 0.5
+
+
+def test_a_turn_that_does_not_fit_is_skipped_and_the_next_one_taken():
+    assert packed(_answer("abcd", "a"), 150) == ["a", "c", "d"]
+
+
+def test_a_turn_counts_with_all_that_a_prompt_needs_of_it():
+    turn = Turn("a", 1, 0, "Ann", "Look.", "a kayak")
+    assert length(turn) == len("[2023-05-08] Ann: Look. (a kayak)")
+
+
+def test_hits_inside_a_budget_are_those_of_the_turns_that_fit():
+    found = figures([_answer("abcd", "b"), _answer("abcd", "d")])
+    assert (found["hit@150t"], found["hit@300t"]) == (0.5, 1.0)
+
+
+def test_empty_is_the_share_of_searches_without_an_answer():
+    found = figures([_answer("", "a"), _answer("a", "a"), _answer("a", ""), _answer("", "")])
+    assert (found["empty"], found["hit@1"]) == (0.5, 0.5)
+
+
+def test_the_fifth_category_stands_apart():
+    result = all_figures({"one": [_answer("a", "a", 1), _answer("b", "a", 5)]})
+    assert (result["hit@1"], result["categories"]) == (
+        1.0,
+        {"1": figures([_answer("a", "a", 1)]), "5": figures([_answer("b", "a", 5)])},
+    )
+
+
+def test_conversations_are_also_given_apart():
+    result = all_figures({"one": [_answer("a", "a")], "two": [_answer("b", "a"), _answer("b", "a")]})
+    assert (result["hit@1"], result["conversations"], result["each"]) == (
+        0.3333,
+        2,
+        {"one": figures([_answer("a", "a")]), "two": figures([_answer("b", "a")] * 2)},
+    )
+
+
+def test_no_questions_give_no_figures_but_zero():
+    assert not any(figures([]).values())

@@ -1,0 +1,46 @@
+"""The evaluation as it is typed, on a small set: the board's engine and the one in floats."""
+
+import json
+from pathlib import Path
+
+import pytest
+from eval_samples import QUESTIONS, write
+
+import eval_retrieval
+import get_micropython
+
+BOARD = pytest.param(
+    "board",
+    marks=pytest.mark.skipif(
+        not get_micropython.usable(get_micropython.HOME / "32", 32), reason="there is no 32-bit MicroPython"
+    ),
+)
+
+engines = pytest.mark.parametrize("engine", [BOARD, "recipe"])
+
+
+def _evaluate(folder: Path, engine: str) -> list[dict]:
+    assert eval_retrieval.main(["--engine", engine, str(write(folder / "sets")), str(folder / "out")]) == 0
+    return [json.loads(line) for line in (folder / "out" / "one.jsonl").read_text().splitlines()]
+
+
+@engines
+def test_each_question_gets_its_line_in_order(tmp_path: Path, engine: str):
+    assert [line["question"] for line in _evaluate(tmp_path, engine)] == [one["question"] for one in QUESTIONS]
+
+
+@engines
+def test_the_turn_that_answers_comes_first(tmp_path: Path, engine: str):
+    assert [line["ranked"][:1] for line in _evaluate(tmp_path, engine)] == [["a1"], ["a2"], ["b1"], []]
+
+
+@engines
+def test_the_figures_are_kept_and_printed_last(tmp_path: Path, engine: str, capsys: pytest.CaptureFixture[str]):
+    _evaluate(tmp_path, engine)
+    kept = json.loads((tmp_path / "out" / "figures.json").read_text())
+    assert kept == json.loads(capsys.readouterr().out.splitlines()[-1])
+
+
+def test_a_set_that_cannot_be_read_is_told_and_is_a_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    assert eval_retrieval.main([str(tmp_path / "none"), str(tmp_path / "out")]) == 1
+    assert capsys.readouterr().err.endswith("none is not a folder.\n")

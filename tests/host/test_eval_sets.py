@@ -1,0 +1,89 @@
+"""The sets of an evaluation: what is read, and what is told of one that is wrong."""
+
+from pathlib import Path
+
+import pytest
+from eval_samples import QUESTIONS, TURNS, write
+
+from eval_sets import BadSet, load
+
+
+def _told(folder: Path) -> str:
+    with pytest.raises(BadSet) as caught:
+        load(folder, pytest.fail)
+    return str(caught.value)
+
+
+def _changed(lines, **fields):
+    return [{**lines[0], **fields}, *lines[1:]]
+
+
+def test_a_set_is_read_with_times_in_greenwich(tmp_path: Path):
+    (one,) = load(write(tmp_path), pytest.fail)
+    assert (one.name, one.turns[0].at, one.turns[2].caption) == ("one", 1709373600, "a photo of a yellow kayak 🛶")
+
+
+def test_conversations_come_in_the_order_of_their_names(tmp_path: Path):
+    for name in ("b", "a"):
+        write(tmp_path, name=name)
+    assert [one.name for one in load(tmp_path, pytest.fail)] == ["a", "b"]
+
+
+def test_a_folder_that_is_not_there_is_told(tmp_path: Path):
+    assert "is not a folder" in _told(tmp_path / "none")
+
+
+def test_a_folder_without_conversations_is_told(tmp_path: Path):
+    assert "has no folders" in _told(tmp_path)
+
+
+def test_a_missing_file_is_told_by_its_name(tmp_path: Path):
+    (write(tmp_path) / "one" / "questions.jsonl").unlink()
+    assert "questions.jsonl cannot be read" in _told(tmp_path)
+
+
+def test_an_empty_file_is_told(tmp_path: Path):
+    write(tmp_path, turns=[])
+    assert "turns.jsonl is empty" in _told(tmp_path)
+
+
+def test_a_line_that_is_no_json_is_told_with_its_number(tmp_path: Path):
+    with (write(tmp_path) / "one" / "turns.jsonl").open("a") as file:
+        file.write("{oh\n")
+    assert _told(tmp_path).endswith("line 5: is not JSON.")
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"session": "1"}, "session is missing or is not of the kind int."),
+        ({"session": 0}, "session must be 1 or more."),
+        ({"text": None}, "text is missing or is not of the kind str."),
+        ({"date": "yesterday"}, "the date 'yesterday' is none, such as 2023-05-08T13:56:00."),
+        ({"id": "a2"}, "the id a2 stands there twice."),
+    ],
+)
+def test_a_wrong_turn_is_told_with_its_reason(tmp_path: Path, fields, sentence: str):
+    write(tmp_path, turns=_changed(TURNS, **fields))
+    assert _told(tmp_path).endswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"evidence": "a1"}, "evidence is missing or is not of the kind list."),
+        ({"evidence": [1]}, "evidence must be a list of ids."),
+        ({"category": True}, "category is missing or is not of the kind int."),
+    ],
+)
+def test_a_wrong_question_is_told_with_its_reason(tmp_path: Path, fields, sentence: str):
+    write(tmp_path, questions=_changed(QUESTIONS, **fields))
+    assert _told(tmp_path).endswith(sentence)
+
+
+def test_evidence_that_is_no_turn_is_told_and_does_not_stop_the_evaluation(tmp_path: Path):
+    told: list[str] = []
+    load(write(tmp_path, questions=_changed(QUESTIONS, evidence=["a1", "z9"])), told.append)
+    assert [line.rpartition(": ")[2] for line in told] == [
+        "the evidence z9 is not among the turns; it counts as not found."
+    ]

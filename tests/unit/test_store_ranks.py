@@ -1,0 +1,37 @@
+"""Ranks at the limits of the integers they are worked out in."""
+
+from engram import text
+from engram.store.entry import Entry, Query
+from engram.store.log import Log
+from engram.store.store import Store
+from support import folder
+
+COMMON = ["w%d" % number for number in range(23)]
+
+
+class Owner:
+    """Every line is an entry without labels."""
+
+    def describe(self, line):
+        return Entry(line["seq"], text.terms(line["text"]), (), 0, 0, (), (), 0)
+
+    def observe(self, line):
+        pass
+
+    def state(self):
+        return {}
+
+    def restore(self, state):
+        pass
+
+
+def test_many_words_that_stand_everywhere_do_not_drown_the_rare_one():
+    store = Store(Log(folder(), "log"), Owner())
+    store.open()
+    for _ in range(60):
+        store.append([("text", " ".join(COMMON))])
+    wanted = store.append([("text", " ".join(COMMON) + " rare" * 9)])
+    for _ in range(40):
+        store.append([("text", " ".join(COMMON))])
+    query = Query(text.terms(" ".join(COMMON) + " rare"), (), (), 0, 0, "", None)
+    assert [hit.number for hit in store.search(query, 1)] == [wanted]

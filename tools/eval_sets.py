@@ -1,0 +1,134 @@
+"""The sets of an evaluation: a folder of folders NAME/{turns,questions}.jsonl, read and checked.
+
+turns.jsonl        {"id","session","date","speaker","text"[,"caption"]}, in the order in which they were said
+questions.jsonl    {"question","evidence":[ids of turns],"category"}
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+
+class BadSet(Exception):
+    """A set cannot be used; the message says where and why."""
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One message; `at` is its moment in Unix seconds, `session` its thread's number from 1 on."""
+
+    id: str
+    session: int
+    at: int
+    speaker: str
+    text: str
+    caption: str = ""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question, the ids of the turns that answer it, and its kind."""
+
+    text: str
+    evidence: tuple[str, ...]
+    category: int
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """The turns of two people, and questions about them."""
+
+    name: str
+    turns: list[Turn]
+    questions: list[Question]
+
+
+def load(sets: Path, warn: Callable[[str], None]) -> list[Conversation]:
+    """All conversations of a folder; BadSet if one cannot be read."""
+    if not sets.is_dir():
+        raise BadSet(f"{sets} is not a folder.")
+    folders = sorted(folder for folder in sets.iterdir() if folder.is_dir() and not folder.name.startswith("."))
+    if not folders:
+        raise BadSet(f"{sets} has no folders NAME with turns.jsonl and questions.jsonl.")
+    return [_conversation(folder, warn) for folder in folders]
+
+
+def _conversation(folder: Path, warn: Callable[[str], None]) -> Conversation:
+    turns: dict[str, Turn] = {}
+    for place, line in _lines(folder / "turns.jsonl"):
+        turn = _turn(place, line)
+        if turn.id in turns:
+            raise BadSet(f"{place}: the id {turn.id} stands there twice.")
+        turns[turn.id] = turn
+    questions = []
+    for place, line in _lines(folder / "questions.jsonl"):
+        question = _question(place, line)
+        for missing in set(question.evidence) - set(turns):
+            # The set's mistake, and no reason to give nothing: the figures then count it against the engine.
+            warn(f"{place}: the evidence {missing} is not among the turns; it counts as not found.")
+        questions.append(question)
+    return Conversation(folder.name, list(turns.values()), questions)
+
+
+def _lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Where a line stands, and its object."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise BadSet(f"{path} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise BadSet(f"{path} is not UTF-8.") from None
+    found = False
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        found = True
+        place = f"{path}, line {number}"
+        try:
+            value = json.loads(line)
+        except ValueError:
+            raise BadSet(f"{place}: is not JSON.") from None
+        if not isinstance(value, dict):
+            raise BadSet(f"{place}: is not an object.")
+        yield place, value
+    if not found:
+        raise BadSet(f"{path} is empty.")
+
+
+def _turn(place: str, line: dict[str, Any]) -> Turn:
+    session = _field(place, line, "session", int)
+    if session < 1:
+        raise BadSet(f"{place}: session must be 1 or more.")
+    return Turn(
+        _field(place, line, "id", str),
+        session,
+        _moment(place, _field(place, line, "date", str)),
+        _field(place, line, "speaker", str),
+        _field(place, line, "text", str),
+        _field(place, line, "caption", str) if line.get("caption") else "",
+    )
+
+
+def _question(place: str, line: dict[str, Any]) -> Question:
+    evidence = _field(place, line, "evidence", list)
+    if not all(isinstance(id_, str) for id_ in evidence):
+        raise BadSet(f"{place}: evidence must be a list of ids.")
+    return Question(_field(place, line, "question", str), tuple(evidence), _field(place, line, "category", int))
+
+
+def _field(place: str, line: dict[str, Any], name: str, kind: type) -> Any:
+    value = line.get(name)
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise BadSet(f"{place}: {name} is missing or is not of the kind {kind.__name__}.")
+    return value
+
+
+def _moment(place: str, date: str) -> int:
+    try:
+        moment = datetime.fromisoformat(date)
+    except ValueError:
+        raise BadSet(f"{place}: the date {date!r} is none, such as 2023-05-08T13:56:00.") from None
+    return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
