@@ -1,13 +1,14 @@
 # Engram. `make` alone lists the targets.
 PYTHON ?= python3
+SETS ?= ../shared/data/locomo
 BIN = .venv/bin
 export PYTHONPATH = host
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: help run test lint format lock clean
+.PHONY: help run test soak eval lint format lock clean
 
 help:  ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  make %-8s %s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 run:  ## chat in the terminal with the firmware (LLM=script: with a scripted model; REPL=1: Ctrl-C gives the prompt)
 	@$(PYTHON) tools/get_micropython.py 64 >/dev/null
@@ -15,6 +16,16 @@ run:  ## chat in the terminal with the firmware (LLM=script: with a scripted mod
 
 test: .venv micropython  ## run all tests (ARGS="..." goes to pytest)
 	@$(BIN)/pytest -n 2 --dist loadgroup $(ARGS)
+
+soak: .venv micropython  ## run the long tests: power cuts at every change of the flash, and more (an hour and longer)
+	@$(BIN)/pytest -n 2 --dist loadgroup -m soak $(ARGS)
+
+eval: .venv micropython  ## ask the questions of a set about a board's memory and count what is found (SETS=folder)
+	@if [ -d "$(SETS)" ]; then $(BIN)/python tools/eval_retrieval.py --engine board "$(SETS)" build/eval; \
+	else echo "$(SETS) is not there: name a folder of conversations with SETS=..."; fi
+
+bench-store: .venv micropython  ## measure the store at five sizes, up to 10,000 turns and records (ARGS="1000": at these)
+	@$(BIN)/python tools/bench_store.py $(ARGS)
 
 lint: .venv  ## check style and types of all code
 	@$(BIN)/ruff check .

@@ -9,9 +9,11 @@ kept in build/bench/store.json. The texts are from LoCoMo, varied, where that fo
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import firmware_build
@@ -22,14 +24,24 @@ LOCOMO = ROOT.parent / "shared" / "data" / "locomo"
 OUT = ROOT / "build" / "bench" / "store.json"
 SIZES = (1000, 2000, 4000, 7000, 10000)
 SESSIONS = 400
-HEAP = 160 << 10
-HEAP_STEP = 1024
+SEARCHES = 200
+CHAT_LINES = 800
+"""Lines that are appended after the last size, as whole chat turns."""
 
-WORST = {
+HEAP = 128 << 10
+HEAP_STEP = 1024
+ROOMY = 192 << 10
+"""A heap for finding out what a smaller one lacks."""
+
+KEYS = (
     "put_erases", "put_max_erases", "put_max_loops", "put_programmed_bytes", "open_read_bytes", "open_heap_bytes",
     "search_p50_read_bytes", "search_p95_read_bytes", "search_p50_loops", "search_p95_loops", "search_peak_heap_bytes",
-    "update_read_bytes", "forget_erases", "index_to_log", "rebuild_seconds",
-}  # fmt: skip
+    "update_read_bytes", "update_erases", "forget_read_bytes", "forget_erases", "index_to_log", "rebuild_seconds",
+    "chat_turn_erases", "least_heap_bytes",
+)  # fmt: skip
+"""In the order of the table. put_erases and put_programmed_bytes are means of all puts up to n, put_max_* the worst of them."""
+
+Figures = dict[str, float]
 
 SYLLABLES = [first + last for first in "bdfghklmnprstvw" for last in "aeiou"]
 
@@ -97,27 +109,37 @@ class Board:
         self.texts, self.queries = folder / "texts.jsonl", folder / "queries.txt"
         self.kind = kind
 
-    def run(self, *steps: str, heap: int = HEAP) -> dict[str, float]:
+    def run(self, *steps: str, heap: int = HEAP, flash: Path | None = None) -> Figures:
         """Run steps; their figures. BoardFailed when it fails."""
         path = [firmware_build.FIRMWARE, firmware_build.SIM, firmware_build.OUT / "tools" / "board", Path(".frozen")]
         command = [str(get_micropython.HOME / "32"), "-X", f"heapsize={heap}", "-m", "store_bench"]
         done = subprocess.run(
-            [*command, str(self.flash), self.kind, str(self.texts), str(self.queries), *steps],
+            [*command, str(flash or self.flash), self.kind, str(self.texts), str(self.queries), *steps],
             capture_output=True,
             text=True,
             env={**os.environ, "MICROPYPATH": ":".join(str(folder) for folder in path)},
         )
-        if done.returncode:
+        if done.returncode or "Traceback" in done.stderr:
             raise BoardFailed(done.stdout[-500:] + done.stderr[-2000:])
-        figures: dict[str, float] = {}
+        figures: Figures = {}
         for line in done.stdout.splitlines():
             if line.startswith("{"):
                 figures.update(json.loads(line))
         return figures
 
+    def run_on_copy(self, *steps: str) -> Figures:
+        """As run(), on a copy of the flash."""
+        copy = self.flash.with_suffix(".copy")
+        shutil.copyfile(self.flash, copy)
+        try:
+            return self.run(*steps, flash=copy)
+        finally:
+            copy.unlink()
 
-def least_heap(board: Board, low: int, high: int) -> int:
-    """The smallest heap with which 200 searches pass."""
+
+def least_heap(board: Board) -> int:
+    """The smallest heap, in steps of HEAP_STEP, with which the searches pass."""
+    low, high = 64 << 10, ROOMY
     while high - low > HEAP_STEP:
         middle = (low + high) // 2
         try:
@@ -128,70 +150,66 @@ def least_heap(board: Board, low: int, high: int) -> int:
     return high
 
 
-def base_heap(board: Board) -> int:
-    """The smallest heap with which the store opens."""
-    low, high = 16 << 10, HEAP
-    while high - low > HEAP_STEP:
-        middle = (low + high) // 2
-        try:
-            board.run("open", heap=middle)
-            high = middle
-        except BoardFailed:
-            low = middle
-    return high
-
-
-def measure(folder: Path, kind: str) -> list[dict[str, float]]:
+def measure(folder: Path, kind: str, sizes: Sequence[int]) -> list[Figures]:
     """The figures of one kind of store at each size."""
     board = Board(folder, kind)
-    found = []
-    for size in SIZES:
-        figures = board.run("open", f"put:{size}")
-        figures.update(board.run("open", "search"))
-        open_heap = board.run("open")["open_heap_bytes"]
-        figures["open_heap_bytes"] = open_heap
-        if size == SIZES[-1]:
-            least = base_heap(board)
-            figures["search_peak_heap_bytes"] = least_heap(board, least, HEAP) - least
-            copy = folder / "copy.bin"
-            copy.write_bytes(board.flash.read_bytes())
-            figures.update(board.run("open", "change"))
-            figures.update(board.run("open", "rebuild"))
-            board.flash.write_bytes(copy.read_bytes())
+    found: list[Figures] = []
+    puts = erases = programmed = 0.0
+    worst = {"put_max_erases": 0.0, "put_max_loops": 0.0}
+    for size in sizes:
+        figures: Figures = {"n": size}
+        put = board.run("open", f"put:{size}")
+        puts, erases, programmed = puts + put["puts"], erases + put["erases"], programmed + put["programmed_bytes"]
+        worst = {key: max(worst[key], put[key]) for key in worst}
+        figures |= {"put_erases": erases / puts, "put_programmed_bytes": programmed / puts, **worst}
+        figures["index_to_log"] = put["index_to_log"]
+        figures |= board.run("open", "search")
+        least = least_heap(board)
+        figures |= {"least_heap_bytes": least, "search_peak_heap_bytes": least - figures.pop("used_heap_bytes")}
+        for step in ("change", "rebuild"):
+            changed = board.run_on_copy("open", step)
+            figures |= {key: value for key, value in changed.items() if not key.startswith(("open", "used"))}
+        if size == sizes[-1]:
+            figures["chat_turn_erases"] = board.run_on_copy("open", "chat")["chat_turn_erases"]
         print(kind, json.dumps(figures), file=sys.stderr, flush=True)
         found.append(figures)
     return found
 
 
+def worse(one: Figures, other: Figures) -> Figures:
+    """The higher of the two kinds in each figure; in all of them less is better."""
+    found: Figures = {"n": one["n"]}
+    for key in KEYS:
+        if key in one:
+            found[key] = round(max(one[key], other[key]), 3)
+    return found
+
+
 def main() -> int:
-    """Measure both kinds, print the table and the JSON object."""
+    """Measure both kinds, at the sizes given or at all; print the table and the JSON object."""
+    sizes = [int(size) for size in sys.argv[1:]] or SIZES
     firmware_build.compile_all()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        lines = texts(SIZES[-1])
+        lines = texts(sizes[-1] + CHAT_LINES)
         (folder / "texts.jsonl").write_text("\n".join(json.dumps(line, ensure_ascii=False) for line in lines) + "\n")
-        (folder / "queries.txt").write_text("\n".join(queries(lines, 200)) + "\n")
-        kinds = {kind: measure(folder, kind) for kind in ("turns", "records")}
-    result = {"sizes": [], "turns": kinds["turns"], "records": kinds["records"]}
-    for turns, records in zip(kinds["turns"], kinds["records"], strict=True):
-        worse = {"n": turns["n"]}
-        for key in sorted(WORST):
-            if key in turns or key in records:
-                worse[key] = round(max(turns.get(key, 0), records.get(key, 0)), 3)
-        result["sizes"].append(worse)
-    result.update(result["sizes"][-1])
+        (folder / "queries.txt").write_text("\n".join(queries(lines[: sizes[-1]], SEARCHES)) + "\n")
+        # One after the other: times are compared with a loop's, which shares the machine with nothing else.
+        kinds = {kind: measure(folder, kind, sizes) for kind in ("turns", "records")}
+    rows = [worse(turns, records) for turns, records in zip(kinds["turns"], kinds["records"], strict=True)]
+    result = {**rows[-1], "sizes": rows, **kinds}
     OUT.parent.mkdir(parents=True, exist_ok=True)
     OUT.write_text(json.dumps(result, indent=1) + "\n")
-    _print_table(result["sizes"])
+    _print_table(rows)
     print(json.dumps(result))
     return 0
 
 
-def _print_table(sizes: list[dict[str, float]]) -> None:
-    keys = sorted({key for size in sizes for key in size} - {"n"})
-    print(f"{'':26}" + "".join(f"{int(size['n']):>12}" for size in sizes))
-    for key in keys:
-        print(f"{key:26}" + "".join(f"{size[key]:>12.3f}" if key in size else f"{'':>12}" for size in sizes))
+def _print_table(rows: list[Figures]) -> None:
+    print(f"{'n':26}" + "".join(f"{int(row['n']):>12}" for row in rows))
+    for key in KEYS:
+        if any(key in row for row in rows):
+            print(f"{key:26}" + "".join(f"{row[key]:>12.3f}" if key in row else f"{'':>12}" for row in rows))
 
 
 if __name__ == "__main__":

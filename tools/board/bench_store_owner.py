@@ -1,8 +1,14 @@
 """What the lines of the benchmark's stores mean: as in the journal and in the records, without their other duties."""
 
-from engram import text
-from engram.clock import MONTHS, civil
-from engram.store.store import FORGOTTEN, Entry, no_entry
+import time
+
+from engram.store.entry import FORGOTTEN, Entry, no_entry
+from engram.words import terms
+
+MONTHS = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
 
 
 class _Owner:
@@ -41,18 +47,18 @@ class Records(_Owner):
 
 
 def _terms(line):
-    year, month, day = civil(line["at"] // 86400)
+    year, month, day = time.gmtime(line["at"])[:3]
     yield str(day)
-    yield from text.terms(MONTHS[month - 1])
+    yield from terms(MONTHS[month - 1])
     yield str(year)
-    yield from text.terms(line["who"])
-    yield from text.terms(line["text"])
+    yield from terms(line["who"])
+    yield from terms(line["text"])
 
 
 def _record_terms(line):
-    yield from text.terms(line["content"])
+    yield from terms(line["content"])
     for tag in line["tags"]:
-        yield from text.terms(tag)
+        yield from terms(tag)
 
 
 def owner(kind):

@@ -13,10 +13,10 @@ MOST_ROWS = const(128)
 """Rows before they become a piece: with the hash they fill a small integer, which takes no heap of its own."""
 
 NO_ROW = const(255)
-MOST_WORDS = 1344
+MOST_WORDS = 1280
 """Words and labels for which there is room: a line that has more makes more room, and the next one a piece."""
 
-_SPARE_WORDS = const(128)  # room that is left for a line of common length
+_SPARE_WORDS = const(96)  # room that is left for a line of common length
 
 HASH_BIAS = const(1 << 23)
 """What is taken from a hash, so that half of the entries are negative: all are small integers."""

@@ -278,8 +278,9 @@ def _copy_rows(source, first: int, end: int, writer):
 
 def _names(sources):
     count = 0
+    is_sure = not any(source.gone for source in sources)
     for name in in_order([source.piece.names() for source in sources]):
-        if any(source.has(codec.term_hash(name)) for source in sources):
+        if is_sure or any(source.has(codec.term_hash(name)) for source in sources):
             yield name
             count += 1
             if count == _MOST_NAMES:

@@ -11,7 +11,9 @@ _ROW_MASK = const(127)
 
 def write(rows: Live, path: str, mean: int, epoch: int, log_bytes: int, first: int, last: int) -> None:
     """Write the piece for the lines from seq `first` to `last`; what Live.write promises."""
-    order = [rows.sessions[row] << ROW_BITS | row for row in range(len(rows))]
+    order = [0] * len(rows)  # at once: a list that grows needs more in one piece
+    for row in range(len(order)):
+        order[row] = rows.sessions[row] << ROW_BITS | row
     order.sort()
     places = bytearray(len(order))
     for place, key in enumerate(order):

@@ -1,0 +1,40 @@
+"""The power fails at any change of the flash: what was acknowledged is there, nothing is half there, and it goes on."""
+
+from pathlib import Path
+
+import pytest
+
+from cuts import Cut, Story, find_state, sample, verify
+
+PARTS = 8
+EVERY = 20
+TRIED = 10
+"""After one cut in so many, operations of every kind follow; after the others one in each log."""
+
+
+def _try(story: Story, cuts: list[Cut], place: Path, tried: int) -> None:
+    for number, (cut, image) in enumerate(story.images(cuts)):
+        try:
+            if number % tried:
+                find_state(place, image, story.allowed(cut))
+            else:
+                verify(place, image, story.allowed(cut), number // tried)
+        except (Exception, pytest.fail.Exception) as error:
+            kept = place.parent / f"engram-{cut.changes}{'-half' if cut.is_half else ''}.bin"
+            kept.write_bytes(image.content)
+            raise AssertionError(f"{cut} (its image is {kept}): {error}") from error
+
+
+def _part(cuts: list[Cut], part: int) -> list[Cut]:
+    return cuts[part * len(cuts) // PARTS : (part + 1) * len(cuts) // PARTS]
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_at_every_twentieth_change_a_cut_loses_nothing(story: Story, part: int, place: Path):
+    _try(story, _part(sample(story.cuts(), EVERY), part), place, TRIED)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("part", range(PARTS))
+def test_at_every_change_a_cut_loses_nothing(story: Story, part: int, place: Path):
+    _try(story, _part(story.cuts(), part), place, TRIED // 2)

@@ -1,0 +1,23 @@
+"""Opening the store of the benchmark."""
+
+import gc
+
+import bench_store_owner
+import engram.fold  # noqa: F401  code that the first text with an accent loads, before the heap is measured
+from engram.store.log import Log
+from engram.store.store import Store
+
+CAP = 4 << 20
+
+
+def open(bench, _):
+    """Open the store: what that reads and keeps, and all that is on the heap then."""
+    gc.collect()
+    before = gc.mem_alloc()
+    reads = bench.device.read_bytes
+    bench.store = Store(Log("/flash", bench.kind, cap=CAP), bench_store_owner.owner(bench.kind))
+    bench.store.open()
+    read = bench.device.read_bytes - reads
+    gc.collect()
+    used = gc.mem_alloc()
+    print('{"open_read_bytes":%d,"open_heap_bytes":%d,"used_heap_bytes":%d}' % (read, used - before, used))

@@ -1,0 +1,30 @@
+"""Searching in the store of the benchmark."""
+
+import time
+
+from engram.store.entry import Query
+
+SEARCHES = 200
+FETCHED = 10
+
+
+def search(bench, _):
+    """Ask 200 questions of 3 to 8 words and fetch the ten best lines of each."""
+    loop = bench.loop()
+    device, store = bench.device, bench.store
+    reads, ticks = [0] * SEARCHES, [0] * SEARCHES
+    with open(bench.queries) as file:
+        for at in range(SEARCHES):
+            terms = file.readline().split()
+            before = device.read_bytes
+            start = time.ticks_us()
+            found = list(store.search(Query(terms, (), (), 0, 0, "", None), FETCHED))
+            ticks[at] = time.ticks_diff(time.ticks_us(), start)
+            reads[at] = device.read_bytes - before
+            assert found
+            found = None
+    reads.sort()
+    ticks.sort()
+    for share in (50, 95):
+        at = SEARCHES * share // 100
+        print('{"search_p%d_read_bytes":%d,"search_p%d_loops":%f}' % (share, reads[at], share, ticks[at] / loop))
