@@ -1,7 +1,7 @@
 """The tuned ranker of docs/retrieval.md in floats, for comparison: what the board's ranks would be with nothing rounded off.
 
     B     = BM25 of the turn                                   k1 .9, b .4
-    T     = B + .3 B(turn before in the session) + .1 B(turn after)
+    T     = B + .4 B(turns before and after in the session) + .2 B(next but one on either side)
     S     = BM25 of the session's turns as one document        k1 .9, b .2
     score = T / max T + .5 S / max S,  times 1.2 for the only speaker whom the query names
 
@@ -19,7 +19,7 @@ from engram.clock import MONTHS
 from eval_sets import Conversation, Turn
 
 K1 = 0.9
-NEIGHBOURS = {-1: 0.3, 1: 0.1}
+NEIGHBOURS = {-2: 0.2, -1: 0.4, 1: 0.4, 2: 0.2}
 """What T takes of the turns that stand so far from a turn in its session."""
 
 

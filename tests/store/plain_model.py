@@ -184,7 +184,7 @@ class Ranks:
 
     def _words_score(self, row: Row) -> int:
         """B of a row, in one byte."""
-        if not self.index.counted(row):
+        if row.marked:
             return 0
         mean = self.index.mean if row.in_ram else row.mean
         total = 0
@@ -195,17 +195,17 @@ class Ranks:
         return total
 
     def totals(self) -> dict[int, int]:
-        """T of each row, times ten."""
-        before: dict[int, tuple[int, int]] = {}  # session: (seq, place) of its last row so far
-        found = {row.seq: 10 * self.scores[row.seq] for row in self.rows}
+        """T of each row, times five."""
+        before: dict[int, list[Row]] = {}  # session: its last two rows so far, the newest first
+        found = {row.seq: 5 * self.scores[row.seq] for row in self.rows}
         for row in self.rows:
             if row.session:
-                if row.session % SLOTS in before:
-                    seq, place = before[row.session % SLOTS]
-                    found[row.seq] += 3 * self.scores[seq]
-                    if place == row.place:
-                        found[seq] += self.scores[row.seq]
-                before[row.session % SLOTS] = (row.seq, row.place)
+                near = before.setdefault(row.session % SLOTS, [])
+                for other, weight in zip(near, (2, 1), strict=False):
+                    found[row.seq] += weight * self.scores[other.seq]
+                    if other.place == row.place:
+                        found[other.seq] += weight * self.scores[row.seq]
+                near[:] = [row, *near[:1]]
         return found
 
     def session_scores(self, wanted: set[int]) -> dict[int, int]:
@@ -253,7 +253,8 @@ class Ranks:
                 score += prior[row.session] * 4096 // prior_top // 2
             if speaker in labels_of(row.line):
                 score += score // 5
-            found.append((-score, places[row.seq], row, totals[row.seq] * self.sum // 255))
+            evidence = totals[row.seq] * self.sum // 255
+            found.append((-score, places[row.seq], row, evidence * 3 // 4 if row.session else evidence))
         found.sort(key=lambda item: item[:2])
         hits = [[row.line.get("of", row.seq), -score, evidence, row.seq] for score, _, row, evidence in found]
         return [hit for hit in hits if hit[3] in live][:limit]

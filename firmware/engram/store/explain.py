@@ -4,6 +4,7 @@ from engram.store import codec
 from engram.store.idf import ONE
 from engram.store.live import ROW_BITS
 from engram.store.piece import decoded
+from engram.store.search import OWN
 
 
 def parts(ranking, place: int, row: int, speaker_rows=None) -> list:
@@ -17,7 +18,7 @@ def parts(ranking, place: int, row: int, speaker_rows=None) -> list:
     for number, term in enumerate(ranking.terms):
         level = _level(ranking, place, row, number)
         if level is not None:
-            weight = 10 * ranking.levels[number][level]
+            weight = OWN * ranking.levels[number][level]
             total -= weight
             found.append((term, weight * ONE // top))
     found.append(("the turns beside it", total * ONE // top))

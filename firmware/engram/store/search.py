@@ -1,7 +1,7 @@
 """Ranks the rows of an index: BM25 with a turn's neighbours and its session as more evidence, in integers.
 
     B = BM25 of the row                                       k1 .9, b .4, as levels in the postings
-    T = B + .3 B(row before in the session) + .1 B(row after)
+    T = B + .4 B of the rows before and after in the session + .2 B of the next but one on either side
     S = BM25 of the session as one document                   k1 .9, b .2, its length counted in rows
     score = T / max T + .5 S / max S, times 1.2 for the speaker whom the query names
 
@@ -25,6 +25,13 @@ _NO_SLOT = const(512)
 _SESSION_TERMS = const(10)  # the rarest words count for S: three bits each fill a small integer
 _MOST_COUNT = const(7)
 _MOST_TOTAL = const(4095)
+OWN = const(5)
+"""T is counted in fifths of B."""
+
+_NEAR = const(2)  # of the rows beside it
+_FAR = const(1)  # of the next but one
+_REACH = const(2)  # rows to either side that count
+_SHARE = const(11)  # T is at most so many times the highest B of a row and its neighbours
 _PLACE_BITS = const(4)
 _ROW_BITS = const(14)  # with T and place they fill a small integer
 _BUFFER = const(256)
@@ -143,7 +150,7 @@ class Ranking:
         """Rank all rows; `allowed` is None or gives a piece's (or the live rows') bits of the rows that may be found."""
         scratch = self.index.scratch
         scratch.clear()
-        self._counts, self._last = scratch.counts, scratch.last
+        self._counts, self._last, self._far = scratch.counts, scratch.last, scratch.far
         self._sizes = self.index.sizes.of(self.index)
         blocks = []
         buffer = bytearray(_BUFFER)
@@ -168,12 +175,18 @@ class Ranking:
                 self._sessions[number] += self._add_term(
                     piece.read_list(postings, buffer), self.levels[number], self._bits[number], table, blocks
                 )
+        if any(piece.dead):
+            _silence(piece.dead, blocks)
         self._collect(piece, place, table, blocks, allowed(piece) if allowed else None)
 
     def _pass_over(self, piece) -> None:
         """A piece that has none of the words: what came before it in its sessions is not next to what comes after."""
-        for session, _ in piece.each_run():
-            self._last[session % _SLOTS if session else _NO_SLOT] = 0
+        first = 0
+        for session, end in piece.each_run():
+            slot = session % _SLOTS if session else _NO_SLOT
+            self._far[slot] = self._last[slot] if end - first == 1 else 0
+            self._last[slot] = 0
+            first = end
 
     def _add_term(self, parts, levels: bytes, bits: int, table: list, blocks: list) -> int:
         """Add a word's weight to the rows that have it, and count those of each session; the number of new sessions."""
@@ -226,13 +239,13 @@ class Ranking:
     def _collect(self, piece, place: int, table: list, blocks: list, bits) -> None:
         """Give the best rows of a piece to `best`.
 
-        T of a row is at most 1.4 times the highest B of it and its neighbours: only around rows with a high B one has to look.
+        T of a row is at most 2.2 times the highest B of it and its neighbours: only around rows with a high B one has to look.
         """
         tops = _group_tops(piece.rows, blocks)
-        last = self._last
-        look = _Look(self.best, piece, place, table, blocks, bits, last)
+        last, far = self._last, self._far
+        look = _Look(self.best, piece, place, table, blocks, bits, last, far)
         look.need(max(self.best.least, 0 if bits else _sure(piece, tops)))
-        if piece.has_sessions and max(last) > look.floor:
+        if piece.has_sessions and look.carried > look.floor:
             look.at_firsts()
         look.rewind()
         start = 0
@@ -248,12 +261,14 @@ class Ranking:
                     row += 1
             start += _GROUP
         if piece.has_sessions:
-            end = 0
+            first = 0
             for ends, slots in table:
                 for at, slot in enumerate(slots):
                     end = ends[at] - 1
+                    far[slot] = blocks[end - 1 >> _BLOCK_BITS][end - 1 & _BLOCK - 1] if end > first else last[slot]
                     last[slot] = blocks[end >> _BLOCK_BITS][end & _BLOCK - 1]
-            last[_NO_SLOT] = 0
+                    first = end + 1
+            last[_NO_SLOT] = far[_NO_SLOT] = 0
 
     # --- live rows
 
@@ -264,15 +279,22 @@ class Ranking:
         totals = array("H", bytes(2 * len(live)))
         for row in range(len(live)):
             here = scores[row]
-            totals[row] += 10 * here
+            totals[row] += OWN * here
             session = live.sessions[row]
             if session:
+                slot = session % _SLOTS
                 before = live.previous[row]
                 if before == NO_ROW:
-                    totals[row] += 3 * self._last[session % _SLOTS]
+                    totals[row] += _NEAR * self._last[slot] + _FAR * self._far[slot]
+                    continue
+                totals[row] += _NEAR * scores[before]
+                totals[before] += _NEAR * here
+                second = live.previous[before]
+                if second == NO_ROW:
+                    totals[row] += _FAR * self._last[slot]
                 else:
-                    totals[row] += 3 * scores[before]
-                    totals[before] += here
+                    totals[row] += _FAR * scores[second]
+                    totals[second] += _FAR * here
         for row, total in enumerate(totals):
             if not total or codec.has_bit(live.dead, row) or not live.lengths[row]:
                 continue
@@ -302,7 +324,9 @@ class Ranking:
             score = total * ONE // top + points.get(slot, 0)
             if speaker_rows and speaker_rows(self.piece(place), row):
                 score += score // 5
-            found.append((-score, place, row, total * self._sum // 255))
+            # What stands beside a turn adds to its T: by a quarter less it is like that of what stands alone.
+            evidence = total * self._sum // 255
+            found.append((-score, place, row, evidence if slot == _NO_SLOT else evidence * 3 // 4))
         found.sort()
         return [(-score, place, row, evidence) for score, place, row, evidence in found]
 
@@ -344,7 +368,7 @@ class Ranking:
 class _Look:
     """Looks at rows of a piece, from first to last, and gives those with a T that is high enough to `best`."""
 
-    def __init__(self, best: Best, piece, place: int, table: list, blocks: list, bits, last: bytearray):
+    def __init__(self, best: Best, piece, place: int, table: list, blocks: list, bits, last: bytearray, far: bytearray):
         self._best = best
         self._piece = piece
         self._place = place
@@ -352,9 +376,11 @@ class _Look:
         self._blocks = blocks
         self._bits = bits
         self._last = last
+        self._far = far
+        self.carried = max(max(last), max(far)) if piece.has_sessions else 0  # the highest B from older pieces
         self._taken = ()  # rows that were given before their turn
-        self._share = 14 if piece.has_sessions else 10
-        self._reach = 1 if piece.has_sessions else 0
+        self._share = _SHARE if piece.has_sessions else OWN
+        self._reach = _REACH if piece.has_sessions else 0
         self.rewind()
 
     def need(self, least: int) -> None:
@@ -377,18 +403,29 @@ class _Look:
         self._following = row + self._reach + 1
         if self._following > self._piece.rows:
             self._following = self._piece.rows
+        block = self._blocks[row >> _BLOCK_BITS]
+        at = near - (row & -_BLOCK)
+        spare = self._least - (_NEAR + _FAR) * min(self.carried, self.floor)  # at_firsts saw what more can come
         while near < self._following:
-            self._look(near)
+            # Cheaply, what T is at most: most rows go no further.
+            if (
+                not 2 <= at < _BLOCK - 2
+                or 5 * block[at] + 2 * (block[at - 1] + block[at + 1]) + block[at - 2] + block[at + 2] > spare
+            ):
+                self._look(near)
             near += 1
+            at += 1
 
     def at_firsts(self) -> None:
-        """Look at the first rows of sessions of which an older piece has a last row with a high B."""
+        """Look at the first two rows of sessions of which an older piece has a last row, or one before it, with a high B."""
         taken = set()
         first = 0
         for ends, slots in self._table:
             for run, slot in enumerate(slots):
-                if self._last[slot] > self.floor and self._look(first):
-                    taken.add(first)
+                if self._last[slot] > self.floor or self._far[slot] > self.floor:
+                    for row in range(first, min(first + 2, ends[run])):
+                        if self._look(row):
+                            taken.add(row)
                 first = ends[run]
         self._taken = taken
 
@@ -400,12 +437,16 @@ class _Look:
                 self._ends, self._slots = self._table[self._part]
                 self._run = 0
             self._first, self._end = self._end, self._ends[self._run]
-        total = 10 * self._score(row)
+        total = OWN * self._score(row)
         slot = self._slots[self._run]
         if slot != _NO_SLOT:
-            total += 3 * (self._score(row - 1) if row > self._first else self._last[slot])
+            inside = row - self._first
+            total += _NEAR * (self._score(row - 1) if inside else self._last[slot])
+            total += _FAR * (self._score(row - 2) if inside > 1 else self._last[slot] if inside else self._far[slot])
             if row + 1 < self._end:
-                total += self._score(row + 1)
+                total += _NEAR * self._score(row + 1)
+                if row + 2 < self._end:
+                    total += _FAR * self._score(row + 2)
         if total <= self._least or row in self._taken or self._piece.dead[row >> 3] >> (row & 7) & 1:
             return False
         if self._bits and not self._bits[row >> 3] >> (row & 7) & 1:
@@ -417,6 +458,15 @@ class _Look:
 
     def _score(self, row: int) -> int:
         return self._blocks[row >> _BLOCK_BITS][row & _BLOCK - 1]
+
+
+def _silence(dead: bytearray, blocks: list) -> None:
+    """What went must not show by what stands beside it."""
+    for at, bits in enumerate(dead):
+        if bits:
+            for row in range(8 * at, 8 * at + 8):
+                if bits >> (row & 7) & 1:
+                    blocks[row >> _BLOCK_BITS][row & _BLOCK - 1] = 0
 
 
 def _level_table(idf: int, room: int, full: int) -> bytes:
@@ -468,4 +518,4 @@ def _sure(piece, tops: bytearray) -> int:
     while top and wanted > having[top]:
         wanted -= having[top]
         top -= 1
-    return max(0, 10 * top - 1)
+    return max(0, OWN * top - 1)

@@ -12,17 +12,18 @@ _NO_SLOT = const(512)  # one more, for rows of no session
 
 
 class Scratch:
-    """What one search counts: for each slot the rows that have each of ten words, and B of the last row."""
+    """What one search counts: for each slot the rows that have each of ten words, and B of the last two rows."""
 
     def __init__(self):
         self.counts = array("I", bytes(4 * (_SLOTS + 1)))
         self.last = bytearray(_SLOTS + 1)
+        self.far = bytearray(_SLOTS + 1)  # of the row before the last
 
     def clear(self) -> None:
         """Empty the tables."""
-        counts, last = self.counts, self.last
+        counts, last, far = self.counts, self.last, self.far
         for slot in range(_SLOTS + 1):
-            counts[slot] = last[slot] = 0
+            counts[slot] = last[slot] = far[slot] = 0
 
 
 class Sizes:
