@@ -27,7 +27,7 @@ from engram.store.log import Log
 from engram.store.reserve import Reserve
 from engram.store.store import Store
 
-_GC_THRESHOLD = const(20000)  # keeps long-lived tables from scattering over the heap
+_GC_THRESHOLD = const(8000)  # keeps long-lived tables from scattering over the heap
 _FIRST_PAUSE_MS = const(500)  # before a task that failed is started again; doubles up to the longest
 _LONGEST_PAUSE_MS = const(60000)
 _UPKEEP_MS = const(5000)  # between two looks at what idles

@@ -58,7 +58,7 @@ def _compact(store):
 def _check(store, number):
     assert store.count() == number
     for seq in range(1, number, number // 10):
-        words = store.get(seq)["text"].split()[:4]
+        words = store.get(seq)["text"].split()
         assert seq in [hit.number for hit in store.search(Query(words, (), (), 0, 0, "", None), 10)]
 
 

@@ -77,7 +77,7 @@ class Board:
 
     def status(self):
         """What the model has to be told (see plain_model.Index)."""
-        index = self.store._index
+        index = self.store.index
         events = self.told.events[:]
         self.told.events.clear()
         pieces = [[[piece.row(row)[0] for row in range(piece.rows)], _marked(piece)] for piece in index.pieces]
@@ -139,7 +139,7 @@ class Board:
     def drop_oldest(self):
         """Let the oldest segment leave; the oldest seq that there is then."""
         self.store.drop_oldest()
-        return self.store._log.oldest
+        return self.store.log.oldest
 
 
 def _remove(place):

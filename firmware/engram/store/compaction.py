@@ -9,8 +9,49 @@ import os
 
 from engram import files, wire
 from engram.compat import const
+from engram.errors import StoreError
 
 _SLICE_BYTES = const(4096)  # read between two pauses
+
+
+def compacting(store, decide):
+    """See Store.compacting."""
+    store.ready()
+    if store.is_compacting:
+        raise StoreError("a compaction is under way: wait until it is done.")
+    store.is_compacting = True
+    if store.reserve:
+        store.reserve.release()
+    try:
+        while store.is_partial and store.tick():
+            yield
+        store.filling = None
+        store.fates.settle()
+        store.seal_segment()
+        following = store.log.next_seq
+        for _ in compact(store.log, decide):
+            yield
+        if store.log.next_seq > following:
+            store.seal_segment()
+        else:
+            # A new header tells the segments as they are now.
+            store.log.begin(store.owner.state())
+            store.set_tail()
+        store.index.tidy(lambda seq: _left(store, seq))
+        store.rest = 0
+        while store.index.is_tidying and not store.rest:
+            store.tick()
+            yield
+    finally:
+        store.is_compacting = False
+        if store.reserve:
+            store.reserve.keep()
+
+
+def _left(store, seq: int):
+    """Whether a line has words; None if the log has it no more."""
+    line = store.log.read(seq) if seq >= store.log.oldest else None
+    return None if line is None else any(True for _ in store.describe(line).terms)
 
 
 def compact(segments, decide):

@@ -1,0 +1,86 @@
+"""What became of the entries of a store: which of them is live, and what its latest version is.
+
+The index finds the lines that have a part in an entry's fate by their label "=NUMBER"; lines that are in no piece yet are
+read through. A row of which something has become lately is marked later, one entry at a time.
+"""
+
+from engram.store import codec
+from engram.store.entry import FORGOTTEN, LIVE, concerned
+
+
+class Fates:
+    """The fates of a Store's entries; `pending` are the numbers of those whose rows are not marked yet."""
+
+    def __init__(self, store):
+        self._store = store
+        self.pending = set()
+
+    def of(self, number: int) -> tuple:
+        """(state, line of the latest version) of an entry; (None, None) if there is none."""
+        while True:
+            fate = self._by_index(number)
+            if not self._store.notice_lost():
+                return fate
+
+    def _by_index(self, number: int) -> tuple:
+        line = self._store.log.read(number, self._store.index.offset_of(number))
+        entry = self._store.describe(line) if line is not None else None
+        if entry is None or entry.number != number:
+            line, session, is_dead = None, 0, None
+        else:
+            session = entry.session
+            is_dead = self._store.index.is_dead(number, session)
+            if is_dead is False and number not in self.pending:
+                return LIVE, line
+        # Where what hid it was damaged since, it stays hidden.
+        state = FORGOTTEN if is_dead else LIVE
+        for later in self._later(number, session):
+            entry = self._store.describe(later)
+            if entry.number == number:
+                state, line = LIVE, later
+            for hidden, fate in entry.hides:
+                if hidden == number:
+                    state = fate
+            if number in entry.shows:
+                state = LIVE
+            if session and entry.ends == session:
+                state = FORGOTTEN
+        return (state, line) if line is not None else (None, None)
+
+    def _later(self, number: int, session: int):
+        """Yield the lines that have a part in an entry's fate, but for its own first one."""
+        seqs = self._store.index.having(codec.term_hash("=%d" % number))
+        if session:
+            seqs += self._store.index.having(codec.term_hash("=s%d" % session))
+        for first, last in self._store.holes:
+            for _, _, _, line in self._store.log.scan_from(max(first, number + 1), last):
+                entry = self._store.describe(line)
+                if number in concerned(entry, line["seq"]) or (session and entry.ends == session):
+                    seqs.append(line["seq"])
+        seqs.sort()
+        for seq in seqs:
+            line = self._store.log.read(seq)
+            if line is not None:
+                yield line
+
+    @property
+    def may_settle(self) -> bool:
+        """Whether marking is of use now: not while lines are about to come into the index, which it would miss."""
+        filling = self._store.filling
+        return filling is None or not filling.is_open
+
+    def settle_one(self, number: int) -> None:
+        """Mark the rows of one entry as its fate wants it."""
+        state, latest = self.of(number)
+        for seq in [number] + self._store.index.having(codec.term_hash("=%d" % number)):
+            line = self._store.log.read(seq)
+            entry = self._store.describe(line) if line is not None else None
+            if entry is not None and entry.number == number:
+                self._store.index.set_dead(seq, entry.session, state != LIVE or seq != latest["seq"])
+        if self.may_settle:
+            self.pending.discard(number)
+
+    def settle(self) -> None:
+        """Mark all that is to be marked, so that counts are right."""
+        for number in list(self.pending):
+            self.settle_one(number)

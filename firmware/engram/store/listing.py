@@ -1,0 +1,97 @@
+"""Lists and counts the live entries of a store."""
+
+from engram.store import codec, filters
+from engram.store.entry import LIVE
+
+
+def newest(store, labels, scopes):
+    """See Store.newest."""
+    store.ready()
+    store.fates.settle()
+    below = store.log.next_seq
+    while below > 0:
+        parts = [None] + store.index.pieces
+        newest = max(parts + store.holes, key=lambda part: _last_below(store, part, below))
+        if _last_below(store, newest, below) <= 0:
+            return
+        if isinstance(newest, list):
+            below = yield from _newest_in_hole(store, newest[0], below, labels, scopes)
+        else:
+            below = yield from _newest_in(store, newest, below, filters.allowed(store.index, labels, scopes, 0, 0))
+
+
+def _last_below(store, part, below: int) -> int:
+    """The last seq below one that a part of the log may have: a piece, a hole or, None, the lines in RAM."""
+    if part is None:
+        first, last = store.tail[2], store.log.next_seq - 1
+    elif isinstance(part, list):
+        first, last = part
+    else:
+        first, last = part.first, part.last
+    return min(last, below - 1) if first < below else 0
+
+
+def _newest_in(store, piece, below: int, allowed):
+    """Yield as newest() does, from one piece; the seq from which on there is nothing more to yield."""
+    index = store.index
+    live, tail = index.live, store.tail[2]
+    bits = allowed(piece) if allowed else None
+    for row in range((len(live) if piece is None else piece.rows) - 1, -1, -1):
+        dead = live.dead if piece is None else piece.dead
+        if codec.has_bit(dead, row) or (bits is not None and not codec.has_bit(bits, row)):
+            continue
+        seq = index.locate(piece, row)[0]
+        line = store.live_line(piece, row) if 0 < seq < below else None
+        if line is not None:
+            yield line
+            below = seq
+            store.ready()
+            # Sealed or merged meanwhile: its rows are elsewhere now.
+            if tail != store.tail[2] if piece is None else piece not in index.pieces:
+                return below
+    return tail if piece is None else piece.first
+
+
+def _newest_in_hole(store, first: int, below: int, labels, scopes):
+    """As _newest_in(), of lines that are in no piece yet."""
+    for line in store.log.backwards(below):
+        seq = line["seq"]
+        if seq < first:
+            break
+        entry = store.describe(line)
+        has = set(entry.labels)
+        if entry.number < 0 or not has.issuperset(labels) or (scopes and has.isdisjoint(scopes)):
+            continue
+        state, latest = store.fates.of(entry.number)
+        if state == LIVE and latest["seq"] == seq:
+            yield line
+    return first
+
+
+def labels(store, prefix: str, scopes):
+    """See Store.labels."""
+    store.ready()
+    store.fates.settle()
+    index = store.index
+    counts = {}
+    allowed = filters.allowed(index, (), scopes, 0, 0)
+    names = list(store.names(prefix))
+    for piece in [None] + index.pieces:
+        bits = allowed(piece) if allowed else None
+        for name in names:
+            rows = index.bits(piece, codec.term_hash(name))
+            for at in range(len(rows) if bits else 0):
+                rows[at] &= bits[at]
+            counts[name] = counts.get(name, 0) + filters.counted(index, piece, rows)
+    for name, count in counts.items():
+        if count:
+            yield name, count
+
+
+def count(store, labels, scopes) -> int:
+    """See Store.count."""
+    store.ready()
+    store.fates.settle()
+    index = store.index
+    allowed = filters.allowed(index, labels, scopes, 0, 0)
+    return sum(filters.counted(index, piece, allowed(piece) if allowed else None) for piece in [None] + index.pieces)
