@@ -111,7 +111,7 @@ class Board:
 
     def run(self, *steps: str, heap: int = HEAP, flash: Path | None = None) -> Figures:
         """Run steps; their figures. BoardFailed when it fails."""
-        path = [firmware_build.FIRMWARE, firmware_build.SIM, firmware_build.OUT / "tools" / "board", Path(".frozen")]
+        path = firmware_build.compile_small()
         command = [str(get_micropython.HOME / "32"), "-X", f"heapsize={heap}", "-m", "store_bench"]
         done = subprocess.run(
             [*command, str(flash or self.flash), self.kind, str(self.texts), str(self.queries), *steps],
@@ -188,7 +188,7 @@ def worse(one: Figures, other: Figures) -> Figures:
 def main() -> int:
     """Measure both kinds, at the sizes given or at all; print the table and the JSON object."""
     sizes = [int(size) for size in sys.argv[1:]] or SIZES
-    firmware_build.compile_all()
+    firmware_build.compile_small()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         lines = texts(sizes[-1] + CHAT_LINES)

@@ -42,7 +42,7 @@ def _write(path: Path, values: list) -> None:
 
 
 def _run(name: str, *arguments: object) -> None:
-    path = [firmware_build.FIRMWARE, firmware_build.SIM, firmware_build.OUT / "tools" / "board", Path(".frozen")]
+    path = firmware_build.compile_small()
     micropython = get_micropython.HOME / "32"
     if not get_micropython.usable(micropython, 32):
         raise BoardFailed("there is no 32-bit MicroPython; `make eval` fetches one where it can.")

@@ -37,10 +37,10 @@ class Engine:
     """What ranks, and what has to be done once before."""
 
     rank: Callable[[Conversation, int, Path], list[list[str]]]
-    prepare: Callable[[], None] = lambda: None
+    prepare: Callable[[], object] = lambda: None
 
 
-ENGINES = {"board": Engine(eval_board.rank, firmware_build.compile_all), "recipe": Engine(eval_recipe.rank)}
+ENGINES = {"board": Engine(eval_board.rank, firmware_build.compile_small), "recipe": Engine(eval_recipe.rank)}
 
 LIMIT = 50
 """Turns for a question: more than fit into 1,200 tokens."""

@@ -31,7 +31,7 @@ ROOM = Asker("ann", "chat#2", True)
 _last = None
 
 if hasattr(gc, "mem_free"):
-    gc.threshold(20000)  # as the app sets it
+    gc.threshold(8000)  # as the app sets it
 
 
 class Board:

@@ -1,7 +1,9 @@
 """Searching in the store of the benchmark."""
 
+import gc
 import time
 
+import engram.store.search  # noqa: F401
 from engram.store.entry import Query
 
 SEARCHES = 200
@@ -11,6 +13,8 @@ FETCHED = 10
 def search(bench, _):
     """Ask 200 questions of 3 to 8 words and fetch the ten best lines of each."""
     loop = bench.loop()
+    # With its code loaded, since on a board with frozen modules code takes no heap.
+    print('{"used_heap_bytes":%d}' % gc.mem_alloc())
     device, store = bench.device, bench.store
     reads, ticks = [0] * SEARCHES, [0] * SEARCHES
     with open(bench.queries) as file:

@@ -52,7 +52,7 @@ def ask(store, questions, answers, limit) -> None:
 
 def main(flash_file, step, *arguments) -> None:
     """Do one step."""
-    gc.threshold(20000)  # as the app sets it
+    gc.threshold(8000)  # as the app sets it
     flash.mount(flash_file, SIZE, "/flash")
     store = eval_store.Turns("/flash")
     if step == "feed":
