@@ -2,8 +2,7 @@
 
     long_run_board.py FLASH OPERATIONS CAP      CAP are the bytes of the log from which it is compacted
 
-Prints a JSON object of the samples: [operations so far, heap in use, blocks of the file system in use] at each one's
-emptiest moment, just after a compaction.
+Prints [operations so far, heap in use, blocks of the file system in use] after each compaction.
 """
 
 import gc
@@ -46,7 +45,6 @@ class Run:
         self.store = Store(log, Owner(), Reserve("/flash/reserve.bin", log.segment_bytes))
         self.store.open()
         self.live = []
-        self.samples = []
 
     def step(self, number):
         """Put an entry, or forget the oldest."""
@@ -74,7 +72,7 @@ class Run:
         """Note what is in use."""
         gc.collect()
         used = os.statvfs("/flash")
-        self.samples.append([number, gc.mem_alloc(), used[2] - used[3]])
+        print(json.dumps([number, gc.mem_alloc(), used[2] - used[3]]))
 
     def check(self):
         """See that what is live is there, and nothing else."""
@@ -98,7 +96,6 @@ def main(flash_path, operations, cap):
             run.store.close()
             run.store.open()
     run.check()
-    print(json.dumps({"samples": run.samples, "live": len(run.live)}))
 
 
 main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))

@@ -10,7 +10,8 @@ from engram.store.entry import concerned, labels, minutes
 from engram.store.index import enough_for_piece
 from engram.store.live import Live
 
-_PIECE_BYTES = const(12288)  # of the log, that one piece is tried for
+_PIECE_BYTES = const(6144)  # of the log, that one piece is tried for
+_WORDS = const(640)  # for which there is room: half as many as in RAM beside it
 _LINES_AT_ONCE = const(8)
 
 
@@ -27,7 +28,7 @@ class Filling:
         self._describe = describe
         self._holes = holes
         self._note = note
-        self._rows = Live()
+        self._rows = Live(_WORDS)
         self._work = self._run()
         self.is_open = False
         self.ended = set()

@@ -25,9 +25,9 @@ _ROW_MASK = const(127)
 
 
 class Live:
-    """Up to MOST_ROWS rows, in the order of their seqs."""
+    """Up to MOST_ROWS rows, in the order of their seqs, with room for so many words and labels."""
 
-    def __init__(self):
+    def __init__(self, words: int = MOST_WORDS):
         # Made at their full size: tables that grow bit by bit leave holes all over the heap. The list keeps its room when it
         # is emptied; it is one, so that it is sorted where it is.
         self.seqs = array("I", bytes(4 * MOST_ROWS))
@@ -37,8 +37,8 @@ class Live:
         self.lengths = array("H", bytes(2 * MOST_ROWS))
         self.previous = bytearray(MOST_ROWS)
         self.dead = bytearray(MOST_ROWS >> 3)
-        self.entries = [0] * MOST_WORDS
-        self._room = MOST_WORDS
+        self.entries = [0] * words
+        self._most_words = self._room = words
         self.clear()
 
     def clear(self) -> None:
@@ -48,9 +48,9 @@ class Live:
         self._rows = 0
         for at in range(len(self.dead)):
             self.dead[at] = 0
-        if self._room > MOST_WORDS:
-            self._room = MOST_WORDS
-            self.entries = [0] * MOST_WORDS
+        if self._room > self._most_words:
+            self._room = self._most_words
+            self.entries = [0] * self._room
         del self.entries[:]
 
     def __len__(self):
@@ -59,7 +59,7 @@ class Live:
     @property
     def is_full(self) -> bool:
         """Whether there is no sure room for another row."""
-        return self._rows == MOST_ROWS or len(self.entries) > MOST_WORDS - _SPARE_WORDS
+        return self._rows == MOST_ROWS or len(self.entries) > self._most_words - _SPARE_WORDS
 
     def _put(self, term: str, row: int) -> None:
         if len(self.entries) == self._room:
