@@ -1,16 +1,19 @@
 """A long run within a small flash: heap and flash in use stay flat."""
 
 import json
+from statistics import median
 
 import pytest
 
 from boards import run
 
 HEAP = "192k"
-MOST_HEAP_GROWTH = 2048
-"""Bytes by which the second half of a run may use more heap than the first: tables grow once to what they need."""
-MOST_BLOCK_GROWTH = 8
-"""Blocks of flash, likewise: a file more or less, and what is left over in its last block."""
+HEAP_GROWTH = 2048
+"""Bytes by which the median of a run's second half may be above that of its first: a table or a name more."""
+HEAP_SWING = 12288
+"""Bytes by which its highest may be: the pieces of the index, the files that are open and the words in RAM come and go."""
+BLOCK_GROWTH = 8
+"""Blocks of flash by which its highest may be above the first half's: a file more or less, and the ends of files."""
 
 
 def _stays_flat(path, operations: int, cap: int) -> None:
@@ -18,9 +21,13 @@ def _stays_flat(path, operations: int, cap: int) -> None:
     samples = [json.loads(line) for line in told.splitlines() if line.startswith("[") and line.endswith("]")]
     half = len(samples) // 2
     assert half >= 2, samples
-    first, second = samples[:half], samples[half:]
-    assert max(heap for _, heap, _ in second) <= max(heap for _, heap, _ in first) + MOST_HEAP_GROWTH, samples
-    assert max(blocks for *_, blocks in second) <= max(blocks for *_, blocks in first) + MOST_BLOCK_GROWTH, samples
+    (_, first_heap, first_blocks), (_, heap, blocks) = (
+        zip(*samples[:half], strict=True),
+        zip(*samples[half:], strict=True),
+    )
+    assert median(heap) <= median(first_heap) + HEAP_GROWTH, samples
+    assert max(heap) <= max(first_heap) + HEAP_SWING, samples
+    assert max(blocks) <= max(first_blocks) + BLOCK_GROWTH, samples
 
 
 @pytest.mark.soak

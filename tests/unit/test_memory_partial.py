@@ -112,3 +112,14 @@ def test_a_caption_finds_its_turn_and_leaves_with_it():
     assert [hit.number for hit, _ in board.journal.search("boat", 5, OWNER)] == []
     board.journal.compact()
     assert not board.holds("on a boat")
+
+
+def test_a_long_segment_without_its_index_is_opened_at_once_and_indexed_later():
+    board = Board(segment_bytes=65536)
+    for number in range(400):
+        board.journal.add(OWNER, "user", "owner", "apple number %d" % number)
+    _lose_index(board)
+    assert board.journal.partial and board.journal.sessions(OWNER)[0].turns == 400
+    while board.journal.tick():
+        pass
+    assert not board.journal.partial and board.journal.turns() == 400

@@ -18,6 +18,7 @@ from engram.store.fates import Fates
 from engram.store.index import Index
 
 _SLICES = const(2)  # of merging, after each append
+_LONGEST_TAIL = const(32768)  # bytes of lines that are read into RAM at once: twice what becomes a piece
 _REST = const(64)  # ticks that pass before work is tried again that the flash had no room for
 
 
@@ -62,6 +63,11 @@ class Store:
             offset = self.log.tail_from(seq, offset)
         self.fates.pending.update(saved["pending"] if saved else ())
         self.owner.restore(state)
+        if self.log.size - offset > _LONGEST_TAIL:
+            # So many lines are made a part of the index in slices: only what they tell of the owner's state is needed now.
+            for _, _, _, line in self.log.scan(self.log.live, offset, 0, seq - 1):
+                self.owner.observe(line)
+            offset, seq, state = self.log.size, self.log.next_seq, self.owner.state()
         self.tail, self._tail_state = [self.log.live, offset, seq], state
         self._find_holes(seq - 1)
         for place in self.log.scan(self.log.live, offset, 0, seq - 1):
