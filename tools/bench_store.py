@@ -37,7 +37,7 @@ KEYS = (
     "put_erases", "put_max_erases", "put_max_loops", "put_programmed_bytes", "open_read_bytes", "open_heap_bytes",
     "search_p50_read_bytes", "search_p95_read_bytes", "search_p50_loops", "search_p95_loops", "search_peak_heap_bytes",
     "update_read_bytes", "update_erases", "forget_read_bytes", "forget_erases", "index_to_log", "rebuild_seconds",
-    "chat_turn_erases", "least_heap_bytes",
+    "chat_turn_erases", "least_heap_bytes", "change_heap_bytes", "rebuild_heap_bytes",
 )  # fmt: skip
 """In the order of the table. put_erases and put_programmed_bytes are means of all puts up to n, put_max_* the worst of them."""
 
@@ -127,14 +127,19 @@ class Board:
                 figures.update(json.loads(line))
         return figures
 
-    def run_on_copy(self, *steps: str) -> Figures:
-        """As run(), on a copy of the flash."""
+    def run_on_copy(self, step: str) -> Figures:
+        """Open the store and run a step on a copy of the flash, with more heap if HEAP is too little; STEP_heap_bytes tells."""
         copy = self.flash.with_suffix(".copy")
-        shutil.copyfile(self.flash, copy)
-        try:
-            return self.run(*steps, flash=copy)
-        finally:
-            copy.unlink()
+        for heap in range(HEAP, ROOMY + 1, HEAP_STEP << 2):
+            shutil.copyfile(self.flash, copy)
+            try:
+                return self.run("open", step, heap=heap, flash=copy) | {f"{step}_heap_bytes": heap}
+            except BoardFailed as failure:
+                if "MemoryError" not in str(failure) or heap == ROOMY:
+                    raise
+            finally:
+                copy.unlink()
+        raise AssertionError("the range ends with ROOMY")
 
 
 def least_heap(board: Board) -> int:
@@ -167,10 +172,10 @@ def measure(folder: Path, kind: str, sizes: Sequence[int]) -> list[Figures]:
         least = least_heap(board)
         figures |= {"least_heap_bytes": least, "search_peak_heap_bytes": least - figures.pop("used_heap_bytes")}
         for step in ("change", "rebuild"):
-            changed = board.run_on_copy("open", step)
+            changed = board.run_on_copy(step)
             figures |= {key: value for key, value in changed.items() if not key.startswith(("open", "used"))}
         if size == sizes[-1]:
-            figures["chat_turn_erases"] = board.run_on_copy("open", "chat")["chat_turn_erases"]
+            figures["chat_turn_erases"] = board.run_on_copy("chat")["chat_turn_erases"]
         print(kind, json.dumps(figures), file=sys.stderr, flush=True)
         found.append(figures)
     return found

@@ -8,7 +8,8 @@ from array import array
 from engram.compat import const
 
 _SLOTS = const(512)
-_NO_SLOT = const(512)  # one more, for rows of no session
+NO_SLOT = const(512)
+"""One more, for rows of no session."""
 
 
 class Scratch:
@@ -39,7 +40,7 @@ class Sizes:
 
     def add(self, session: int, rows: int = 1) -> None:
         """There are more rows of a session."""
-        slot = session % _SLOTS if session else _NO_SLOT
+        slot = session % _SLOTS if session else NO_SLOT
         self._sizes[slot] = min(0xFFFF, self._sizes[slot] + rows)
 
     def of(self, index) -> array:

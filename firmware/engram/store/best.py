@@ -1,0 +1,246 @@
+"""Finds the rows of a piece of the index with the highest T, looking only where there can be some.
+
+T = B + .4 B of the rows before and after in the session + .2 B of the next but one on either side
+"""
+
+from engram.compat import const
+from engram.store import codec
+from engram.store.sessions import NO_SLOT
+
+KEPT = 64
+"""Rows that are kept by T, before S and the filters that need the line: bounds the heap of a search."""
+
+OWN = const(5)
+"""T is counted in fifths of B."""
+
+NEAR = const(2)
+"""What the rows beside it add."""
+
+FAR = const(1)
+"""What the next but one add."""
+
+BLOCK = const(256)
+"""Rows whose scores lie together."""
+
+BLOCK_BITS = const(8)
+
+_REACH = const(2)  # rows to either side that count
+_SHARE = const(11)  # T is at most so many times the highest B of a row and its neighbours
+_MOST_TOTAL = const(4095)
+_PLACE_BITS = const(4)
+_ROW_BITS = const(14)  # with T and place they fill a small integer
+_GROUP_BITS = const(4)
+_GROUP = const(16)  # rows that are passed over together
+
+
+class Best:
+    """The KEPT rows with the highest T, as integers that sort by T, then place, then row."""
+
+    def __init__(self, places: int):
+        # While an index is made anew it may have more pieces, for which larger integers only cost heap.
+        self._place_bits = _PLACE_BITS if places < 1 << _PLACE_BITS else 2 * _PLACE_BITS
+        self._total_shift = _ROW_BITS + self._place_bits
+        self._keys = [0] * (KEPT + 1)
+        self.slots = [0] * (KEPT + 1)
+        # Emptied lists keep their room: no longer one has to be found when they grow.
+        del self._keys[:]
+        del self.slots[:]
+        self.least = 0
+        """What T has to exceed."""
+
+    def add(self, total: int, place: int, row: int, slot: int) -> None:
+        """Take a row of the piece at `place` (a number that is higher for newer pieces), with its session's slot."""
+        key = (_MOST_TOTAL - total << self._place_bits | place) << _ROW_BITS | row
+        keys = self._keys
+        low, high = 0, len(keys)
+        while low < high:
+            middle = (low + high) >> 1
+            if keys[middle] < key:
+                low = middle + 1
+            else:
+                high = middle
+        keys.insert(low, key)
+        self.slots.insert(low, slot)
+        if len(keys) > KEPT:
+            keys.pop()
+            self.slots.pop()
+        if len(keys) == KEPT:
+            self.least = _MOST_TOTAL - (keys[-1] >> self._total_shift)
+
+    def rows(self):
+        """Yield (T, place, row, slot), best first."""
+        for key, slot in zip(self._keys, self.slots):
+            row = key & (1 << _ROW_BITS) - 1
+            place = key >> _ROW_BITS & (1 << self._place_bits) - 1
+            yield _MOST_TOTAL - (key >> self._total_shift), place, row, slot
+
+
+def silence(dead: bytearray, blocks: list) -> None:
+    """What went must not show by what stands beside it."""
+    for at, bits in enumerate(dead):
+        if bits:
+            for row in range(8 * at, 8 * at + 8):
+                if bits >> (row & 7) & 1:
+                    blocks[row >> BLOCK_BITS][row & BLOCK - 1] = 0
+
+
+def collect(best, piece, place: int, table: list, blocks: list, bits, last: bytearray, far: bytearray) -> None:
+    """Give the best rows of a piece to `best`.
+
+    `blocks` have B of each row, `table` the runs of sessions, `bits` the rows that may be found (None for all), `last` and
+    `far` B of the last two rows of each session in older pieces; then they have those of this one.
+
+    T of a row is at most 2.2 times the highest B of it and its neighbours: only around rows with a high B one has to look.
+    """
+    tops = _group_tops(piece.rows, blocks)
+    look = _Look(best, piece, place, table, blocks, bits, last, far)
+    look.need(max(best.least, 0 if bits else _sure(piece, tops)))
+    if piece.has_sessions and look.carried > look.floor:
+        look.at_firsts()
+    look.rewind()
+    start = 0
+    for top in tops:
+        # Most rows are of no use: to pass over a group at once is many times faster than row by row.
+        if top > look.floor:
+            block = blocks[start >> BLOCK_BITS]
+            row = start
+            at = start & BLOCK - 1
+            for here in memoryview(block)[at : at + _GROUP]:
+                if here > look.floor:
+                    look.around(row)
+                row += 1
+        start += _GROUP
+    if piece.has_sessions:
+        first = 0
+        for ends, slots in table:
+            for at, slot in enumerate(slots):
+                end = ends[at] - 1
+                far[slot] = blocks[end - 1 >> BLOCK_BITS][end - 1 & BLOCK - 1] if end > first else last[slot]
+                last[slot] = blocks[end >> BLOCK_BITS][end & BLOCK - 1]
+                first = end + 1
+        last[NO_SLOT] = far[NO_SLOT] = 0
+
+
+class _Look:
+    """Looks at rows of a piece, from first to last, and gives those with a T that is high enough to `best`."""
+
+    def __init__(self, best: Best, piece, place: int, table: list, blocks: list, bits, last: bytearray, far: bytearray):
+        self._best = best
+        self._piece = piece
+        self._place = place
+        self._table = table
+        self._blocks = blocks
+        self._bits = bits
+        self._last = last
+        self._far = far
+        self.carried = max(max(last), max(far)) if piece.has_sessions else 0  # the highest B from older pieces
+        self._taken = ()  # rows that were given before their turn
+        self._share = _SHARE if piece.has_sessions else OWN
+        self._reach = _REACH if piece.has_sessions else 0
+        self.rewind()
+
+    def need(self, least: int) -> None:
+        """T has to exceed this from now on; a row and its neighbours need a B over `floor` for it."""
+        self._least = least
+        self.floor = least // self._share
+
+    def rewind(self) -> None:
+        """Begin again with the first row."""
+        self._ends, self._slots = self._table[0]
+        self._part = self._run = 0
+        self._first, self._end = 0, self._ends[0]
+        self._following = 0  # the next row that was not looked at
+
+    def around(self, row: int) -> None:
+        """Look at a row and, in a session, its neighbours."""
+        near = row - self._reach
+        if near < self._following:
+            near = self._following
+        self._following = row + self._reach + 1
+        if self._following > self._piece.rows:
+            self._following = self._piece.rows
+        block = self._blocks[row >> BLOCK_BITS]
+        at = near - (row & -BLOCK)
+        spare = self._least - (NEAR + FAR) * min(self.carried, self.floor)  # at_firsts saw what more can come
+        while near < self._following:
+            # Cheaply, what T is at most: most rows go no further.
+            if (
+                not 2 <= at < BLOCK - 2
+                or 5 * block[at] + 2 * (block[at - 1] + block[at + 1]) + block[at - 2] + block[at + 2] > spare
+            ):
+                self._look(near)
+            near += 1
+            at += 1
+
+    def at_firsts(self) -> None:
+        """Look at the first two rows of sessions of which an older piece has a last row, or one before it, with a high B."""
+        taken = set()
+        first = 0
+        for ends, slots in self._table:
+            for run, slot in enumerate(slots):
+                if self._last[slot] > self.floor or self._far[slot] > self.floor:
+                    for row in range(first, min(first + 2, ends[run])):
+                        if self._look(row):
+                            taken.add(row)
+                first = ends[run]
+        self._taken = taken
+
+    def _look(self, row: int) -> bool:
+        while row >= self._end:
+            self._run += 1
+            if self._run == len(self._slots):
+                self._part += 1
+                self._ends, self._slots = self._table[self._part]
+                self._run = 0
+            self._first, self._end = self._end, self._ends[self._run]
+        total = OWN * self._score(row)
+        slot = self._slots[self._run]
+        if slot != NO_SLOT:
+            inside = row - self._first
+            total += NEAR * (self._score(row - 1) if inside else self._last[slot])
+            total += FAR * (self._score(row - 2) if inside > 1 else self._last[slot] if inside else self._far[slot])
+            if row + 1 < self._end:
+                total += NEAR * self._score(row + 1)
+                if row + 2 < self._end:
+                    total += FAR * self._score(row + 2)
+        if total <= self._least or row in self._taken or self._piece.dead[row >> 3] >> (row & 7) & 1:
+            return False
+        if self._bits and not self._bits[row >> 3] >> (row & 7) & 1:
+            return False
+        self._best.add(total, self._place, row, slot)
+        if self._best.least > self._least:
+            self.need(self._best.least)
+        return True
+
+    def _score(self, row: int) -> int:
+        return self._blocks[row >> BLOCK_BITS][row & BLOCK - 1]
+
+
+def _group_tops(rows: int, blocks: list) -> bytearray:
+    """The highest B of each group of rows."""
+    tops = bytearray((rows + _GROUP - 1) >> _GROUP_BITS)
+    at = 0
+    for block in blocks:
+        view = memoryview(block)
+        for base in range(0, BLOCK, _GROUP):
+            if at == len(tops):
+                return tops
+            tops[at] = max(view[base : base + _GROUP])
+            at += 1
+    return tops
+
+
+def _sure(piece, tops: bytearray) -> int:
+    """A T that KEPT rows of the piece reach for certain."""
+    wanted = KEPT + codec.count_bits(piece.dead)
+    if len(tops) <= wanted:
+        return 0
+    having = bytearray(256)
+    for top in tops:
+        if having[top] < 255:
+            having[top] += 1
+    top = 255
+    while top and wanted > having[top]:
+        wanted -= having[top]
+        top -= 1
+    return max(0, OWN * top - 1)
