@@ -12,6 +12,7 @@ _SIMILAR = const(5)  # nearest records that a new one is compared with
 _OVERLAP = const(60)  # per cent of words in common from which a record counts as similar
 _COMPARED = const(256)  # words of each that are looked at for that: bounds the heap
 _SPARE = const(40)  # more hits are asked for than are wanted: those that have expired are passed over
+_MOST_TAGS_KEPT = const(256)  # tags whose counts are kept until a record changes: bounds the heap
 _SIGNS = b"+-#<>=*/%$&@^~|"  # of two texts with the same words, these tell C from C++
 
 Stored = namedtuple("Stored", ("outcome", "id", "similar"))
@@ -36,6 +37,7 @@ class Records:
         self._leaves_room = leaves_room
         self._cap = cap
         self._most = most
+        self._tags = (None, [])  # when they were counted, for whom, and the counts
         self._clock = clock
         self._limit = limit
 
@@ -186,8 +188,15 @@ class Records:
 
     def tags(self, asker=scope.OWNER):
         """Yield (tag, number of live records), in no order."""
-        for label, count in self._store.labels("#", scope.labels(asker)):
-            yield label[1:], count
+        # Each turn's prompt asks for them, and counting reads the index tag by tag.
+        key = (self._store.next_seq, self._store.partial, scope.labels(asker))
+        if self._tags[0] != key:
+            counted = [(label[1:], count) for label, count in self._store.labels("#", scope.labels(asker))]
+            if len(counted) > _MOST_TAGS_KEPT:
+                yield from counted
+                return
+            self._tags = (key, counted)
+        yield from self._tags[1]
 
     def count(self, asker=scope.OWNER, tags=()) -> int:
         """The number of live records that the asker may see, of those that have all `tags` if given."""

@@ -1,24 +1,19 @@
 """The keyword index of one log: sealed pieces in flash, and the newest lines in RAM.
 
     NAME.x1 NAME.x2 ...    pieces (piece.py)
-    NAME.index             which pieces there are, in lines as in wire.py, replaced in one step:
-        {"format":1,"epoch","tail":[segment, offset, seq],"next","drop":[numbers of files to remove],
-         "pieces":[[number, first seq], ...],"marked":N,"pending":[entry, ...],"crc"}
-        {"state":{...},"crc"}
-        {"piece","dead":bits of dead rows in base64,"crc"}       for each of the N pieces that have some
+    NAME.index             which pieces there are (manifest.py)
 
-`tail` is where the lines begin that are not in a piece; only those are read when the log is opened. `pending` and
-`state` belong to the store and to the log's owner. All of this is a cache: what is damaged or missing is made anew from
-the log, in slices (`tick`), while searches go on over what there is.
+All of this is a cache: what is damaged or missing is made anew from the log, in slices (`tick`), while searches go on over
+what there is.
 """
 
 import gc
 import os
-from binascii import a2b_base64, b2a_base64
+from binascii import a2b_base64
 
-from engram import files, log, wire
+from engram import files, log
 from engram.compat import const
-from engram.store import codec
+from engram.store import codec, manifest
 from engram.store.live import MOST_ROWS, Live
 from engram.store.piece import ROW_BYTES, Damaged, Piece, decoded, in_order, unpack_row
 from engram.store.sessions import Scratch, Sizes
@@ -26,14 +21,12 @@ from engram.store.sessions import Scratch, Sizes
 CHUNK_BYTES = 16384
 """Bytes of the log from which the lines in RAM become a piece: bounds what is read when the log is opened."""
 
-_FORMAT = const(1)
-_LINE = const(512)
 _ROWS_AT_ONCE = const(16)
 _MEAN = const(12 * 16)  # words of a row, times 16, before there are rows to tell
 
 
 class Index:
-    """The index beside the log at `base`; `read_lines` is given when lines have to be read again."""
+    """The index beside the log at `base`."""
 
     def __init__(self, base: str):
         self.base = base
@@ -55,8 +48,8 @@ class Index:
     def open(self, epoch: int):
         """Open what NAME.index names; its fields as a dict, None if there is nothing to go on from."""
         self.epoch = epoch
-        saved = self._read()
-        if saved is None or saved.get("format") != _FORMAT or saved.get("epoch") != epoch:
+        saved = manifest.read(self.base + ".index")
+        if saved is None or saved["epoch"] != epoch:
             self.remove()
             return None
         self.next_number = saved["next"]
@@ -78,56 +71,14 @@ class Index:
                 self._tell(number, error)
         return saved
 
-    def _read(self):
-        """The fields of NAME.index, with the dead rows by piece in "dead"; None without a whole one."""
-        try:
-            with open(self.base + ".index", "rb") as file:
-                lines = self._whole_lines(file)
-                saved = next(lines, {})
-                saved.update(next(lines, {}))
-                saved["dead"] = {line["piece"]: line["dead"] for line in lines}
-                if len(saved["dead"]) == saved.get("marked") and "state" in saved:
-                    return saved
-        except OSError as error:
-            if error.errno == files.ENOENT:
-                return None
-        except (ValueError, KeyError):
-            pass
-        log.warning("index", self.base + ".index is damaged and is made anew")
-        return None
-
-    def _whole_lines(self, file):
-        for _, line, ended in wire.long_lines(file, bytearray(_LINE)):
-            if not wire.is_whole(line, ended):
-                raise ValueError(self.base)
-            yield wire.decode(line)  # pyright: ignore
-
     def save(self, tail, pending, state) -> None:
         """Write NAME.index."""
-        files.write_parts(self.base + ".index", self._lines(tail, pending, state))
+        drop = self.retired + ([self.job.number] if self.job else [])
+        lines = manifest.lines(self.epoch, tail, self.next_number, drop, self.pieces, pending, state)
+        files.write_parts(self.base + ".index", lines)
         for number in self.retired:
             files.discard(self.path_of(number))
         self.retired = []
-
-    def _lines(self, tail, pending, state):
-        drop = self.retired + ([self.job.number] if self.job else [])
-        marked = [piece for piece in self.pieces if any(piece.dead)]
-        fields = [
-            ("format", _FORMAT),
-            ("epoch", self.epoch),
-            ("tail", tail),
-            ("next", self.next_number),
-            ("drop", drop),
-        ]
-        fields += [
-            ("pieces", [[piece.number, piece.first] for piece in self.pieces]),
-            ("marked", len(marked)),
-            ("pending", pending),
-        ]
-        yield wire.encode(fields)
-        yield wire.encode((("state", state or {}),))
-        for piece in marked:
-            yield wire.encode((("piece", piece.number), ("dead", b2a_base64(piece.dead).decode().strip())))
 
     def close(self) -> None:
         """Close the files and forget the lines in RAM."""
