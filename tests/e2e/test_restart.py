@@ -93,7 +93,7 @@ def test_a_kill_at_any_moment_loses_nothing_that_was_shown(home: Home):
     for number in range(MOST_KILLS):
         if number >= KILLS and len(shown) > KILLS // 2:
             break
-        printed = killed_while_remembering(home, dice)
+        printed = killed_while_remembering(home, dice, number)
         shown |= dict(re.findall(r"^Remembered as (m\d+): (.*)$", printed, re.MULTILINE))
     assert len(shown) > KILLS // 2
     check_kept(home, shown)
@@ -112,7 +112,7 @@ def test_with_a_model_a_kill_at_any_moment_loses_nothing_that_was_shown(home: Ho
     for number in range(MOST_KILLS):
         if number >= KILLS and len(shown) > KILLS // 2:
             break
-        printed = killed_while_remembering(asking, dice)
+        printed = killed_while_remembering(asking, dice, number)
         shown |= dict(re.findall(r"^· remembered (m\d+): (.*)$", printed, re.MULTILINE))
     assert len(shown) > KILLS // 2
     kept = check_kept(home, shown)
@@ -120,13 +120,13 @@ def test_with_a_model_a_kill_at_any_moment_loses_nothing_that_was_shown(home: Ho
     assert {turn for name in shown for turn in kept[name]["turns"]} <= asked
 
 
-def killed_while_remembering(home: Home, dice: random.Random) -> str:
+def killed_while_remembering(home: Home, dice: random.Random, number: int = 0) -> str:
     """All that was printed by a board that was killed at some moment."""
     with talking(home) as talk:
         for _ in range(30):
             talk.say("remember that " + " ".join(word(dice) for _ in range(4)))
         talk.heard("Engram ")
-        time.sleep(dice.random() / 8)
+        time.sleep(dice.random() * (0.125 + number / 50))  # later and later, should nothing be shown in time
         talk.kill()
         talk.heard_to_the_end()
         return talk.seen.decode()

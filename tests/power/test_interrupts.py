@@ -132,7 +132,7 @@ def _try(kind: str, runtime: str, tmp_path: Path, blank: bytes, every: int) -> N
 @pytest.mark.parametrize("runtime", ["cpython", "32"])
 @pytest.mark.parametrize("kind", ["store", "update", "turn", "profile"])
 def test_a_few_interrupts_lose_nothing(kind: str, runtime: str, tmp_path: Path, blank: bytes):
-    _try(kind, runtime, tmp_path, blank, 97 if runtime == "cpython" else 7)
+    _try(kind, runtime, tmp_path, blank, 197 if runtime == "cpython" else 11)
 
 
 @pytest.mark.soak

@@ -69,7 +69,7 @@ def _try(tmp_path: Path, part: int, times: int) -> None:
 
 @pytest.mark.parametrize("part", range(2))
 def test_kills_at_random_moments_lose_nothing(tmp_path: Path, part: int):
-    _try(tmp_path, part, 5)
+    _try(tmp_path, part, 2)
 
 
 @pytest.mark.soak

@@ -87,11 +87,16 @@ class Console(Sink):
     async def _answer(self, message: str) -> None:
         try:
             if message.startswith("/"):
-                for output in self._commands.run(OWNER, message):
-                    if output is None:
-                        await sleep_ms(0)
-                    else:
-                        self.line(output)
+                outputs = self._commands.run(OWNER, message)
+                try:
+                    for output in outputs:
+                        if output is None:
+                            await sleep_ms(0)
+                        else:
+                            self.line(output)
+                finally:
+                    # What Ctrl-C stops, such as a compaction, must tidy up after itself.
+                    outputs.close()
             elif message:
                 await self._converse(message)
         except EngramError as error:

@@ -15,6 +15,7 @@ from engram.store.entry import LIVE, Query
 
 _TEXT_BYTES = const(15000)  # of one turn, as JSON: its line has to stay below wire.MAX_LINE
 _CAPTION_BYTES = const(600)
+_WHO_BYTES = const(120)  # of a speaker's name
 
 Session = namedtuple("Session", ("id", "title", "turns", "at"))
 """A session as people see it: its id, title, number of turns, and when it was last used."""
@@ -102,7 +103,7 @@ class Journal:
         sid = self.current(asker)
         lines = [] if sid else self._beginning(asker, "")
         turn = self._turn(asker, sid or "s%d" % self._store.next_seq)
-        turn += [("role", role), ("who", who), ("text", fitting), ("at", self._clock.now())]
+        turn += [("role", role), ("who", _cut_to(who, _WHO_BYTES)), ("text", fitting), ("at", self._clock.now())]
         if caption:
             turn.append(("caption", _cut_to(caption, _CAPTION_BYTES)))
         flags = (("cut", cut or fitting != content), ("command", command), ("guess", not self._clock.known))
@@ -326,9 +327,3 @@ def _json_bytes(content: str) -> int:
 def _without(line: dict, names) -> list:
     """A line's pairs, seq first, but for some names."""
     return [("seq", line["seq"])] + [(name, line[name]) for name in line if name != "seq" and name not in names]
-
-
-def _labels(line: dict):
-    yield "~" + line["sid"]
-    yield "%" + line["who"]
-    yield "@" + line.get("scope", scope.ALL)

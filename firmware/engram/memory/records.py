@@ -32,7 +32,7 @@ class Records:
     `leaves_room()` tells whether the flash keeps enough for what people say, which goes before.
     """
 
-    def __init__(self, store, clock, limit: int = 2000, cap: int = 720896, leaves_room=None, most: int = 10000):
+    def __init__(self, store, clock, limit: int = 2000, cap: int = 720896, leaves_room=None, most: int = 2000):
         self._store = store
         self._leaves_room = leaves_room
         self._cap = cap

@@ -22,6 +22,14 @@ from engram.memory import ids, scope
 from engram.store.entry import FORGOTTEN, Entry, no_entry
 
 _DAY_SECONDS = const(86400)
+_NEEDED = {
+    "": (("sid", str), ("who", str), ("at", int), ("n", int)),
+    "session": (("sid", str), ("at", int)),
+    "current": (("sid", str), ("room", str)),
+    "drop": (("sid", str),),
+    "redact": (("turn", int),),
+    "show": (("turn", int),),
+}
 
 
 class Turns:
@@ -35,6 +43,8 @@ class Turns:
 
     def describe(self, line: dict) -> Entry:
         """What a line means."""
+        if not _is_known(line):
+            raise ValueError("a line of another form")
         if "op" in line:
             return _operation(line)
         seq = line["seq"]
@@ -45,6 +55,8 @@ class Turns:
     def observe(self, line: dict) -> None:
         """Take what a line tells of its session."""
         operation = line.get("op")
+        if not _is_known(line):
+            return
         if operation is None:
             head = self._sessions.heads.get(line["sid"])
             if head is not None:
@@ -64,6 +76,19 @@ class Turns:
     def restore(self, state) -> None:
         """Go back to such a state, to none if it is None."""
         self._sessions.restore(state)
+
+
+def _is_known(line: dict) -> bool:
+    """Whether a line has what this version writes: one of another may be whole by its crc and yet of another form."""
+    operation = line.get("op", "")
+    if not isinstance(operation, str) or operation not in _NEEDED:
+        return isinstance(operation, str)
+    if not operation and "gone" not in line and not isinstance(line.get("text"), str):
+        return False
+    for name in ("scope", "title", "caption"):
+        if not isinstance(line.get(name, ""), str):
+            return False
+    return all(isinstance(line.get(name), kind) for name, kind in _NEEDED[operation])
 
 
 def _operation(line: dict) -> Entry:

@@ -31,6 +31,9 @@ class Versions:
             shows = (_number(line["restores"]),) if "restores" in line else ()
             gone = [(number, FORGOTTEN)] + [(_number(ref), FORGOTTEN) for ref in line.get("with", ())]
             return no_entry(line.get("at", 0), gone, shows)
+        phrases = [phrase for name in ("keywords", "tags") for phrase in line.get(name, ())]
+        if not all(isinstance(phrase, str) for phrase in phrases + [line["content"], line.get("scope", "")]):
+            raise ValueError("a line of another form")
         older = line.get("with", ()) or ((line["supersedes"],) if "supersedes" in line else ())
         hides = [(_number(ref), SUPERSEDED) for ref in older]
         return Entry(number, terms(line), _labels(line), 0, line.get("created", 0), hides, (), 0)
@@ -51,10 +54,10 @@ def _number(ref: str) -> int:
 
 def terms(line: dict):
     """Yield the words by which a record is found: its content, keywords and tags."""
-    yield from text.terms(line["content"])
+    yield from text.index_terms(line["content"])
     for name in ("keywords", "tags"):
         for phrase in line.get(name, ()):
-            yield from text.terms(phrase)
+            yield from text.index_terms(phrase)
 
 
 def _labels(line: dict):

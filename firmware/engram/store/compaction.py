@@ -19,16 +19,17 @@ def compacting(store, decide):
     store.ready()
     if store.is_compacting:
         raise StoreError("a compaction is under way: wait until it is done.")
-    store.is_compacting = True
     if store.reserve:
         store.reserve.release()
+    while store.is_partial and store.tick():
+        yield
+    store.is_compacting = True
     try:
-        while store.is_partial and store.tick():
-            yield
         store.filling = None
         store.fates.settle()
         store.seal_segment()
         following = store.log.next_seq
+        store.log.is_fixed = True
         for _ in compact(store.log, decide):
             yield
         if store.log.next_seq > following:
@@ -43,7 +44,7 @@ def compacting(store, decide):
             store.tick()
             yield
     finally:
-        store.is_compacting = False
+        store.is_compacting = store.log.is_fixed = False
         if store.reserve:
             store.reserve.keep()
 
@@ -76,10 +77,12 @@ def compact(segments, decide):
             files.discard(_draft(segments, left[0]))
             raise files.failure(error, segments.base) from None
         left = left[taken:]
+    # Damage that was met on the way may be of a text that has gone.
+    files.discard(segments.base + ".bad")
 
 
 def _draft(segments, number: int) -> str:
-    return segments.sealed_path(number) + ".new"
+    return segments.sealed_path(number) + ".kept"
 
 
 class _Copier:

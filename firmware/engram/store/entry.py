@@ -68,3 +68,9 @@ def labels(entry: Entry, seq: int):
         yield "=%d" % number
     if entry.ends:
         yield "=s%d" % entry.ends
+
+
+def passes(entry: Entry, wanted, scopes) -> bool:
+    """Whether an entry has all labels that are wanted and one of the scopes: the index knows labels by a part of a crc only."""
+    has = set(entry.labels)
+    return has.issuperset(wanted) and not (scopes and has.isdisjoint(scopes))

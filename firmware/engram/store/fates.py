@@ -52,8 +52,10 @@ class Fates:
         seqs = self._store.index.having(codec.term_hash("=%d" % number))
         if session:
             seqs += self._store.index.having(codec.term_hash("=s%d" % session))
+        # What is older than the newest line that is known changes nothing any more.
+        known = max(seqs) if seqs else number
         for first, last in self._store.holes:
-            for _, _, _, line in self._store.log.scan_from(max(first, number + 1), last):
+            for _, _, _, line in self._store.log.scan_from(max(first, known + 1), last):
                 entry = self._store.describe(line)
                 if number in concerned(entry, line["seq"]) or (session and entry.ends == session):
                     seqs.append(line["seq"])
@@ -81,6 +83,6 @@ class Fates:
             self.pending.discard(number)
 
     def settle(self) -> None:
-        """Mark all that is to be marked, so that counts are right."""
-        for number in list(self.pending):
+        """Mark all that is to be marked, so that counts are right; while the index is made anew it is done bit by bit."""
+        for number in () if self._store.holes else list(self.pending):
             self.settle_one(number)

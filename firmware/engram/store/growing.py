@@ -59,7 +59,7 @@ def _alike(index) -> list:
         some = index.pieces[end - _MOST_PIECES : end]
         sizes = [piece.log_bytes for piece in some]
         is_whole = all(some[at].last + 1 == some[at + 1].first for at in range(_MOST_PIECES - 1))
-        if is_whole and max(sizes) * 2 <= sum(sizes):
+        if is_whole and max(sizes) * 2 <= sum(sizes) and sum(piece.rows for piece in some) <= _MOST_ROWS:
             return some
     return []
 

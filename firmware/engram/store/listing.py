@@ -1,7 +1,7 @@
 """Lists and counts the live entries of a store."""
 
 from engram.store import codec, filters
-from engram.store.entry import LIVE
+from engram.store.entry import LIVE, passes
 
 
 def newest(store, labels, scopes):
@@ -17,7 +17,7 @@ def newest(store, labels, scopes):
         if isinstance(newest, list):
             below = yield from _newest_in_hole(store, newest[0], below, labels, scopes)
         else:
-            below = yield from _newest_in(store, newest, below, filters.allowed(store.index, labels, scopes, 0, 0))
+            below = yield from _newest_in(store, newest, below, labels, scopes)
 
 
 def _last_below(store, part, below: int) -> int:
@@ -31,10 +31,11 @@ def _last_below(store, part, below: int) -> int:
     return min(last, below - 1) if first < below else 0
 
 
-def _newest_in(store, piece, below: int, allowed):
+def _newest_in(store, piece, below: int, labels, scopes):
     """Yield as newest() does, from one piece; the seq from which on there is nothing more to yield."""
     index = store.index
     live, tail = index.live, store.tail[2]
+    allowed = filters.allowed(index, labels, scopes, 0, 0)
     bits = allowed(piece) if allowed else None
     for row in range((len(live) if piece is None else piece.rows) - 1, -1, -1):
         dead = live.dead if piece is None else piece.dead
@@ -42,7 +43,7 @@ def _newest_in(store, piece, below: int, allowed):
             continue
         seq = index.locate(piece, row)[0]
         line = store.live_line(piece, row) if 0 < seq < below else None
-        if line is not None:
+        if line is not None and passes(store.describe(line), labels, scopes):
             yield line
             below = seq
             store.ready()
@@ -59,8 +60,7 @@ def _newest_in_hole(store, first: int, below: int, labels, scopes):
         if seq < first:
             break
         entry = store.describe(line)
-        has = set(entry.labels)
-        if entry.number < 0 or not has.issuperset(labels) or (scopes and has.isdisjoint(scopes)):
+        if entry.number < 0 or not passes(entry, labels, scopes):
             continue
         state, latest = store.fates.of(entry.number)
         if state == LIVE and latest["seq"] == seq:

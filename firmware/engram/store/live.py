@@ -22,6 +22,7 @@ HASH_BIAS = const(1 << 23)
 """What is taken from a hash, so that half of the entries are negative: all are small integers."""
 
 _ROW_MASK = const(127)
+_LONGEST_NAME = const(255)  # bytes of a label that people see: its length stands in one
 
 
 class Live:
@@ -90,6 +91,8 @@ class Live:
         self._rows += 1
 
     def _put_name(self, name: bytes) -> None:
+        if len(name) > _LONGEST_NAME:
+            return
         name = bytes((len(name),)) + name
         if self._names.find(name) < 0:
             self._names.extend(name)

@@ -31,7 +31,7 @@ SEGMENTS = 8
 """About how many segments a log of its largest size has: few files, since opening one takes reads and heap."""
 
 _LARGEST_SEGMENT = const(1 << 20)  # offsets in the index have 24 bits
-_FORMAT = const(1)
+_FORMAT = const(2)
 _BUFFER = const(512)
 _OPEN_FILES = const(8)  # sealed segments whose files stay open: each takes 350 bytes of heap
 
@@ -44,6 +44,7 @@ class Log:
         self.folder = folder
         self.name = name
         self.segment_bytes = segment_bytes or max(SMALLEST_SEGMENT, min(cap // SEGMENTS, _LARGEST_SEGMENT))
+        self.is_fixed = False  # while it is compacted, damage is passed over: both write segments anew
         self._repair = None
         self._file = None  # the live segment, for appending and reading
         self._files = {}  # sealed segments that are open: number -> file
@@ -268,7 +269,7 @@ class Log:
         """Take damage out of a segment in which a line was not found; whether there was some. Once for each segment, since a
         line may just have gone.
         """
-        if number in self._sound:
+        if self.is_fixed or number in self._sound:
             return False
         self._sound.add(number)
         return not self.repair.is_sound(self.path(number)) and self._set_aside(number)
@@ -314,6 +315,8 @@ class Log:
 
     def _set_aside(self, number: int) -> bool:
         """Take damage out of a segment; False on a full flash: then what is good is read on from the file as it is."""
+        if self.is_fixed:
+            return False
         if number == self.live:
             self.close_live()
         else:

@@ -133,8 +133,8 @@ class Merge:
     def step(self) -> bool:
         """Do a slice of the work; False when the file is whole."""
         end = self._writer.size + _SLICE_BYTES
-        for _ in self._work:
-            if self._writer.size >= end:
+        for done, _ in enumerate(self._work):
+            if self._writer.size >= end or done == _STEP:
                 return True
         return False
 

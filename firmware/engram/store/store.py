@@ -13,7 +13,7 @@ from engram import log
 from engram.compat import const
 from engram.errors import ArgumentError, EngramError, StoreError, StoreFull
 from engram.store import codec, filters
-from engram.store.entry import LIVE, SUPERSEDED, Entry, Hit, Query, concerned, labels, minutes, no_entry
+from engram.store.entry import LIVE, SUPERSEDED, Entry, Hit, Query, concerned, labels, minutes, no_entry, passes
 from engram.store.fates import Fates
 from engram.store.index import Index
 
@@ -48,6 +48,15 @@ class Store:
 
     def open(self) -> None:
         """Open the log and its index, and read the lines that are in no piece yet."""
+        try:
+            self._open()
+        except StoreFull:
+            # A new header has no room.
+            if not (self.reserve and self.reserve.release()):
+                raise
+            self._open()
+
+    def _open(self) -> None:
         self.close()
         self._reset()
         self.log.open(self.owner)
@@ -348,15 +357,19 @@ class Store:
         ranking = self._ranking(query.terms, query.weights)
         ranking.run(filters.allowed(index, query.labels, query.scopes, query.since, query.until))
         speaker_rows = filters.by_speaker(index, query.speaker)
+        first = self.tail[2]
         for score, place, row, evidence in ranking.scored(speaker_rows):
-            if limit <= 0:
+            piece = ranking.piece(place)
+            if limit <= 0 or (piece is None and self.tail[2] != first):
+                # Enough; or the lines in RAM became a piece between two steps of this generator.
                 return
-            line = self.live_line(ranking.piece(place), row)
-            if line is not None:
+            line = self.live_line(piece, row)
+            entry = self.describe(line) if line is not None else None
+            if entry is not None and passes(entry, query.labels, query.scopes):
                 limit -= 1
                 # One by one, since all lines at once could fill the heap.
                 made_of = self._parts(ranking, place, row, speaker_rows) if explain else ()
-                yield Hit(self.describe(line).number, score, evidence, line, made_of)
+                yield Hit(entry.number, score, evidence, line, made_of)
 
     def _parts(self, ranking, place: int, row: int, speaker_rows) -> list:
         from engram.store.explain import parts  # 1 KB of heap, seldom needed
