@@ -42,13 +42,13 @@ def _place(runtime: str, folder: Path, blank: bytes) -> dict[str, str]:
 
 
 def _steps(kind: str, runtime: str, folder: Path, blank: bytes) -> int:
-    """How many steps an operation takes on a board that has some things."""
+    """How many steps an operation takes at least on a board that has some things: with more there it takes more."""
     numbers = random.Random(1)
     operations = [_operation(name, number, numbers) for number, name in enumerate(("store", "store", "turn", "turn"))]
     operations += [_struck(kind, 100 + number, 0, numbers) for number in range(4)]
     played = play(operations, runtime, **_place(runtime, folder, blank))
     assert not played.status, played.errors
-    return max(played.results()[number]["steps"] for number in range(5, 8))
+    return min(played.results()[number]["steps"] for number in range(5, 8))
 
 
 def _struck(kind: str, number: int, at: int, numbers: random.Random) -> Operation:
@@ -126,13 +126,13 @@ def _try(kind: str, runtime: str, tmp_path: Path, blank: bytes, every: int) -> N
     for first in range(0, len(wanted), ATTEMPTS):
         place = _place(runtime, tmp_path / f"from{first}", blank)
         struck += _strike(kind, wanted[first : first + ATTEMPTS], place, runtime)
-    assert struck >= len(wanted) // 2
+    assert struck  # an operation of fewer steps is over before some of them
 
 
 @pytest.mark.parametrize("runtime", ["cpython", "32"])
 @pytest.mark.parametrize("kind", ["store", "update", "turn", "profile"])
 def test_a_few_interrupts_lose_nothing(kind: str, runtime: str, tmp_path: Path, blank: bytes):
-    _try(kind, runtime, tmp_path, blank, 197 if runtime == "cpython" else 11)
+    _try(kind, runtime, tmp_path, blank, 97 if runtime == "cpython" else 3)
 
 
 @pytest.mark.soak

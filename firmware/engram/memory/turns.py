@@ -23,7 +23,7 @@ from engram.store.entry import FORGOTTEN, Entry, no_entry
 
 _DAY_SECONDS = const(86400)
 _NEEDED = {
-    "": (("sid", str), ("who", str), ("at", int), ("n", int)),
+    "": (("sid", str), ("who", str), ("at", int)),
     "session": (("sid", str), ("at", int)),
     "current": (("sid", str), ("room", str)),
     "drop": (("sid", str),),
@@ -60,7 +60,7 @@ class Turns:
         if operation is None:
             head = self._sessions.heads.get(line["sid"])
             if head is not None:
-                head.take(line["seq"], line["n"], line["at"])
+                head.take(line["seq"], line.get("n", head.turns), line["at"])
             self._clock.not_before(line["at"])
         elif operation == "session":
             self._sessions.begin(line["sid"], line.get("title", ""), line.get("scope", scope.ALL), line["at"])
@@ -84,6 +84,8 @@ def _is_known(line: dict) -> bool:
     if not isinstance(operation, str) or operation not in _NEEDED:
         return isinstance(operation, str)
     if not operation and "gone" not in line and not isinstance(line.get("text"), str):
+        return False
+    if not isinstance(line.get("n", 0), int):
         return False
     for name in ("scope", "title", "caption"):
         if not isinstance(line.get(name, ""), str):
