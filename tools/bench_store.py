@@ -36,10 +36,13 @@ ROOMY = 192 << 10
 KEYS = (
     "put_erases", "put_max_erases", "put_max_loops", "put_programmed_bytes", "open_read_bytes", "open_heap_bytes",
     "search_p50_read_bytes", "search_p95_read_bytes", "search_p50_loops", "search_p95_loops", "search_peak_heap_bytes",
-    "update_read_bytes", "update_erases", "forget_read_bytes", "forget_erases", "index_to_log", "rebuild_seconds",
-    "chat_turn_erases", "least_heap_bytes", "change_heap_bytes", "rebuild_heap_bytes",
+    "update_read_bytes", "update_all_read_bytes", "update_erases", "forget_read_bytes", "forget_all_read_bytes",
+    "forget_erases", "index_to_log", "rebuild_seconds", "chat_turn_erases", "least_heap_bytes",
+    "change_heap_bytes", "rebuild_heap_bytes",
 )  # fmt: skip
-"""In the order of the table. put_erases and put_programmed_bytes are means of all puts up to n, put_max_* the worst of them."""
+"""In the order of the table. put_erases and put_programmed_bytes are means of all puts up to n, put_max_* the worst of them.
+update_read_bytes and forget_read_bytes are means of those on which no seal fell, *_all_read_bytes of all.
+"""
 
 Figures = dict[str, float]
 

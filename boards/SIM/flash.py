@@ -6,7 +6,10 @@ The bytes stay outside the heap, so that a run with a small heap holds a large f
 import os
 
 BLOCK = 4096
-_READ = 32
+OPTIONS = {"readsize": 32, "progsize": 32, "lookahead": 128, "mtime": False}
+"""How a board mounts its littlefs (see boot.py): a time in each file would be written with each append, and with so large a
+map of free blocks littlefs looks through all files less often.
+"""
 
 
 class Flash:
@@ -66,8 +69,8 @@ def mount(path: str, size: int, where: str) -> Flash:
         with open(path + ".new", "wb"):
             pass
         os.remove(path + ".new")
-        vfs.VfsLfs2.mkfs(Flash(path + ".new", size), readsize=_READ, progsize=_READ)
+        vfs.VfsLfs2.mkfs(Flash(path + ".new", size), **OPTIONS)
         os.rename(path + ".new", path)
     device = Flash(path, size)
-    vfs.mount(vfs.VfsLfs2(device, readsize=_READ, progsize=_READ), where)
+    vfs.mount(vfs.VfsLfs2(device, **OPTIONS), where)
     return device

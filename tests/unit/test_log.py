@@ -144,6 +144,19 @@ def test_a_wrong_hint_does_not_lead_to_another_line():
         assert log.read(9, offset)["seq"] == 9
 
 
+def test_a_line_that_stands_behind_where_its_segment_should_end_is_read():
+    place = folder()
+    log = _filled(place, 40)
+    first, last = log.sealed[1][1], log.sealed[2][1] - 1
+    path = log.sealed_path(log.sealed[1][0])
+    content = _content(path)
+    with open(path, "wb") as file:
+        file.write(content[: content.find(b"\n") + 1] * 20 + content)
+    log = Log(place, "log", segment_bytes=600)
+    log.open()
+    assert log.read(last)["seq"] == last and log.read(first)["seq"] == first
+
+
 def test_lines_are_read_backwards():
     place = folder()
     _filled(place, 60)

@@ -73,6 +73,32 @@ def test_after_a_compaction_a_forgotten_text_stands_in_no_file():
     assert not [word for word in (SECRET, TAG, KEYWORD) if board.holds(word)]
 
 
+def test_a_compaction_that_is_cut_when_the_lines_are_gone_is_ended_after_the_restart():
+    board, ref, _ = _busy()
+    board.forgetting.forget(ref, with_turns=True)
+    board.journal.compact()
+    index = board.records_store.index
+    index.tick = lambda is_filling: False  # what is cut before it begins
+    work = board.records.compacting()
+    while not index.is_tidying:
+        next(work)
+    work.close()
+    assert board.holds(TAG)
+    del index.tick
+    board.restart()
+    _finish(board)
+    assert not board.holds(TAG)
+
+
+def test_a_piece_is_not_made_anew_for_what_is_forgotten_after_a_compaction():
+    board, ref, _ = _busy()
+    board.compact()
+    _finish(board)
+    board.forgetting.forget(ref)
+    board.records.tick()
+    assert not board.records_store.index.is_tidying
+
+
 def test_a_text_that_is_not_forgotten_stays_through_a_compaction():
     board, ref, _ = _busy(5)
     board.compact()

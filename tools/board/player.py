@@ -51,10 +51,11 @@ class Player:
         import vfs  # type: ignore
 
         from faulty_flash import FaultyFlash
+        from flash import OPTIONS
 
         fault = tuple(options.get("fault", ("", 0)))
         self.device = FaultyFlash(options["flash"], 0, options.get("trace", ""), fault)
-        vfs.mount(vfs.VfsLfs2(self.device, readsize=32, progsize=32), "/flash")
+        vfs.mount(vfs.VfsLfs2(self.device, **OPTIONS), "/flash")
         self.home = "/flash"
 
     @property
@@ -254,8 +255,9 @@ def format_flash(options) -> None:
     import vfs  # type: ignore
 
     from faulty_flash import FaultyFlash
+    from flash import OPTIONS
 
-    vfs.VfsLfs2.mkfs(FaultyFlash(options["flash"], options["size"]), readsize=32, progsize=32)
+    vfs.VfsLfs2.mkfs(FaultyFlash(options["flash"], options["size"]), **OPTIONS)
 
 
 def main() -> None:

@@ -32,13 +32,14 @@ def compacting(store, decide):
         store.log.is_fixed = True
         for _ in compact(store.log, decide):
             yield
+        # Before the manifest is written: a cut does not make it forget what is to be done.
+        store.index.tidy()
         if store.log.next_seq > following:
             store.seal_segment()
         else:
             # A new header tells the segments as they are now.
             store.log.begin(store.owner.state())
             store.set_tail()
-        store.index.tidy(lambda seq: _left(store, seq))
         store.rest = 0
         while store.index.is_tidying and not store.rest:
             store.tick()
@@ -47,12 +48,6 @@ def compacting(store, decide):
         store.is_compacting = store.log.is_fixed = False
         if store.reserve:
             store.reserve.keep()
-
-
-def _left(store, seq: int):
-    """Whether a line has words; None if the log has it no more."""
-    line = store.log.read(seq) if seq >= store.log.oldest else None
-    return None if line is None else any(True for _ in store.describe(line).terms)
 
 
 def compact(segments, decide):

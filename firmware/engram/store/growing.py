@@ -6,7 +6,7 @@ so far: five at most at once. So their number stays about logarithmic, and a row
 
 import gc
 
-from engram import files
+from engram import files, log
 from engram.compat import const
 from engram.store import codec
 from engram.store import index as tables
@@ -93,17 +93,21 @@ def step(index, is_filling: bool) -> bool:
 
     After a merge that can wait for the next piece: until then the pieces stay of which the merged one was made.
     """
-    pieces = [] if index.job else untidy(index) or due(index, is_filling)
-    if not (index.job or pieces):
-        return False
+    pieces = []
+    if index.job is None:
+        pieces = untidy(index)
+        if not pieces:
+            index.tidy_below = 0
+            pieces = due(index, is_filling)
+        if not pieces:
+            return False
     try:
         if pieces:
             gc.collect()
             from engram.store.merge import Merge
 
-            index.job = Merge(
-                pieces, index.path_of(index.next_number), index.next_number, index.left if len(pieces) == 1 else None
-            )
+            left = index.has_words if len(pieces) == 1 else None
+            index.job = Merge(pieces, index.path_of(index.next_number), index.next_number, left)
             index.next_number += 1
         if index.job.step():
             return False
@@ -139,6 +143,9 @@ def _finish(index, job) -> None:
     else:
         job.abandon()
     index.pieces[at : at + len(job.pieces)] = made
+    if job.has_left_names and not index.has_left_names:
+        index.has_left_names = True
+        log.warning("index", index.base + ": there are more tags than the catalog holds: some are found but not listed")
     if job.rows < sum(old.rows for old in job.pieces):
         index.sizes.forget()
     for old in job.pieces:

@@ -1,7 +1,7 @@
 """The keyword index of one log: sealed pieces in flash, and the newest lines in RAM.
 
     NAME.x1 NAME.x2 ...    pieces (piece.py)
-    NAME.index             which pieces there are (manifest.py)
+    NAME.index             which of them count (manifest.py)
 
 All of this is a cache: what is damaged or missing is made anew from the log, in slices (`tick`), while searches go on over
 what there is.
@@ -26,33 +26,34 @@ _MEAN = const(12 * 16)  # words of a row, times 16, before there are rows to tel
 
 
 class Index:
-    """The index beside the log at `base`."""
+    """The index beside the log at `base`; has_words(seq) tells whether a line has some, None if the log has it no more."""
 
-    def __init__(self, base: str):
+    def __init__(self, base: str, has_words=None):
         self.base = base
         self.next_number = 1
         self.job = None
+        self.has_words = has_words
         self.tidy_below = 0  # pieces with a lower number and with dead rows are made anew
-        self.left = None
-        self.retired = []  # numbers of merged pieces whose files go once NAME.index does not name them any more
+        self.retired = []  # numbers of merged pieces whose files go once they are not named any more
         self.pieces = []
         self.live = Live()
         self.live_bytes = 0
         self.scratch = Scratch()
         self.sizes = Sizes()
+        self.has_left_names = False  # whether it was told that there are too many
         self.has_lost = False  # a piece since this was set back: what it covered is a hole
         self.epoch = 0
 
     # --- opening and saving
 
     def open(self, epoch: int):
-        """Open what NAME.index names; its fields as a dict, None if there is nothing to go on from."""
+        """Open the pieces that count; the manifest's fields as a dict, None if there is nothing to go on from."""
         self.epoch = epoch
         saved = manifest.read(self.base + ".index")
         if saved is None or saved["epoch"] != epoch:
             self.remove()
             return None
-        self.next_number = saved["next"]
+        self.next_number, self.tidy_below = saved["next"], saved["tidy"]
         for number in saved["drop"]:
             files.discard(self.path_of(number))
         for number, first in saved["pieces"]:
@@ -72,9 +73,9 @@ class Index:
         return saved
 
     def save(self, tail, pending, state) -> None:
-        """Write NAME.index."""
+        """Write the manifest."""
         drop = self.retired + ([self.job.number] if self.job else [])
-        lines = manifest.lines(self.epoch, tail, self.next_number, drop, self.pieces, pending, state)
+        lines = manifest.lines(self, tail, drop, pending, state)
         files.write_parts(self.base + ".index", lines)
         for number in self.retired:
             files.discard(self.path_of(number))
@@ -120,7 +121,7 @@ class Index:
             self._drop(piece)
 
     def _tell(self, number: int, error) -> None:
-        log.warning("index", "%s.x%d is damaged (%s) and is made anew" % (self.base, number, error))
+        log.warning("index", "%s is damaged (%s) and is made anew" % (self.path_of(number), error))
 
     # --- what is in it
 
@@ -249,10 +250,9 @@ class Index:
 
         return growing.step(self, is_filling)
 
-    def tidy(self, left) -> None:
+    def tidy(self) -> None:
         """Make the pieces of now that have dead rows anew, in tick(), without what has left the log (see Merge)."""
         self.tidy_below = self.next_number
-        self.left = left
 
     @property
     def is_tidying(self) -> bool:

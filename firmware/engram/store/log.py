@@ -253,13 +253,13 @@ class Log:
         if not 0 < seq < self.next_seq:
             return None
         while True:
-            place = self._segment_of(seq)
-            number = place[0]
+            number = self._segment_of(seq)[0]
             try:
                 file = self._file_of(number)
                 # A file that is missing has left the list: then another segment has the line, or none.
                 if file is not None:
-                    line = lookup.find(file, seq, offset, place[1:])
+                    # Where it ends is known for sure since it is open.
+                    line = lookup.find(file, seq, offset, self._segment_of(seq)[1:])
                     if line is not None or not self._mend(number):
                         return line
             except OSError as error:
@@ -340,10 +340,11 @@ class Log:
         """Yield (segment, offset, size, values) of all lines from one seq to another, both included."""
         to_seq = min(to_seq, self.next_seq - 1)
         while seq <= to_seq:
-            number, *bounds = self._segment_of(seq)
+            number = self._segment_of(seq)[0]
             file = self._file_of(number)
             if file is None:
                 continue
+            bounds = self._segment_of(seq)[1:]
             offset = lookup.place(file, seq, *bounds)[0]  # pyright: ignore
             before = seq - 1
             seq = max(seq, bounds[3])

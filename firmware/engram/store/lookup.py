@@ -23,23 +23,29 @@ def find(file, seq: int, hint: int, bounds):
         if line is not None and line["seq"] == seq:
             return line
     for is_careful in (False, True):
-        offset, here = place(file, seq, *bounds, is_careful=is_careful)
+        # Where lines before it have left it stands a little before the hint.
+        offset, here = place(file, seq, *bounds, is_careful=is_careful, hint=hint)
         line = line_at(file, offset) if here == seq else None
         if line is not None:
             return line
     return None
 
 
-def place(file, seq: int, low: int, low_seq: int, high: int, high_seq: int, is_careful: bool = True) -> tuple:
+def place(
+    file, seq: int, low: int, low_seq: int, high: int, high_seq: int, is_careful: bool = True, hint: int = -1
+) -> tuple:
     """(offset, seq) of the first line whose seq is at least `seq`; (high, high_seq) if there is none before that.
 
-    Without care the seqs of damaged lines may lead astray: then what is found there is not the line.
+    Without care the seqs of damaged lines may lead astray: then what is found there is not the line. The first look is before
+    `hint`, if one is given.
     """
     end, end_seq = high, high_seq  # where a line begins, which `high` need not be
     for probe in range(_PROBES):
         if high - low <= _BUFFER:
             break
         guess = low + (high - low) * (seq - low_seq) // max(1, high_seq - low_seq) - (_BUFFER >> 1)
+        if hint >= 0 and not probe:
+            guess = hint + _SEQ - _BUFFER
         if probe & 1 and probe > 3:
             guess = (low + high) >> 1  # seqs are uneven here: halves are sure
         guess = max(low, min(guess, high - 1))

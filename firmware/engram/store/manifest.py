@@ -1,12 +1,13 @@
 """NAME.index: which pieces an index has, in lines as in wire.py; it is replaced in one step and counts only as a whole.
 
-    {"format":1,"epoch","tail":[segment, offset, seq],"next","drop":[numbers of files to remove],
+    {"format":1,"epoch","tail":[segment, offset, seq],"next","tidy","drop":[numbers of files to remove],
      "pieces":[[number, first seq], ...],"marked":N,"pending":[entry, ...],"crc"}
     {"state":{...},"crc"}
     {"piece","dead":bits of dead rows in base64,"crc"}       for each of the N pieces that have some
 
 `tail` is where the lines begin that are not in a piece; only those are read when the log is opened. `next` is the number of
-the next piece. `pending` and `state` belong to the store and to the log's owner.
+the next piece; those with dead rows and a number below `tidy` still have lines that have left the log. `pending` and `state`
+belong to the store and to the log's owner.
 """
 
 from binascii import b2a_base64
@@ -16,11 +17,11 @@ from engram.compat import const
 
 _FORMAT = const(1)
 _BUFFER = const(512)
-_FIELDS = ("format", "epoch", "tail", "next", "drop", "pieces", "marked", "pending", "state")
+_FIELDS = ("format", "epoch", "tail", "next", "tidy", "drop", "pieces", "marked", "pending", "state")
 
 
 def read(path: str):
-    """The fields of NAME.index, with the dead rows by piece in "dead"; None without a whole one."""
+    """The fields of the manifest, with the dead rows by piece in "dead"; None without a whole one."""
     try:
         with open(path, "rb") as file:
             found = _whole_lines(file)
@@ -46,11 +47,12 @@ def _whole_lines(file):
         yield wire.decode(line)  # pyright: ignore
 
 
-def lines(epoch: int, tail, number: int, drop, pieces, pending, state):
-    """Yield the lines of NAME.index; `number` is that of the next piece."""
-    marked = [piece for piece in pieces if any(piece.dead)]
-    named = [[piece.number, piece.first] for piece in pieces]
-    head = [("format", _FORMAT), ("epoch", epoch), ("tail", tail), ("next", number), ("drop", drop), ("pieces", named)]
+def lines(index, tail, drop, pending, state):
+    """Yield the lines of the manifest of an Index."""
+    marked = [piece for piece in index.pieces if any(piece.dead)]
+    named = [[piece.number, piece.first] for piece in index.pieces]
+    head = [("format", _FORMAT), ("epoch", index.epoch), ("tail", tail), ("next", index.next_number)]
+    head += [("tidy", index.tidy_below), ("drop", drop), ("pieces", named)]
     yield wire.encode(head + [("marked", len(marked)), ("pending", pending)])
     yield wire.encode((("state", state or {}),))
     for piece in marked:

@@ -122,6 +122,7 @@ class Merge:
 
     def __init__(self, pieces: list, path: str, number: int, left=None):
         self.rows = 0
+        self.has_left_names = False  # whether there were too many
         self._left = left
         self.pieces = pieces
         self.path = path
@@ -178,7 +179,7 @@ class Merge:
         footer.words = sum(piece.words for piece in pieces) * footer.rows // max(1, sum(piece.rows for piece in pieces))
         footer.log_bytes = sum(piece.log_bytes for piece in pieces)
         footer.epoch = pieces[-1].epoch
-        yield from writer.finish(footer, _runs(sources), _names(sources))
+        yield from writer.finish(footer, _runs(sources), _names(self, sources))
 
 
 def _terms(pieces) -> int:
@@ -276,7 +277,7 @@ def _copy_rows(source, first: int, end: int, writer):
         yield
 
 
-def _names(sources):
+def _names(job, sources):
     count = 0
     is_sure = not any(source.gone for source in sources)
     for name in in_order([source.piece.names() for source in sources]):
@@ -284,4 +285,5 @@ def _names(sources):
             yield name
             count += 1
             if count == _MOST_NAMES:
+                job.has_left_names = True
                 return

@@ -9,11 +9,11 @@ neighbours in its session stand beside it and a session is one run of rows; a lo
                          then for each that stands in one row only hash (3), and row times 8 plus the level (2)
                          A list is the postings and their check (1).
     rows                 seq (4), offset of the line in its segment (3), minutes since 2020 (3), check (1), for each row
+    names                the labels that people see, in the order of their bytes, each with its length (1) before it
     runs                 varints for each session's run: session minus the one before, rows minus 1
                          then for every 64th run: its session (4), first row (4), and offset in the runs (4)
-    names                the labels that people see, in the order of their bytes, each with its length (1) before it
     directory            where each bucket is and, in the lowest byte, a sixteenth of its size, rounded up, 255 for more (4)
-    footer               see _FOOTER; its crc covers runs, names, directory and footer
+    footer               see _FOOTER; its crc covers runs, directory and footer
 
 All numbers little-endian. Bucket b has the hashes from b * 2^24 / buckets on. A check is of a crc32's low bits;
 that of a bucket begins with its number plus 1, so that blank bytes are no empty bucket.
@@ -27,14 +27,14 @@ from engram import files
 from engram.compat import const
 from engram.store import codec
 
-_MAGIC = b"EGX3"
-_FOOTER = "<4sHHHHIIIIIIIIII"
-# magic, terms, rows, runs, buckets, first seq, last seq, words in all, where rows, runs, names and directory begin, bytes
-# of the log, epoch, crc
+_MAGIC = b"EGX4"
+_FOOTER = "<4sHHHHIIIIIIIIIII"
+# magic, terms, rows, runs, buckets, first seq, last seq, words in all, where rows, names, runs and directory begin, crc of
+# the names, bytes of the log, epoch, crc
 FOOTER_BYTES = struct.calcsize(_FOOTER)
 _FIELDS = (
     "terms", "rows", "runs", "buckets", "first", "last", "words",
-    "rows_at", "runs_at", "names_at", "directory_at", "log_bytes", "epoch",
+    "rows_at", "names_at", "runs_at", "directory_at", "names_crc", "log_bytes", "epoch",
 )  # fmt: skip
 ROW_BYTES = 11
 TERM_BYTES = 8
@@ -64,9 +64,10 @@ class Footer:
     last: int
     words: int
     rows_at: int
-    runs_at: int
     names_at: int
+    runs_at: int
     directory_at: int
+    names_crc: int
     log_bytes: int
     epoch: int
 
@@ -100,39 +101,43 @@ class Piece(Footer):
             self.close()
             raise Damaged("no piece")
         self.dead = bytearray((self.rows + 7) >> 3)
+        self._has_checked_names = False
 
     def _open(self, size: int) -> None:
         if size < FOOTER_BYTES:
             raise Damaged("too short")
         crc = self.unpack(self._read(size - FOOTER_BYTES, FOOTER_BYTES))
         end = size - FOOTER_BYTES
-        if not self.rows_at <= self.runs_at <= self.names_at <= self.directory_at == end - 4 * self.buckets:
+        if not self.rows_at <= self.names_at <= self.runs_at <= self.directory_at == end - 4 * self.buckets:
             raise Damaged("no sense in the footer")
-        if self.runs_at - self.rows_at != ROW_BYTES * self.rows or not self.buckets or not self.runs:
-            raise Damaged("no sense in the footer")
-        self._check(end, crc)
-        # In parts, as a long one would not fit a heap in pieces.
-        self._directory = [
-            self._table(self.directory_at + 4 * first, min(BUCKETS_A_PART, self.buckets - first))
-            for first in range(0, self.buckets, BUCKETS_A_PART)
-        ]
         marks = 3 * -(-self.runs // RUNS_A_MARK)
-        self._marks_at = self.names_at - 4 * marks
+        self._marks_at = self.directory_at - 4 * marks
+        if self.names_at - self.rows_at != ROW_BYTES * self.rows or not self.buckets or self.runs_at >= self._marks_at:
+            raise Damaged("no sense in the footer")
+        # What stays in RAM is read and checked in one go; in parts, as a long one would not fit a heap in pieces.
+        found = self._crc(self.runs_at, self._marks_at)
         self._marks = self._table(self._marks_at, marks)
+        found = crc32(self._marks, found)
+        self._directory = []
+        for first in range(0, self.buckets, BUCKETS_A_PART):
+            part = self._table(self.directory_at + 4 * first, min(BUCKETS_A_PART, self.buckets - first))
+            self._directory.append(part)
+            found = crc32(part, found)
+        if crc32(self.pack(0), found) != crc:
+            raise Damaged("the crc does not fit")
 
-    def _check(self, end: int, wanted: int) -> None:
-        files.seek(self._file, self.runs_at)
-        left = end - self.runs_at
+    def _crc(self, at: int, end: int) -> int:
+        """The crc32 of some bytes of the file."""
+        files.seek(self._file, at)
         view = memoryview(bytearray(_BUFFER))
         crc = 0
-        while left > 0:
-            count = self._file.readinto(view[: min(left, _BUFFER)])
+        while at < end:
+            count = self._file.readinto(view[: min(end - at, _BUFFER)])
             if not count:
                 raise Damaged("too short")
             crc = crc32(view[:count], crc)
-            left -= count
-        if crc32(self.pack(0), crc) != wanted:
-            raise Damaged("the crc does not fit")
+            at += count
+        return crc
 
     def close(self) -> None:
         """Close the file."""
@@ -293,12 +298,16 @@ class Piece(Footer):
         return -1
 
     def names(self):
-        """Yield the labels that people see, in the order of their bytes."""
+        """Yield the labels that people see, in the order of their bytes; Damaged if they changed."""
+        if not self._has_checked_names:
+            if self._crc(self.names_at, self.runs_at) != self.names_crc:
+                raise Damaged("the names changed")
+            self._has_checked_names = True
         at = self.names_at
         data = b""
-        while at < self.directory_at or data:
+        while at < self.runs_at or data:
             if not data or len(data) <= data[0]:
-                more = self._read(at, min(_BUFFER, self.directory_at - at))
+                more = self._read(at, min(_BUFFER, self.runs_at - at))
                 at += len(more)
                 data += more
             size = data[0]

@@ -33,7 +33,7 @@ class Store:
         self.log = log
         self.owner = owner
         self.reserve = reserve
-        self.index = Index(log.base)
+        self.index = Index(log.base, self._has_words)
         self._reset()
 
     def _reset(self) -> None:
@@ -145,6 +145,11 @@ class Store:
             # Whole by its crc, but not as this version writes it: it stays in the log and means nothing.
             log.warning("store", "%s: line %d is of a form that is not known" % (self.log.name, line["seq"]))
             return no_entry()
+
+    def _has_words(self, seq: int):
+        """Whether a line has words to be found by; None if the log has it no more."""
+        line = self.log.read(seq) if seq >= self.log.oldest else None
+        return None if line is None else any(True for _ in self.describe(line).terms)
 
     # --- writing
 

@@ -122,14 +122,16 @@ class PieceWriter:
 
         A generator that pauses now and then.
         """
-        footer.runs_at = self.size
-        self._crc = 0
-        yield from self._write_runs(footer, runs)
         footer.names_at = self.size
+        self._crc = 0
         for name in names:
             data = name.encode()
             self._checked(bytes((len(data),)) + data)
             yield
+        footer.names_crc = self._crc
+        footer.runs_at = self.size
+        self._crc = 0
+        yield from self._write_runs(footer, runs)
         footer.directory_at = self.size
         for part in self._directory:
             self._checked(part)
