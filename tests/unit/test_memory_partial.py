@@ -3,6 +3,8 @@
 import os
 
 from board import Board
+from calls import result_of
+from engram.agent.offline import Offline
 from engram.errors import StoreFull
 from engram.memory.scope import OWNER
 from support import raises
@@ -43,6 +45,20 @@ def test_until_it_is_back_a_search_says_that_it_may_lack_something():
     while board.records.tick():
         pass
     assert board.recall.partial == ""
+
+
+def test_until_it_is_back_the_answer_to_a_plain_question_says_so():
+    board = _filled()[0]
+    assert "not in it yet" in Offline(board).answer(OWNER, "find apple", "t1")
+
+
+def test_until_it_is_back_the_models_tools_say_so_with_other_filters_too():
+    board = _filled()[0].equip()
+    board.turn = "t1"
+    for arguments in ({"since": "2020-01-01", "until": "2020-01-02"}, {}):
+        for name in ("memory_recall", "memory_search"):
+            assert "not in it yet" in result_of(board, name, query="zebra", **arguments)["reason"]
+    assert "not in it yet" in result_of(board, "memory_recall", tags=["nothing"])["reason"]
 
 
 def test_while_it_is_made_anew_nothing_is_found_that_was_forgotten_or_replaced():

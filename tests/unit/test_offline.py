@@ -82,7 +82,7 @@ def test_list_shows_what_is_remembered():
         talk.board.records.store(f"thing {number}", ["a"], OWNER)
     for command in ("list", "List memories.", "what do you know about me?"):
         lines = talk.say(command).split("\n")
-        assert lines[0] == "- m22: thing 21" and len(lines) == 21 and lines[20] == "and 2 more: /memory list 2"
+        assert lines[0] == "- m22: thing 21" and len(lines) == 21 and lines[20] == "and more: /memory list 2"
 
 
 def test_forget_by_id_takes_the_message_along():

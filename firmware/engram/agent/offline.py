@@ -81,19 +81,20 @@ class Offline:
         found = self._recall.find(query, asker, _FOUND, (ids.number("id", turn, "t"),))
         if not found:
             return "Nothing found: " + self._recall.why_empty(query, asker)
-        return "\n".join(self._recall.line(item) for item in found)
+        lines = [self._recall.line(item) for item in found]
+        if self._recall.partial:
+            lines.append("There may be more: " + self._recall.partial)
+        return "\n".join(lines)
 
     def _list(self, asker) -> str:
         lines = []
-        total = 0
         for record in self._records.newest(asker):
-            total += 1
-            if total <= _LISTED:
-                lines.append("- %s: %s" % (record["id"], snippet(record["content"], 200)))
+            if len(lines) == _LISTED:
+                lines.append("and more: /memory list 2")
+                break
+            lines.append("- %s: %s" % (record["id"], snippet(record["content"], 200)))
         if not lines:
             return "Nothing is remembered yet; try: remember that my bike is green"
-        if total > _LISTED:
-            lines.append("and %d more: /memory list 2" % (total - _LISTED))
         return "\n".join(lines)
 
     def _forget(self, asker, wanted: str) -> str:

@@ -94,11 +94,14 @@ class Tools:
             found = self._newest(asker, tags, since, until, limit)
         if found:
             return self._maybe_partial({"memories": found}), ""
-        why = "no memory that may be shown has these tags."
-        if since or until:
+        if self._recall.partial:
+            why = self._recall.partial
+        elif since or until:
             why = "no memory of these days fits; try without since and until."
         elif query:
             why = self._recall.why_empty(query, asker)
+        else:
+            why = "no memory that may be shown has these tags."
         return {"memories": [], "reason": why, "tags": catalog.line(catalog.ranked(self._records, asker), 60)}, ""
 
     def _newest(self, asker, tags, since: int, until: int, limit: int) -> list:
@@ -114,7 +117,7 @@ class Tools:
         since, until = self._times(arguments)
         skip = (int(turn[1:]),)
         found = self._recall.find(arguments["query"], asker, arguments.get("limit", _PAGE), skip, (), since, until)
-        if not found and (since or until):
+        if not found and (since or until) and not self._recall.partial:
             return {"found": [], "reason": "nothing of these days fits; try without since and until."}, ""
         if not found:
             return {"found": [], "reason": self._recall.why_empty(arguments["query"], asker)}, ""
