@@ -1,8 +1,8 @@
-"""Runs on the board: fills a littlefs of 2 MB with records and turns, and compacts both.
+"""Runs on the board: fills a littlefs of 2 MB, on which the code is too, with memories and turns, and compacts both.
 
-    capacity_board.py FLASH NUMBER          NUMBER records and as many turns
+    capacity_board.py FLASH CODE NUMBER     NUMBER records and as many turns, with the settings that a board has by default
 
-Prints a JSON object: blocks in use when full, when both were compacted, and the most in use meanwhile.
+Prints a JSON object: blocks of the flash, those in use by the code, when full, at most while both were compacted, and after.
 """
 
 import gc
@@ -12,20 +12,17 @@ import random
 import sys
 
 import flash
-from engram.store.entry import Query
-from engram.store.log import Log
-from engram.store.reserve import Reserve
-from engram.store.store import Store
-from plain_owner import Owner
+from engram.app import App
+from engram.memory.scope import OWNER
 
 FLASH_BYTES = 2 << 20
-START = 1790000040
 SYLLABLES = ("ba", "ko", "du", "fi", "lo", "mu", "re", "ti")
 TEXT = 150  # characters
+A_SESSION = 20  # turns
 
 
-def _text():
-    words = ""
+def _text(number):
+    words = "number%d " % number
     while len(words) < TEXT - 6 + random.randrange(12):
         words += "".join(SYLLABLES[random.randrange(8)] for _ in range(random.randrange(2, 4))) + " "
     return words
@@ -36,46 +33,55 @@ def _used():
     return numbers[2] - numbers[3]
 
 
-def _open(name):
-    os.mkdir("/flash/" + name)
-    log = Log("/flash/" + name, name, cap=1 << 20)
-    store = Store(log, Owner(), Reserve("/flash/" + name + "/reserve.bin", log.segment_bytes))
-    store.open()
-    return store
+def _copy(source, target):
+    os.mkdir(target)
+    for name in os.listdir(source):
+        if os.stat(source + "/" + name)[0] & 0x4000:
+            _copy(source + "/" + name, target + "/" + name)
+        else:
+            with open(source + "/" + name, "rb") as file, open(target + "/" + name, "wb") as copy:
+                copy.write(file.read())
 
 
-def _compact(store):
-    """Compact; the most blocks that were in use."""
+def _compact(part):
+    """Compact the records or the journal; the most blocks that were in use."""
     most = 0
-    for at, _ in enumerate(store.compacting(lambda line: True)):
+    for at, _ in enumerate(part.compacting()):
         if at % 32 == 0:
             most = max(most, _used())
-    while store.tick():
+    while part.tick():
         pass
     return max(most, _used())
 
 
-def _check(store, number):
-    assert store.count() == number
-    for seq in range(1, number, number // 10):
-        words = store.get(seq)["text"].split()
-        assert seq in [hit.number for hit in store.search(Query(words, (), (), 0, 0, "", None), 10)]
+def _check(app, number):
+    parts = app._parts
+    assert (parts.records.count(), parts.journal.turns()) == (number, number)
+    for at in range(0, number, number // 10):
+        found = parts.recall.find("number%d" % at, OWNER)
+        assert [item for item in found if item.id[0] == "m"] and [item for item in found if item.id[0] == "t"], at
 
 
-def main(flash_path, number):
+def main(flash_path, code, number):
     """Fill, compact and look whether all is there."""
     random.seed(1)
-    gc.threshold(20000)
     flash.mount(flash_path, FLASH_BYTES, "/flash")
-    records, turns = _open("records"), _open("turns")
+    _copy(code, "/flash/engram")
+    told = {"blocks": FLASH_BYTES >> 12, "code": _used()}
+    app = App("/flash")
+    parts = app._parts
     for at in range(number):
-        records.append([("text", _text()), ("at", START + 60 * at), ("tags", ["tag%d" % (at % 40)])])
-        turns.append([("text", _text()), ("at", START + 60 * at), ("session", 1 + at // 20), ("who", "ann")])
-    full = _used()
-    most = max(_compact(records), _compact(turns))
-    _check(records, number)
-    _check(turns, number)
-    print(json.dumps({"blocks": FLASH_BYTES >> 12, "full": full, "most": most, "compacted": _used()}))
+        parts.records.store(_text(at), ["tag%d" % (at % 40)])
+        if at % A_SESSION == 0:
+            parts.journal.begin(OWNER)
+        parts.journal.add(OWNER, "agent" if at % 2 else "user", "owner", _text(at))
+        gc.collect()
+    told["full"] = _used()
+    told["most"] = max(_compact(parts.records), _compact(parts.journal))
+    told["compacted"] = _used()
+    _check(app, number)
+    assert not parts.journal.dropped_segments
+    print(json.dumps(told))
 
 
-main(sys.argv[1], int(sys.argv[2]))
+main(sys.argv[1], sys.argv[2], int(sys.argv[3]))

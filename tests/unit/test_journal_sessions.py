@@ -1,5 +1,7 @@
 """Sessions: threads of turns that are begun, switched, listed and deleted, and outlive the oldest segments."""
 
+import os
+
 from board import ANN, ROOM, Board, has_large_heap
 from engram.errors import ArgumentError, NotFound
 from engram.memory.scope import OWNER, Asker
@@ -248,3 +250,21 @@ def test_a_deleted_session_does_not_come_back_from_an_older_segments_header():
         assert _listed(board) == [first] and _listed(board, ANN) == []
         board.compact()
         board.restart()
+
+
+def test_sessions_are_there_after_a_cut_between_the_two_renames_of_a_seal():
+    board = Board(segment_bytes=2000)
+    for number in range(30):
+        _say(board, "turn %d" % number)
+    board.journal.begin(OWNER, "garden")
+    _say(board, "green beans")
+    listed, current = _listed(board), board.journal.current(OWNER)
+    board.journal_store.seal_segment()
+    board.close()
+    path = board.place + "/journal/journal.jsonl"
+    os.rename(path, path + ".next")
+    for _ in range(2):
+        board.open()
+        assert (_listed(board), board.journal.current(OWNER)) == (listed, current)
+        assert _window(board, current) == ["green beans"]
+        board.close()

@@ -1,7 +1,12 @@
 """Which rows a search may find: filters by label, scope and time, as bits for each piece of the index."""
 
+from engram.compat import const
 from engram.store import codec
 from engram.store.entry import MOST_MINUTES, minutes
+from engram.store.live import MOST_ROWS
+from engram.store.piece import ROW_BYTES, decoded, unpack_row
+
+_ROWS_AT_ONCE = const(16)
 
 
 def allowed(index, labels, scopes, since: int, until: int):
@@ -14,11 +19,11 @@ def allowed(index, labels, scopes, since: int, until: int):
     end = minutes(until) if until else MOST_MINUTES + 1
 
     def bits_of(piece):
-        groups = [index.bits(piece, hash) for hash in wanted]
+        groups = [having(index, piece, hash) for hash in wanted]
         if one_of:
-            groups.append(_either([index.bits(piece, hash) for hash in one_of]))
+            groups.append(_either([having(index, piece, hash) for hash in one_of]))
         if since or until:
-            groups.append(index.times(piece, first, end))
+            groups.append(between(index, piece, first, end))
         bits = groups[0]
         for other in groups[1:]:
             for at in range(len(bits)):
@@ -46,7 +51,7 @@ def by_speaker(index, label: str):
     def is_speaker(piece, row: int) -> bool:
         number = piece.number if piece else 0
         if number not in known:
-            known[number] = index.bits(piece, hash)
+            known[number] = having(index, piece, hash)
         return codec.has_bit(known[number], row)
 
     return is_speaker
@@ -62,3 +67,46 @@ def counted(index, piece, bits) -> int:
     for at in range(len(both)):
         both[at] &= ~dead[at]
     return codec.count_bits(both)
+
+
+def having(index, piece, hash: int) -> bytearray:
+    """A bit for each row of a piece (or, for None, of the lines in RAM) that has a label."""
+    bits = _none(piece)
+    if piece is None:
+        for row in index.live.matches({hash: 0}):
+            codec.set_bit(bits, row)
+    else:
+        index.guarded(piece, _mark_having, piece, hash, bits)
+    return bits
+
+
+def between(index, piece, first: int, end: int) -> bytearray:
+    """A bit for each row whose minute is from `first` on and before `end`."""
+    bits = _none(piece)
+    if piece is None:
+        for row in range(len(index.live)):
+            if first <= index.live.minutes[row] < end:
+                codec.set_bit(bits, row)
+    else:
+        index.guarded(piece, _mark_between, piece, first, end, bits)
+    return bits
+
+
+def _none(piece) -> bytearray:
+    return bytearray((MOST_ROWS if piece is None else piece.rows + 7) >> 3)
+
+
+def _mark_having(piece, hash: int, bits: bytearray) -> None:
+    found = piece.find(hash)
+    if found:
+        for row, _ in decoded(piece, found, hash):
+            codec.set_bit(bits, row)
+
+
+def _mark_between(piece, first: int, end: int, bits: bytearray) -> None:
+    for row in range(0, piece.rows, _ROWS_AT_ONCE):
+        count = min(_ROWS_AT_ONCE, piece.rows - row)
+        data = piece.row_bytes(row, count)
+        for at in range(count):
+            if first <= unpack_row(data[at * ROW_BYTES : (at + 1) * ROW_BYTES])[2] < end:
+                codec.set_bit(bits, row + at)

@@ -14,8 +14,8 @@ from binascii import a2b_base64
 from engram import files, log
 from engram.compat import const
 from engram.store import codec, manifest
-from engram.store.live import MOST_ROWS, Live
-from engram.store.piece import ROW_BYTES, Damaged, Piece, decoded, in_order, unpack_row
+from engram.store.live import Live
+from engram.store.piece import ROW_BYTES, Damaged, Piece, decoded, unpack_row
 from engram.store.sessions import Scratch, Sizes
 
 CHUNK_BYTES = 16384
@@ -285,27 +285,6 @@ class Index:
         found.sort()
         return found
 
-    def bits(self, piece, hash: int) -> bytearray:
-        """A bit for each row of a piece (or, for None, of the lines in RAM) that has a label."""
-        rows = bytearray((MOST_ROWS if piece is None else piece.rows + 7) >> 3)
-        if piece is None:
-            for row in self.live.matches({hash: 0}):
-                codec.set_bit(rows, row)
-        else:
-            self.guarded(piece, _mark, piece, hash, rows)
-        return rows
-
-    def times(self, piece, first: int, end: int) -> bytearray:
-        """A bit for each row whose minute is from `first` on and before `end`."""
-        rows = bytearray((MOST_ROWS if piece is None else piece.rows + 7) >> 3)
-        if piece is None:
-            for row in range(len(self.live)):
-                if first <= self.live.minutes[row] < end:
-                    codec.set_bit(rows, row)
-        else:
-            self.guarded(piece, _mark_times, piece, first, end, rows)
-        return rows
-
     def locate(self, piece, row: int) -> tuple:
         """(seq, offset) of a row, (0, 0) if the piece is damaged."""
         if piece is None:
@@ -317,49 +296,6 @@ class Index:
         """Whether a row has a label."""
         return bool(self.live.having(hash)) or any(self.guarded(piece, piece.find, hash) for piece in list(self.pieces))
 
-    def thread(self, session: int):
-        """Yield the seqs of a session's lines, newest first."""
-        live = self.live
-        for row in range(len(live) - 1, -1, -1):
-            if live.sessions[row] == session:
-                yield live.seqs[row]
-        for piece in self.pieces[::-1]:
-            run = self.guarded(piece, piece.run, session)
-            for row in range(run[1] - 1, run[0] - 1, -1) if run else ():
-                seq = self.locate(piece, row)[0]
-                if seq:
-                    yield seq
-
-    def following(self, session: int, seq: int):
-        """Yield the seqs of a session's lines after one, oldest first."""
-        for piece in list(self.pieces):
-            run = self.guarded(piece, piece.run, session) if piece.last > seq else None
-            if run is None:
-                continue
-            low, high = run
-            while low < high:
-                middle = (low + high) >> 1
-                if self.locate(piece, middle)[0] <= seq:
-                    low = middle + 1
-                else:
-                    high = middle
-            for row in range(low, run[1]):
-                yield self.locate(piece, row)[0]
-        live = self.live
-        for row in range(len(live)):
-            if live.sessions[row] == session and live.seqs[row] > seq:
-                yield live.seqs[row]
-
-    def names(self):
-        """Yield the labels that people see, each once, in the order of their bytes."""
-        yield from in_order([iter(self.live.names())] + [self._names_of(piece) for piece in self.pieces])
-
-    def _names_of(self, piece):
-        try:
-            yield from piece.names()
-        except (Damaged, OSError, ValueError, IndexError) as error:
-            self.lose(piece, error)
-
 
 def enough_for_piece(rows: Live, log_bytes: int) -> bool:
     """Whether rows have to become a piece."""
@@ -369,22 +305,6 @@ def enough_for_piece(rows: Live, log_bytes: int) -> bool:
 def _seqs_having(piece, hash: int) -> list:
     found = piece.find(hash)
     return [piece.row(row)[0] for row, _ in decoded(piece, found, hash)] if found else []
-
-
-def _mark(piece, hash: int, bits: bytearray) -> None:
-    found = piece.find(hash)
-    if found:
-        for row, _ in decoded(piece, found, hash):
-            codec.set_bit(bits, row)
-
-
-def _mark_times(piece, first: int, end: int, bits: bytearray) -> None:
-    for row in range(0, piece.rows, _ROWS_AT_ONCE):
-        count = min(_ROWS_AT_ONCE, piece.rows - row)
-        data = piece.row_bytes(row, count)
-        for at in range(count):
-            if first <= unpack_row(data[at * ROW_BYTES : (at + 1) * ROW_BYTES])[2] < end:
-                codec.set_bit(bits, row + at)
 
 
 def _set(bits: bytearray, row: int, on: bool) -> None:

@@ -2,6 +2,7 @@
 
 from engram.store import codec, filters
 from engram.store.entry import LIVE, passes
+from engram.store.piece import Damaged, in_order
 
 
 def newest(store, labels, scopes):
@@ -68,6 +69,21 @@ def _newest_in_hole(store, first: int, below: int, labels, scopes):
     return first
 
 
+def names(store, prefix: str):
+    """See Store.names."""
+    index = store.index
+    for name in in_order([iter(index.live.names())] + [_names_of(index, piece) for piece in index.pieces]):
+        if name.startswith(prefix):
+            yield name
+
+
+def _names_of(index, piece):
+    try:
+        yield from piece.names()
+    except (Damaged, OSError, ValueError, IndexError) as error:
+        index.lose(piece, error)
+
+
 def labels(store, prefix: str, scopes):
     """See Store.labels."""
     store.ready()
@@ -75,11 +91,11 @@ def labels(store, prefix: str, scopes):
     index = store.index
     counts = {}
     allowed = filters.allowed(index, (), scopes, 0, 0)
-    names = list(store.names(prefix))
+    known = list(names(store, prefix))
     for piece in [None] + index.pieces:
         bits = allowed(piece) if allowed else None
-        for name in names:
-            rows = index.bits(piece, codec.term_hash(name))
+        for name in known:
+            rows = filters.having(index, piece, codec.term_hash(name))
             for at in range(len(rows) if bits else 0):
                 rows[at] &= bits[at]
             counts[name] = counts.get(name, 0) + filters.counted(index, piece, rows)

@@ -137,9 +137,10 @@ class Log:
         header = wire.encode(self._header_fields(state))
         self.close_live()
         files.write(self._base_path(), header)
-        self._began(len(header))
+        self._began(len(header), state)
 
-    def _began(self, size: int) -> None:
+    def _began(self, size: int, state) -> None:
+        self.state = state
         self.first = self.next_seq
         self.size = self.start = size
         self._reopen()
@@ -234,7 +235,7 @@ class Log:
             self.sealed.remove(segment)
             self.live -= 1
             raise
-        self._began(len(header))
+        self._began(len(header), state)
 
     def drop_oldest(self) -> bool:
         """Remove the oldest sealed segment; whether there was one."""

@@ -12,7 +12,7 @@ one in `tick`.
 from engram import log
 from engram.compat import const
 from engram.errors import ArgumentError, EngramError, StoreError, StoreFull
-from engram.store import codec, filters
+from engram.store import codec
 from engram.store.entry import LIVE, SUPERSEDED, Entry, Hit, Query, concerned, labels, minutes, no_entry, passes
 from engram.store.fates import Fates
 from engram.store.index import Index
@@ -337,7 +337,9 @@ class Store:
     def thread(self, session: int):
         """Yield the seqs of a thread's lines, newest first, as far as they are in the index."""
         self.ready()
-        for seq in self.index.thread(session):
+        from engram.store import threads
+
+        for seq in threads.backwards(self, session):
             if seq < self.log.oldest:
                 return
             yield seq
@@ -345,7 +347,9 @@ class Store:
     def following(self, session: int, seq: int):
         """Yield the seqs of a thread's lines after a line, oldest first, as far as they are in the index."""
         self.ready()
-        return self.index.following(session, seq)
+        from engram.store import threads
+
+        return threads.following(self, session, seq)
 
     def lines_backwards(self):
         """Yield all lines, newest first, as dicts."""
@@ -356,6 +360,8 @@ class Store:
 
     def search(self, query: Query, limit: int, explain: bool = False):
         """Yield at most `limit` hits, best first; `partial` says whether something may be missing."""
+        from engram.store import filters
+
         self.ready()
         self.fates.settle()
         index = self.index
@@ -396,10 +402,10 @@ class Store:
 
     def names(self, prefix: str):
         """Yield the labels that people see, such as "#tag" and "%speaker", that begin with a prefix, in no order."""
+        from engram.store import listing
+
         self.ready()
-        for name in self.index.names():
-            if name.startswith(prefix):
-                yield name
+        return listing.names(self, prefix)
 
     def labels(self, prefix: str, scopes=()):
         """Yield (label, number of live entries within the scopes) of the labels that begin with a prefix, in no order."""
