@@ -1,11 +1,22 @@
 # Engram. `make` alone lists the targets.
 PYTHON ?= python3
 SETS ?= ../shared/data/locomo
+BOARD ?=
+PORT ?=
+FIRMWARE ?=
+CONFIG ?=
+OUT ?=
+FILE ?=
+BAUD ?= 460800
+ERASE_MEMORY ?=
+SECRETS ?=
 BIN = .venv/bin
+BOARDS = $(BIN)/python -m engram_host.board
 export PYTHONPATH = host
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: help run test soak eval lint format lock clean
+.PHONY: help run test soak eval bench-store lint format lock clean
+.PHONY: image flash deploy monitor chat wifi backup restore
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -13,6 +24,31 @@ help:  ## list the targets
 run:  ## chat in the terminal with the firmware (LLM=script: with a scripted model; REPL=1: Ctrl-C gives the prompt)
 	@$(PYTHON) tools/get_micropython.py 64 >/dev/null
 	@$(PYTHON) -m engram_host.sim
+
+image: .venv  ## make a board's file system as one file (BOARD=..., CONFIG=config.json OUT=fs.bin if wanted)
+	@$(BOARDS) image --board "$(BOARD)" --config "$(CONFIG)" --out "$(OUT)"
+
+flash: .venv  ## write MicroPython and Engram to a board (BOARD=... FIRMWARE=official.bin PORT=...; ERASE_MEMORY=1)
+	@$(BOARDS) flash --board "$(BOARD)" --port "$(PORT)" --firmware "$(FIRMWARE)" --config "$(CONFIG)" --baud "$(BAUD)" \
+	    $(if $(ERASE_MEMORY),--erase-memory)
+
+deploy: .venv  ## bring the code on a board up to date, keeping all else (PORT=...; BOARD=... the first time)
+	@$(BOARDS) deploy --port "$(PORT)" --board "$(BOARD)" --config "$(CONFIG)"
+
+monitor: .venv  ## show what a board prints, and type to it; Ctrl-] ends (PORT=...)
+	@$(BOARDS) monitor --port "$(PORT)"
+
+chat: .venv  ## chat with a board (PORT=...)
+	@$(BOARDS) chat --port "$(PORT)"
+
+wifi: .venv  ## ask for a network and a key, and give them to a board (PORT=...)
+	@$(BOARDS) wifi --port "$(PORT)"
+
+backup: .venv  ## save a board's memory, journal, profile and settings (PORT=... FILE=board.tar.gz; SECRETS=1)
+	@$(BOARDS) backup --port "$(PORT)" --file "$(FILE)" $(if $(SECRETS),--secrets)
+
+restore: .venv  ## put a backup back on a board (PORT=... FILE=board.tar.gz; ERASE_MEMORY=1)
+	@$(BOARDS) restore --port "$(PORT)" --file "$(FILE)" $(if $(ERASE_MEMORY),--erase-memory)
 
 test: .venv micropython  ## run all tests (ARGS="..." goes to pytest)
 	@$(BIN)/pytest -n 2 --dist loadgroup $(ARGS)
@@ -37,8 +73,8 @@ format: .venv  ## put all code into the project's style
 	@$(BIN)/ruff format .
 
 lock: .venv  ## pin the newest fitting versions of the Python packages in requirements.lock (needs uv)
-	@uv pip compile --upgrade --quiet --universal --python-version 3.11 --generate-hashes --group dev pyproject.toml \
-	    --output-file requirements.lock
+	@uv pip compile --upgrade --quiet --universal --python-version 3.11 --generate-hashes --extra board --group dev \
+	    pyproject.toml --output-file requirements.lock
 
 clean:  ## remove all that was fetched or built (chats and memories are kept elsewhere)
 	rm -rf .venv build

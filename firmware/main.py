@@ -1,11 +1,55 @@
-"""Starts the app on a board; whatever goes wrong ends at the prompt with a message."""
+"""Starts the app on a board; whatever goes wrong ends at the prompt with a message, with `app` at hand if there is one.
 
-from engram.app import App
-from engram.errors import EngramError
+engram.device.start does the work. What it leaves over lands here: a damaged module, no memory, a crash.
+"""
+
+import os
+import sys
+
+app = None
+
+
+def _start():
+    global app
+    try:
+        os.stat("/next/READY")
+    except OSError:
+        pass
+    else:
+        print("Engram did not start: a deploy is not finished (see above). Free some room and reset, or deploy again.")
+        return
+    from engram.device.start import begin
+
+    app = begin()
+    del begin
+    if app:
+        app.run()
+
+
+def _end_well():
+    from engram.device import starts
+
+    starts.set_bad(0)
+
 
 try:
-    app = App()
-except EngramError as error:
-    print("Engram did not start:", error)
-else:
-    app.run()
+    _start()
+    if app:
+        _end_well()
+except KeyboardInterrupt:
+    _end_well()
+    print("stopped; app.run() goes on." if app else "stopped before there was an app; machine.reset() begins anew.")
+except Exception as error:  # noqa: BLE001 behind this is only the prompt
+    import gc
+
+    sys.print_exception(error)  # pyright: ignore
+    if app:
+        print("Engram crashed; app.run() goes on.")
+    else:
+        # At a prompt without memory nobody can do anything.
+        for _name in list(sys.modules):
+            if _name.startswith("engram"):
+                del sys.modules[_name]
+        is_full = isinstance(error, MemoryError)
+        print("Engram could not be started:", "there is not enough memory." if is_full else "deploy it again.")
+    gc.collect()

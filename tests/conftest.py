@@ -1,8 +1,9 @@
-"""Unit files run on three Pythons: each test of tests/unit is shown once for each.
+"""Unit files run on three Pythons, and some as on a chip: each test of tests/unit is shown once for each.
 
 cpython   CPython, in a process of its own, on the host's file system
 64        MicroPython's unix port, 64-bit, from source, on the host's file system
 32        the 32-bit build with the chip's object sizes, from .mpy, a heap of 320 KB, on a littlefs
+chip      the same with the chip's ways of time, floats, os and sys (tests/unit/fakes/chip.py): where these matter
 """
 
 import ast
@@ -21,6 +22,17 @@ UNIT = ROOT / "tests" / "unit"
 SIM = ROOT / "boards" / "SIM"
 HEAP = "320k"
 RUNTIMES = ("cpython", "64", "32")
+AS_ON_A_CHIP = (
+    "test_clock",
+    "test_config",
+    "test_journal",
+    "test_memory_fields",
+    "test_memory_recall",
+    "test_memory_records",
+    "test_wire",
+)
+"""How the names of the files begin that run as on a chip, too."""
+
 SECONDS = 120
 """How long one unit file may take on one runtime."""
 
@@ -54,7 +66,7 @@ class UnitFile(pytest.File):
         tree = ast.parse(self.path.read_text(encoding="utf-8"))
         kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
         names = [node.name for node in tree.body if isinstance(node, kinds) and node.name.startswith("test_")]
-        for runtime in RUNTIMES:
+        for runtime in RUNTIMES + (("chip",) if self.path.stem.startswith(AS_ON_A_CHIP) else ()):
             results = UnitRun(self.path.stem, runtime)
             for name in sorted(names):
                 item = UnitItem.from_parent(self, name=f"{name}[{runtime}]", test=name, results=results)
@@ -106,15 +118,16 @@ def _how(runtime: str) -> tuple[list[str], dict[str, str], str]:
     source = [ROOT / "firmware", UNIT, SIM]
     if runtime == "cpython":
         return [sys.executable, str(UNIT / "runner.py")], {"PYTHONPATH": _path(source)}, "host"
-    micropython = get_micropython.HOME / runtime
-    if not get_micropython.usable(micropython, int(runtime)):
-        pytest.skip(f"there is no {runtime}-bit MicroPython for this machine")
+    bits = "32" if runtime == "chip" else runtime
+    micropython = get_micropython.HOME / bits
+    if not get_micropython.usable(micropython, int(bits)):
+        pytest.skip(f"there is no {bits}-bit MicroPython for this machine")
     if runtime == "64":
         path = _path([*source, Path(".frozen")])
         return [str(micropython), "-X", "heapsize=4m", str(UNIT / "runner.py")], {"MICROPYPATH": path}, "host"
     compiled = [firmware_build.FIRMWARE, firmware_build.UNIT, firmware_build.SIM, Path(".frozen")]
     command = [str(micropython), "-X", f"heapsize={HEAP}", "-m", "runner"]
-    return command, {"MICROPYPATH": _path(compiled)}, "littlefs"
+    return command, {"MICROPYPATH": _path(compiled)}, "chip" if runtime == "chip" else "littlefs"
 
 
 def _path(folders: list[Path]) -> str:

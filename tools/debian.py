@@ -27,29 +27,55 @@ def native_architecture() -> str:
     return subprocess.run(["dpkg", "--print-architecture"], check=True, capture_output=True, text=True).stdout.strip()
 
 
-def unpack(package: str, *, version: str | None, suite: str | None, architecture: str, state: Path, root: Path) -> None:
-    """Fetch `package` with all that it depends on and unpack it below `root`.
+def unpack(*packages: str, version: str | None, suite: str | None, architecture: str, state: Path, root: Path) -> None:
+    """Fetch `packages`, all in that version, with all that they depend on, and unpack them below `root`.
 
-    `suite` None is the machine's own release. `state` keeps apt's lists and the fetched packages.
-    Raises Unavailable with apt's own words when the package cannot be had.
+    `suite` None is the machine's own release, `version` None what it has. `state` keeps apt's lists and the fetched packages.
+    Raises Unavailable with apt's own words when a package cannot be had.
     """
     state = state / architecture
-    for folder in ("lists/partial", "archives/partial", "etc"):
-        (state / folder).mkdir(parents=True, exist_ok=True)
-    (state / "status").touch()
-    trust = f"signed-by={KEYRING}" if KEYRING.exists() else ""
-    source = f"deb [arch={architecture} {trust}] {_mirror()} {suite or _codename()} main\n"
-    (state / "sources.list").write_text(source)
-    options = _options(state, architecture)
-    _apt(options, "update")
+    options = _prepared(state, "deb", suite, architecture)
     for old in (state / "archives").glob("*.deb"):
         old.unlink()
-    wanted = f"{package}={version}" if version else package
-    _apt(options, "install", "--yes", "--download-only", "--no-install-recommends", wanted)
+    wanted = [f"{package}={version}" if version else package for package in packages]
+    _apt(options, "install", "--yes", "--download-only", "--no-install-recommends", *wanted)
     shutil.rmtree(root, ignore_errors=True)
     root.mkdir(parents=True)
     for archive in sorted((state / "archives").glob("*.deb")):
         subprocess.run(["dpkg-deb", "-x", str(archive), str(root)], check=True)
+
+
+def unpack_source(package: str, *, version: str, suite: str, state: Path, root: Path) -> None:
+    """Fetch the source of a package, with Debian's changes to it, and unpack it as `root`; Unavailable as in unpack().
+
+    Needs dpkg-source, which stands in the package dpkg-dev.
+    """
+    state = state / "source"
+    options = _prepared(state, "deb-src", suite, native_architecture())
+    for old in state.glob(f"{package}_*"):
+        old.unlink()
+    _apt(options, "source", "--download-only", f"{package}={version}", folder=state)
+    shutil.rmtree(root, ignore_errors=True)
+    root.parent.mkdir(parents=True, exist_ok=True)
+    description = next(iter(state.glob(f"{package}_*.dsc")))
+    # apt has checked its hash; the key of whoever uploaded it is not on this machine.
+    unpacking = ["dpkg-source", "--no-check", "--no-copy", "--extract", str(description), str(root)]
+    done = subprocess.run(unpacking, capture_output=True, text=True)
+    if done.returncode:
+        raise Unavailable("dpkg-source failed: " + done.stderr.strip())
+
+
+def _prepared(state: Path, kind: str, suite: str | None, architecture: str) -> list[str]:
+    """apt's options for a state of its own below `state`, its lists up to date."""
+    for folder in ("lists/partial", "archives/partial", "etc"):
+        (state / folder).mkdir(parents=True, exist_ok=True)
+    (state / "status").touch()
+    trust = f"signed-by={KEYRING}" if KEYRING.exists() else ""
+    source = f"{kind} [arch={architecture} {trust}] {_mirror()} {suite or _codename()} main\n"
+    (state / "sources.list").write_text(source)
+    options = _options(state, architecture)
+    _apt(options, "update")
+    return options
 
 
 def _release() -> dict[str, str]:
@@ -102,8 +128,8 @@ def _user_name() -> str:
     return "root" if os.getuid() == 0 else ""
 
 
-def _apt(options: list[str], *command: str) -> None:
-    done = subprocess.run(["apt-get", "-q", *options, *command], capture_output=True, text=True)
+def _apt(options: list[str], *command: str, folder: Path | None = None) -> None:
+    done = subprocess.run(["apt-get", "-q", *options, *command], capture_output=True, text=True, cwd=folder)
     if done.returncode:
         problems = [line for line in (done.stderr or done.stdout).splitlines() if line.startswith(("E:", "W:"))]
         raise Unavailable("apt-get " + command[0] + " failed: " + " ".join(problems[:4]))

@@ -50,24 +50,28 @@ class Parts:
     tools: Tools
     agent: Agent
     commands: Commands
+    network = None
 
 
 class App:
     """One board: `app.memory`, `app.note(...)` and `app.run()`.
 
     `folder` holds config.json, profile/, memory/ and journal/; `overrides` are settings by dotted name that go before
-    those of the files. ConfigError when a setting is wrong, StoreError when the folder cannot be used.
+    those of the files; a start that has read the settings hands them on. ConfigError when a setting is wrong,
+    StoreError when the folder cannot be used.
     """
 
-    def __init__(self, folder: str = "", overrides=None):
+    def __init__(self, folder: str = "", overrides=None, config=None):
         collect_after(_GC_THRESHOLD)
-        self.config = Config(folder, overrides)
+        self.config = config or Config(folder, overrides)
         log.level = log.NAMES.index(self.config.get("log.level"))
         self._parts = self._assemble(folder)
         self.memory = Memory(self._parts)
         self._channels = []
         self._tasks = []
         self._console = None
+        self._heart = None
+        self._serial = None
 
     def _assemble(self, folder: str) -> Parts:
         config = self.config
@@ -132,26 +136,43 @@ class App:
         """Add a channel: `run` is a coroutine function; when the last one returns, so does `app.run()`."""
         self._channels.append((name, run))
 
+    def equip(self, heart, serial, network=None) -> None:
+        """Add what a board has: a heart, which beats while the app runs, the serial line, and a network if there is one."""
+        self._heart = heart
+        self._serial = serial
+        self._parts.network = network
+
     def run(self) -> None:
         """Run until the channels end. Ctrl-C stops it and leaves to the prompt; calling it again goes on."""
         if hasattr(asyncio, "new_event_loop"):
             asyncio.new_event_loop()
+        if self._heart:
+            self._heart.watch()
         try:
             asyncio.run(self._run())
         except KeyboardInterrupt:
             # The tasks are in the loop still: each may keep what it has, such as the part of a reply that came.
             asyncio.run(self._cancel())
             sys.stdout.write("\nstopped; app.run() goes on, app.memory is at hand.\n")
+        finally:
+            if self._heart:
+                self._heart.rest()
 
     async def _run(self) -> None:
         channels = self._channels or [("console", self.console)]
+        beside = [("upkeep", self._upkeep)]
+        if self._heart:
+            beside.append(("heart", self._heart.run))
+        if self._parts.network:
+            beside.append(("network", self._parts.network.run))
         self._tasks = [asyncio.create_task(self._supervise(name, run)) for name, run in channels]
-        upkeep = asyncio.create_task(self._supervise("upkeep", self._upkeep))
+        beside = [asyncio.create_task(self._supervise(name, run)) for name, run in beside]
         try:
             for task in self._tasks:
                 await task
         finally:
-            upkeep.cancel()
+            for task in beside:
+                task.cancel()
 
     async def _upkeep(self) -> None:
         """What is to be done now and then: the stores' work, and an idle link to the model gives its memory back."""
@@ -177,7 +198,7 @@ class App:
         from engram.channels.console import Console
 
         if self._console is None:
-            self._console = Console(self.config, self._parts.commands, self._parts.agent)
+            self._console = Console(self.config, self._parts.commands, self._parts.agent, target=self._serial)
             for line in self.banner():
                 self._console.line(line)
         await self._console.run()

@@ -73,3 +73,10 @@ def print_trace(error) -> None:
     show = getattr(sys, "print_exception", None)
     if show:
         show(error)
+
+
+def forget(name: str) -> None:
+    """Let a module go that is seldom used, such as "engram.device.join": its code leaves the heap until the next import."""
+    parent, _, last = name.rpartition(".")
+    if sys.modules.pop(name, None):
+        delattr(sys.modules[parent], last)

@@ -7,7 +7,7 @@ docs/settings.md says what each is for; a test keeps the two in step.
 
 from engram import files, text
 from engram.clock import zone_minutes
-from engram.compat import const
+from engram.compat import const, forget
 from engram.errors import ConfigError
 
 _FILE = "config.json"
@@ -41,12 +41,16 @@ SETTINGS = (
     ("journal.bytes", 589824, 65536, 1 << 28),
     ("notes.chars", 8000, 500, 16000),
     ("console.line_bytes", 12000, 256, 12000),
-    ("console.echo", False, 0, 0),
+    ("console.echo", True, 0, 0),
     ("console.prompt", True, 0, 0),
+    ("network.hostname", "engram", 1, 32),
+    ("network.ntp", "pool.ntp.org", 0, 100),
+    ("network.power_save", True, 0, 0),
+    ("watchdog.seconds", 120, 0, 600),
     ("log.level", "warning", ("debug", "info", "warning", "error"), 0),
 )
 
-SECRETS = ("llm.key",)
+SECRETS = ("llm.key", "wifi")
 
 
 class Config:
@@ -72,8 +76,8 @@ class Config:
             return self._values[name]
         return _row(name)[1]
 
-    def secret(self, name: str) -> str:
-        """The value of a secret, "" if it is not set."""
+    def secret(self, name: str):
+        """The value of a secret, "" if it is not set; that of wifi is a list of networks."""
         return self._secrets.get(name, "")
 
     def save(self, name: str, value) -> None:
@@ -99,7 +103,12 @@ class Config:
     def _set_secret(self, name: str, value) -> None:
         if name not in SECRETS:
             raise ConfigError(name, "is not a secret; " + _SECRETS + " takes " + ", ".join(SECRETS) + ".")
-        if not isinstance(value, str) or len(value) > 500 or not _is_ascii(value):
+        if name == "wifi":
+            from engram import networks  # few starts need it, and none for long
+
+            networks.check(value)
+            forget("engram.networks")
+        elif not isinstance(value, str) or len(value) > 500 or not _is_ascii(value):
             raise ConfigError(name, "must be a text of at most 500 printable ASCII characters.")
         self._secrets[name] = value
 

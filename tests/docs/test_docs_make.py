@@ -36,7 +36,7 @@ def test_make_alone_is_help():
 
 
 def test_the_tables_of_targets_and_variables_are_the_makefiles():
-    variables = set(re.findall(r"^([A-Z]+) \?=", MAKEFILE, re.MULTILINE)) | set(re.findall(r"\$\((ARGS)\)", MAKEFILE))
+    variables = set(re.findall(r"^([A-Z_]+) \?=", MAKEFILE, re.MULTILINE)) | set(re.findall(r"\$\((ARGS)\)", MAKEFILE))
     assert _documented() == _targets() | variables
 
 

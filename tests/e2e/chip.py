@@ -26,7 +26,8 @@ import gc, {modules}
 gc.collect()
 print(gc.mem_alloc() // 1024 + 1)
 """
-_NOT_IN_USE = ("engram.inspect",)  # what is called with the app stopped
+_NOT_IN_USE = ("engram.inspect", "engram.device", "engram.networks", "engram.channels.json_lines")
+"""What is called with the app stopped, by boards only, or for programs."""
 
 
 @functools.cache
@@ -36,7 +37,7 @@ def code_kilobytes() -> int:
     names = sorted(
         ".".join(path.relative_to(firmware_build.ROOT / "firmware").with_suffix("").parts) for path in sources
     )
-    modules = ", ".join(name.removesuffix(".__init__") for name in names if name not in _NOT_IN_USE)
+    modules = ", ".join(name.removesuffix(".__init__") for name in names if not name.startswith(_NOT_IN_USE))
     command = [MICROPYTHON, "-X", "heapsize=1m", "-c", _CODE.format(modules=modules)]
     environment = {**os.environ, "MICROPYPATH": f"{firmware_build.FIRMWARE}:.frozen"}
     return int(subprocess.run(command, env=environment, capture_output=True, check=True).stdout)

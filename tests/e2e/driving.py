@@ -25,6 +25,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import small
 from engram_host.scripted import RecordedRequest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -88,7 +89,7 @@ class Home:
         return [line["content"] for line in self.lines("memory/memory_records") if "content" in line]
 
 
-COMMAND = (sys.executable, "-m", "engram_host.sim")
+COMMAND = small.launcher((sys.executable, "-m", "engram_host.sim"))
 
 
 @dataclass(frozen=True)

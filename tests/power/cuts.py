@@ -6,6 +6,7 @@ import pickle
 import random
 import tempfile
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -77,15 +78,37 @@ class Story:
                 done += 1
             yield cut, image.with_half(self.changes[done]) if cut.is_half else image
 
+    @cached_property
+    def commits(self) -> set[int]:
+        """The changes by which littlefs may commit something: a directory's block is programmed again and again, and in between
+        others are, while a file's is filled at one go.
+        """
+        visits: Counter[tuple[int, int]] = Counter()
+        fills: Counter[int] = Counter()
+        place: dict[int, tuple[int, int]] = {}
+        before = -1
+        for number, change in enumerate(self.changes):
+            if change.kind == "E":
+                fills[change.block] += 1
+                continue
+            place[number] = change.block, fills[change.block]
+            visits[place[number]] += change.block != before
+            before = change.block
+        return {number for number, where in place.items() if visits[where] > 1}
+
     @property
     def erases(self) -> int:
         """How many of the changes are erases."""
         return sum(change.kind == "E" for change in self.changes)
 
 
-def sample(cuts: list[Cut], every: int) -> list[Cut]:
-    """The cuts at every so many changes, by turns before one and half-way through it."""
-    return [cut for cut in cuts if cut.changes % every == 0 and cut.is_half == (cut.changes // every % 2 == 1)]
+def sample(story: Story, every: int) -> list[Cut]:
+    """One cut in so many changes, by turns before one and half-way through it: at a commit, if there is one among them."""
+    found = []
+    for stride, first in enumerate(range(0, len(story.changes), every)):
+        commits = [number for number in range(first, min(first + every, len(story.changes))) if number in story.commits]
+        found.append(Cut(commits[stride % len(commits)] if commits else first, stride % 2 == 1))
+    return found
 
 
 def format_flash(path: Path, size: int = FLASH_BYTES) -> bytes:

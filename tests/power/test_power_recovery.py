@@ -16,7 +16,7 @@ def _cut_again(place: Path, image: Image, allowed: list[Board], number: int, mos
     board = find_state(place, image, allowed)
     second = tell_story(place, NEXT, bytes(image.content), board)
     every = max(1, len(second.changes) // most)
-    cuts = sample(second.cuts(), every)[-most:]
+    cuts = sample(second, every)[-most:]
     for cut, again in second.images(cuts):
         try:
             verify(place, again, second.allowed(cut), number)
@@ -26,7 +26,7 @@ def _cut_again(place: Path, image: Image, allowed: list[Board], number: int, mos
 
 
 def _try(story: Story, part: int, place: Path, every: int, most: int) -> None:
-    cuts = sample(story.cuts(), every)[part::PARTS]
+    cuts = sample(story, every)[part::PARTS]
     tried = sum(_cut_again(place, image, story.allowed(cut), cut.changes, most) for cut, image in story.images(cuts))
     assert tried >= len(cuts)
 

@@ -37,6 +37,8 @@ if hasattr(gc, "mem_free"):
 class Board:
     """The layers up to memory; `limits` are the arguments of the parts that a test sets."""
 
+    network = None
+
     def __init__(self, **limits):
         global _last
         if _last:

@@ -2,7 +2,8 @@
 
     runner.py MODULE ROOT STORAGE
 
-STORAGE is `host` (tests work in the host's folder ROOT) or `littlefs` (on a littlefs in the file ROOT/flash.bin).
+STORAGE is `host` (tests work in the host's folder ROOT), `littlefs` (on a littlefs in the file ROOT/flash.bin), or `chip`
+(likewise, and time, floats, os and sys are as on a chip: see fakes/chip.py).
 """
 
 import asyncio
@@ -47,7 +48,11 @@ def _trace(error) -> None:
 
 def main(name: str, root: str, storage: str) -> None:
     """Run the tests of the module `name`."""
-    if storage == "littlefs":
+    if storage == "chip":
+        from fakes import chip
+
+        chip.install()
+    if storage != "host":
         import flash
 
         flash.mount(root + "/flash.bin", FLASH_BYTES, "/flash")

@@ -134,7 +134,6 @@ def test_memory_show_tells_all_of_a_memory():
         "  scope       user:owner",
         "  pinned      True",
         "  created     2026-09-21 14:13",
-        "  updated     2026-09-21 14:13",
         "  expires     2026-09-21 14:14",
     ]
 

@@ -1,6 +1,8 @@
 """What the runner and the ground's compat layer promise on every runtime."""
 
-from engram.compat import sleep_ms, ticks_add, ticks_diff, ticks_ms
+import sys
+
+from engram.compat import forget, sleep_ms, ticks_add, ticks_diff, ticks_ms
 from support import folder, raises
 
 
@@ -26,3 +28,19 @@ def test_each_folder_is_fresh():
 def test_raises_tells_when_nothing_was_raised():
     with raises(AssertionError), raises(ValueError):
         pass
+
+
+def test_a_module_that_was_forgotten_is_loaded_anew():
+    import engram.networks
+
+    first = engram.networks
+    forget("engram.networks")
+    assert "engram.networks" not in sys.modules and not hasattr(engram, "networks")
+    import engram.networks
+
+    assert engram.networks is not first
+
+
+def test_a_module_that_is_not_loaded_can_be_forgotten():
+    forget("engram.networks")
+    forget("engram.networks")

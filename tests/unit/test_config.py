@@ -89,3 +89,53 @@ def test_saving_a_wrong_value_changes_nothing():
     with raises(ConfigError):
         Config(place).save("mode", "both")
     assert files.read(place + "/config.json", 100) == b'{"mode":"full"}'
+
+
+def _networks(value):
+    return Config(_with("{}", '{"wifi":' + value + "}")).secret("wifi")
+
+
+def test_networks_are_read_with_and_without_a_password():
+    found = _networks('[{"ssid":"Home","password":"correct horse"},{"ssid":"Cafe"},{"ssid":"Büro 5","password":""}]')
+    assert [network["ssid"] for network in found] == ["Home", "Cafe", "Büro 5"]
+    assert found[0]["password"] == "correct horse"
+
+
+def test_without_networks_there_are_none():
+    assert not Config(folder()).secret("wifi") and not _networks("[]")
+
+
+def test_networks_that_no_chip_takes_are_refused():
+    for value in (
+        '"Home"',
+        '{"ssid":"Home"}',
+        '["Home"]',
+        '[{"password":"correct horse"}]',
+        '[{"ssid":""}]',
+        '[{"ssid":"' + "x" * 33 + '"}]',
+        '[{"ssid":"' + "ü" * 17 + '"}]',
+        '[{"ssid":5}]',
+        '[{"ssid":"x","key":"correct horse"}]',
+        '[{"ssid":"x","password":"seven77"}]',
+        '[{"ssid":"x","password":"' + "x" * 64 + '"}]',
+        '[{"ssid":"x","password":"pässword"}]',
+        '[{"ssid":"x","password":5}]',
+        "[" + ",".join(['{"ssid":"x"}'] * 9) + "]",
+    ):
+        assert _problem("{}", '{"wifi":' + value + "}").key.startswith("wifi"), value
+
+
+def test_bounds_of_a_network_are_taken():
+    name = "x" * 32
+    for password in ("eight888", "x" * 63, " spaces ~!"):
+        assert _networks('[{"ssid":"%s","password":"%s"}]' % (name, password))[0]["password"] == password
+    assert len(_networks("[" + ",".join(['{"ssid":"x"}'] * 8) + "]")) == 8
+
+
+def test_no_error_shows_a_networks_password():
+    error = _problem("{}", '{"wifi":[{"ssid":"x","password":"secret\\u0007word"}]}')
+    assert "secret" not in str(error).replace("secrets.json", "")
+
+
+def test_networks_in_the_config_file_are_refused():
+    assert _problem('{"wifi":[{"ssid":"Home"}]}').key == "wifi"

@@ -74,7 +74,7 @@ def line(kind, source, number, store, start, sessions):
         fields = [("sid", sid), ("role", "user"), ("who", source["who"]), ("text", source["text"]), ("at", at)]
         return fields + [("prev", max(0, number - sessions)), ("n", number // sessions), ("scope", "user:owner")]
     fields = [("id", "m%d" % store.next_seq), ("content", source["text"]), ("tags", source["tags"])]
-    return fields + [("type", "fact"), ("importance", 0.6), ("scope", "all"), ("created", at), ("updated", at)]
+    return fields + [("type", "fact"), ("importance", 0.6), ("scope", "all"), ("created", at)]
 
 
 def update(kind, line, number):
@@ -82,7 +82,7 @@ def update(kind, line, number):
     fields = [(name, value) for name, value in line.items() if name != "seq"]
     if kind == "turns":
         return [field for field in fields if field[0] != "of"] + [("of", number)]
-    return fields
+    return [field for field in fields if field[0] != "updated"] + [("updated", 1790000000)]
 
 
 def forget(kind, number):

@@ -23,6 +23,7 @@ COMMANDS = (
     ("export", "", "all memories, the profile and the notes as JSON Lines"),
     ("compact", "", "take what was forgotten off the flash"),
     ("stats", "", "how the board is doing"),
+    ("json", "on | off", "on the serial line: one JSON object a line, for programs"),
 )
 
 
@@ -85,7 +86,7 @@ class Commands:
         shown = 0
         for record in parts.records.newest(asker):
             # They come by their latest change, and no change is before the beginning.
-            if shown == _PAGE or parts.clock.day(record["updated"]) < today:
+            if shown == _PAGE or parts.clock.day(record.get("updated", record["created"])) < today:
                 break
             if parts.clock.day(record["created"]) == today:
                 shown += 1
@@ -142,7 +143,11 @@ class Commands:
 
     def _history(self, asker, more: str):
         for record in self._parts.records.history(more, asker):
-            yield "%-7s %s  %s" % (record["id"], self._minute(record["updated"]), record["content"])
+            yield "%-7s %s  %s" % (
+                record["id"],
+                self._minute(record.get("updated", record["created"])),
+                record["content"],
+            )
 
     def _recall(self, asker, rest: str):
         if not rest:
@@ -304,12 +309,20 @@ class Commands:
         )
         for name, value in rows:
             yield "%-9s %s" % (name, value)
+        if parts.network:
+            yield "%-9s %s" % ("network", parts.network.told())
         if parts.recall.partial:
             yield "%-9s %s" % ("index", parts.recall.partial)
         if parts.journal.dropped_segments:
             yield "%-9s %d segments of old turns left to make room" % ("journal", parts.journal.dropped_segments)
         for line in log.lines():
             yield "log       " + line
+
+    def _json(self, asker, rest: str):
+        # Where it fits the console takes it before it gets here.
+        if rest != "off":
+            raise ArgumentError("/json", "takes on or off, and on only on the serial line.")
+        yield "it is off"
 
     # --- how things look
 

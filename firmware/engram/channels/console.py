@@ -3,6 +3,8 @@
 Where a person types, keys are taken while an answer comes, too, and Ctrl-C stops the console, in the middle of an
 answer as well: what has come of it is kept. (On a chip's own serial line Ctrl-C does not get here, MicroPython raises
 KeyboardInterrupt; see App.run.)
+
+For programs there is engram.channels.json_lines, from `/json on` to `/json off`.
 """
 
 import asyncio
@@ -13,7 +15,7 @@ import sys
 from engram import text
 from engram.agent.agent import Sink
 from engram.channels.editor import Editor, TooLong
-from engram.compat import const, sleep_ms
+from engram.compat import const, forget, sleep_ms
 from engram.errors import EngramError
 from engram.memory.scope import OWNER
 
@@ -34,21 +36,26 @@ class Console(Sink):
         self._agent = agent
         self._target = target or sys.stdout
         self._limit = config.get("console.line_bytes")
-        echo = self._write if config.get("console.echo") else None
-        self._input = Input(source or sys.stdin.buffer, is_typed=bool(echo))
-        self._editor = Editor(self._limit, echo)
+        self._echo = self._write if config.get("console.echo") else None
+        self._input = Input(source or sys.stdin.buffer, is_typed=bool(self._echo))
+        self._editor = Editor(self._limit, self._echo)
         self._prompt = PROMPT if config.get("console.prompt") else ""
         # A terminal in raw mode wants a carriage return; a pipe does not.
-        self._line_end = "\r\n" if echo else "\n"
+        self._line_end = "\r\n" if self._echo else "\n"
         self._column = 0
         self._is_after_notice = False
         self._lines = iter(())
+        self._json = None
 
     async def run(self) -> None:
         """Answer lines until the input ends or Ctrl-C is typed; run() then goes on, after an error too."""
+        # Who starts it anew is a person, whatever talked before.
+        self._be_plain()
+        self._editor.ended = False
         try:
             await self._run()
         except Stopped:
+            self._be_plain()
             self._lines = iter(())
             self._editor.rest()
             self._end_line()
@@ -60,56 +67,85 @@ class Console(Sink):
             for line in self._lines:
                 # The bytes go before the answer comes: of a long message, one copy is enough.
                 line = self._message(line)
-                await self._answer(line)
-                self._write(self._prompt)
+                await self._take(line)
+                if not self._json:
+                    self._write(self._prompt)
             data = b"" if self._editor.ended else await self._input.read()
             if not len(data):
                 break
             self._lines = self._editor.feed(data)
         rest = self._editor.rest()
         if rest is not None:
-            await self._answer(self._message(rest))
-        if self._prompt:
+            await self._take(self._message(rest))
+        if self._prompt and not self._json:
             self.line("")
 
-    def _message(self, line) -> str:
-        """The text of a line; "" if it was refused, which is told."""
+    def _message(self, line):
+        """The text of a line, its bytes for a program's; empty if it was refused, which is told."""
+        told = self._json or self
         if isinstance(line, TooLong):
             problem = "the line has %d bytes, at most %d are taken (console.line_bytes): send it in parts."
-            self.line(problem % (line.length, self._limit))
-            return ""
+            told.refuse(problem % (line.length, self._limit))
+            return b"" if self._json else ""
+        if self._json:
+            return line
         message = text.decode(line).strip()
         if "\0" in message:
-            self.line("the line has a NUL character in it and was not taken: send plain text.")
+            self.refuse("the line has a NUL character in it and was not taken: send plain text.")
             return ""
         return message
 
-    async def _answer(self, message: str) -> None:
+    async def _take(self, message) -> None:
+        if self._json:
+            if not await self._json.take(message):
+                self._be_plain()
+        elif message == "/json on":
+            self._be_json()
+        elif message:
+            await self.answer(message, message[0] == "/", self)
+
+    async def answer(self, message: str, is_command: bool, sink):
+        """Answer a message, or run a command; what comes of it goes to `sink`. The outcome of a turn."""
         try:
-            if message.startswith("/"):
-                outputs = self._commands.run(OWNER, message)
-                try:
-                    for output in outputs:
-                        if output is None:
-                            await sleep_ms(0)
-                        else:
-                            self.line(output)
-                finally:
-                    # What Ctrl-C stops, such as a compaction, must tidy up after itself.
-                    outputs.close()
-            elif message:
-                await self._converse(message)
+            if not is_command:
+                return await self._converse(message, sink)
+            outputs = self._commands.run(OWNER, message)
+            try:
+                for output in outputs:
+                    if output is not None:
+                        sink.line(output)
+                    # A serial line is slow: between two lines others have their turn.
+                    await sleep_ms(0)
+            finally:
+                # What Ctrl-C stops, such as a compaction, must tidy up after itself.
+                outputs.close()
         except EngramError as error:
-            self.line(str(error))
+            sink.refuse(str(error))
         except MemoryError:
             gc.collect()
-            self.line("! " + _NO_MEMORY)
+            sink.problem(_NO_MEMORY)
+        return None
 
-    async def _converse(self, message: str) -> None:
-        outcome = await self._input.unless_stopped(self._agent.turn(OWNER, message, self))
+    async def _converse(self, message: str, sink):
+        outcome = await self._input.unless_stopped(self._agent.turn(OWNER, message, sink))
         self._end_line()
         if outcome.problem:
-            self.line("! " + outcome.problem)
+            sink.problem(outcome.problem)
+        return outcome
+
+    # --- for people, or for programs
+
+    def _be_json(self) -> None:
+        from engram.channels.json_lines import JsonLines
+
+        self._editor.echo_to(None)
+        self._json = JsonLines(self.answer, self._target.write, self._limit)
+
+    def _be_plain(self) -> None:
+        if self._json:
+            self._json = None
+            self._editor.echo_to(self._echo)
+            forget("engram.channels.json_lines")
 
     # --- what the agent tells
 
@@ -126,6 +162,14 @@ class Console(Sink):
         self._end_line()
         self.line("· " + line)
         self._is_after_notice = True
+
+    def problem(self, problem: str) -> None:
+        """Show what went wrong with an answer."""
+        self.line("! " + problem)
+
+    def refuse(self, problem: str) -> None:
+        """Show why a line was not taken."""
+        self.line(problem)
 
     def line(self, line: str) -> None:
         """Show a line."""

@@ -56,6 +56,10 @@ class Editor:
         self._after_return = False
         self.ended = False
 
+    def echo_to(self, write) -> None:
+        """Echo with `write`, or not (None), from now on: also in the middle of what feed() was given."""
+        self._write = write
+
     def feed(self, data):
         """Yield each line that `data` completes, as a bytearray without the line end, or a TooLong."""
         for byte in data:

@@ -58,7 +58,7 @@ class Records:
         if self._store.count() >= self._most:
             raise StoreFull("memory holds %d records, the most it may (records.most): forget some first." % self._most)
         now = self._clock.now()
-        values["created"] = values["updated"] = now
+        values["created"] = now
         seq = self._append("m%d" % self._store.next_seq, values, ())
         return Stored("stored", "m%d" % seq, similar)
 

@@ -1,0 +1,137 @@
+"""The console for programs: a JSON object a line, both ways. docs/serial.md is the protocol.
+
+The lines are those of engram.wire: each one from here ends with its crc. One that comes may have none, but once one
+had it all have to: a UART loses what comes while the board is busy, and half a message must not be taken for a whole.
+"""
+
+import gc
+
+from engram import __version__, text, wire
+from engram.agent.agent import Sink
+from engram.compat import const
+
+_PROTOCOL = const(1)  # counts up when a program that knew the last one would misunderstand this one
+_PIECE = const(1000)  # characters of an answer in a line: more would take the heap several times
+_CHECK = const(20)  # bytes at the end of a line in which its crc begins
+_SHORT = const(16)  # bytes: a command that is no JSON is shorter
+_ID_LONGEST = const(64)  # characters: an id comes back in every line
+
+_NO_JSON = 'the line is no JSON object such as {"id":1,"say":"hello"}; a line  /json off  ends this way of talking.'
+_DAMAGED = "the line was damaged on its way, or has no crc though an earlier one had: send it again."
+_TOO_MUCH = "the board has not enough free memory for a line of this length: send it in parts."
+_ONE = "a request has id, if you want, and either say or command, and nothing else."
+
+
+class JsonLines(Sink):
+    """Takes requests; `answer(message, is_command, sink)` is the console's, `write` takes what is to be sent."""
+
+    def __init__(self, answer, write, limit: int):
+        self._answer = answer
+        self._write = write
+        self._limit = limit
+        self._id = None
+        self._wants_crc = False
+        write("\n")  # whatever stood in the line before
+        self._greet()
+
+    def _greet(self) -> None:
+        self._send(("engram", __version__), ("json", _PROTOCOL), ("line_bytes", self._limit))
+
+    async def take(self, line) -> bool:
+        """Answer a line; whether there may be another one."""
+        plain = bytes(line[:_SHORT]).strip()
+        if plain == b"/json on":
+            # A program that cannot know in which way the board talks begins with it.
+            self._greet()
+        elif plain == b"/json off":
+            return False
+        elif plain or len(line) > _SHORT:
+            return await self._take(line)
+        return True
+
+    async def _take(self, line) -> bool:
+        self._id = None
+        try:
+            message, is_command = self._request(line)
+        except (ValueError, MemoryError) as error:
+            gc.collect()
+            self.problem(str(error) if isinstance(error, ValueError) else _TOO_MUCH)
+            if self._id is not None:
+                self._end()
+            return True
+        self._send(("id", self._id), ("taken", True))
+        outcome = None
+        goes_on = not is_command or message.strip() != "/json off"
+        if goes_on and is_command and message.strip() == "/json on":
+            self._greet()
+        elif goes_on:
+            outcome = await self._answer(message, is_command, self)
+        self._end(outcome.turn if outcome else None)
+        return goes_on
+
+    def _end(self, turn=None) -> None:
+        self._send(("id", self._id), ("done", True), ("turn", turn))
+        self._id = None
+
+    def _request(self, line) -> tuple:
+        """(message, whether it is a command) of a line; ValueError with a sentence if it is none."""
+        fields = self._fields(line)
+        name = fields.pop("id", None)
+        if isinstance(name, bool) or not (name is None or isinstance(name, (int, float, str))):
+            raise ValueError("an id must be a number or a text.")
+        if isinstance(name, str) and len(name) > _ID_LONGEST:
+            raise ValueError("an id must have at most %d characters." % _ID_LONGEST)
+        self._id = name
+        for kind in ("say", "command"):
+            message = fields.get(kind)
+            if len(fields) == 1 and isinstance(message, str):
+                if not message.strip() or "\0" in message:
+                    raise ValueError(kind + " must be a text, and without NUL.")
+                if kind == "command" and message[0] != "/":
+                    raise ValueError("a command begins with a slash; /help lists them.")
+                return message.strip(), kind == "command"
+        raise ValueError(_ONE)
+
+    def _fields(self, line) -> dict:
+        if self._wants_crc or b'"crc":' in bytes(line[-_CHECK:]):
+            line.append(0x0A)
+            try:
+                fields = wire.decode(line)
+            except ValueError:
+                raise ValueError(_DAMAGED)
+            self._wants_crc = True
+            return fields
+        try:
+            fields = text.loads(line)
+        except ValueError:
+            raise ValueError(_NO_JSON)
+        if not isinstance(fields, dict):
+            raise ValueError(_NO_JSON)
+        return fields
+
+    # --- what the console and the agent tell
+
+    def problem(self, problem: str) -> None:
+        """Tell what went wrong."""
+        self._send(("id", self._id), ("error", problem))
+
+    refuse = problem
+
+    def line(self, line: str) -> None:
+        """A line of a command's answer; a long one in pieces."""
+        while len(line) > _PIECE:
+            self._send(("id", self._id), ("line", line[:_PIECE]), ("more", True))
+            line = line[_PIECE:]
+        self._send(("id", self._id), ("line", line))
+
+    async def text(self, piece: str) -> None:
+        """A piece of the reply."""
+        for start in range(0, len(piece), _PIECE):
+            self._send(("id", self._id), ("text", piece[start : start + _PIECE]))
+
+    async def notice(self, line: str) -> None:
+        """A line about the turn."""
+        self._send(("id", self._id), ("notice", line))
+
+    def _send(self, *fields) -> None:
+        self._write(wire.encode(fields).decode())

@@ -1,0 +1,1 @@
+"""What only a board has: its start, its heart, its network and its serial line."""

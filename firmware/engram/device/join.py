@@ -1,0 +1,93 @@
+"""Joining one of several Wi-Fi networks: the strongest first, then those that are not seen and may be hidden.
+
+The chip's ways, from the port's source: status() tells why an earlier attempt failed for as long as no later one has
+succeeded, even while one is under way, so it is asked only at the end; a scan stops the board for two seconds.
+"""
+
+from engram.compat import const, sleep_ms
+
+_STEP_MS = const(250)
+_GIVE_UP_STEPS = const(80)  # 20 s in all, for a slow DHCP server
+_REACHED_STEPS = const(24)  # 6 s, in which the network has to take the board or there is none
+
+_REASONS = (
+    (2, "the password was not taken"),
+    (15, "the password was not taken"),
+    (200, "the signal is too weak"),
+    (201, "it is not in reach"),
+    (202, "the password was not taken"),
+    (203, "it does not take the board"),
+    (204, "the password was not taken"),
+    (210, "its security does not fit: has it a password, or none?"),
+    (211, "its security does not fit: has it a password, or none?"),
+    (212, "the signal is too weak"),
+)
+
+
+async def join(wlan, networks: list) -> tuple:
+    """(the name of the network that was joined, "") or ("", why there is none)."""
+    problem = "secrets.json names no network"
+    for known in _in_order(wlan, networks):
+        name = known["ssid"]
+        try:
+            if await _connect(wlan, name, known.get("password") or None):
+                return name, ""
+            problem = name + ": " + _reason(wlan)
+        except (OSError, RuntimeError) as error:  # the port raises either
+            problem = name + ": " + str(error)
+        _leave(wlan)
+    return "", problem
+
+
+def _in_order(wlan, networks: list) -> list:
+    """The networks, those with the strongest signal first; what is not seen keeps its place after them."""
+    if len(networks) < 2:
+        return networks
+    found = {}
+    try:
+        for seen in wlan.scan():
+            found[seen[0]] = max(seen[3], found.get(seen[0], -200))
+    except OSError:
+        pass  # then they are tried as they stand
+    order = [(-found.get(known["ssid"].encode(), -200), at) for at, known in enumerate(networks)]
+    order.sort()
+    return [networks[at] for _, at in order]
+
+
+async def _connect(wlan, name: str, password) -> bool:
+    _leave(wlan)
+    wlan.connect(name, password)
+    for step in range(_GIVE_UP_STEPS):
+        await sleep_ms(_STEP_MS)
+        if wlan.isconnected():
+            return True
+        if step >= _REACHED_STEPS and not _is_reached(wlan):
+            return False
+    return False
+
+
+def _is_reached(wlan) -> bool:
+    """Whether the network has taken the board, which then waits for its address."""
+    try:
+        wlan.status("rssi")
+        return True
+    except OSError:
+        return False
+
+
+def _leave(wlan) -> None:
+    """End what is under way: the chip refuses a second attempt meanwhile."""
+    try:
+        wlan.disconnect()
+    except OSError:
+        pass
+
+
+def _reason(wlan) -> str:
+    if _is_reached(wlan):
+        return "it gave no address"
+    status = wlan.status()
+    for number, reason in _REASONS:
+        if number == status:
+            return reason
+    return "it could not be joined (status %d)" % status

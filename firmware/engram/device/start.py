@@ -1,0 +1,77 @@
+"""Starts the app on a board. A person can always get to the prompt: what cannot start says why, and after some bad
+starts in a row the next one is without the app.
+
+    >>> import engram.device.start as start; start.again()     # leaves safe mode
+"""
+
+import gc
+import sys
+
+import machine
+
+from engram.compat import forget
+from engram.device import starts
+from engram.device.heart import Heart
+from engram.errors import EngramError
+
+_SAFE = """Engram is in safe mode: its last %d starts ended in a reset or an error, so the app was not started.
+The memory is untouched. Put right what is wrong (config.json, a new deploy), then press reset,
+or type:  import engram.device.start as start; start.again()
+"""
+
+
+def begin():
+    """The app ready to run; None if it cannot or shall not start, which was told then."""
+    bad = starts.count()
+    if bad >= starts.BAD_STARTS:
+        # Whoever resets it from here gets one more try.
+        starts.set_bad(starts.BAD_STARTS - 1)
+        _tell(_SAFE % bad)
+        return None
+    try:
+        return _assemble(Heart())
+    except EngramError as error:
+        # It ended as it should: a second start would end alike, and is no crash.
+        starts.set_bad(0)
+        _tell("Engram did not start: %s\nPut that right, then press reset or type:  machine.reset()\n" % error)
+    return None
+
+
+def again() -> None:
+    """Start the board anew, with the app."""
+    starts.set_bad(0)
+    machine.reset()
+
+
+def _assemble(heart):
+    from engram.config import Config
+
+    config = Config()
+    heart.guard(config.get("watchdog.seconds"))
+    # Before the app: the Wi-Fi driver needs memory in one piece, which the Python heap would have taken.
+    wifi = _wifi(config) if config.secret("wifi") else None
+    from engram.app import App
+    from engram.device.serial import Serial
+
+    app = App(config=config)
+    app.equip(heart, Serial(), wifi)
+    forget("engram.device.start")
+    forget("engram.device.starts")
+    gc.collect()
+    return app
+
+
+def _wifi(config):
+    from engram import log
+
+    try:
+        from engram.device.wifi import Wifi
+
+        return Wifi(config)
+    except (ImportError, OSError, RuntimeError) as error:
+        log.error("network", "there is no Wi-Fi: %s; all else goes on" % error)
+    return None
+
+
+def _tell(text: str) -> None:
+    sys.stdout.write(text)

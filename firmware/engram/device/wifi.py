@@ -1,0 +1,111 @@
+"""The board's Wi-Fi: joins the strongest network that it knows, again when it is lost, and keeps the clock set.
+
+Joining and asking for the time are in modules of their own, which leave the heap when they are done.
+"""
+
+import network
+
+from engram import log
+from engram.compat import const, forget, sleep_ms
+from engram.errors import ConfigError
+
+_LOOK_MS = const(2000)  # between two looks at whether the network is still there
+_FIRST_PAUSE_MS = const(2000)  # before joining is tried again; doubles up to the longest
+_LONGEST_PAUSE_MS = const(120000)
+_DAY_LOOKS = const(43200)  # looks until the clock is set again: a day
+_FIRST_RETRY_LOOKS = const(8)  # looks until the time is asked for again after a failure; doubles up to the longest
+_LONGEST_RETRY_LOOKS = const(512)
+_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-"
+
+
+class Wifi:
+    """The networks of secrets.json; ConfigError if a setting is wrong, OSError if the chip has no room for Wi-Fi."""
+
+    def __init__(self, config):
+        hostname = config.get("network.hostname")
+        for letter in hostname:
+            if letter not in _LETTERS or hostname[0] == "-":
+                raise ConfigError("network.hostname", "must be letters, digits and hyphens, such as engram-2.")
+        self.networks = config.secret("wifi")
+        self.joined = ""
+        self.problem = "not joined yet"
+        self._server = config.get("network.ntp")
+        self._looks = 1
+        self._retry_looks = _FIRST_RETRY_LOOKS
+        # The name comes before the interface is active: DHCP and mDNS take it from there.
+        network.hostname(hostname)
+        self.wlan = wlan = network.WLAN(network.STA_IF)
+        wlan.active(True)
+        # The firmware's own reconnecting knows one network only, and hides why it fails.
+        wlan.config(reconnects=0)
+        if not config.get("network.power_save"):
+            wlan.config(pm=wlan.PM_NONE)
+
+    def told(self) -> str:
+        """How the network is, for /stats."""
+        if not self.wlan.isconnected():
+            return "down: " + self.problem
+        signal = ""
+        try:
+            signal = ", %d dBm" % self.wlan.status("rssi")
+        except OSError:
+            pass  # it left in this moment
+        return "%s, %s%s" % (self.wlan.config("ssid"), self.wlan.ifconfig()[0], signal)
+
+    async def run(self) -> None:
+        """Keep the board in a network, for ever."""
+        pause = _FIRST_PAUSE_MS
+        while True:
+            if await self._join():
+                pause = _FIRST_PAUSE_MS
+                await self._stay()
+                self.problem = "%s was lost" % self.joined
+                log.warning("network", self.problem + "; joining again")
+            else:
+                log.info("network", self.problem)
+                await sleep_ms(_jittered(pause))
+                pause = min(2 * pause, _LONGEST_PAUSE_MS)
+
+    async def _join(self) -> bool:
+        if self.wlan.isconnected():
+            self.joined = self.wlan.config("ssid")  # still, after a soft reset or a stop of the app
+            return True
+        from engram.device import join
+
+        self.joined, self.problem = await join.join(self.wlan, self.networks)
+        del join
+        forget("engram.device.join")
+        if self.joined:
+            log.info("network", "joined %s as %s" % (self.joined, self.wlan.ifconfig()[0]))
+        return bool(self.joined)
+
+    async def _stay(self) -> None:
+        while self.wlan.isconnected():
+            self._looks -= 1
+            if not self._looks:
+                self._looks = await self._set_clock() if self._server else _DAY_LOOKS
+            await sleep_ms(_LOOK_MS)
+
+    async def _set_clock(self) -> int:
+        """Set the clock from the network; in how many looks to do so again."""
+        from engram.device import ntp
+
+        try:
+            log.info("clock", await ntp.set_clock(self._server))
+            self._retry_looks = _FIRST_RETRY_LOOKS
+            return _DAY_LOOKS
+        except OSError as error:
+            log.info("clock", "%s gave no time: %s" % (self._server, error))
+        finally:
+            del ntp
+            forget("engram.device.ntp")
+        looks = self._retry_looks
+        self._retry_looks = min(2 * looks, _LONGEST_RETRY_LOOKS)
+        return looks
+
+
+def _jittered(pause: int) -> int:
+    """Up to a quarter more: boards that lost one network together do not come back together."""
+    import os
+
+    return pause + pause * os.urandom(1)[0] // 1024

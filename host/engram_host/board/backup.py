@@ -1,0 +1,152 @@
+"""Saves what is on a board in one file, and puts it back.
+
+The file is a tar, packed with gzip. Its first member, backup.json, says what there is: {"format": 1, "board", "version",
+"made", "files": {path: sha256}}. What the firmware makes anew by itself is left out: indexes, reserves, drafts, code.
+"""
+
+import io
+import json
+import re
+import tarfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from engram_host.board import contents
+from engram_host.board.contents import CODE_JSON, Files
+from engram_host.board.errors import BadRequest, BoardFailed, Garbled, kilobytes
+from engram_host.board.progress import Meter, Progress
+from engram_host.board.session import Entry, Session, opened
+
+LOG_FOLDERS = ("memory", "journal")
+FOLDERS = (*LOG_FOLDERS, "profile")
+SETTINGS, SECRETS, ROOTS = "config.json", "secrets.json", "roots.pem"
+LARGEST = 64 << 20
+"""Bytes of a file in a backup: no flash of a board is larger, and a damaged header asks for more."""
+
+_LIST = "backup.json"
+_FORMAT = 1
+_MADE_ANEW = re.compile(r"\.(index|x\d+|new)$|/reserve\.bin$")
+_TRIES = 3
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What a backup holds."""
+
+    board: str
+    made: str
+    files: Files
+
+
+def backup(named_port: str, out: Path, progress: Progress, *, with_secrets: bool = False) -> None:
+    """Save memory, journal, profile and settings of a board to a file, and its secrets if they are asked for."""
+    if not out.parent.is_dir():
+        raise BadRequest(f"there is no folder {out.parent} to write {out.name} to.")
+    progress.step("Stopping the board")
+    with opened(named_port) as session:
+        progress.step("Looking what there is")
+        present = session.around(f"{folder}/" for folder in FOLDERS)
+        wanted = _wanted(present, with_secrets)
+        if not wanted:
+            raise BoardFailed("there is nothing of Engram's on this board to save.")
+        meter = Meter(progress, f"Saving {len(wanted)} files", sum(entry.size for entry in wanted.values()))
+        _write(out, _description(session, present, wanted), lambda path: _fetch(session, path, wanted[path], meter))
+    size = kilobytes(out.stat().st_size)
+    without = "" if with_secrets or SECRETS not in present else " Networks and keys are not in it."
+    progress.say(f"{out}: {len(wanted)} files, {size}, each compared by its hash.{without}")
+
+
+def read(path: Path) -> Saved:
+    """What a file holds that backup() wrote; BadRequest if it is none, or damaged."""
+    try:
+        with tarfile.open(path, "r:gz") as tar:
+            members = iter(tar)
+            told = json.loads(_member(tar, next(members)))
+            files = {member.name: _member(tar, member) for member in members}
+    except OSError as error:
+        raise BadRequest(f"{path} cannot be read: {error.strerror or error}.") from None
+    except (tarfile.TarError, ValueError, EOFError, StopIteration) as problem:
+        raise BadRequest(f"{path} is no backup of a board, or is damaged: {problem}.") from None
+    if not isinstance(told, dict) or told.get("format") != _FORMAT:
+        raise BadRequest(f"{path} is no backup that this version can read.")
+    if {name: sha256(content).hexdigest() for name, content in files.items()} != told.get("files"):
+        raise BadRequest(f"{path} is damaged: what is in it is not what was saved.")
+    if not all(_is_ours(name) for name in files):
+        raise BadRequest(f"{path} has files in it that a backup does not have.")
+    return Saved(str(told.get("board", "")), str(told.get("made", "")), files)
+
+
+def _wanted(present: dict[str, Entry], with_secrets: bool) -> dict[str, Entry]:
+    return {
+        path: entry
+        for path, entry in sorted(present.items())
+        if not entry.is_folder and _is_ours(path) and (path != SECRETS or with_secrets)
+    }
+
+
+def _is_ours(path: str) -> bool:
+    """Whether a file is saved: nothing outside of the folders, and nothing that the firmware makes anew."""
+    if path in (SETTINGS, SECRETS, ROOTS):
+        return True
+    folder, _, rest = path.partition("/")
+    return folder in FOLDERS and bool(rest) and ".." not in rest.split("/") and not _MADE_ANEW.search(path)
+
+
+def _description(session: Session, present: dict[str, Entry], wanted: dict[str, Entry]) -> dict[str, Any]:
+    told = contents.told_by(session.get(CODE_JSON)) if CODE_JSON in present else {}
+    return {
+        "format": _FORMAT,
+        "board": told.get("board", ""),
+        "version": told.get("version", ""),
+        "made": time.strftime("%Y-%m-%d %H:%M:%S %z"),
+        "files": {path: entry.sha256 for path, entry in wanted.items()},
+    }
+
+
+def _fetch(session: Session, path: str, entry: Entry, meter: Meter) -> bytes:
+    """A file of the board, as its hash says; what a line garbles is asked for again."""
+    for _ in range(_TRIES):
+        try:
+            content = session.get(path, meter)
+        except Garbled:
+            continue
+        if sha256(content).hexdigest() == entry.sha256:
+            return content
+    raise Garbled(f"{path} does not arrive as the board has it: try another cable or port.")
+
+
+def _write(out: Path, described: dict[str, Any], fetch: Callable[[str], bytes]) -> None:
+    """Write the file whole, or none."""
+    draft = out.with_name(out.name + ".part")
+    try:
+        # What a person has said is nobody else's on this computer.
+        draft.unlink(missing_ok=True)
+        draft.touch(mode=0o600)
+        with tarfile.open(draft, "w:gz", format=tarfile.PAX_FORMAT) as tar:
+            _add(tar, _LIST, (json.dumps(described, indent=1) + "\n").encode())
+            for path in described["files"]:
+                _add(tar, path, fetch(path))
+        draft.replace(out)
+    except OSError as error:
+        raise BadRequest(f"{out} cannot be written: {error.strerror}.") from None
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _add(tar: tarfile.TarFile, name: str, content: bytes) -> None:
+    member = tarfile.TarInfo(name)
+    member.size = len(content)
+    member.mode = 0o600
+    member.mtime = int(time.time())
+    tar.addfile(member, io.BytesIO(content))
+
+
+def _member(tar: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
+    file = tar.extractfile(member)
+    if file is None or member.size > LARGEST:
+        raise ValueError(f"{member.name} is no file of a backup")
+    return file.read()

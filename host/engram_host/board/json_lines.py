@@ -1,0 +1,193 @@
+"""The board's console as programs use it: a JSON object a line, both ways (docs/serial.md).
+
+with opened(port) as board:
+    for answer in board.ask(say="hello"):
+        ...                                 # {"text": ..} {"notice": ..} {"line": ..} {"error": ..}
+"""
+
+import contextlib
+import json
+import time
+from binascii import crc32
+from collections.abc import Generator, Iterator
+from typing import Any, Protocol
+
+from engram_host.board import port as ports
+from engram_host.board.errors import BoardFailed, NoAnswer
+
+Answer = dict[str, Any]
+
+PIECE = 128
+PAUSE_SECONDS = 0.02
+"""What is sent goes in pieces, with a pause after each: on a UART the board takes 260 bytes while it is busy, no more."""
+
+_PROTOCOL = 1
+_GREETING_SECONDS = 25.0
+"""A board on a UART may begin anew when its port is opened, and then needs some seconds until its console is there."""
+_GREETING_EVERY = 2.0
+_NUDGE_SECONDS = 5.0
+_ATTEMPTS = 4
+_WAIT_SECONDS = 0.2
+_LONGEST_LINE = 1 << 16
+_PROMPT = b">>> "
+
+
+class Line(Protocol):
+    """What is used of pyserial's port."""
+
+    def read(self, size: int = 1, /) -> bytes:
+        """Up to so many bytes, fewer when the time is over."""
+        ...
+
+    def write(self, data: bytes, /) -> int | None:
+        """Send bytes."""
+        ...
+
+
+class Board:
+    """A board whose console talks JSON; use opened() to get one."""
+
+    def __init__(self, line: Line, port: str = ""):
+        self._line = line
+        self._port = port
+        self._pending = b""
+        self._last = 0
+        self.line_bytes = 0
+        """The longest line that the board takes, its crc included."""
+        self.asides: list[str] = []
+        """What came between the answers and was none: messages of the firmware."""
+
+    def greet(self) -> None:
+        """Bring the console to talk JSON; NoAnswer if there is none, BoardFailed if it talks in a newer way."""
+        deadline = time.monotonic() + _GREETING_SECONDS
+        seen = b""
+        while time.monotonic() < deadline:
+            self._send(b"/json on\r\n")
+            until = time.monotonic() + _GREETING_EVERY
+            while time.monotonic() < until:
+                for line in self._lines():
+                    seen = (seen + line)[-200:]
+                    answer = _parsed(line)
+                    if answer and "json" in answer:
+                        self._take_greeting(answer)
+                        return
+        raise NoAnswer(self._why_silent(seen + self._pending))
+
+    def _take_greeting(self, answer: Answer) -> None:
+        if answer["json"] != _PROTOCOL:
+            raise BoardFailed(
+                f"the board's firmware {answer.get('engram')} is newer than this program: update this one."
+            )
+        self.line_bytes = int(answer["line_bytes"])
+
+    def _why_silent(self, seen: bytes) -> str:
+        if _PROMPT in seen:
+            return f"the board on {self._port} is at the MicroPython prompt: press its RESET (or type app.run() there)."
+        return f"no Engram answers on {self._port}: press the board's RESET; `make monitor` shows what it says."
+
+    def ask(self, *, say: str = "", command: str = "") -> Iterator[Answer]:
+        """Yield what the board tells of a request, without the ids and the end; BoardFailed if it cannot be sent.
+
+        A line that was damaged on its way is sent again, more slowly.
+        """
+        self._last += 1
+        request = {"id": self._last, "say": say} if say else {"id": self._last, "command": command}
+        data = with_crc(request)
+        if len(data) > self.line_bytes:
+            raise BoardFailed(
+                f"the message has {len(data)} bytes, the board takes {self.line_bytes}: send it in parts."
+            )
+        for attempt in range(_ATTEMPTS):
+            self._send(data + b"\n", slowness=1 + 2 * attempt)
+            is_damaged = yield from self._answers_to(self._last)
+            if not is_damaged:
+                return
+        raise BoardFailed("the board gets only damaged lines: try another cable, or a shorter one.")
+
+    def _answers_to(self, number: int) -> Generator[Answer, None, bool]:
+        """Yield the answers to a request; whether it was refused since it was damaged on its way."""
+        is_taken = False
+        nudged = time.monotonic()
+        for answer in self._answers():
+            if answer.pop("id", None) == number:
+                is_taken = True
+                if answer.pop("done", False):
+                    return False
+                if not answer.pop("taken", False):
+                    yield answer
+            elif "error" in answer and not is_taken:
+                return True
+            elif not is_taken and time.monotonic() - nudged > _NUDGE_SECONDS:
+                # The end of the line may have been lost; where it was not, an empty line is passed over.
+                self._send(b"\n")
+                nudged = time.monotonic()
+        return False
+
+    def end(self) -> None:
+        """Give the console back to people."""
+        self._send(b"\n/json off\n")
+
+    def _answers(self) -> Iterator[Answer]:
+        """Yield what comes, for ever; now and then something empty."""
+        while True:
+            for line in self._lines():
+                answer = _parsed(line)
+                if answer is not None:
+                    yield answer
+                elif line.strip():
+                    self.asides.append(line.decode("utf-8", "replace").strip())
+            yield {}
+
+    def _lines(self) -> list[bytes]:
+        """The lines that have come, maybe none."""
+        self._pending += self._line.read(1)
+        waiting = getattr(self._line, "in_waiting", 0)
+        if waiting:
+            self._pending += self._line.read(waiting)
+        *lines, rest = self._pending.split(b"\n")
+        self._pending = rest[-_LONGEST_LINE:]
+        return lines
+
+    def _send(self, data: bytes, slowness: int = 1) -> None:
+        for at in range(0, len(data), PIECE):
+            self._line.write(data[at : at + PIECE])
+            time.sleep(PAUSE_SECONDS * slowness)
+
+
+def with_crc(request: Answer) -> bytes:
+    """The line of a request, without its end."""
+    head = json.dumps(request, ensure_ascii=False, separators=(",", ":")).encode()[:-1]
+    return head + b',"crc":"%08x"}' % crc32(head)
+
+
+def _parsed(line: bytes) -> Answer | None:
+    """The answer in a line; None if it is none, or one that was damaged."""
+    line = line.strip()
+    head, mark, check = line.rpartition(b',"crc":"')
+    if not mark or check != b'%08x"}' % crc32(head):
+        return None
+    try:
+        answer = json.loads(head + b"}")
+    except ValueError:
+        return None
+    return answer if isinstance(answer, dict) else None
+
+
+@contextlib.contextmanager
+def opened(named_port: str) -> Iterator[Board]:
+    """The board on a port, ready to be asked; its console talks to people again when the block ends."""
+    import serial
+
+    name = ports.choose(named_port)
+    try:
+        line = serial.serial_for_url(name, baudrate=ports.BAUD, timeout=_WAIT_SECONDS, exclusive=True)
+    except (OSError, ValueError) as error:
+        raise ports.problem(name, error) from None
+    with contextlib.closing(line):
+        board = Board(line, name)
+        try:
+            board.greet()
+            yield board
+            board.end()
+        except (serial.SerialException, OSError):
+            raise ports.gone(name) from None

@@ -1,0 +1,101 @@
+"""What a board does for the host over the raw REPL: session.py sends this text and then calls these by their names.
+
+It runs on MicroPython, in whatever heap is left. Bytes come and go in base64; a path begins with a slash.
+"""
+
+import binascii
+import hashlib
+import json
+import os
+import sys
+
+_FOLDER = 0x4000
+_file = None
+
+
+def about():
+    """Print what runs here: platform, version, the form of .mpy files, the board's name, free heap, free flash."""
+    import gc
+
+    gc.collect()
+    here = sys.implementation
+    flash = os.statvfs("/")
+    board = getattr(here, "_machine", "")
+    print(
+        json.dumps([sys.platform, list(here.version[:3]), here._mpy & 0x3FF, board, gc.mem_free(), flash[1] * flash[4]])
+    )
+
+
+def tree(folder, deep):
+    """Print a line for each thing in a folder, or `deep` below it: [path, size, sha256], or [path, -1, ""] for a folder."""
+    try:
+        entries = sorted(os.ilistdir(folder))
+    except OSError:
+        return
+    for entry in entries:
+        path = folder.rstrip("/") + "/" + entry[0]
+        if entry[1] & _FOLDER:
+            print(json.dumps([path, -1, ""]))
+            if deep:
+                tree(path, True)
+        else:
+            print(json.dumps([path, os.stat(path)[6], _digest(path)]))
+
+
+def _digest(path):
+    sha = hashlib.sha256()
+    piece = bytearray(512)
+    view = memoryview(piece)
+    with open(path, "rb") as file:
+        while True:
+            count = file.readinto(piece)
+            if not count:
+                return binascii.hexlify(sha.digest()).decode()
+            sha.update(view[:count])
+
+
+def start(path):
+    """Begin to write a file, with the folders above it."""
+    global _file
+    at = path.find("/", 1)
+    while at > 0:
+        try:
+            os.mkdir(path[:at])
+        except OSError as error:
+            if error.errno != 17:
+                raise
+        at = path.find("/", at + 1)
+    _file = open(path, "wb")
+
+
+def more(text):
+    """Write on."""
+    _file.write(binascii.a2b_base64(text))
+
+
+def stop(path):
+    """Close the file and print what is in it now."""
+    _file.close()
+    print(_digest(path))
+
+
+def show(path):
+    """Print a file."""
+    piece = bytearray(768)
+    view = memoryview(piece)
+    with open(path, "rb") as file:
+        while True:
+            count = file.readinto(piece)
+            if not count:
+                return
+            sys.stdout.write(binascii.b2a_base64(view[:count]))
+
+
+def drop(path):
+    """Remove a file, or a folder with all that is below it."""
+    if os.stat(path)[0] & _FOLDER:
+        for name in os.listdir(path):
+            drop(path + "/" + name)
+        os.rmdir(path)
+    else:
+        os.remove(path)

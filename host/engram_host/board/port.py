@@ -1,0 +1,56 @@
+"""The serial port that a board is on: which one, and why it cannot be opened."""
+
+import errno
+import os
+import termios
+
+from engram_host.board.errors import BoardError, NoPort, PortBusy, listed
+
+LOST = (OSError, termios.error)
+"""What is raised when a port goes away while it is in use; pyserial's own error is an OSError."""
+
+BAUD = 115200
+"""The speed of MicroPython's prompt on a UART; on the chip's own USB it does not matter."""
+
+
+def choose(named: str) -> str:
+    """The port that was named, or the only one that a board may be on; NoPort if there is none, or more than one."""
+    if named:
+        return named
+    from serial.tools import list_ports
+
+    found = sorted(port.device for port in list_ports.comports() if port.vid is not None)
+    if not found:
+        raise NoPort(
+            "no board is plugged in by USB: plug it in with a cable that carries data, or name the port (PORT=...)."
+        )
+    if len(found) > 1:
+        raise NoPort(f"there is more than one port: name one of {listed(found)} (PORT=...).")
+    return found[0]
+
+
+def check(port: str) -> None:
+    """NoPort or PortBusy if the port cannot be opened now."""
+    import serial
+
+    try:
+        serial.serial_for_url(port, exclusive=True).close()
+    except (OSError, ValueError) as error:
+        raise problem(port, error) from None
+
+
+def problem(port: str, error: Exception) -> BoardError:
+    """What a person can do about a port that could not be opened."""
+    number = getattr(error, "errno", None)
+    if number in (errno.EACCES, errno.EPERM):
+        return PortBusy(f"you may not open {port}: add yourself to its group (dialout or uucp) and log in again.")
+    if number in (errno.EBUSY, errno.EAGAIN) or "exclusively lock" in str(error):
+        return PortBusy(f"another program has {port} open: close the monitor or terminal that uses it.")
+    if "://" not in port and not os.path.exists(port):
+        return NoPort(f"there is no port {port}: check the cable and the name (PORT=...).")
+    return NoPort(f"{port} is no port that can be opened: {error}.")
+
+
+def gone(port: str) -> NoPort:
+    """The port was there and is not any more."""
+    return NoPort(f"the board on {port} has gone in the middle: check the cable, then do the same again.")

@@ -1,0 +1,64 @@
+"""Tells how a long command goes on: one line that moves on a terminal, a line for each step elsewhere."""
+
+import sys
+import time
+from typing import TextIO
+
+_SECONDS = 0.1
+"""The line moves no more often than this: a terminal is slower than a port."""
+
+
+class Progress:
+    """Writes to `out`, stderr by default: what a command is asked for goes to stdout."""
+
+    def __init__(self, out: TextIO | None = None):
+        self._out = out or sys.stderr
+        self._is_terminal = self._out.isatty()
+        self._open = ""
+        self._shown = 0.0
+
+    def say(self, sentence: str) -> None:
+        """Tell something that has happened."""
+        self._close()
+        self._write(sentence + "\n")
+
+    def step(self, what: str, done: int = 0, total: int = 0) -> None:
+        """Tell what is being done, and how much of it is."""
+        if not self._is_terminal:
+            if what != self._open:
+                self._open = what
+                self._write(f"{what} ...\n")
+            return
+        now = time.monotonic()
+        is_last = bool(total) and done >= total
+        if what == self._open and not is_last and now - self._shown < _SECONDS:
+            return
+        if what != self._open:
+            self._close()
+        self._open, self._shown = what, now
+        share = f" {100 * done // total:3} %" if total else " ..."
+        self._write(f"\r\x1b[K{what}{share}")
+
+    def _close(self) -> None:
+        if self._open and self._is_terminal:
+            self._write("\n")
+        self._open = ""
+
+    def _write(self, text: str) -> None:
+        self._out.write(text)
+        self._out.flush()
+
+
+class Meter:
+    """Tells how many of `total` bytes are done, as they come."""
+
+    def __init__(self, progress: Progress, what: str, total: int):
+        self._progress = progress
+        self._what = what
+        self._total = total
+        self._done = 0
+
+    def __call__(self, count: int) -> None:
+        """Count some more."""
+        self._done = min(self._done + count, self._total)
+        self._progress.step(self._what, self._done, self._total)

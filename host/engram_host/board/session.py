@@ -1,0 +1,261 @@
+"""A board that was stopped and does what it is told over the raw REPL of its serial port."""
+
+import base64
+import binascii
+import contextlib
+import io
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from engram_host.board import port as ports
+from engram_host.board.errors import BoardError, BoardFailed, Garbled, NoAnswer, WrongBoard, WrongFirmware
+from engram_host.board.firmware import OLDEST
+
+_SHOWN_PIECE = 768
+"""Bytes of a file that the board prints in a line."""
+
+PLATFORM = "esp32"
+"""What sys.platform says on every chip that Engram is for."""
+
+_PIECE = 1024
+"""Bytes of a file that go in one call: twice that is needed on the board's heap."""
+
+_ENTER_SECONDS = 5
+_ENTER_ATTEMPTS = 3
+"""A board that is busy, such as with a name server, sees Ctrl-C late."""
+
+_RESTART_SECONDS = 180
+"""A restart may finish a deploy first: a hundred renames of some 0.1 s each, and as many removals."""
+
+_READ_SECONDS = 3.0
+"""How long an idle prompt may take to answer."""
+
+_WRITE_SECONDS = 10.0
+_SETTLE_SECONDS = 0.2
+
+_ON_BOARD = Path(__file__).with_name("on_board.py")
+_NO_SPACE = "28"
+
+Count = Callable[[int], None]
+"""Is told how many bytes were done since it was last told."""
+
+
+@dataclass(frozen=True)
+class About:
+    """What a board says of itself."""
+
+    platform: str
+    version: tuple[int, ...]
+    mpy: tuple[int, int]
+    machine: str
+    free_heap: int
+    free_flash: int
+
+    @property
+    def chip(self) -> str:
+        """Its chip as profiles name it, the last word of such as "Generic ESP32S3 module with ESP32S3"."""
+        return self.machine.rpartition(" ")[2].replace("-", "").lower()
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file on the board, or a folder, which has no size and no hash."""
+
+    size: int
+    sha256: str
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether it is one."""
+        return self.size < 0
+
+
+class Session:
+    """A stopped board; use opened() to get one. Paths are below its root and begin without a slash.
+
+    Each call raises NoAnswer if the board does not answer, NoPort if it has gone, BoardFailed if it could not do it.
+    """
+
+    def __init__(self, port: str, transport: Any):
+        self._port = port
+        self._transport = transport
+
+    def about(self) -> About:
+        """What runs on the board."""
+        ((platform, version, mpy, machine, heap, flash),) = self._told("about()")
+        return About(platform, tuple(version), (mpy & 0xFF, mpy >> 8), machine, heap, flash)
+
+    def tree(self, folder: str, *, deep: bool = True) -> dict[str, Entry]:
+        """All below a folder, or what is right in it, by path; nothing if it is not there."""
+        entries = self._told(f"tree({_quoted(folder)}, {deep})")
+        return {path.lstrip("/"): Entry(size, digest) for path, size, digest in entries}
+
+    def around(self, paths: Iterable[str]) -> dict[str, Entry]:
+        """All that is at the board's root, and below those of its folders that `paths` begin with."""
+        found = self.tree("", deep=False)
+        for folder in {path.partition("/")[0] for path in paths if "/" in path}:
+            found |= self.tree(folder)
+        return found
+
+    def put(self, path: str, content: bytes, count: Count | None = None) -> None:
+        """Write a file, and read it back as a check; it may be cut in the middle."""
+        self.call(f"start({_quoted(path)})")
+        for at in range(0, len(content), _PIECE):
+            piece = content[at : at + _PIECE]
+            self.call(f"more({base64.b64encode(piece).decode()!r})")
+            if count:
+                count(len(piece))
+        if self.call(f"stop({_quoted(path)})") != sha256(content).hexdigest():
+            raise Garbled(
+                f"{path} did not arrive on the board as it was sent: try again, with another cable if it stays."
+            )
+
+    def replace(self, path: str, content: bytes) -> None:
+        """Write a file whole: a cut leaves the old one or the new one."""
+        self.put(f"{path}.new", content)
+        self.call(f"os.rename({_quoted(path + '.new')}, {_quoted(path)})")
+
+    def get(self, path: str, count: Count | None = None) -> bytes:
+        """What a file holds."""
+        received = bytearray()
+
+        def take(data: bytes) -> None:
+            received.extend(data)
+            if count and data == b"\n":
+                count(_SHOWN_PIECE)
+
+        self.call(f"show({_quoted(path)})", take)
+        try:
+            return b"".join(binascii.a2b_base64(line) for line in received.replace(b"\x04", b"").splitlines())
+        except binascii.Error:
+            raise Garbled(f"{path} did not arrive from the board as it was sent: try again.") from None
+
+    def drop(self, path: str) -> None:
+        """Remove a file, or a folder with all below it."""
+        self.call(f"drop({_quoted(path)})")
+
+    def call(self, code: str, consume: Callable[[bytes], None] | None = None) -> str:
+        """Run code on the board; what it printed, unless `consume` takes that."""
+        from mpremote.transport import TransportError, TransportExecError
+
+        try:
+            printed = self._transport.exec(code, data_consumer=consume)
+        except TransportExecError as error:
+            raise _failure(error.error_output) from None
+        except TransportError:
+            raise NoAnswer(
+                f"the board on {self._port} stopped answering: press its RESET, then do the same again."
+            ) from None
+        except ports.LOST:
+            raise ports.gone(self._port) from None
+        return "" if consume else printed.decode("utf-8", "replace").strip()
+
+    def _told(self, code: str) -> list[list[Any]]:
+        """The lines that code printed, each a list."""
+        try:
+            lines = [json.loads(line) for line in self.call(code).splitlines()]
+        except ValueError:
+            lines = []
+            is_whole = False
+        else:
+            is_whole = all(isinstance(line, list) for line in lines)
+        if not is_whole:
+            raise Garbled(
+                "what the board told did not arrive as it was sent: try again, with another cable if it stays."
+            )
+        return lines
+
+    def restart(self) -> None:
+        """Start the board's Python anew, which runs its boot.py but no app."""
+        self._enter(1, _RESTART_SECONDS)
+
+    def enter(self) -> None:
+        """Stop what runs on the board and start its Python anew.
+
+        NoAnswer if there is none, WrongBoard if it is for other boards, WrongFirmware if it is too old.
+        """
+        self._enter(_ENTER_ATTEMPTS, _ENTER_SECONDS)
+        about = self.about()
+        if about.platform != PLATFORM:
+            raise WrongBoard(
+                f"{self._port} has MicroPython for {about.platform}, and Engram is for ESP32 boards: name another port."
+            )
+        if about.version[:2] < OLDEST:
+            found, oldest = (".".join(str(number) for number in version) for version in (about.version, OLDEST))
+            raise WrongFirmware(
+                f"the board runs MicroPython {found}, and Engram needs {oldest}: flash it (`make flash`)."
+            )
+
+    def leave(self) -> None:
+        """Let the board start as after its RESET, whatever it is doing."""
+        # No answer is awaited: it goes down, and on its own USB it takes the port along.
+        with contextlib.suppress(*ports.LOST):
+            line = self._transport.serial
+            line.write(b"\r\x03\x03")
+            time.sleep(_SETTLE_SECONDS)
+            line.write(b"\r\x01import machine\nmachine.reset()\x04")
+            line.flush()
+            time.sleep(_SETTLE_SECONDS)
+
+    def _enter(self, attempts: int, seconds: int) -> None:
+        from mpremote.transport import TransportError
+
+        for attempt in range(attempts):
+            try:
+                with contextlib.redirect_stdout(io.StringIO()):
+                    self._transport.enter_raw_repl(timeout_overall=seconds * (attempt + 1))
+                break
+            except TransportError:
+                continue
+            except ports.LOST:
+                raise ports.gone(self._port) from None
+        else:
+            raise NoAnswer(
+                f"no MicroPython answers on {self._port}: press the board's RESET and try again; if it has none, `make flash`."
+            )
+        self.call(_ON_BOARD.read_text(encoding="utf-8"))
+
+
+@contextlib.contextmanager
+def opened(named_port: str) -> Iterator[Session]:
+    """The board on a port, stopped; it starts anew when the block ends, however that is."""
+    from mpremote.transport import TransportError
+    from mpremote.transport_serial import SerialTransport
+
+    port = ports.choose(named_port)
+    try:
+        transport: Any = SerialTransport(port, baudrate=ports.BAUD, timeout=_READ_SECONDS)
+    except TransportError:
+        ports.check(port)
+        raise ports.gone(port) from None
+    transport.serial.write_timeout = _WRITE_SECONDS
+    session = Session(port, transport)
+    try:
+        session.enter()
+        try:
+            yield session
+        finally:
+            session.leave()
+    finally:
+        with contextlib.suppress(*ports.LOST):
+            transport.close()
+
+
+def _quoted(path: str) -> str:
+    return repr("/" + path.lstrip("/"))
+
+
+def _failure(trace: str) -> BoardError:
+    """The error for what the board's Python raised, by its last line."""
+    last = (trace.strip().splitlines() or ["nothing"])[-1]
+    kind, _, value = last.partition(":")
+    if kind == "OSError" and ("ENOSPC" in value or value.strip() == _NO_SPACE):
+        return BoardFailed("the board's flash is full: forget something and /compact on it, then try again.")
+    if kind == "MemoryError":
+        return BoardFailed("the board has too little free memory: press its RESET, then do the same again.")
+    return BoardFailed(f"the board could not do it ({last}): press its RESET, then do the same again.")

@@ -1,0 +1,126 @@
+"""The image of a board's file system: MicroPython mounts it, and all is in it."""
+
+import json
+import random
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from board_images import STORE_IN_APP, hashes_on, needs_micropython, run_on
+
+from engram_host.board import contents, flash, image, profile
+from engram_host.board.errors import BadRequest
+from engram_host.board.profile import Profile
+from engram_host.board.progress import Progress
+
+AROUND_BOUNDS = [
+    *range(140),
+    *range(250, 260),
+    *range(500, 520),
+    *range(1015, 1030),
+    *range(4080, 4110),
+    8200,
+    70000,
+]
+"""Sizes of files: littlefs keeps small ones in their folder, and others in blocks with pointers inside."""
+
+
+@pytest.fixture(params=profile.names())
+def board(request: pytest.FixtureRequest) -> Profile:
+    return profile.load(request.param)
+
+
+def make(tmp_path: Path, board: Profile, config: dict | None = None) -> Path:
+    given = None
+    if config is not None:
+        given = tmp_path / "given.json"
+        given.write_text(json.dumps(config), encoding="utf-8")
+    out = tmp_path / "fs.bin"
+    flash.make_image(board.name, given, out, Progress())
+    return out
+
+
+@needs_micropython
+def test_micropython_finds_all_files_as_they_are(board: Profile, tmp_path: Path):
+    files = contents.code(board) | contents.seeds(board, {})
+    assert hashes_on(make(tmp_path, board)) == {path: sha256(content).hexdigest() for path, content in files.items()}
+
+
+def test_it_has_exactly_the_partitions_size(board: Profile, tmp_path: Path):
+    assert make(tmp_path, board).stat().st_size == board.filesystem.size
+
+
+def test_the_same_is_made_twice(board: Profile, tmp_path: Path):
+    assert make(tmp_path, board).read_bytes() == make(tmp_path, board).read_bytes()
+
+
+@needs_micropython
+def test_the_app_runs_from_it_and_stores(board: Profile, tmp_path: Path):
+    assert run_on(make(tmp_path, board), STORE_IN_APP, heap="600k").split() == ["1"]
+
+
+@needs_micropython
+def test_files_of_all_sizes_are_read_back(tmp_path: Path):
+    numbers = random.Random(4)
+    files = {f"f/{size}": numbers.randbytes(size) for size in AROUND_BOUNDS}
+    path = tmp_path / "fs.bin"
+    path.write_bytes(image.build(files, 2 << 20))
+    assert hashes_on(path) == {name: sha256(content).hexdigest() for name, content in files.items()}
+
+
+def test_all_modules_and_what_must_be_source_are_in_the_code(board: Profile):
+    code = contents.code(board)
+    assert {"boot.py", "main.py", "code.json", "engram/app.mpy", "engram/store/store.mpy"} <= set(code)
+    assert not any(path.endswith(".py") for path in code if path.startswith("engram/"))
+
+
+def test_code_json_tells_the_hash_of_every_other_file(board: Profile):
+    code = contents.code(board)
+    told = json.loads(code.pop("code.json"))
+    assert told["files"] == {path: sha256(content).hexdigest()[:16] for path, content in code.items()}
+    assert told["micropython"] == "6.3" and told["board"] == board.name
+
+
+def test_line_numbers_are_kept_where_there_is_psram():
+    sizes = {name: len(contents.code(profile.load(name))["engram/app.mpy"]) for name in profile.names()}
+    assert sizes["ESP32_GENERIC"] == sizes["ESP32_GENERIC_S3"] < sizes["ESP32_GENERIC_S3_OCT"]
+
+
+def test_modules_are_not_doubled_where_they_are_frozen(board: Profile):
+    assert set(contents.code(board, is_frozen=True)) == {"boot.py", "main.py", "code.json"}
+
+
+def test_settings_go_before_the_profiles(tmp_path: Path):
+    board = profile.load("ESP32_GENERIC")
+    given = {"llm": {"url": "http://10.0.0.2:8000/v1", "model": "m"}, "records": {"most": 100}, "timezone": "+01:00"}
+    data = make(tmp_path, board, given).read_bytes()
+    config = json.loads(image.Reader(lambda offset, length: data[offset : offset + length]).content("config.json"))
+    expected = board.settings | {"records.most": 100, "llm.url": given["llm"]["url"], "llm.model": "m"}
+    assert config.pop("timezone") == "+01:00"
+    assert {f"{group}.{key}": value for group, inner in config.items() for key, value in inner.items()} == expected
+
+
+@pytest.mark.parametrize(
+    ("config", "sentence"),
+    [
+        ({"records": {"most": 3}}, "records.most: must be a whole number from 10 to 60000"),
+        ({"llm.uri": "x"}, "llm.uri: there is no such setting"),
+        ({"llm": {"key": "k"}}, "llm.key: is a secret"),
+        ({"llm": {"url": "x" * 9000}}, "config.json is longer than 8192 bytes"),
+        (["mode"], "must be a JSON object"),
+    ],
+)
+def test_a_wrong_setting_is_told_and_nothing_is_written(config: object, sentence: str, tmp_path: Path):
+    with pytest.raises(BadRequest, match=sentence):
+        make(tmp_path, profile.load("ESP32_GENERIC"), config)  # type: ignore[arg-type]
+    assert not (tmp_path / "fs.bin").exists()
+
+
+def test_too_much_for_the_file_system_is_told():
+    with pytest.raises(BadRequest, match="do not fit"):
+        image.build({"large": bytes(600 << 10)}, 512 << 10)
+
+
+def test_what_is_no_littlefs_is_told():
+    with pytest.raises(ValueError, match="LFS"):
+        image.Reader(lambda offset, length: b"\xff" * length)

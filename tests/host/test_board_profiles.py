@@ -1,0 +1,173 @@
+"""The boards' profiles, and the builds with frozen modules: both fit the flash, and each other."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from engram_host.board import contents, image, partitions, profile, settings
+from engram_host.board.errors import BadRequest
+from engram_host.board.places import BOARDS, FIRMWARE
+from engram_host.board.profile import BLOCK, Profile, Region
+
+BOARD_NAMES = profile.names()
+OFFICIAL = "nvs,data,nvs,0x9000,0x6000\nphy_init,data,phy,0xf000,0x1000\nfactory,app,factory,0x10000,0x1F0000\n"
+"""The partition table of MicroPython 1.26's official images for all three."""
+
+APP_ALIGNMENT = 0x10000
+INDEX_TO_LOG = 0.25
+"""What `make bench-store` gives for 2,000 turns; records need less."""
+
+LARGEST_SEGMENT = 1 << 20
+
+
+@pytest.fixture(params=BOARD_NAMES)
+def board(request: pytest.FixtureRequest) -> Profile:
+    return profile.load(request.param)
+
+
+def frozen_table(board: Profile) -> list[partitions.Partition]:
+    return partitions.parse_csv((BOARDS / board.name / "partitions.csv").read_text(encoding="utf-8"))
+
+
+def test_there_are_the_three_boards():
+    assert BOARD_NAMES == ["ESP32_GENERIC", "ESP32_GENERIC_S3", "ESP32_GENERIC_S3_OCT"]
+
+
+def test_the_file_system_is_where_the_official_image_has_it(board: Profile):
+    assert partitions.filesystem(partitions.parse_csv(OFFICIAL), board.flash_bytes) == board.filesystem
+
+
+def test_the_firmware_takes_the_settings(board: Profile):
+    assert settings.parse(settings.config_json(board.settings).decode(), "") == board.settings
+
+
+def test_full_logs_with_their_indexes_leave_room_for_a_deploy(board: Profile):
+    records, journal = board.settings["records.bytes"], board.settings["journal.bytes"]
+    code = used(image.build(contents.code(board), board.filesystem.size))
+    indexes = INDEX_TO_LOG * (records + journal) + INDEX_TO_LOG * max(records, journal)  # one is merged into a new one
+    reserves = sum(min(log // 8, LARGEST_SEGMENT) + 3 * BLOCK for log in (records, journal))
+    rest = board.filesystem.size - code - records - journal - indexes - reserves
+    assert rest > code // 2
+
+
+def used(data: bytes) -> int:
+    return sum(data[at : at + BLOCK] != b"\xff" * BLOCK for at in range(0, len(data), BLOCK)) * BLOCK
+
+
+@pytest.mark.parametrize("name", ["", "NO_SUCH", "../SIM", "SIM"])
+def test_another_name_is_refused_with_those_that_there_are(name: str):
+    with pytest.raises(BadRequest, match="ESP32_GENERIC, ESP32_GENERIC_S3, ESP32_GENERIC_S3_OCT"):
+        profile.load(name)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ('"chip": "esp32"', '"chip": "esp8266"'),
+        ('"psram": false,', ""),
+        ('"bytes": 2097152', '"bytes": 2097153'),
+        ('"bytes": 2097152', '"bytes": 4194304'),
+        ('"flash_bytes": 4194304', '"flash_bytes": "much"'),
+    ],
+)
+def test_a_profile_that_cannot_be_is_refused(change: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    text = (BOARDS / "ESP32_GENERIC" / "board.json").read_text(encoding="utf-8")
+    assert change[0] in text
+    (tmp_path / "ODD").mkdir()
+    (tmp_path / "ODD" / "board.json").write_text(text.replace(*change), encoding="utf-8")
+    monkeypatch.setattr(profile, "BOARDS", tmp_path)
+    with pytest.raises(BadRequest, match=r"boards/ODD/board.json"):
+        profile.load("ODD")
+
+
+# --- frozen builds
+
+
+def test_no_partitions_of_a_frozen_build_overlap(board: Profile):
+    places = sorted((part.place for part in frozen_table(board)), key=lambda place: place.offset)
+    assert partitions.TABLE.end <= places[0].offset
+    assert all(one.end <= following.offset for one, following in pairwise(places))
+
+
+def test_a_frozen_build_ends_with_the_flash(board: Profile):
+    assert max(part.place.end for part in frozen_table(board)) == board.flash_bytes
+
+
+def test_a_frozen_build_has_its_file_system_in_a_partition_of_its_own(board: Profile):
+    place = partitions.filesystem(frozen_table(board), board.flash_bytes)
+    assert "vfs" in {part.label for part in frozen_table(board)}
+    assert place and place.offset % BLOCK == place.size % BLOCK == 0
+
+
+def test_a_frozen_application_has_more_room_than_the_official_one(board: Profile):
+    (app,) = [part.place for part in frozen_table(board) if part.kind == partitions.APP]
+    assert app.offset == APP_ALIGNMENT and app.size % APP_ALIGNMENT == 0 and app.size > 0x1F0000
+
+
+def test_what_is_before_the_application_is_where_the_official_image_has_it(board: Profile):
+    def before_app(table: list[partitions.Partition]) -> list[tuple[str, Region]]:
+        return [(part.label, part.place) for part in table if part.kind != partitions.APP and part.label != "vfs"]
+
+    assert before_app(frozen_table(board)) == before_app(partitions.parse_csv(OFFICIAL))
+
+
+def test_a_frozen_build_says_the_flashs_size(board: Profile):
+    lines = (BOARDS / board.name / "sdkconfig.board").read_text(encoding="utf-8").split()
+    assert f"CONFIG_ESPTOOLPY_FLASHSIZE_{board.flash_bytes >> 20}MB=y" in lines
+    assert sum(line.endswith("=y") for line in lines) == 1
+
+
+def test_a_frozen_build_stands_on_its_official_board(board: Profile):
+    text = (BOARDS / board.name / "mpconfigboard.cmake").read_text(encoding="utf-8")
+    assert f"/boards/{board.micropython_board}/mpconfigboard.cmake" in text
+    assert (f"mpconfigvariant_{board.micropython_variant}.cmake" in text) == bool(board.micropython_variant)
+
+
+class Manifest:
+    """Runs a manifest as a MicroPython build does, and notes what it asks for."""
+
+    def __init__(self, path: Path):
+        self.official: list[str] = []
+        self.modules: list[Path] = []
+        self._run(path)
+
+    def _run(self, path: Path) -> None:
+        def include(name: str) -> None:
+            if name.startswith("$(PORT_DIR)/"):
+                self.official.append(name)
+            else:
+                self._run(path.parent / name)
+
+        def package(name: str, base_path: str = "") -> None:
+            self.modules += sorted((path.parent / base_path / name).rglob("*.py"))
+
+        exec(path.read_text(encoding="utf-8"), {"include": include, "package": package})
+
+
+def test_a_manifest_freezes_all_modules_beside_the_official_ones(board: Profile):
+    manifest = Manifest(BOARDS / board.name / "manifest.py")
+    assert manifest.official == ["$(PORT_DIR)/boards/manifest.py"]
+    assert {path.resolve() for path in manifest.modules} == set((FIRMWARE / "engram").rglob("*.py"))
+
+
+@pytest.mark.parametrize("module", sorted((FIRMWARE / "engram").rglob("*.py")), ids=lambda path: path.stem)
+def test_a_module_of_the_manifest_compiles_for_the_chip(module: Path):
+    compiled = contents.compile_module(module, "-march=xtensawin", *contents.WITHOUT_LINES)
+    assert compiled[:1] == b"M" and compiled[1] == contents.MPY_VERSION[0]
+
+
+# --- partition tables
+
+
+def test_a_table_with_a_file_system_says_where_it_is():
+    table = partitions.parse_csv(OFFICIAL + "vfs,data,fat,0x300000,0x100000\n")
+    assert partitions.filesystem(table, 8 << 20) == Region(0x300000, 0x100000)
+
+
+def test_a_table_that_fills_the_flash_leaves_no_file_system():
+    assert partitions.filesystem(partitions.parse_csv(OFFICIAL), 2 << 20) is None
+
+
+def test_a_flash_without_a_table_has_no_file_system():
+    assert partitions.filesystem(partitions.parse(b"\xff" * 0xC00), 4 << 20) is None

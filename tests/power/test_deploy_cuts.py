@@ -1,0 +1,196 @@
+"""A deploy that is cut off at any change of the flash leaves the old code or the new code, after the next start, never both."""
+
+import functools
+import json
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import firmware_build
+import get_micropython
+from cuts import Cut
+from engram_host.board import image
+from flashes import BLOCK, Image, read_trace
+
+ROOT = Path(__file__).resolve().parents[2]
+SIZE = 48 * BLOCK
+
+Files = dict[str, bytes]
+
+KEPT: Files = {"config.json": b"{}", "memory/memory_records.jsonl": b"x" * 700, "roots.pem": b"r" * 5000}
+OLD: Files = {
+    "boot.py": b"# old\n" * 40,
+    "main.py": b"# old main\n",
+    "code.json": b'{"version": "1"}' * 30,
+    "engram/app.mpy": b"old app " * 700,
+    "engram/clock.mpy": b"old clock " * 30,
+    "engram/store/gone.mpy": b"old gone " * 100,
+    "engram/gone/only.mpy": b"old only " * 20,
+}
+NEW: Files = {
+    "boot.py": b"# new\n" * 50,
+    "main.py": b"# new main\n",
+    "engram/app.mpy": b"new app " * 900,
+    "engram/clock.mpy": b"new clock " * 25,
+    "engram/device/start.mpy": b"new start " * 60,
+    "engram/device/deep/er.mpy": b"new deeper " * 10,
+    "code.json": b'{"version": "2"}' * 30,
+}
+GONE = ("engram/store/gone.mpy", "engram/store", "engram/gone/only.mpy", "engram/gone")
+READY = "".join([f"+ {path}\n" for path in NEW] + [f"- {path}\n" for path in GONE])
+AFTER = {path: content for path, content in {**OLD, **NEW}.items() if path not in GONE}
+
+
+@dataclass(frozen=True)
+class Booted:
+    """What a board told of a start."""
+
+    sent: int
+    changes: int
+    printed: str
+
+
+def boot(flashes: list[Path], *, send: bool = False, **more: object) -> list[Booted]:
+    """Start a board on each flash, with the project's boot.py; before that, if `send`, the deploy is sent."""
+    job = {"boot": (ROOT / "firmware" / "boot.py").read_text(encoding="utf-8"), **more}
+    if send:
+        job |= {"send": [[path, content.decode()] for path, content in NEW.items()], "ready": READY}
+    lines = "".join(json.dumps({**job, "flash": str(flash)}) + "\n" for flash in flashes)
+    names = ("tests/power", "tests/unit", "tools/board", "boards/SIM", "firmware")
+    path = ":".join([*(str(ROOT / name) for name in names), ".frozen"])
+    done = subprocess.run(
+        [get_micropython.HOME / "32", "-X", "heapsize=2m", ROOT / "tests/power/deploy_board.py"],
+        input=lines.encode(),
+        capture_output=True,
+        timeout=120,
+        env={**os.environ, "MICROPYPATH": path},
+    )
+    assert done.returncode == 0, (done.stdout[-500:] + done.stderr[-2000:]).decode()
+    return [Booted(*json.loads(line)) for line in done.stdout.decode().splitlines()]
+
+
+def holds(content: bytes) -> Files:
+    """All files on a flash."""
+    reader = image.Reader(lambda at, size: content[at : at + size])
+    return {path: reader.content(path) for path in reader.sizes()}
+
+
+@functools.cache
+def base() -> bytes:
+    """A board before the deploy."""
+    return image.build({**KEPT, **OLD}, SIZE)
+
+
+@pytest.fixture
+def flash(place: Path) -> Callable[[bytes], Path]:
+    """Puts bytes into a file that a board can start on."""
+    count = iter(range(100_000))
+
+    def put(content: bytes) -> Path:
+        path = place / f"deploy-{next(count)}.bin"
+        path.write_bytes(content)
+        return path
+
+    return put
+
+
+def images(changes: list, content: bytes) -> Iterator[tuple[Cut, bytes]]:
+    """The flash after each cut."""
+    now = Image(content)
+    for number, change in enumerate(changes):
+        yield Cut(number, False), bytes(now.content)
+        yield Cut(number, True), bytes(now.with_half(change).content)
+        now.apply(change)
+    yield Cut(len(changes), False), bytes(now.content)
+
+
+def check(cut: Cut, content: bytes, sent: int) -> None:
+    """After a cut and a start the code is all old or all new, as the cut was before or after the end of sending."""
+    found = holds(content)
+    staged = {path: found.pop(path) for path in list(found) if path.startswith("next/")}
+    assert found in ({**KEPT, **OLD}, {**KEPT, **AFTER}), f"{cut}: {sorted(found)}"
+    is_new = found["code.json"] == NEW["code.json"]
+    assert is_new or cut.changes < sent, f"{cut}: the deploy was lost"
+    assert not is_new or not staged, f"{cut}: {sorted(staged)} is left"
+
+
+def played(flash: Callable[[bytes], Path], tmp_path: Path) -> tuple[list, Booted]:
+    """The changes of a deploy that is not cut off, and what the board told."""
+    whole = flash(base())
+    told = boot([whole], send=True, trace=str(tmp_path / "trace"))[0]
+    assert holds(whole.read_bytes()) == {**KEPT, **AFTER} and not told.printed
+    return read_trace(tmp_path / "trace"), told
+
+
+def test_a_deploy_takes_effect_at_the_next_start(flash: Callable[[bytes], Path], tmp_path: Path):
+    changes, told = played(flash, tmp_path)
+    assert 0 < told.sent < len(changes)
+
+
+def test_a_cut_at_any_change_leaves_the_old_code_or_the_new(flash: Callable[[bytes], Path], tmp_path: Path):
+    changes, told = played(flash, tmp_path)
+    cuts = [(cut, flash(content)) for cut, content in images(changes, base())]
+    assert not [booted for booted in boot([path for _, path in cuts]) if booted.printed]
+    for cut, path in cuts:
+        check(cut, path.read_bytes(), told.sent)
+
+
+def test_a_second_cut_leaves_the_old_code_or_the_new(flash: Callable[[bytes], Path], tmp_path: Path):
+    changes, told = played(flash, tmp_path)
+    first = [(cut, content) for cut, content in images(changes, base()) if cut.changes >= told.sent][::7]
+    for cut, content in first:
+        boot([flash(content)], trace=str(tmp_path / "second"))
+        second = [flash(again) for _, again in images(read_trace(tmp_path / "second"), content)]
+        boot(second)
+        for path in second:
+            check(cut, path.read_bytes(), told.sent)
+
+
+@pytest.mark.parametrize("what", ["refused", "raised", "full"])
+def test_a_flash_that_fails_at_any_change_is_told_and_the_next_start_goes_on(
+    what: str, flash: Callable[[bytes], Path], tmp_path: Path
+):
+    # A deploy that was sent, before the start that is to finish it.
+    changes, told = played(flash, tmp_path)
+    sent = next(content for cut, content in images(changes, base()) if cut.changes == told.sent)
+    for number in range(1, len(changes) - told.sent + 1):
+        path = flash(sent)
+        failed = boot([path], fault=[what, number])[0]
+        assert failed.printed.startswith("boot.py: OSError"), number
+        boot([path])
+        assert holds(path.read_bytes()) == {**KEPT, **AFTER}, number
+
+
+def test_without_a_deploy_a_start_changes_nothing(flash: Callable[[bytes], Path], tmp_path: Path):
+    path = flash(base())
+    assert boot([path], trace=str(tmp_path / "trace"))[0] == Booted(0, 0, "")
+    assert path.read_bytes() == base()
+
+
+def test_a_file_system_of_another_kind_is_left_mounted(tmp_path: Path, place: Path):
+    script = f"""
+import os, sys, vfs
+class Device:
+    bdev = None
+from flash import Flash
+flash = Flash("{place}/fat.bin", 512 * 4096)
+vfs.VfsFat.mkfs(flash)
+Device.bdev = flash
+sys.modules["flashbdev"] = Device
+text = open("{ROOT}/firmware/boot.py").read()
+vfs.umount("/")
+vfs.mount(flash, "/")
+open("/here", "w").close()
+exec(text, {{}})
+print(os.listdir("/"))
+"""
+    done = subprocess.run(
+        [get_micropython.HOME / "32", "-c", script],
+        capture_output=True,
+        env={**os.environ, "MICROPYPATH": f"{firmware_build.SIM}:.frozen"},
+    )
+    assert b"['here']" in done.stdout, done.stdout + done.stderr

@@ -1,0 +1,142 @@
+"""The module `machine`, as far as the firmware uses it."""
+
+from fakes import world
+
+PWRON_RESET, HARD_RESET, WDT_RESET, DEEPSLEEP_RESET, SOFT_RESET = 1, 2, 3, 4, 5
+
+timers = 4
+"""How many the chip has: two on a C3."""
+
+was_reset = False
+"""Whether the watchdog or reset() has struck."""
+
+on_memory = None
+"""Is called with what the RTC's memory holds when it was changed."""
+
+_cause = PWRON_RESET
+_memory = b""
+_clock = 0, 0
+_watchdog = None
+_timers = {}
+
+
+class Reset(BaseException):
+    """The board begins anew."""
+
+
+def power_on() -> None:
+    """A new start after power was lost."""
+    global _memory, _clock
+    _memory, _clock = b"", (0, world.now)
+    restart(PWRON_RESET)
+
+
+def restart(cause: int) -> None:
+    """A new start: a soft reset keeps the watchdog, every other one ends it too."""
+    global _cause, _watchdog, was_reset
+    _cause = cause
+    was_reset = False
+    for timer in _timers.values():
+        timer.deinit()
+    if cause != SOFT_RESET:
+        _watchdog = None
+
+
+def reset_cause() -> int:
+    """Why the board started."""
+    return _cause
+
+
+def reset() -> None:
+    """Begin anew."""
+    global was_reset
+    was_reset = True
+    raise Reset
+
+
+class WDT:
+    """The watchdog; there is one, and it cannot be stopped."""
+
+    def __init__(self, id=0, timeout=5000):
+        global _watchdog
+        assert id == 0 and timeout > 0
+        self.timeout = timeout
+        self._limit = 0
+        _watchdog = self
+        self.feed()
+
+    def feed(self) -> None:
+        """Tell that the program lives."""
+        self._limit = world.now + self.timeout
+        world.after(self.timeout, self._look)
+
+    def _look(self) -> None:
+        global was_reset
+        if _watchdog is self and world.now >= self._limit:
+            was_reset = True
+
+
+def watchdog_runs() -> bool:
+    """Whether there is a watchdog that bites."""
+    return _watchdog is not None
+
+
+class _Timer:
+    def __init__(self):
+        self._run = 0
+
+    def init(self, mode=1, period=-1, callback=None) -> None:
+        self._run += 1
+        run = self._run
+
+        def strike():
+            if run == self._run:
+                if mode:
+                    world.after(period, strike)
+                callback(self)
+
+        world.after(period, strike)
+
+    def deinit(self) -> None:
+        self._run += 1
+
+
+def Timer(id):
+    """A timer; its callback runs between the steps of the program."""
+    if not 0 <= id < timers:
+        raise ValueError("invalid Timer number, max %d" % timers)
+    if id not in _timers:
+        _timers[id] = _Timer()
+    return _timers[id]
+
+
+class RTC:
+    """The clock, and the memory beside it, which outlives all resets."""
+
+    def memory(self, data=None):
+        """The memory's content, or set it."""
+        global _memory
+        if data is None:
+            return _memory
+        assert len(data) <= 2048
+        _memory = bytes(data)
+        if on_memory:
+            on_memory(_memory)
+        return None
+
+    def datetime(self, at=None):
+        """Set the time: (year, month, day, weekday, hour, minute, second, microsecond)."""
+        global _clock
+        if at is None:
+            raise NotImplementedError
+        from engram.clock import days_from_civil
+
+        assert len(at) == 8
+        year, month, day, _, hour, minute, second, _ = at
+        days = days_from_civil(year, month, day) - days_from_civil(2000, 1, 1)
+        _clock = days * 86400 + hour * 3600 + minute * 60 + second, world.now
+
+
+def seconds() -> int:
+    """What time.time() gives: seconds since 2000."""
+    return _clock[0] + (world.now - _clock[1]) // 1000

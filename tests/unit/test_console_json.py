@@ -1,0 +1,269 @@
+"""The console for programs: every request is answered to its end, and what is no request is told and harms nothing."""
+
+import json
+import random
+from binascii import crc32
+
+from engram import __version__, wire
+from engram.agent.agent import Outcome
+from engram.channels.json_lines import JsonLines
+
+LIMIT = 4000
+
+
+class Console:
+    """What a console does for a request, as a test says: `does(sink)` is a coroutine function."""
+
+    def __init__(self, does=None):
+        self.taken = []
+        self.sent = []
+        self.does = does
+        self.json = JsonLines(self.answer, self.sent.append, LIMIT)
+        self.greeting = self.lines()
+
+    async def answer(self, message, is_command, sink):
+        self.taken.append((message, is_command))
+        return await self.does(sink) if self.does else None
+
+    def lines(self):
+        """What was sent since the last call, each line with its crc checked."""
+        sent, self.sent[:] = "".join(self.sent), []
+        lines = [line for line in sent.split("\n") if line]
+        assert not sent or sent.endswith("\n")
+        return [wire.decode((line + "\n").encode()) for line in lines]
+
+    async def ask(self, line):
+        """What is sent for a line, without the word that it was taken."""
+        assert await self.json.take(bytearray(line if isinstance(line, bytes) else line.encode())) is True
+        told = self.lines()
+        if told and "taken" in told[0]:
+            assert self.taken or "/json on" in str(line)
+            assert told.pop(0) == {key: value for key, value in told[-1].items() if key == "id"} | {"taken": True}
+        return told
+
+
+def _with_crc(line):
+    head = line.encode()[:-1]
+    return head + b',"crc":"%08x"}' % crc32(head)
+
+
+async def _error(line):
+    """The sentence that a line is refused with."""
+    console = Console()
+    told = await console.ask(line)
+    assert console.taken == [] and (len(told) == 1 or told[1:] == [{"id": told[0]["id"], "done": True}]), told
+    return told[0]["error"]
+
+
+def test_it_greets_with_the_form_of_the_lines_and_how_long_they_may_be():
+    assert Console().greeting == [{"engram": __version__, "json": 1, "line_bytes": LIMIT}]
+
+
+async def test_a_message_goes_to_the_agent_and_a_command_is_one():
+    console = Console()
+    await console.ask('{"id":1,"say":"/memory is a word to me"}')
+    await console.ask('{"id":2,"command":"/memory list"}')
+    assert console.taken == [("/memory is a word to me", False), ("/memory list", True)]
+
+
+async def test_pieces_lines_notices_and_problems_carry_the_id_and_the_end_comes_last():
+    async def does(sink):
+        await sink.text("One ")
+        await sink.notice("remembered m1: x")
+        await sink.text("two.")
+        sink.line("a line")
+        sink.problem("the link broke")
+        return Outcome("t7", "One two.", "the link broke")
+
+    told = await Console(does).ask('{"id":"a","say":"hello"}')
+    assert told == [
+        {"id": "a", "text": "One "},
+        {"id": "a", "notice": "remembered m1: x"},
+        {"id": "a", "text": "two."},
+        {"id": "a", "line": "a line"},
+        {"id": "a", "error": "the link broke"},
+        {"id": "a", "done": True, "turn": "t7"},
+    ]
+
+
+async def test_that_a_request_was_taken_is_told_before_it_is_answered():
+    console = Console()
+
+    async def does(sink):
+        assert console.lines() == [{"id": 3, "taken": True}]
+
+    console.does = does
+    await console.json.take(bytearray(b'{"id":3,"say":"hello"}'))
+    assert console.lines() == [{"id": 3, "done": True}]
+
+
+async def test_a_request_without_an_id_is_answered_without_one():
+    assert await Console().ask('{"say":"hello"}') == [{"done": True}]
+
+
+async def test_an_id_comes_back_as_it_is():
+    for name in ("0", "-7", '"x y"', '"自行车"', "1.5"):
+        assert (await Console().ask('{"say":"x","id":%s}' % name))[-1] == {"id": json.loads(name), "done": True}
+
+
+async def test_an_id_that_is_no_name_is_refused():
+    for name in ("true", "[1]", "{}", '"' + "x" * 65 + '"'):
+        assert "an id must" in await _error('{"say":"x","id":%s}' % name)
+
+
+async def test_what_is_no_request_is_told():
+    for line in (
+        '{"id":1}',
+        '{"say":"a","command":"/help"}',
+        '{"say":1}',
+        '{"say":"a","more":1}',
+        '{"id":1,"text":"x"}',
+    ):
+        assert "either say or command" in await _error(line)
+
+
+async def test_what_is_no_json_is_told_with_the_way_out():
+    for line in ("hello", "{", '{"say":"x"', "[1]", '"say"', '{"say":"x"} x', b'{"say":"\xff"}', "[[[[" * 900):
+        assert "/json off" in await _error(line)
+
+
+async def test_an_empty_message_is_refused():
+    assert "say must be" in await _error('{"say":" "}')
+    assert "say must be" in await _error('{"say":"a\\u0000b"}')
+    assert "command must be" in await _error('{"command":""}')
+
+
+async def test_a_command_begins_with_a_slash():
+    assert "slash" in await _error('{"command":"help"}')
+
+
+async def test_a_request_that_is_refused_ends_with_its_id():
+    told = await Console().ask('{"id":5,"command":"help"}')
+    assert told[0]["id"] == 5 and told[1:] == [{"id": 5, "done": True}]
+
+
+async def test_what_is_no_request_has_no_end_and_no_id():
+    console = Console()
+    await console.ask('{"id":5,"say":"hello"}')
+    told = await console.ask("nonsense")
+    assert len(told) == 1 and "id" not in told[0]
+
+
+async def test_empty_lines_are_passed_over():
+    console = Console()
+    assert await console.ask("") == [] and await console.ask("  ") == []
+
+
+async def test_it_ends_with_a_bare_line_or_a_command():
+    console = Console()
+    assert await console.json.take(bytearray(b"/json off")) is False
+    assert await console.json.take(bytearray(b'{"id":1,"command":"/json off"}')) is False
+    assert console.lines() == [{"id": 1, "taken": True}, {"id": 1, "done": True}] and console.taken == []
+
+
+async def test_who_begins_anew_is_greeted_anew():
+    console = Console()
+    assert await console.ask("/json on") == console.greeting
+    assert await console.ask('{"id":1,"command":"/json on"}') == console.greeting + [{"id": 1, "done": True}]
+
+
+async def test_a_long_line_comes_in_pieces():
+    async def does(sink):
+        sink.line("语" * 2500)
+        sink.line("end")
+
+    told = await Console(does).ask('{"command":"/export"}')
+    assert [line.get("more") for line in told] == [True, True, None, None, None]
+    assert "".join([line["line"] for line in told[:3]]) == "语" * 2500 and told[3] == {"line": "end"}
+
+
+async def test_a_long_answer_comes_in_pieces():
+    async def does(sink):
+        await sink.text("语" * 2500)
+        return Outcome("t1", "", "")
+
+    told = await Console(does).ask('{"say":"x"}')
+    assert "".join([line.get("text", "") for line in told]) == "语" * 2500 and len(told) == 4
+
+
+async def test_any_text_arrives_as_it_was_sent():
+    random.seed(7)
+    for _ in range(60):
+        letters = [
+            chr(random.choice((random.randrange(1, 0x250), random.randrange(0x4E00, 0x4F00), 0x1F600)))
+            for _ in range(20)
+        ]
+        message = "x" + "".join(letters) + "x"
+        for data in (json.dumps({"say": message}), _ascii(message)):
+            console = Console()
+            await console.ask(_with_crc(data))
+            assert console.taken == [(message, False)], message
+
+
+def _ascii(message):
+    """The request with all letters as escapes."""
+    pairs = []
+    for letter in message:
+        code = ord(letter)
+        if code > 0xFFFF:
+            code -= 0x10000
+            pairs += [0xD800 + (code >> 10), 0xDC00 + (code & 0x3FF)]
+        else:
+            pairs.append(code)
+    return '{"say":"' + "".join(["\\u%04x" % code for code in pairs]) + '"}'
+
+
+# --- the crc
+
+
+async def test_a_line_with_its_crc_is_taken():
+    console = Console()
+    assert (await console.ask(_with_crc('{"id":1,"say":"hello"}')))[-1] == {"id": 1, "done": True}
+
+
+async def test_a_line_that_lost_any_bytes_is_refused():
+    whole = _with_crc('{"id":1,"say":"hello there"}')
+    for start in range(len(whole)):
+        for end in range(start + 1, len(whole) + 1):
+            console = Console()
+            await console.ask(_with_crc('{"id":0,"command":"/help"}'))
+            console.taken.clear()
+            part = whole[:start] + whole[end:]
+            told = await console.ask(part)
+            assert console.taken == [] and (not part or "error" in told[0]), part
+
+
+async def test_once_a_line_had_its_crc_one_without_is_refused():
+    console = Console()
+    await console.ask(_with_crc('{"id":1,"say":"hello"}'))
+    assert "send it again" in (await console.ask('{"id":2,"say":"hel"}'))[0]["error"]
+
+
+async def test_after_a_damaged_line_the_next_is_taken():
+    console = Console()
+    await console.ask(_with_crc('{"id":1,"say":"hello"}')[3:])
+    assert (await console.ask(_with_crc('{"id":1,"say":"hello"}')))[-1]["done"] is True
+
+
+async def test_random_bytes_are_refused_or_taken_and_never_raise():
+    random.seed(11)
+    pieces = (
+        b'{"id":',
+        b'"say":',
+        b'"command":',
+        b'"/help"',
+        b"1",
+        b",",
+        b"}",
+        b"[",
+        b'"x"',
+        b"\xff",
+        b"\x00",
+        b"\\u12",
+        b'"crc":"00000000"}',
+    )
+    for _ in range(300):
+        line = b"".join([random.choice(pieces) for _ in range(random.randrange(8))])
+        console = Console()
+        told = await console.ask(line)
+        assert all("error" in answer or "done" in answer for answer in told)

@@ -1,0 +1,192 @@
+"""The watchdog bites only a board that hangs, and starts that ended badly are counted through resets."""
+
+import fakes
+
+fakes.install()
+
+from engram.device import heart as heart_module  # noqa: E402
+from engram.device import starts  # noqa: E402
+from engram.device.heart import Heart  # noqa: E402
+from engram.errors import ConfigError  # noqa: E402
+from fakes import machine, world  # noqa: E402
+from support import raises  # noqa: E402
+
+heart_module.ticks_ms = world.ticks_ms
+
+MINUTE = 60000
+HOUR = 60 * MINUTE
+
+
+def _new_board():
+    world.forget_all()
+    machine.timers = 4
+    machine.power_on()
+    return Heart()
+
+
+# --- the watchdog
+
+
+def test_a_board_that_waits_at_the_prompt_is_not_reset():
+    heart = _new_board()
+    heart.guard(60)
+    world.advance(HOUR)
+    assert machine.watchdog_runs() and not machine.was_reset
+
+
+def test_an_app_that_beats_is_not_reset():
+    heart = _new_board()
+    heart.guard(60)
+    heart.watch()
+    for _ in range(60):
+        world.advance(50000)
+        heart.beat()
+    assert not machine.was_reset
+
+
+def test_an_app_that_hangs_is_reset():
+    heart = _new_board()
+    heart.guard(60)
+    heart.watch()
+    world.advance(100000)
+    assert not machine.was_reset
+    world.advance(20000)
+    assert machine.was_reset
+
+
+def test_an_app_that_was_stopped_is_not_reset():
+    heart = _new_board()
+    heart.guard(60)
+    heart.watch()
+    world.advance(30000)
+    heart.rest()
+    world.advance(HOUR)
+    assert not machine.was_reset
+
+
+def test_an_app_that_goes_on_after_a_stop_has_to_beat_again():
+    heart = _new_board()
+    heart.guard(60)
+    heart.watch()
+    heart.rest()
+    world.advance(HOUR)
+    heart.watch()
+    world.advance(3 * MINUTE)
+    assert machine.was_reset
+
+
+def test_a_soft_reset_goes_on_feeding_a_watchdog_that_runs():
+    _new_board().guard(60)
+    machine.restart(machine.SOFT_RESET)
+    Heart().resume()
+    world.advance(HOUR)
+    assert not machine.was_reset
+
+
+def test_without_resuming_a_soft_reset_would_end_in_a_hard_one():
+    _new_board().guard(60)
+    machine.restart(machine.SOFT_RESET)
+    world.advance(HOUR)
+    assert machine.was_reset
+
+
+def test_a_soft_reset_starts_no_watchdog_where_none_was():
+    _new_board()
+    machine.restart(machine.SOFT_RESET)
+    Heart().resume()
+    assert not machine.watchdog_runs()
+
+
+def test_a_hard_reset_leaves_the_watchdog_to_the_settings():
+    _new_board().guard(60)
+    machine.restart(machine.HARD_RESET)
+    Heart().resume()
+    assert not machine.watchdog_runs()
+
+
+def test_the_watchdog_can_be_left_off():
+    heart = _new_board()
+    heart.guard(0)
+    heart.watch()
+    heart.beat()
+    assert not machine.watchdog_runs()
+
+
+def test_a_time_that_is_too_short_is_refused():
+    heart = _new_board()
+    with raises(ConfigError) as caught:
+        heart.guard(29)
+    assert caught.error.key == "watchdog.seconds" and not machine.watchdog_runs()
+
+
+def test_a_chip_with_two_timers_is_guarded_too():
+    heart = _new_board()
+    machine.timers = 2
+    heart.guard(60)
+    world.advance(HOUR)
+    assert not machine.was_reset
+
+
+# --- starts
+
+
+def _starts(count, cause):
+    """What so many starts count, one after the other."""
+    found = []
+    for _ in range(count):
+        machine.restart(cause)
+        found.append(starts.count())
+    return found
+
+
+def test_each_start_counts_as_bad_until_it_is_known_better():
+    _new_board()
+    assert _starts(5, machine.WDT_RESET) == [0, 1, 2, 3, 4]
+
+
+def test_a_start_that_ended_well_begins_the_count_anew():
+    _new_board()
+    _starts(2, machine.HARD_RESET)
+    starts.set_bad(0)
+    assert _starts(2, machine.HARD_RESET) == [0, 1]
+
+
+def test_power_that_was_lost_begins_the_count_anew():
+    _new_board()
+    _starts(2, machine.WDT_RESET)
+    assert _starts(3, machine.PWRON_RESET) == [0, 0, 0]
+
+
+def test_a_run_of_a_minute_was_no_bad_start():
+    heart = _new_board()
+    starts.count()
+    heart.watch()
+    world.advance(59000)
+    heart.beat()
+    assert _starts(1, machine.WDT_RESET) == [1]
+    world.advance(1000)
+    heart.beat()
+    assert _starts(1, machine.WDT_RESET) == [0]
+
+
+def test_a_count_never_overflows():
+    _new_board()
+    starts.set_bad(255)
+    assert _starts(2, machine.WDT_RESET) == [255, 255]
+
+
+def test_what_others_keep_in_the_clocks_memory_stays():
+    heart = _new_board()
+    machine.RTC().memory(b"ours, for deep sleep")
+    starts.count()
+    heart.guard(300)
+    starts.set_bad(7)
+    memory = machine.RTC().memory()
+    assert memory.startswith(b"ours, for deep sleep") and len(memory) == 20 + 9
+
+
+def test_memory_that_somebody_else_wrote_over_counts_nothing():
+    _new_board()
+    _starts(2, machine.WDT_RESET)
+    machine.RTC().memory(b"another content")
+    assert _starts(2, machine.WDT_RESET) == [0, 1]

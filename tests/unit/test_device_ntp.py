@@ -1,0 +1,191 @@
+"""The clock is set from an answer that is the server's own and holds a time; anything else leaves it as it was."""
+
+import fakes
+
+fakes.install()
+
+import time  # noqa: E402
+from errno import EAGAIN, ECONNREFUSED  # noqa: E402
+
+from engram.clock import day_number  # noqa: E402
+from engram.device import ntp  # noqa: E402
+from fakes import machine, world  # noqa: E402
+from support import raises  # noqa: E402
+
+ntp.sleep_ms = world.sleep_ms
+
+FROM_1900_TO_1970 = 2208988800
+FROM_1900_TO_2000 = 3155673600
+DAY = 86400
+
+
+class Link:
+    """A socket with a server behind it, which answers `delay` milliseconds after it was asked."""
+
+    def __init__(self, answer, delay):
+        self.answer, self.delay = answer, delay
+        self.is_closed = False
+        self.asked = b""
+
+    def setblocking(self, yes):
+        assert not yes
+
+    def connect(self, address):
+        assert address == "the address"
+
+    def send(self, request):
+        self.asked = bytes(request)
+        self.due = world.now + self.delay
+
+    def recv(self, size):
+        if self.answer is None or world.now < self.due:
+            raise OSError(EAGAIN, "")
+        if isinstance(self.answer, OSError):
+            raise self.answer
+        return self.answer(self.asked)[:size]
+
+    def close(self):
+        self.is_closed = True
+
+
+class Sockets:
+    """The module `socket`, with one server."""
+
+    AF_INET, SOCK_DGRAM = 2, 2
+
+    def __init__(self, answer, delay=200):
+        self.link = Link(answer, delay)
+
+    def getaddrinfo(self, name, port, family, kind):
+        assert (name, port, kind) == ("time.example", 123, self.SOCK_DGRAM)
+        return [(2, 2, 0, "", "the address")]
+
+    def socket(self, family, kind):
+        return self.link
+
+
+def _at(unix):
+    """The seconds of an answer, as they go over the wire."""
+    return ((unix + FROM_1900_TO_1970) & 0xFFFFFFFF).to_bytes(4, "big")
+
+
+def _server(unix, first=0x24, stratum=2, fraction=0):
+    """A server that gives a time."""
+
+    def answer(asked):
+        head = bytes((first, stratum)) + bytes(22) + asked[40:48]
+        return head + bytes(8) + _at(unix) + fraction.to_bytes(4, "big")
+
+    return answer
+
+
+async def _ask(answer, delay=200):
+    ntp.socket = Sockets(answer, delay)
+    machine.power_on()
+    try:
+        return await ntp.set_clock("time.example")
+    finally:
+        assert ntp.socket.link.is_closed
+
+
+async def _refused(answer, delay=200):
+    with raises(OSError) as caught:
+        await _ask(answer, delay)
+    assert machine.seconds() < 60, "the clock was set"
+    return str(caught.error)
+
+
+def _unix(day, second=0):
+    return day_number(day) * DAY + second
+
+
+async def test_the_clock_is_set():
+    told = await _ask(_server(_unix("2026-09-21", 51195)))
+    assert machine.seconds() + FROM_1900_TO_2000 - FROM_1900_TO_1970 == _unix("2026-09-21", 51195)
+    assert told == "set by time.example: 2026-09-21 14:13 UTC"
+
+
+async def test_the_count_that_begins_anew_in_2036_is_understood():
+    for day in ("2036-02-07", "2036-02-08", "2050-01-01"):
+        assert day in await _ask(_server(_unix(day, 43200)))
+
+
+async def test_any_moment_comes_out_as_it_went_in():
+    unix = _unix("2024-01-01")
+    while unix < _unix("2037-12-31"):  # a range of MicroPython ends at 31 bits
+        unix += 40 * DAY + 7919
+        await _ask(_server(unix))
+        assert machine.seconds() == unix - 946684800, unix
+
+
+async def test_the_board_goes_on_while_it_waits():
+    start = world.now
+    await _ask(_server(_unix("2026-01-01")), 2000)
+    assert world.now - start >= 2000
+
+
+async def test_no_answer_ends_after_some_seconds():
+    start = world.now
+    assert await _refused(None) == "no answer in time"
+    assert world.now - start <= 5000
+
+
+async def test_a_port_that_is_closed_is_told():
+    assert str(ECONNREFUSED) in await _refused(OSError(ECONNREFUSED, "refused"))
+
+
+async def test_an_answer_to_another_question_is_refused():
+    def forged(asked):
+        return _server(_unix("2026-01-01"))(asked[:40] + b"12345678")
+
+    assert "not to this question" in await _refused(forged)
+
+
+async def test_a_question_that_comes_back_is_no_answer():
+    assert "not to this question" in await _refused(lambda asked: asked)
+
+
+async def test_an_answer_that_is_too_short_is_refused():
+    assert "not to this question" in await _refused(lambda asked: _server(_unix("2026-01-01"))(asked)[:47])
+
+
+async def test_a_server_that_does_not_know_the_time_is_refused():
+    assert "does not know" in await _refused(_server(_unix("2026-01-01"), first=0xE4))
+    assert "does not know" in await _refused(_server(_unix("2026-01-01"), stratum=0))
+    assert "does not know" in await _refused(_server(_unix("2026-01-01"), stratum=16))
+
+
+async def test_a_time_before_this_firmware_is_refused():
+    assert "long past" in await _refused(_server(_unix("2023-12-31")))
+
+
+async def test_no_two_questions_are_alike():
+    asked = set()
+    for _ in range(8):
+        await _ask(_server(_unix("2026-01-01")))
+        asked.add(ntp.socket.link.asked)
+    assert len(asked) == 8
+
+
+async def test_the_fraction_sets_the_microseconds():
+    set_to = []
+    real = machine.RTC.datetime
+    machine.RTC.datetime = lambda self, at: set_to.append(at)
+    try:
+        await _ask(_server(_unix("2026-01-01"), fraction=0x80000000))
+    finally:
+        machine.RTC.datetime = real
+    assert set_to == [(2026, 1, 1, 3, 0, 0, 0, 500000)]
+
+
+async def test_the_weekday_fits_the_calendar():
+    set_to = []
+    real = machine.RTC.datetime
+    machine.RTC.datetime = lambda self, at: set_to.append(at)
+    try:
+        for day in ("2024-02-29", "2026-09-21", "2027-01-01"):
+            await _ask(_server(_unix(day)))
+            offset = 946684800 if time.gmtime(0)[0] == 2000 else 0
+            assert set_to.pop()[3] == time.gmtime(_unix(day) - offset)[6]
+    finally:
+        machine.RTC.datetime = real

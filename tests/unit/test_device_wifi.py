@@ -1,0 +1,304 @@
+"""The board joins the strongest network that it knows, comes back to one that was lost, and says how it stands."""
+
+import fakes
+
+fakes.install()
+
+from engram import compat  # noqa: E402
+from engram.config import Config  # noqa: E402
+from engram.device import wifi  # noqa: E402
+from engram.errors import ConfigError  # noqa: E402
+from fakes import network, world  # noqa: E402
+from support import folder, raises  # noqa: E402
+
+MINUTE = 60000
+
+HOME = {"ssid": "Home", "password": "correct horse"}
+WORK = {"ssid": "Büro 5", "password": "battery staple"}
+CAFE = {"ssid": "Cafe"}
+
+
+class Enough(BaseException):
+    """The network was there, or not, for as long as the test wants."""
+
+
+def _board(*known, **settings):
+    """A board that has just started, with nothing in the air."""
+    network.begin_anew()
+    overrides = {"network." + name: value for name, value in settings.items()}
+    overrides.setdefault("network.ntp", "")
+    overrides["wifi"] = list(known)
+    return wifi.Wifi(Config(folder(), overrides))
+
+
+def _hear(known, signal=-60, hidden=False, wait=500, password=None):
+    """Let a network be in the air."""
+    network.air[known["ssid"]] = (password or known.get("password"), signal, hidden, wait)
+
+
+async def _run(board, milliseconds):
+    """Let the board do its work for some time."""
+    end = world.now + milliseconds
+
+    async def sleep_ms(pause):
+        if world.now >= end:
+            raise Enough
+        await world.sleep_ms(pause)
+
+    wifi.sleep_ms = join_sleep[0] = sleep_ms
+    try:
+        await board.run()
+    except Enough:
+        pass
+
+
+# The module that joins is loaded each time anew, and takes what it sleeps with from there.
+join_sleep = [None]
+compat.sleep_ms = lambda pause: join_sleep[0](pause)
+
+
+async def test_a_known_network_is_joined():
+    board = _board(HOME)
+    _hear(HOME)
+    await _run(board, MINUTE)
+    assert board.told() == "Home, 192.168.1.7, -60 dBm"
+
+
+async def test_an_open_network_is_joined_without_a_password():
+    board = _board(CAFE)
+    _hear(CAFE)
+    await _run(board, MINUTE)
+    assert board.joined == "Cafe"
+
+
+async def test_the_strongest_of_several_is_joined():
+    board = _board(HOME, WORK, CAFE)
+    _hear(HOME, -80)
+    _hear(WORK, -50)
+    _hear(CAFE, -70)
+    await _run(board, MINUTE)
+    assert board.joined == "Büro 5" and network.calls == ["Büro 5"]
+
+
+async def test_the_only_known_network_is_joined_without_a_scan():
+    board = _board(HOME)
+    _hear(HOME)
+    await _run(board, MINUTE)
+    assert network.scans == 0
+
+
+async def test_hidden_networks_are_tried_in_their_order_after_those_that_are_seen():
+    board = _board(HOME, WORK, CAFE)
+    _hear(WORK, hidden=True)
+    _hear(CAFE, password="changed since")
+    await _run(board, MINUTE)
+    assert network.calls == ["Cafe", "Home", "Büro 5"] and board.joined == "Büro 5"
+
+
+async def test_a_network_that_was_lost_is_joined_again():
+    board = _board(HOME)
+    _hear(HOME)
+    world.after(MINUTE, lambda: board.wlan.lose())
+    await _run(board, 2 * MINUTE)
+    assert board.joined == "Home" and network.calls == ["Home", "Home"]
+
+
+async def test_when_one_is_lost_the_strongest_is_chosen_anew():
+    board = _board(HOME, CAFE)
+    _hear(HOME, -40)
+    _hear(CAFE, -70)
+
+    def leave():
+        del network.air["Home"]
+        board.wlan.lose()
+
+    world.after(MINUTE, leave)
+    await _run(board, 2 * MINUTE)
+    assert network.calls == ["Home", "Cafe"] and board.joined == "Cafe"
+
+
+async def test_attempts_become_rarer_and_never_stop():
+    board = _board(HOME)
+    moments = []
+    connect = board.wlan.connect
+
+    def note(name, key):
+        moments.append(world.now)
+        connect(name, key)
+
+    board.wlan.connect = note
+    await _run(board, 60 * MINUTE)
+    pauses = [later - earlier for earlier, later in zip(moments, moments[1:])]
+    assert pauses[0] < 12000
+    assert 120000 <= pauses[-1] <= 160000 and len(pauses) > 20
+
+
+async def test_a_network_that_appears_late_is_found_within_minutes():
+    board = _board(HOME)
+    world.after(60 * MINUTE, lambda: _hear(HOME))
+    await _run(board, 64 * MINUTE)
+    assert board.joined == "Home"
+
+
+async def test_pauses_differ_from_board_to_board():
+    pauses = {wifi._jittered(8000) for _ in range(64)}
+    assert len(pauses) > 8 and min(pauses) >= 8000 and max(pauses) < 10001
+
+
+async def test_a_slow_server_of_addresses_is_waited_for_though_an_earlier_attempt_failed():
+    # The status of the earlier attempt stays: it must not end the later one.
+    board = _board(HOME)
+    world.after(5000, lambda: _hear(HOME, wait=15000))
+    await _run(board, MINUTE)
+    assert board.joined == "Home" and len(network.calls) == 2
+
+
+async def test_a_network_that_gives_no_address_is_left_for_the_next():
+    board = _board(HOME, CAFE)
+    _hear(HOME, -40, wait=MINUTE * 60)
+    _hear(CAFE, -70)
+    await _run(board, 2 * MINUTE)
+    assert network.calls == ["Home", "Cafe"] and board.joined == "Cafe"
+
+
+async def test_why_there_is_no_network_is_told():
+    for hear, why in (
+        (lambda: None, "down: Home: it is not in reach"),
+        (lambda: _hear(HOME, password="changed since"), "down: Home: the password was not taken"),
+        (lambda: _hear(HOME, wait=MINUTE * 60), "down: Home: it gave no address"),
+    ):
+        board = _board(HOME)
+        hear()
+        await _run(board, 35000)
+        assert board.told() == why, board.told()
+
+
+async def test_a_network_that_is_still_joined_after_a_soft_reset_is_kept():
+    _hear_after = _board(HOME)
+    _hear(HOME)
+    await _run(_hear_after, MINUTE)
+    config = Config(folder(), {"wifi": [HOME], "network.ntp": ""})
+    board = wifi.Wifi(config)
+    await _run(board, MINUTE)
+    assert board.joined == "Home" and network.calls == ["Home"]
+
+
+async def test_a_scan_that_fails_leaves_the_order_as_it_stands():
+    board = _board(CAFE, HOME)
+    _hear(HOME)
+    _hear(CAFE, -90)
+
+    def fail():
+        raise OSError("Wifi Internal Error")
+
+    board.wlan.scan = fail
+    await _run(board, MINUTE)
+    assert network.calls == ["Cafe"]
+
+
+async def test_an_attempt_that_the_driver_refuses_is_told_and_repeated():
+    board = _board(HOME)
+
+    def refuse(name, key):
+        raise RuntimeError("Wifi Unknown Error 0x3001")
+
+    board.wlan.connect = refuse
+    await _run(board, MINUTE)
+    assert board.told() == "down: Home: Wifi Unknown Error 0x3001"
+
+
+async def test_the_module_that_joins_has_left_the_heap():
+    import sys
+
+    board = _board(HOME)
+    _hear(HOME)
+    await _run(board, MINUTE)
+    assert "engram.device.join" not in sys.modules
+
+
+# --- settings
+
+
+def test_the_name_of_the_board_is_set_before_the_interface_is_active():
+    _board(HOME, hostname="kitchen-2")
+    assert network.hostname() == "kitchen-2"
+
+
+def test_a_name_that_no_network_takes_is_refused():
+    for name in ("my board", "küche", "-a", "a.b"):
+        with raises(ConfigError) as caught:
+            _board(HOME, hostname=name)
+        assert caught.error.key == "network.hostname"
+
+
+def test_power_is_saved_unless_it_is_switched_off():
+    assert _board(HOME).wlan.power == 1
+    assert _board(HOME, power_save=False).wlan.power == 0
+
+
+def test_the_driver_does_not_reconnect_by_itself():
+    assert _board(HOME).wlan.reconnects == 0
+
+
+# --- the clock
+
+
+class Server:
+    """Stands in for engram.device.ntp: gives the time, or not, as it is told."""
+
+    def __init__(self):
+        self.asked = []
+        self.fails = 0
+
+    async def set_clock(self, name):
+        self.asked.append(world.now)
+        if len(self.asked) <= self.fails:
+            raise OSError("no answer in time")
+        return "set by " + name
+
+
+async def _asks(milliseconds, fails=0, **settings):
+    """At which moments the server was asked, after the network was there."""
+    import sys
+
+    from engram import device
+
+    board = _board(HOME, **settings)
+    _hear(HOME)
+    server = Server()
+    server.fails = fails
+    real = wifi.forget
+
+    def stay(name):
+        if name != "engram.device.ntp":
+            real(name)
+
+    wifi.forget = stay
+    device.ntp = sys.modules["engram.device.ntp"] = server
+    try:
+        await _run(board, milliseconds)
+    finally:
+        wifi.forget = real
+        del sys.modules["engram.device.ntp"]
+        del device.ntp
+    return server.asked
+
+
+async def test_the_time_is_asked_for_when_the_network_is_there_and_then_daily():
+    asked = await _asks(25 * 60 * MINUTE, ntp="time.example")
+    assert len(asked) == 2 and asked[1] - asked[0] == 24 * 60 * MINUTE
+
+
+async def test_a_server_that_does_not_answer_is_asked_again_more_and_more_seldom():
+    asked = await _asks(3 * 60 * MINUTE, fails=5, ntp="time.example")
+    pauses = [later - earlier for earlier, later in zip(asked, asked[1:])]
+    assert pauses == [16000, 32000, 64000, 128000, 256000]
+
+
+async def test_a_server_that_never_answers_is_asked_every_quarter_of_an_hour():
+    asked = await _asks(3 * 60 * MINUTE, fails=1000, ntp="time.example")
+    assert asked[-1] - asked[-2] == 1024000
+
+
+async def test_no_server_is_asked_if_none_is_wanted():
+    assert await _asks(60 * MINUTE, ntp="") == []

@@ -1,0 +1,52 @@
+"""A flash as a board has it after some months: many records and turns, made by the firmware itself on this computer."""
+
+import random
+import tempfile
+from pathlib import Path
+
+from engram_host.board import image, profile
+from engram_host.board.places import let_firmware_be_imported
+
+SESSION_TURNS = 40
+_SYLLABLES = [first + last for first in "bdfghklmnprstvw" for last in "aeiou"]
+_WORDS = 4000
+_TAGS = 60
+
+
+def filled(board: profile.Profile, count: int) -> tuple[bytes, int, int]:
+    """The image of a board on which `count` turns were said and as many records stored; how many of each it keeps.
+
+    The journal lets its oldest turns go at the board's own limit.
+    """
+    let_firmware_be_imported()
+    from engram import log
+    from engram.app import App
+    from engram.memory.scope import OWNER
+
+    with tempfile.TemporaryDirectory() as name:
+        log.level = log.ERROR
+        app = App(name, board.settings | {"log.level": "error"})
+        parts = app._parts
+        for number, (text, tags) in enumerate(_texts(count)):
+            if number % SESSION_TURNS == 0:
+                parts.journal.begin(OWNER)
+            role, who = ("assistant", "engram") if number % 2 else ("user", "owner")
+            parts.journal.add(OWNER, role, who, text)
+            parts.records.store(text, tags)
+            while parts.records.tick() or parts.journal.tick():
+                pass
+        kept = parts.journal.turns(), parts.records.count()
+        folder = Path(name)
+        files = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+        return image.build(files, board.filesystem.size), *kept
+
+
+def _texts(count: int) -> list[tuple[str, list[str]]]:
+    """Texts of some ten words, common and rare ones as in a language, with two tags each."""
+    rng = random.Random(1)
+    words = ["".join(rng.choices(_SYLLABLES, k=rng.randint(1, 4))) for _ in range(_WORDS)]
+    weights = [1 / (rank + 8) for rank in range(_WORDS)]
+    return [
+        (" ".join(rng.choices(words, weights, k=rng.randint(8, 14))), rng.sample(words[:_TAGS], 2))
+        for _ in range(count)
+    ]

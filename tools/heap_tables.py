@@ -1,0 +1,46 @@
+"""The figures of `make heap` as tables for people: a column for each build."""
+
+from collections.abc import Iterable
+
+from heap_bench import CASES, CHIP_KILOBYTES, NAMES, Figures
+
+_TITLE, _FIGURE = 36, 9
+
+
+def tables(builds: dict[str, Figures]) -> str:
+    """All tables; `builds` are the figures by the build's name."""
+    all_figures = list(builds.values())
+
+    def head(title: str) -> str:
+        return f"\n{title:{_TITLE}}" + "".join(f"{name:>{_FIGURE}}" for name in builds)
+
+    lines = []
+    for is_at_start, title in ((True, "bytes of modules loaded at start"), (False, "of those loaded when needed")):
+        names = _modules(all_figures[0], is_at_start)
+        lines.append(head(title))
+        lines += [_row(name, (figures.modules[name] for figures in all_figures)) for name in names]
+        lines.append(_row("together", (sum(figures.modules[name] for name in names) for figures in all_figures)))
+    lines.append(head("bytes of each step of the start"))
+    lines += [_row(name, (figures.opening[name] for figures in all_figures)) for name in all_figures[0].opening]
+    lines.append(_row("together", (sum(figures.opening.values()) for figures in all_figures)))
+    for title, kind in (
+        ("smallest heap, KB", "smallest_heap"),
+        ("bytes in use afterwards", "in_use"),
+        ("bytes above the start at the peak", "peak"),
+    ):
+        lines.append(head(title))
+        lines += [_row(case.name, (getattr(figures, kind)[case.name] for figures in all_figures)) for case in CASES]
+    lines.append(head(f"bytes in {CHIP_KILOBYTES} KB, after the tools"))
+    for name in ("used", "free", "largest_block"):
+        lines.append(_row(name, ((figures.after_tools or {}).get(name) for figures in all_figures)))
+    return "\n".join(lines).lstrip()
+
+
+def _modules(figures: Figures, is_at_start: bool) -> list[str]:
+    at_start = {NAMES, *figures.at_start}
+    names = [name for name in figures.modules if (name in at_start) == is_at_start]
+    return sorted(names, key=lambda name: -figures.modules[name])
+
+
+def _row(name: str, values: Iterable[int | None]) -> str:
+    return f"{name:{_TITLE}}" + "".join(f"{'-' if value is None else value:>{_FIGURE}}" for value in values)
