@@ -12,8 +12,8 @@ import os
 from binascii import a2b_base64
 
 from engram import files, log
-from engram.compat import const
-from engram.store import codec, manifest
+from engram.compat import const, forget
+from engram.store import codec
 from engram.store.live import Live
 from engram.store.piece import ROW_BYTES, Damaged, Piece, decoded, unpack_row
 from engram.store.sessions import Scratch, Sizes
@@ -49,7 +49,10 @@ class Index:
     def open(self, epoch: int):
         """Open the pieces that count; the manifest's fields as a dict, None if there is nothing to go on from."""
         self.epoch = epoch
+        from engram.store import manifest
+
         saved = manifest.read(self.base + ".index")
+        forget("engram.store.manifest")
         if saved is None or saved["epoch"] != epoch:
             self.remove()
             return None
@@ -74,6 +77,8 @@ class Index:
 
     def save(self, tail, pending, state) -> None:
         """Write the manifest."""
+        from engram.store import manifest
+
         drop = self.retired + ([self.job.number] if self.job else [])
         lines = manifest.lines(self, tail, drop, pending, state)
         files.write_parts(self.base + ".index", lines)

@@ -2,7 +2,6 @@
 
 from engram.store import codec, filters
 from engram.store.entry import LIVE, passes
-from engram.store.piece import Damaged, in_order
 
 
 def newest(store, labels, scopes):
@@ -69,21 +68,6 @@ def _newest_in_hole(store, first: int, below: int, labels, scopes):
     return first
 
 
-def names(store, prefix: str):
-    """See Store.names."""
-    index = store.index
-    for name in in_order([iter(index.live.names())] + [_names_of(index, piece) for piece in index.pieces]):
-        if name.startswith(prefix):
-            yield name
-
-
-def _names_of(index, piece):
-    try:
-        yield from piece.names()
-    except (Damaged, OSError, ValueError, IndexError) as error:
-        index.lose(piece, error)
-
-
 def labels(store, prefix: str, scopes):
     """See Store.labels."""
     store.ready()
@@ -91,7 +75,7 @@ def labels(store, prefix: str, scopes):
     index = store.index
     counts = {}
     allowed = filters.allowed(index, (), scopes, 0, 0)
-    known = list(names(store, prefix))
+    known = list(store.names(prefix))
     for piece in [None] + index.pieces:
         bits = allowed(piece) if allowed else None
         for name in known:

@@ -224,8 +224,11 @@ class Ranking:
 
     # --- the end
 
-    def scored(self, speaker_rows=None) -> list:
-        """[(score, place, row, evidence)], best first; `speaker_rows(piece, row)` tells which get a fifth more."""
+    def scored(self, speaker_rows=None, explain: bool = False):
+        """Yield (score, place, row, evidence), best first; `speaker_rows(piece, row)` tells which get a fifth more.
+
+        Unless they are to be explained, what they were found with is let go: the lines that are read next need the room.
+        """
         top = next(self.best.rows())[0] if self.best.slots else 1
         points = self.session_points()
         found = []
@@ -236,8 +239,12 @@ class Ranking:
             # What stands beside a turn adds to its T: by a quarter less it is like that of what stands alone.
             evidence = total * self._sum // 255
             found.append((-score, place, row, evidence if slot == NO_SLOT else evidence * 3 // 4))
-        found.sort()
-        return [(-score, place, row, evidence) for score, place, row, evidence in found]
+        if not explain:
+            self.places = self.in_ram = self.best = self._counts = None
+        found.sort(reverse=True)
+        while found:
+            score, place, row, evidence = found.pop()
+            yield -score, place, row, evidence
 
     def session_points(self) -> dict:
         """What a row's score has from its session, by slot."""

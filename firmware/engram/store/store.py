@@ -369,7 +369,7 @@ class Store:
         ranking.run(filters.allowed(index, query.labels, query.scopes, query.since, query.until))
         speaker_rows = filters.by_speaker(index, query.speaker)
         first = self.tail[2]
-        for score, place, row, evidence in ranking.scored(speaker_rows):
+        for score, place, row, evidence in ranking.scored(speaker_rows, explain):
             piece = ranking.piece(place)
             if limit <= 0 or (piece is None and self.tail[2] != first):
                 # Enough; or the lines in RAM became a piece between two steps of this generator.
@@ -402,10 +402,10 @@ class Store:
 
     def names(self, prefix: str):
         """Yield the labels that people see, such as "#tag" and "%speaker", that begin with a prefix, in no order."""
-        from engram.store import listing
+        from engram.store import names
 
         self.ready()
-        return listing.names(self, prefix)
+        return names.beginning(self, prefix)
 
     def labels(self, prefix: str, scopes=()):
         """Yield (label, number of live entries within the scopes) of the labels that begin with a prefix, in no order."""

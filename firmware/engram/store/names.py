@@ -1,0 +1,18 @@
+"""The labels that people see, such as "#tag" and "%speaker", each once."""
+
+from engram.store.piece import Damaged, in_order
+
+
+def beginning(store, prefix: str):
+    """See Store.names."""
+    index = store.index
+    for name in in_order([iter(index.live.names())] + [_names_of(index, piece) for piece in index.pieces]):
+        if name.startswith(prefix):
+            yield name
+
+
+def _names_of(index, piece):
+    try:
+        yield from piece.names()
+    except (Damaged, OSError, ValueError, IndexError) as error:
+        index.lose(piece, error)
