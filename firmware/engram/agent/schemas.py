@@ -1,88 +1,88 @@
 """The tools that the model may call: names, what they are for, and their arguments as JSON Schema.
 
-Kept as JSON text, since that is how they travel; it is parsed for the moment in which a call is checked.
+A schema travels as JSON text and is parsed for the moment in which a call is checked. Its text is put together when it is
+asked for: those of all tools would take 5 KB of heap.
 """
 
-from engram.llm.types import Tool
-
-_TAGS = '{"type":"array","items":{"type":"string"},"minItems":1,"maxItems":3}'
-_KEYWORDS = '{"type":"array","items":{"type":"string"},"maxItems":8}'
-_TYPE = (
-    '{"type":"string","enum":["fact","decision","preference","convention","code_context","pattern","event","device"]}'
+_SHARED = (
+    ("<tags>", '{"type":"array","items":{"type":"string"},"minItems":1,"maxItems":3}'),
+    ("<keywords>", '{"type":"array","items":{"type":"string"},"maxItems":8}'),
+    (
+        "<type>",
+        '{"type":"string","enum":["fact","decision","preference","convention","code_context","pattern","event","device"]}',
+    ),
+    ("<importance>", '{"type":"number","minimum":0,"maximum":1}'),
+    ("<day>", '{"type":"string","description":"a day such as 2026-01-31"}'),
+    ("<file>", '{"type":"string","description":"MEMORY.md or a day such as 2026-01-31.md"}'),
+    ("<profile file>", '{"type":"string","enum":["user.md","soul.md","identity.md"]}'),
 )
-_IMPORTANCE = '{"type":"number","minimum":0,"maximum":1}'
-_DAY = '{"type":"string","description":"a day such as 2026-01-31"}'
-_FILE = '{"type":"string","description":"MEMORY.md or a day such as 2026-01-31.md"}'
-_PROFILE_FILE = '{"type":"string","enum":["user.md","soul.md","identity.md"]}'
+"""What stands in more than one place, or would make a line long."""
 
 
-def _schema(properties: str, required: str = "") -> str:
-    return '{"type":"object","properties":{%s},"required":[%s],"additionalProperties":false}' % (properties, required)
+class Tool:
+    """One tool; `properties` and `required` are what stands between the brackets of its schema."""
+
+    def __init__(self, name: str, description: str, properties: str, required: str = ""):
+        self.name = name
+        self.description = description
+        self._properties = properties
+        self._required = required
+
+    @property
+    def schema(self) -> str:
+        """The arguments as JSON Schema."""
+        properties = self._properties
+        for name, text in _SHARED:
+            properties = properties.replace(name, text)
+        return '{"type":"object","properties":{%s},"required":[%s],"additionalProperties":false}' % (
+            properties,
+            self._required,
+        )
 
 
 FULL = (
     Tool(
         "memory_store",
         "Keep one fact for good. It is saved only if the result has an id.",
-        _schema(
-            '"content":{"type":"string","description":"one self-contained sentence"},"tags":%s,"keywords":%s,"type":%s,'
-            '"importance":%s,"expires":%s,"pinned":{"type":"boolean"},'
-            '"supersedes":{"type":"string","description":"id of the memory that this one replaces"}'
-            % (_TAGS, _KEYWORDS, _TYPE, _IMPORTANCE, _DAY),
-            '"content","tags"',
-        ),
+        '"content":{"type":"string","description":"one self-contained sentence"},"tags":<tags>,"keywords":<keywords>,'
+        '"type":<type>,"importance":<importance>,"expires":<day>,"pinned":{"type":"boolean"},'
+        '"supersedes":{"type":"string","description":"id of the memory that this one replaces"}',
+        '"content","tags"',
     ),
     Tool(
         "memory_recall",
         "Find memories by tags, by query, or both.",
-        _schema(
-            '"tags":%s,"query":{"type":"string"},"since":%s,"until":%s,"limit":{"type":"integer","minimum":1,"maximum":20}'
-            % (_TAGS, _DAY, _DAY)
-        ),
+        '"tags":<tags>,"query":{"type":"string"},"since":<day>,"until":<day>,"limit":{"type":"integer","minimum":1,"maximum":20}',
     ),
     Tool(
         "memory_search",
         "Search memories and all past turns of conversation.",
-        _schema(
-            '"query":{"type":"string"},"since":%s,"until":%s,"limit":{"type":"integer","minimum":1,"maximum":20}'
-            % (_DAY, _DAY),
-            '"query"',
-        ),
+        '"query":{"type":"string"},"since":<day>,"until":<day>,"limit":{"type":"integer","minimum":1,"maximum":20}',
+        '"query"',
     ),
     Tool(
         "memory_list",
         "List memories, newest first, or all tags; ten a page.",
-        _schema(
-            '"what":{"type":"string","enum":["memories","tags"]},"tags":%s,"page":{"type":"integer","minimum":1}'
-            % _TAGS
-        ),
+        '"what":{"type":"string","enum":["memories","tags"]},"tags":<tags>,"page":{"type":"integer","minimum":1}',
     ),
     Tool(
         "memory_update",
         "Change fields of a memory; null clears keywords or expires.",
-        _schema(
-            '"id":{"type":"string"},"content":{"type":"string"},"tags":%s,"keywords":{"anyOf":[%s,{"type":"null"}]},'
-            '"type":%s,"importance":%s,"pinned":{"type":"boolean"},"expires":{"anyOf":[%s,{"type":"null"}]}'
-            % (_TAGS, _KEYWORDS, _TYPE, _IMPORTANCE, _DAY),
-            '"id"',
-        ),
+        '"id":{"type":"string"},"content":{"type":"string"},"tags":<tags>,"keywords":{"anyOf":[<keywords>,{"type":"null"}]},'
+        '"type":<type>,"importance":<importance>,"pinned":{"type":"boolean"},"expires":{"anyOf":[<day>,{"type":"null"}]}',
+        '"id"',
     ),
     Tool(
         "memory_forget",
         "Forget a memory by id; or find candidates by query, ask the person, and call again with confirm.",
-        _schema(
-            '"id":{"type":"string"},"query":{"type":"string"},"confirm":{"type":"string"},'
-            '"turns":{"type":"boolean","description":"also forget the messages that it came from"}'
-        ),
+        '"id":{"type":"string"},"query":{"type":"string"},"confirm":{"type":"string"},'
+        '"turns":{"type":"boolean","description":"also forget the messages that it came from"}',
     ),
     Tool(
         "memory_get",
         "Read a memory, a turn with its neighbours (a long one from the character first on), or lines of a note.",
-        _schema(
-            '"id":{"type":"string","description":"m12 or t12"},"around":{"type":"integer","minimum":0,"maximum":5},'
-            '"file":%s,"first":{"type":"integer","minimum":1},"count":{"type":"integer","minimum":1,"maximum":100}'
-            % _FILE
-        ),
+        '"id":{"type":"string","description":"m12 or t12"},"around":{"type":"integer","minimum":0,"maximum":5},'
+        '"file":<file>,"first":{"type":"integer","minimum":1},"count":{"type":"integer","minimum":1,"maximum":100}',
     ),
 )
 
@@ -90,26 +90,26 @@ LIGHTWEIGHT = (
     Tool(
         "file_read",
         "Read lines of MEMORY.md or of a day's note.",
-        _schema(
-            '"file":%s,"first":{"type":"integer","minimum":1},"count":{"type":"integer","minimum":1,"maximum":100}'
-            % _FILE,
-            '"file"',
-        ),
+        '"file":<file>,"first":{"type":"integer","minimum":1},"count":{"type":"integer","minimum":1,"maximum":100}',
+        '"file"',
     ),
     Tool(
         "file_write",
         "Give MEMORY.md or a note of today or yesterday a new text.",
-        _schema('"file":%s,"text":{"type":"string"}' % _FILE, '"file","text"'),
+        '"file":<file>,"text":{"type":"string"}',
+        '"file","text"',
     ),
     Tool(
         "file_append",
         "Add a line to MEMORY.md or to a note of today or yesterday.",
-        _schema('"file":%s,"text":{"type":"string"}' % _FILE, '"file","text"'),
+        '"file":<file>,"text":{"type":"string"}',
+        '"file","text"',
     ),
     Tool(
         "file_edit",
         "Replace a piece of text that stands exactly once in MEMORY.md or in a note of today or yesterday.",
-        _schema('"file":%s,"old":{"type":"string"},"text":{"type":"string"}' % _FILE, '"file","old","text"'),
+        '"file":<file>,"old":{"type":"string"},"text":{"type":"string"}',
+        '"file","old","text"',
     ),
 )
 
@@ -117,11 +117,9 @@ BOTH = (
     Tool(
         "profile_edit",
         "Change the profile: append a line, replace a piece of text (old), or write a file anew.",
-        _schema(
-            '"file":%s,"action":{"type":"string","enum":["append","replace","write"]},"text":{"type":"string"},'
-            '"old":{"type":"string"}' % _PROFILE_FILE,
-            '"file","action","text"',
-        ),
+        '"file":<profile file>,"action":{"type":"string","enum":["append","replace","write"]},"text":{"type":"string"},'
+        '"old":{"type":"string"}',
+        '"file","action","text"',
     ),
 )
 

@@ -22,7 +22,7 @@ def parts(ranking, place: int, row: int, speaker_rows=None) -> list:
             total -= weight
             found.append((term, weight * ONE // top))
     found.append(("the turns beside it", total * ONE // top))
-    found.append(("its session", ranking.session_points().get(slot, 0)))
+    found.append(("its session", ranking.points.get(slot, 0)))
     if speaker_rows and speaker_rows(ranking.piece(place), row):
         found.append(("its speaker", sum(points for _, points in found) // 5))
     return [part for part in found if part[1]]

@@ -16,7 +16,7 @@ from engram.compat import const, forget
 from engram.store import codec
 from engram.store.live import Live
 from engram.store.piece import ROW_BYTES, Damaged, Piece, decoded, unpack_row
-from engram.store.sessions import Scratch, Sizes
+from engram.store.sessions import Sizes, scratch
 
 CHUNK_BYTES = 16384
 """Bytes of the log from which the lines in RAM become a piece: bounds what is read when the log is opened."""
@@ -38,7 +38,7 @@ class Index:
         self.pieces = []
         self.live = Live()
         self.live_bytes = 0
-        self.scratch = Scratch()
+        self.scratch = scratch()
         self.sizes = Sizes()
         self.has_left_names = False  # whether it was told that there are too many
         self.has_lost = False  # a piece since this was set back: what it covered is a hole

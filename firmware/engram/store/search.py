@@ -230,7 +230,7 @@ class Ranking:
         Unless they are to be explained, what they were found with is let go: the lines that are read next need the room.
         """
         top = next(self.best.rows())[0] if self.best.slots else 1
-        points = self.session_points()
+        self.points = points = self._session_points()
         found = []
         for total, place, row, slot in self.best.rows():
             score = total * ONE // top + points.get(slot, 0)
@@ -240,13 +240,13 @@ class Ranking:
             evidence = total * self._sum // 255
             found.append((-score, place, row, evidence if slot == NO_SLOT else evidence * 3 // 4))
         if not explain:
-            self.places = self.in_ram = self.best = self._counts = None
+            self.places = self.in_ram = self.best = None
         found.sort(reverse=True)
         while found:
             score, place, row, evidence = found.pop()
             yield -score, place, row, evidence
 
-    def session_points(self) -> dict:
+    def _session_points(self) -> dict:
         """What a row's score has from its session, by slot."""
         prior = self._prior({slot for slot in self.best.slots if slot != NO_SLOT})
         top = max(prior.values()) if prior else 0

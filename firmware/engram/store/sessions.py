@@ -1,6 +1,6 @@
 """What a search has to know of sessions, in tables of fixed size: each session has a slot, and those that share one share S.
 
-They are kept beside an open index, since they would not fit a heap in pieces when a search begins.
+They are kept from when an index is opened, since they would not fit a heap in pieces when a search begins.
 """
 
 from array import array
@@ -13,7 +13,9 @@ NO_SLOT = const(512)
 
 
 class Scratch:
-    """What one search counts: for each slot the rows that have each of ten words, and B of the last two rows."""
+    """What one search counts: for each slot the rows that have each of ten words, and B of the last two rows. One for all
+    indexes, since a search ranks all rows before another task has a turn.
+    """
 
     def __init__(self):
         self.counts = array("I", bytes(4 * (_SLOTS + 1)))
@@ -25,6 +27,17 @@ class Scratch:
         counts, last, far = self.counts, self.last, self.far
         for slot in range(_SLOTS + 1):
             counts[slot] = last[slot] = far[slot] = 0
+
+
+_scratch = None
+
+
+def scratch() -> Scratch:
+    """The one that there is."""
+    global _scratch
+    if _scratch is None:
+        _scratch = Scratch()
+    return _scratch
 
 
 class Sizes:
