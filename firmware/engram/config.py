@@ -38,7 +38,7 @@ SETTINGS = (
     ("records.content_chars", 2000, 100, 4000),
     ("records.bytes", 720896, 65536, 1 << 28),
     ("records.most", 2000, 10, 60000),
-    ("journal.bytes", 589824, 65536, 1 << 28),
+    ("journal.bytes", 655360, 65536, 1 << 28),
     ("notes.chars", 8000, 500, 16000),
     ("console.line_bytes", 12000, 256, 12000),
     ("console.echo", True, 0, 0),

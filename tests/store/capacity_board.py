@@ -1,6 +1,9 @@
-"""Runs on the board: fills a littlefs of 2 MB, on which the code is too, with memories and turns, and compacts both.
+"""Runs on the board: fills a littlefs of 2 MB with memories and turns, and compacts both.
 
-    capacity_board.py FLASH CODE NUMBER     NUMBER records and as many turns, with the settings that a board has by default
+    capacity_board.py FLASH RECORDS TURNS [CODE SETTINGS]
+
+With the settings that a board has by default; or with those in the JSON object SETTINGS and the files of the folder CODE on
+the flash.
 
 Prints a JSON object: blocks of the flash, those in use by the code, when full, at most while both were compacted, and after.
 """
@@ -54,34 +57,38 @@ def _compact(part):
     return max(most, _used())
 
 
-def _check(app, number):
+def _check(app, records, turns):
     parts = app._parts
-    assert (parts.records.count(), parts.journal.turns()) == (number, number)
-    for at in range(0, number, number // 10):
-        found = parts.recall.find("number%d" % at, OWNER)
-        assert [item for item in found if item.id[0] == "m"] and [item for item in found if item.id[0] == "t"], at
+    assert (parts.records.count(), parts.journal.turns()) == (records, turns)
+    for kind, number in (("m", records), ("t", turns)):
+        for at in range(0, number, number // 10):
+            found = parts.recall.find("number%d" % at, OWNER)
+            assert [item for item in found if item.id[0] == kind], (kind, at)
 
 
-def main(flash_path, code, number):
+def main(flash_path, records, turns, code="", settings="{}"):
     """Fill, compact and look whether all is there."""
     random.seed(1)
     flash.mount(flash_path, FLASH_BYTES, "/flash")
-    _copy(code, "/flash/engram")
+    if code:
+        _copy(code, "/flash/engram")
     told = {"blocks": FLASH_BYTES >> 12, "code": _used()}
-    app = App("/flash")
+    app = App("/flash", json.loads(settings))
     parts = app._parts
-    for at in range(number):
-        parts.records.store(_text(at), ["tag%d" % (at % 40)])
-        if at % A_SESSION == 0:
-            parts.journal.begin(OWNER)
-        parts.journal.add(OWNER, "agent" if at % 2 else "user", "owner", _text(at))
+    for at in range(max(records, turns)):
+        if at < records:
+            parts.records.store(_text(at), ["tag%d" % (at % 40)])
+        if at < turns:
+            if at % A_SESSION == 0:
+                parts.journal.begin(OWNER)
+            parts.journal.add(OWNER, "agent" if at % 2 else "user", "owner", _text(at))
         gc.collect()
     told["full"] = _used()
     told["most"] = max(_compact(parts.records), _compact(parts.journal))
     told["compacted"] = _used()
-    _check(app, number)
+    _check(app, records, turns)
     assert not parts.journal.dropped_segments
     print(json.dumps(told))
 
 
-main(sys.argv[1], sys.argv[2], int(sys.argv[3]))
+main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), *sys.argv[4:])

@@ -27,7 +27,7 @@ class Journal:
     `make_store` is given the owner of the journal's log and gives its Store.
     """
 
-    def __init__(self, make_store, clock, sessions: int = 24, cap: int = 589824):
+    def __init__(self, make_store, clock, sessions: int = 24, cap: int = 655360):
         self._told = Sessions(sessions)
         self._clock = clock
         self._cap = cap
