@@ -10,12 +10,13 @@ FILE ?=
 BAUD ?= 460800
 ERASE_MEMORY ?=
 SECRETS ?=
+FROZEN ?=
 BIN = .venv/bin
 BOARDS = $(BIN)/python -m engram_host.board
 export PYTHONPATH = host
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: help run test soak eval bench-store lint format lock clean
+.PHONY: help run test soak eval bench-store heap lint format lock clean
 .PHONY: image flash deploy monitor chat wifi backup restore
 
 help:  ## list the targets
@@ -62,6 +63,9 @@ eval: .venv micropython  ## ask the questions of a set about a board's memory an
 
 bench-store: .venv micropython  ## measure the store at five sizes, up to 10,000 turns and records (ARGS="1000": at these)
 	@$(BIN)/python tools/bench_store.py $(ARGS)
+
+heap: .venv micropython  ## measure the heap that modules, the start and a turn take (FROZEN=1: also of frozen modules)
+	@$(BIN)/python tools/heap.py $(if $(FROZEN),--frozen)
 
 lint: .venv  ## check style and types of all code
 	@$(BIN)/ruff check .

@@ -172,6 +172,12 @@ def test_a_run_that_told_nothing_of_the_heap_is_a_failure():
         heap_bench.heap_told("so far")
 
 
+def test_the_page_explains_each_build_and_each_case():
+    page = (heap_builds.ROOT / "docs" / "heap.md").read_text(encoding="utf-8")
+    names = [*heap_builds.BUILDS, *(case.name for case in heap_bench.CASES)]
+    assert not [name for name in names if f"`{name}`" not in page]
+
+
 def test_a_build_that_does_not_fit_a_chip_has_no_figures_there():
     each = dict.fromkeys(("start", "turn", "tools"), 1)
     fits = {"used": 7, "free": 8, "largest_block": 9}

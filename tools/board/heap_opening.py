@@ -15,7 +15,7 @@ _PARTS = (
     "Config", "Clock", "Log", "Reserve", "Store", "Records", "Journal", "Forgetting", "Changes", "Profile", "Notes",
     "Recall", "Tools", "Context", "_model", "Offline", "Agent", "Commands", "Memory",
 )  # fmt: skip
-"""What the app makes, by the names that it has for them."""
+"""What the app makes, by the names that it has for them; what it makes later only is left out."""
 
 _OF_TWO = ("Log", "Reserve", "Store")  # of the records first, then of the journal
 _MOST = 40
@@ -68,7 +68,8 @@ def main(flash_file, settings):
     steps.begin("settings of the tool")
     overrides = json.loads(settings)
     for name in _PARTS:
-        steps.watch(module, name)
+        if hasattr(module, name):
+            steps.watch(module, name)
     app = module.App("/flash", overrides)
     steps.begin("console")
     from engram.channels.console import Console
