@@ -11,6 +11,10 @@ from engram_host.board.profile import BLOCK, Profile, Region
 from engram_host.board.progress import Progress
 
 _MAGIC = b"littlefs"
+_TIGHT = (
+    "Note: this MicroPython has no Engram in it. Its modules then take more heap than a chip without PSRAM may have, and"
+    " Engram may not start: docs/heap.md has the figures, boards/README.md the way to a frozen build."
+)
 _ADVICE = "save it with `make backup`, then flash with ERASE_MEMORY=1, then `make restore`."
 
 
@@ -49,6 +53,8 @@ def flash(
     micropython = firmware.read(path, wanted)
     files |= contents.code(wanted, is_frozen=micropython.has_engram)
     progress.say(f"{path.name}: {micropython.version}, for {wanted.chip}.")
+    if not (micropython.has_engram or wanted.psram):
+        progress.say(_TIGHT)
     where = port.choose(named_port)
     progress.step(f"Connecting to {where}")
     with chips.connected(where, baud, progress) as chip:
