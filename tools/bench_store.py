@@ -41,7 +41,7 @@ KEYS = (
     "change_heap_bytes", "rebuild_heap_bytes",
 )  # fmt: skip
 """In the order of the table. put_erases and put_programmed_bytes are means of all puts up to n, put_max_* the worst of them.
-update_read_bytes and forget_read_bytes are means of those on which no seal fell, *_all_read_bytes of all.
+update_read_bytes and forget_read_bytes are those of the middle one, *_all_read_bytes the mean.
 """
 
 Figures = dict[str, float]
