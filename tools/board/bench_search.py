@@ -3,7 +3,7 @@
 import gc
 import time
 
-import engram.store.filters  # noqa: F401  code that searching loads, before the heap is measured
+import engram.store.filters  # code that searching loads, before the heap is measured
 import engram.store.search  # noqa: F401
 from engram.store.entry import Query
 
