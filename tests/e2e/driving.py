@@ -29,7 +29,7 @@ import small
 from engram_host.scripted import RecordedRequest
 
 ROOT = Path(__file__).resolve().parents[2]
-SECONDS = 15.0
+SECONDS = 40.0
 """How long anything may take before a test fails; far more than it takes on a slow machine."""
 
 PROMPT = "> "
