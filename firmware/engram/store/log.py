@@ -62,7 +62,7 @@ class Log:
         self.start = 0  # where the live segment's first line begins
         self.epoch = 0
         self.next_seq = 1
-        self.state = None  # what the live segment's header has from the owner
+        self.state = None  # what the live segment's header has from the owner, until the opener has taken it
 
     @property
     def damaged(self) -> int:
@@ -137,10 +137,9 @@ class Log:
         header = wire.encode(self._header_fields(state))
         self.close_live()
         files.write(self._base_path(), header)
-        self._began(len(header), state)
+        self._began(len(header))
 
-    def _began(self, size: int, state) -> None:
-        self.state = state
+    def _began(self, size: int) -> None:
         self.first = self.next_seq
         self.size = self.start = size
         self._reopen()
@@ -235,7 +234,7 @@ class Log:
             self.sealed.remove(segment)
             self.live -= 1
             raise
-        self._began(len(header), state)
+        self._began(len(header))
 
     def drop_oldest(self) -> bool:
         """Remove the oldest sealed segment; whether there was one."""

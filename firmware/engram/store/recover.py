@@ -25,7 +25,9 @@ def recover(segments, owner) -> None:
         else:
             files.discard(path)
     segments.sealed = [segment for segment, _ in found]
-    segments.begin(_state(segments, owner, found))
+    state = _state(segments, owner, found)
+    segments.begin(state)
+    segments.state = state
 
 
 def _numbers(segments) -> list:

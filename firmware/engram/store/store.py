@@ -72,6 +72,7 @@ class Store:
             offset = self.log.tail_from(seq, offset)
         self.fates.pending.update(saved["pending"] if saved else ())
         self.owner.restore(state)
+        self.log.state = None  # else the heap would hold it twice
         if self.log.size - offset > _LONGEST_TAIL:
             # So many lines are made a part of the index in slices: only what they tell of the owner's state is needed now.
             for _, _, _, line in self.log.scan(self.log.live, offset, 0, seq - 1):
