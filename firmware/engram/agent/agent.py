@@ -149,16 +149,16 @@ class _Reply:
 
     def __init__(self, sink: Sink):
         self._sink = sink
-        self._pieces = []
+        self._kept = bytearray()  # pieces are a few letters long: as strings they would take ten times the heap
         self._open = False
 
     async def text(self, piece: str) -> None:
         """Pass a piece on."""
-        if not self._open and self._pieces:
-            self._pieces.append("\n")
+        if not self._open and self._kept:
+            self._kept.extend(b"\n")
             await self._sink.text("\n")
         self._open = True
-        self._pieces.append(piece)
+        self._kept.extend(piece.encode())
         await self._sink.text(piece)
 
     def end_part(self) -> None:
@@ -167,6 +167,4 @@ class _Reply:
 
     def all(self) -> str:
         """All that was passed on, in a form that may be stored."""
-        if len(self._pieces) > 1:
-            self._pieces = ["".join(self._pieces)]
-        return self._pieces[0].strip() if self._pieces else ""
+        return str(self._kept, "utf-8").strip()
