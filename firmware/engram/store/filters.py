@@ -1,12 +1,9 @@
 """Which rows a search may find: filters by label, scope and time, as bits for each piece of the index."""
 
-from engram.compat import const
 from engram.store import codec
 from engram.store.entry import MOST_MINUTES, minutes
 from engram.store.live import MOST_ROWS
-from engram.store.piece import ROW_BYTES, decoded, unpack_row
-
-_ROWS_AT_ONCE = const(16)
+from engram.store.piece import decoded
 
 
 def allowed(index, labels, scopes, since: int, until: int):
@@ -104,9 +101,6 @@ def _mark_having(piece, hash: int, bits: bytearray) -> None:
 
 
 def _mark_between(piece, first: int, end: int, bits: bytearray) -> None:
-    for row in range(0, piece.rows, _ROWS_AT_ONCE):
-        count = min(_ROWS_AT_ONCE, piece.rows - row)
-        data = piece.row_bytes(row, count)
-        for at in range(count):
-            if first <= unpack_row(data[at * ROW_BYTES : (at + 1) * ROW_BYTES])[2] < end:
-                codec.set_bit(bits, row + at)
+    for row, (_, _, minute) in enumerate(piece.each_row()):
+        if first <= minute < end:
+            codec.set_bit(bits, row)

@@ -164,6 +164,6 @@ def _read_through(piece) -> bool:
     """Whether buckets and rows can be read; Damaged if not."""
     for number in range(piece.buckets):
         piece.bucket(number)
-    for row in range(piece.rows):
-        piece.row(row)
+    for _ in piece.each_row():
+        pass
     return True

@@ -15,13 +15,12 @@ from engram import files, log
 from engram.compat import const, forget
 from engram.store import codec
 from engram.store.live import Live
-from engram.store.piece import ROW_BYTES, Damaged, Piece, decoded, unpack_row
+from engram.store.piece import Damaged, Piece, decoded
 from engram.store.sessions import Sizes, scratch
 
 CHUNK_BYTES = 16384
 """Bytes of the log from which the lines in RAM become a piece: bounds what is read when the log is opened."""
 
-_ROWS_AT_ONCE = const(16)
 _MEAN = const(12 * 16)  # words of a row, times 16, before there are rows to tell
 
 
@@ -320,9 +319,6 @@ def _set(bits: bytearray, row: int, on: bool) -> None:
 
 
 def _mark_left(piece, oldest: int) -> None:
-    for row in range(0, piece.rows, _ROWS_AT_ONCE):
-        count = min(_ROWS_AT_ONCE, piece.rows - row)
-        data = piece.row_bytes(row, count)
-        for at in range(count):
-            if unpack_row(data[at * ROW_BYTES : (at + 1) * ROW_BYTES])[0] < oldest:
-                codec.set_bit(piece.dead, row + at)
+    for row, (seq, _, _) in enumerate(piece.each_row()):
+        if seq < oldest:
+            codec.set_bit(piece.dead, row)

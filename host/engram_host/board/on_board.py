@@ -10,6 +10,7 @@ import os
 import sys
 
 _FOLDER = 0x4000
+_PIECE = 768
 _file = None
 
 
@@ -42,16 +43,23 @@ def tree(folder, deep):
             print(json.dumps([path, os.stat(path)[6], _digest(path)]))
 
 
-def _digest(path):
-    sha = hashlib.sha256()
-    piece = bytearray(512)
+def _pieces(path):
+    """Yield a file's bytes through one buffer."""
+    piece = bytearray(_PIECE)
     view = memoryview(piece)
     with open(path, "rb") as file:
         while True:
             count = file.readinto(piece)
             if not count:
-                return binascii.hexlify(sha.digest()).decode()
-            sha.update(view[:count])
+                return
+            yield view[:count]
+
+
+def _digest(path):
+    sha = hashlib.sha256()
+    for piece in _pieces(path):
+        sha.update(piece)
+    return binascii.hexlify(sha.digest()).decode()
 
 
 def start(path):
@@ -81,14 +89,8 @@ def stop(path):
 
 def show(path):
     """Print a file."""
-    piece = bytearray(768)
-    view = memoryview(piece)
-    with open(path, "rb") as file:
-        while True:
-            count = file.readinto(piece)
-            if not count:
-                return
-            sys.stdout.write(binascii.b2a_base64(view[:count]))
+    for piece in _pieces(path):
+        sys.stdout.write(binascii.b2a_base64(piece))
 
 
 def drop(path):
