@@ -105,12 +105,7 @@ class Ranking:
         self._rank_live(len(self._pieces), allowed)
 
     def _rank_piece(self, piece, place: int, found: list, blocks: list, buffer: bytearray, allowed) -> None:
-        # One byte a row, in blocks: a long one would not fit a heap in pieces.
-        while len(blocks) << BLOCK_BITS <= piece.rows:
-            blocks.append(bytearray(BLOCK))
-        blank = bytes(BLOCK)
-        for block in blocks:
-            block[:] = blank
+        _make_blank(blocks, piece.rows)
         table = _runs(piece)
         for number, postings in enumerate(found):
             if postings:
@@ -283,6 +278,15 @@ class Ranking:
 
 def _level_table(idf: int, room: int, full: int) -> bytes:
     return bytes(max(1, idf * weight * room // full) if idf else 0 for weight in codec.LEVELS)
+
+
+def _make_blank(blocks: list, rows: int) -> None:
+    """Let there be a byte for each row, all of them 0: in blocks, since a long one would not fit a heap in pieces."""
+    while len(blocks) << BLOCK_BITS <= rows:
+        blocks.append(bytearray(BLOCK))
+    blank = bytes(BLOCK)
+    for block in blocks:
+        block[:] = blank
 
 
 def _runs(piece) -> list:
