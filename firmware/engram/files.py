@@ -48,6 +48,14 @@ def write_parts(path: str, parts) -> None:
         raise failure(error, path) from None
 
 
+def rename(path: str, new: str) -> None:
+    """Give a file another name, in one step, in place of what has that name; StoreError when the flash refuses."""
+    try:
+        os.rename(path, new)
+    except OSError as error:
+        raise failure(error, path) from None
+
+
 def discard(path: str) -> None:
     """Remove a draft that could not be finished, so that it does not keep the room that it took."""
     try:

@@ -16,7 +16,6 @@ for a power cut on a file system that is not atomic. A line that was damaged is 
 it is read.
 """
 
-import os
 import random
 
 from engram import files, log, wire
@@ -33,6 +32,7 @@ SEGMENTS = 8
 _LARGEST_SEGMENT = const(1 << 20)  # offsets in the index have 24 bits
 _FORMAT = const(2)
 _BUFFER = const(512)
+_NEXT = ".next"
 _OPEN_FILES = const(8)  # sealed segments whose files stay open: each takes 350 bytes of heap
 
 
@@ -49,6 +49,7 @@ class Log:
         self._file = None  # the live segment, for appending and reading
         self._files = {}  # sealed segments that are open: number -> file
         self._unsure = False
+        self._is_unnamed = False  # the live segment has a file, but not its name yet
         self.reset()
 
     def reset(self) -> None:
@@ -96,7 +97,7 @@ class Log:
         """
         self.close()
         self.reset()
-        self._unsure = False
+        self._unsure = self._is_unnamed = False
         try:
             self._reopen()
         except StoreError:
@@ -216,24 +217,25 @@ class Log:
         self._unsure = False
 
     def seal(self, state) -> None:
-        """End the live segment and begin a new one; `state` is the owner's, a dict or None."""
+        """End the live segment and begin a new one; `state` is the owner's, a dict or None.
+
+        StoreFull or StoreError when the flash refuses: then nothing has happened, or only the new segment's name is missing,
+        which it is given when it is opened next.
+        """
         segment = [self.live, self.first, self.size]
         self.sealed.append(segment)
         self.live += 1
         header = wire.encode(self._header_fields(state))
-        draft = self._base_path() + ".next"
         try:
             # First what needs room: on a full flash nothing has happened then.
-            files.write(draft, header)
+            files.write(self._base_path() + _NEXT, header)
             self.close_live()
-            os.rename(self._base_path(), self.sealed_path(segment[0]))
-            os.rename(draft, self._base_path())
-        except OSError as error:
-            raise files.failure(error, self.base) from None
+            files.rename(self._base_path(), self.sealed_path(segment[0]))
         except StoreError:
             self.sealed.remove(segment)
             self.live -= 1
             raise
+        self._is_unnamed = True
         self._began(len(header))
 
     def drop_oldest(self) -> bool:
@@ -450,6 +452,9 @@ class Log:
 
     def _reopen(self) -> None:
         self.close_live()
+        if self._is_unnamed:
+            files.rename(self._base_path() + _NEXT, self._base_path())
+            self._is_unnamed = False
         try:
             self._file = open(self._base_path(), "a+b")
         except OSError as error:
