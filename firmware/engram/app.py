@@ -17,11 +17,13 @@ from engram.memory.changes import Changes
 from engram.memory.facade import Memory
 from engram.memory.forgetting import Forgetting
 from engram.memory.journal import Journal
+from engram.memory.learning import Learning
 from engram.memory.markdown import Notes
 from engram.memory.profile import Profile
 from engram.memory.recall import Recall
 from engram.memory.records import Records
 from engram.memory.scope import OWNER
+from engram.memory.uses import Uses
 from engram.memory.versions import Versions
 from engram.store.log import Log
 from engram.store.reserve import Reserve
@@ -42,6 +44,7 @@ class Parts:
     clock: Clock
     records: Records
     journal: Journal
+    learning: Learning
     forgetting: Forgetting
     changes: Changes
     profile: Profile
@@ -84,15 +87,19 @@ class App:
         reserve = Reserve(folder + "/memory/reserve.bin", records_log.segment_bytes)
         journal_log = Log(folder + "/journal", "journal", config.get("journal.bytes"))
         turns_reserve = Reserve(folder + "/journal/reserve.bin", journal_log.segment_bytes)
-        records_store = Store(records_log, Versions(), reserve)
+        versions = Versions()
+        records_store = Store(records_log, versions, reserve)
         records_store.open()
-        parts.records = Records(records_store, clock, limit, cap, turns_reserve.keep, config.get("records.most"))
+        uses = Uses(folder + "/memory", clock)
+        parts.records = Records(records_store, clock, limit, cap, turns_reserve.keep, config.get("records.most"), uses)
 
         def journal_store(owner):
             return Store(journal_log, owner, turns_reserve)
 
         parts.journal = Journal(journal_store, clock, config.get("session.live"), config.get("journal.bytes"))
         parts.journal.open()
+        parts.learning = Learning(folder + "/memory", versions, parts.records, parts.journal, clock)
+        parts.learning.open()
         parts.forgetting = Forgetting(parts.records, parts.journal)
         parts.changes = Changes(records_store, parts.journal, clock)
         parts.profile = Profile(folder + "/profile", parts.changes, config.get("profile.chars"))
@@ -102,7 +109,13 @@ class App:
         parts.changes.takes_back("note", parts.notes)
         parts.recall = Recall(parts.records, parts.journal, clock)
         parts.tools = Tools(parts, config.get("mode"))
-        parts.agent = Agent(parts, Context(parts), parts.tools, _model(config, folder), Offline(parts))
+        model, context = _model(config, folder), Context(parts)
+        after = None
+        if model:
+            from engram.agent.after import After
+
+            after = After(parts, model, context)
+        parts.agent = Agent(parts, context, parts.tools, model, Offline(parts), after)
         parts.commands = Commands(parts)
         if not (turns_reserve.keep() and reserve.keep()):
             log.warning("store", "the flash is nearly full: forget something and /compact")
@@ -163,6 +176,9 @@ class App:
         beside = [("upkeep", self._upkeep)]
         if self._heart:
             beside.append(("heart", self._heart.run))
+        agent = self._parts.agent
+        if agent.after:
+            beside.append(("learning", lambda: agent.after.run(agent.is_busy)))
         if self._parts.network:
             beside.append(("network", self._parts.network.run))
         self._tasks = [asyncio.create_task(self._supervise(name, run)) for name, run in channels]
@@ -180,6 +196,7 @@ class App:
         while True:
             is_busy = parts.records.tick()
             is_busy = parts.journal.tick() or is_busy
+            parts.records.uses.tick()
             if parts.agent.model:
                 parts.agent.model.tidy()
             await sleep_ms(_BUSY_MS if is_busy else _UPKEEP_MS)

@@ -14,6 +14,12 @@ _FILE = "config.json"
 _SECRETS = "secrets.json"
 _LARGEST = const(8192)  # bytes of either file: it is read whole
 
+_FLUSH_SYSTEM = "These turns are about to leave your view. Keep what should last; nobody reads your answer."
+_FLUSH_PROMPT = (
+    "(No message of the person: keep what in the turns above will matter later and is not kept yet, with your tools; then "
+    "answer NO_REPLY. If there is nothing to keep, answer NO_REPLY at once.)"
+)
+
 SETTINGS = (
     ("mode", "full", ("full", "lightweight"), 0),
     ("timezone", "+00:00", 6, 6),
@@ -35,6 +41,18 @@ SETTINGS = (
     ("recall.share", 20, 0, 50),
     ("recall.tokens", 600, 0, 4000),
     ("recall.citations", True, 0, 0),
+    ("extract.on", True, 0, 0),
+    ("extract.pause_seconds", 3, 0, 600),
+    ("extract.turns", 6, 1, 20),
+    ("extract.facts", 3, 1, 10),
+    ("extract.reply_tokens", 800, 100, 4000),
+    ("extract.calls_a_day", 300, 0, 100000),
+    ("extract.tokens_a_day", 300000, 0, 1 << 29),
+    ("rules.on", True, 0, 0),
+    ("flush.on", True, 0, 0),
+    ("flush.turns", 2, 0, 50),
+    ("flush.system", _FLUSH_SYSTEM, 1, 600),
+    ("flush.prompt", _FLUSH_PROMPT, 1, 600),
     ("records.content_chars", 2000, 100, 4000),
     ("records.bytes", 720896, 65536, 1 << 28),
     ("records.most", 2000, 10, 60000),

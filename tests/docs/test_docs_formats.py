@@ -97,6 +97,12 @@ class _Life:
         self.command("/undo")
         self.command("/undo")
 
+    def learn(self) -> None:
+        parts = self.app._parts
+        parts.learning.keep([parts.records.draft("Ada plays chess", ["chess"])], parts.journal.newest)
+        parts.records.store("Ada plays chess", ["chess"])
+        parts.records.uses.save()
+
     def edit(self) -> None:
         self.command("/profile user.md add Likes short answers.")
         self.command("/undo")
@@ -126,6 +132,7 @@ def written(tmp_path_factory) -> tuple[dict[str, set[str]], set[str]]:
         life.talk("hello", "break off")
         life.show_picture()
         life.remember()
+        life.learn()
         life.edit()
         life.move()
         life.forget("t5")

@@ -34,6 +34,9 @@ SECONDS = 40.0
 
 PROMPT = "> "
 CTRL_C, CTRL_D = "\x03", "\x04"
+QUIET = {"extract.on": False, "flush.on": False}
+"""Settings of a board whose model is asked for nothing but replies."""
+
 _OURS = ("ENGRAM_", "LLM", "REPL", "MICROPY")
 
 
@@ -43,7 +46,7 @@ class Home:
 
     folder: Path
     environment: dict[str, str] = field(default_factory=dict)
-    settings: dict[str, object] = field(default_factory=dict)
+    settings: dict[str, object] = field(default_factory=lambda: dict(QUIET))
     process: dict[str, Any] = field(default_factory=dict)  # more arguments of Popen
 
     def having(self, **settings: object) -> "Home":

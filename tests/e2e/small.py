@@ -16,9 +16,14 @@ def launcher(usual: tuple[str, ...]) -> tuple[str, ...]:
     """The command line of the launcher: the usual one, or the one with the board of the environment."""
     if not os.environ.get(_VARIABLE):
         return usual
+    name, _, kilobytes = os.environ[_VARIABLE].partition(":")
+    return on_small_board(name, kilobytes)
+
+
+def on_small_board(name: str, kilobytes: str) -> tuple[str, ...]:
+    """The command line of the launcher with a board of a build, in a heap of so many KB."""
     import heap_builds
 
-    name, _, kilobytes = os.environ[_VARIABLE].partition(":")
     build = heap_builds.BUILDS[name]()
     return (sys.executable, str(Path(__file__)), kilobytes, str(build.program), build.path, *build.start)
 

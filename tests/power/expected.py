@@ -33,6 +33,8 @@ class Board:
     rooms: dict[str, str] = field(default_factory=dict)
     profile: dict[str, str] = field(default_factory=dict)
     gone: list[str] = field(default_factory=list)
+    read: int = 0
+    flushed: dict[str, int] = field(default_factory=dict)
     last: "Board | None" = None
 
     def visible(self) -> dict[str, Any]:
@@ -48,6 +50,7 @@ class Board:
             "sessions": sessions,
             "rooms": rooms,
             "profile": self.profile,
+            "read": {"until": self.read, **self.flushed},
         }
 
     def tags(self) -> dict[str, int]:
@@ -168,6 +171,20 @@ class Board:
         self.gone.append(of)
         yield True
 
+    def _learn(self, result: dict[str, Any], facts: list[str]):
+        for ref, fact in zip(result["ids"], facts, strict=True):
+            self.records[ref] = [fact, ["learned"]]
+            self.live.add(ref)
+            self.origins[ref] = []
+        self.read = result["until"]
+        yield True
+
+    def _flush(self, result: int, of: str):
+        for sid, session in self.sessions.items():
+            if any(turn[0] == of for turn in session.turns):
+                self.flushed[sid] = result
+        yield True
+
     def _profile(self, result: None, name: str, text: str):
         self.profile[name] = text
         yield True
@@ -180,7 +197,7 @@ def _id(of: Any, results: dict[int, Any]) -> str:
 
 def looked(answers: Iterable[Answer]) -> dict[str, Any]:
     """What a board told when it was asked to look, in the form of Board.visible()."""
-    seen: dict[str, Any] = {"records": {}, "live": [], "sessions": {}, "rooms": {}, "profile": {}}
+    seen: dict[str, Any] = {"records": {}, "live": [], "sessions": {}, "rooms": {}, "profile": {}, "read": {}}
     for kind, *rest in answers:
         if kind == "record":
             seen["records"][rest[0]] = rest[1:]
@@ -195,6 +212,8 @@ def looked(answers: Iterable[Answer]) -> dict[str, Any]:
             seen["sessions"][rest[0]][2].append(rest[1:])
         elif kind == "profile":
             seen["profile"][rest[0]] = rest[1]
+        elif kind == "read":
+            seen["read"] = {"until": rest[0], **rest[1]}
     return seen
 
 

@@ -11,11 +11,13 @@ from engram.compat import heap_free
 from engram.memory.changes import Changes
 from engram.memory.forgetting import Forgetting
 from engram.memory.journal import Journal
+from engram.memory.learning import Learning
 from engram.memory.markdown import Notes
 from engram.memory.profile import Profile
 from engram.memory.recall import Recall
 from engram.memory.records import Records
 from engram.memory.scope import Asker
+from engram.memory.uses import Uses
 from engram.memory.versions import Versions
 from engram.store.log import Log
 from engram.store.reserve import Reserve
@@ -61,11 +63,13 @@ class Board:
         log = Log(self.place + "/memory", "memory_records", segment_bytes=segment_bytes)
         reserve = Reserve(self.place + "/memory/reserve.bin", segment_bytes)
         turns_reserve = Reserve(self.place + "/journal/reserve.bin", segment_bytes)
-        self.records_store = Store(log, Versions(), reserve)
+        versions = Versions()
+        self.records_store = Store(log, versions, reserve)
         self.records_store.open()
         cap = limit("records_bytes", 524288)
         most = limit("records_most", 10000)
-        self.records = Records(self.records_store, clock, limit("content_chars", 2000), cap, None, most)
+        uses = Uses(self.place + "/memory", clock)
+        self.records = Records(self.records_store, clock, limit("content_chars", 2000), cap, None, most, uses)
 
         def journal_store(owner):
             log = Log(self.place + "/journal", "journal", segment_bytes=segment_bytes)
@@ -74,6 +78,8 @@ class Board:
 
         self.journal = Journal(journal_store, clock, limit("sessions", 24), limit("journal_bytes", 786432))
         self.journal.open()
+        self.learning = Learning(self.place + "/memory", versions, self.records, self.journal, clock)
+        self.learning.open()
         self.forgetting = Forgetting(self.records, self.journal)
         self.changes = Changes(self.records_store, self.journal, clock)
         self.profile = Profile(self.place + "/profile", self.changes, limit("profile_chars", 2000))
@@ -98,16 +104,25 @@ class Board:
         self.tools = Tools(self, self.config.get("mode"))
         return self
 
-    def serve(self, model=None, **settings):
-        """Add all layers above memory."""
+    def serve(self, model=None, learns=False, **settings):
+        """Add all layers above memory; with `learns` what follows each turn too."""
         from engram.agent.agent import Agent
         from engram.agent.context import Context
         from engram.agent.offline import Offline
 
         self.equip(**settings)
         self.context = Context(self)
-        self.agent = Agent(self, self.context, self.tools, model, Offline(self))
+        after = None
+        if learns:
+            from engram.agent.after import After
+
+            after = After(self, model, self.context)
+        self.agent = Agent(self, self.context, self.tools, model, Offline(self), after)
         return self
+
+    def learn(self, model, **settings):
+        """As serve(), with what follows each turn; the background does its jobs at once, when the test lets it run."""
+        return self.serve(model, True, extract_pause_seconds=0, **settings)
 
     def close(self):
         self.records_store.close()
@@ -142,7 +157,8 @@ def _stands_in(path: str, wanted: bytes) -> bool:
 class Script:
     """A model that plays one step for each request.
 
-    A step is a text to pass on, a Call, an error to raise, a function of the request, or a list of these.
+    A step is a text to pass on, a Call, an error to raise, a function of the request, or a list of these. `requests` has
+    the texts of each request, system first.
     """
 
     name = "script"
@@ -150,11 +166,13 @@ class Script:
     def __init__(self, *steps):
         self.steps = list(steps)
         self.asked = 0
+        self.requests = []
 
     async def stream(self, request, on_text):
         from engram.llm.types import Reply
 
         self.asked += 1
+        self.requests.append(list(request.system()) + [message.text for message in request.messages()])
         text, calls = "", []
         step = self.steps.pop(0) if self.steps else "ok"
         for item in step if isinstance(step, list) else [step]:

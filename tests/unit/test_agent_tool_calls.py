@@ -48,7 +48,7 @@ def test_forget_takes_the_turns_along_if_wanted():
 def _asked(board):
     """The code to confirm with, after a query."""
     for number in range(2):
-        board.records.store(f"bike number {number}", ["bike"])
+        board.records.store(f"Ann owns bike {number}", ["bike"])
     result = _run(board, "memory_forget", query="bike")
     assert sorted(memory["id"] for memory in result["candidates"]) == ["m1", "m2"]
     assert board.records.count() == 2 and "Ask the person" in result["next"]

@@ -47,7 +47,7 @@ def test_store_tells_of_a_duplicate():
 def test_store_names_what_says_nearly_the_same():
     board = equipped()
     board.records.store("the garage door code is 1234", ["code"])
-    result = result_of(board, "memory_store", content="the garage door code is 5678", tags=["code"])
+    result = result_of(board, "memory_store", content="the garden door code is 1234", tags=["code"])
     assert result["outcome"] == "stored" and result["similar"] == ["m1"] and "supersedes" in result["hint"]
 
 

@@ -14,6 +14,7 @@ class Idle:
 
     model = None
     turns = failed = 0
+    after = None
 
 
 def _board(**settings):

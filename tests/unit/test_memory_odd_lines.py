@@ -63,7 +63,7 @@ def test_a_record_of_another_form_is_passed_over():
 def test_compaction_ends_while_the_index_is_made_anew():
     board = Board(segment_bytes=3000)
     for number in range(60):
-        board.records.store("apple number %d" % number, ["fruit"])
+        board.records.store("Ann owns apple %d" % number, ["fruit"])
     board.records.forget("m1")
     board.close()
     for name in os.listdir(board.place + "/memory"):
@@ -77,7 +77,7 @@ def test_compaction_ends_while_the_index_is_made_anew():
 
 def test_a_damaged_line_that_compaction_meets_costs_no_other_line():
     board = Board(segment_bytes=3000)
-    refs = [board.records.store("apple number %d" % number, ["fruit"]).id for number in range(40)]
+    refs = [board.records.store("Ann owns apple %d" % number, ["fruit"]).id for number in range(40)]
     board.records.update(refs[0], {"content": "pear"})
     board.close()
     path = board.place + "/memory/memory_records.0001.jsonl"

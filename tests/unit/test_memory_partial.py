@@ -16,7 +16,7 @@ def _filled():
     """A board of 60 records, of which some changed or were forgotten, whose index was lost."""
     board = Board(segment_bytes=3000)
     for number in range(COUNT):
-        board.records.store("apple number %d" % number, ["fruit"])
+        board.records.store("Ann owns apple %d" % number, ["fruit"])
     live = [record["id"] for record in board.records.newest()]
     for ref in live[::7]:
         board.records.forget(ref)
@@ -103,17 +103,17 @@ def test_while_it_is_made_anew_a_session_goes_on_with_its_turns():
 
 def test_a_list_goes_on_while_what_it_lists_changes():
     board = Board(segment_bytes=2000)
-    refs = [board.records.store("apple number %d" % number, ["fruit"]).id for number in range(40)]
+    refs = [board.records.store("Ann owns apple %d" % number, ["fruit"]).id for number in range(40)]
     seen = []
     for record in board.records.newest():
         seen.append(record["id"])
-        board.records.store("pear number %d" % len(seen), ["fruit"])
+        board.records.store("Ann owns pear %d" % len(seen), ["fruit"])
     assert seen == refs[::-1]
 
 
 def test_more_records_than_may_be_are_refused():
     board = Board(records_most=3)
-    refs = [board.records.store("apple number %d" % number, ["fruit"]).id for number in range(3)]
+    refs = [board.records.store("Ann owns apple %d" % number, ["fruit"]).id for number in range(3)]
     with raises(StoreFull):
         board.records.store("one more", ["fruit"])
     board.records.forget(refs[0])
@@ -133,7 +133,7 @@ def test_a_caption_finds_its_turn_and_leaves_with_it():
 def test_a_long_segment_without_its_index_is_opened_at_once_and_indexed_later():
     board = Board(segment_bytes=65536)
     for number in range(400):
-        board.journal.add(OWNER, "user", "owner", "apple number %d" % number)
+        board.journal.add(OWNER, "user", "owner", "Ann owns apple %d" % number)
     _lose_index(board)
     assert board.journal.partial and board.journal.sessions(OWNER)[0].turns == 400
     while board.journal.tick():

@@ -61,10 +61,10 @@ def test_what_fits_more_words_comes_first():
 
 def test_an_important_record_comes_before_an_equal_one():
     board = Board()
-    board.records.store("bike number one", ["a"], importance=0.1)
-    best = board.records.store("bike number two", ["a"], importance=1)
-    board.records.store("bike number six", ["a"], importance=0.2)
-    assert _ids(board.recall.find("bike number", OWNER))[0] == best.id
+    board.records.store("Ann owns bike 1", ["a"], importance=0.1)
+    best = board.records.store("Ann owns bike 2", ["a"], importance=1)
+    board.records.store("Ann owns bike 6", ["a"], importance=0.2)
+    assert _ids(board.recall.find("bike", OWNER))[0] == best.id
 
 
 def test_what_another_may_see_is_not_found():

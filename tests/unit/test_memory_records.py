@@ -104,8 +104,24 @@ def test_content_that_differs_in_a_sign_is_no_duplicate():
 def test_nearly_equal_content_is_stored_and_reported():
     records = Board().records
     first = records.store("the garage door code is 1234", ["code"]).id
+    second = records.store("the garden door code is 1234", ["code"])
+    assert (second.outcome, second.similar, second.supersedes) == ("stored", [first], "")
+
+
+def test_a_fact_that_has_changed_takes_the_place_of_the_old_one():
+    records = Board().records
+    first = records.store("the garage door code is 1234", ["code"]).id
     second = records.store("the garage door code is 5678", ["code"])
-    assert (second.outcome, second.similar) == ("stored", [first])
+    assert (second.outcome, second.supersedes) == ("stored", first)
+    assert [record["id"] for record in records.newest()] == [second.id]
+
+
+def test_what_says_the_same_counts_as_used():
+    records = Board().records
+    ref = records.store("the bike is green", ["bike"]).id
+    for _ in range(2):
+        records.store("The bike is green.", ["bike"])
+    assert records.uses.of(int(ref[1:]))[0] == 2
 
 
 def test_what_shares_only_a_tag_is_not_reported():
@@ -240,7 +256,7 @@ def test_a_full_memory_refuses_to_grow_and_says_what_to_do():
     records = Board(records_bytes=2000).records
     with raises(StoreFull) as caught:
         for number in range(100):
-            records.store(f"thing number {number}", ["a"])
+            records.store(f"Ann likes song{number}", ["a"])
     assert "forget something" in str(caught.error)
     with raises(StoreFull):
         records.update("m1", {"content": "something else"})
@@ -251,7 +267,7 @@ def test_a_full_memory_has_room_again_after_forgetting_and_compaction():
     stored = []
     with raises(StoreFull):
         while True:
-            stored.append(board.records.store(f"thing number {len(stored)}", ["a"]).id)
+            stored.append(board.records.store(f"Ann likes song{len(stored)}", ["a"]).id)
     for ref in stored:
         board.records.forget(ref)
     board.compact()

@@ -36,10 +36,103 @@ def test_remembering_the_same_again_is_told():
     assert talk.say("remember that my bike is green!") == "That is remembered already, as m1."
 
 
-def test_remembering_nearly_the_same_is_told():
+def test_a_change_takes_the_place_of_what_was_and_that_is_told():
     talk = Talk()
     talk.say("remember that the garage door code is 1234")
-    assert "m1 says nearly the same" in talk.say("remember that the garage door code is 5678")
+    answer = talk.say("remember that the garage door code is 5678")
+    assert answer == "Remembered as m2: the garage door code is 5678\nIt takes the place of m1 (/undo takes it back)."
+    assert talk.say("list") == "- m2: the garage door code is 5678"
+
+
+def test_remembering_nearly_the_same_is_told():
+    talk = Talk()
+    talk.say("remember that the bike of my sister Ann is in the cellar")
+    answer = talk.say("remember that the bike of my sister Eve is in the cellar")
+    assert answer.endswith("m1 says nearly the same; forget it if it is out of date.")
+
+
+def test_what_is_remembered_has_the_source_of_a_rule_and_its_tag_and_type():
+    talk = Talk()
+    for content, tag, kind in (
+        ("remember that my bike is green", "note", None),
+        ("My name is Ada", "name", None),
+        ("I prefer tea", "preference", "preference"),
+    ):
+        ref = talk.say(content).split(":")[0].split(" ")[2]
+        record = talk.board.records.get(ref)
+        assert (record["source"], record["tags"], record.get("type")) == ("auto_rule", [tag], kind)
+
+
+def test_what_people_say_of_themselves_is_remembered():
+    talk = Talk()
+    assert talk.say("Hi, my name is Ada") == "Remembered as m1: my name is Ada"
+    assert talk.say("我叫小明") == "Remembered as m2: 我叫小明"
+
+
+def test_a_secret_is_remembered_only_if_that_is_asked_for():
+    talk = Talk()
+    said = "my name is Ada, my password is hunter2"
+    assert talk.say(said).startswith("Not remembered, it seems to hold a secret")
+    assert talk.board.records.count() == 0
+    assert talk.say("remember that " + said) == "Remembered as m1: " + said
+
+
+def test_each_command_of_a_message_is_answered():
+    talk = Talk()
+    answer = talk.say("My name is Ada. I live in Rome. What is the weather?")
+    lines = answer.split("\n")
+    assert lines[:2] == ["Remembered as m1: My name is Ada.", "Remembered as m2: I live in Rome."]
+    assert lines[2].startswith("Nothing found: ")
+
+
+def test_a_problem_of_one_command_leaves_the_others():
+    talk = Talk()
+    answer = talk.say("forget m9. Remember that my bike is green.")
+    assert answer.startswith("there is no memory m9") and "\nRemembered as m1: my bike is green." in answer
+
+
+def test_what_was_left_out_of_a_memory_is_told_and_found():
+    talk = Talk()
+    said = "Remember that I am vegetarian. Plan a dinner for six."
+    assert talk.say(said).endswith("\nThe rest of the message is only kept in the journal.")
+    assert not talk.offline.understands(said)
+    assert "[t3 " in talk.say("dinner?")
+
+
+def test_chinese_commands_remember_find_and_list():
+    talk = Talk()
+    assert talk.say("请记住我的自行车是绿色的") == "Remembered as m1: 我的自行车是绿色的"
+    for question in (
+        "你知道我的自行车吗",
+        "你还记得自行车吗？",
+        "搜索自行车",
+        "查找 自行车",
+        "我的自行车是什么颜色？",
+        "自行车呢",
+    ):
+        assert talk.say(question) == "- [m1 2026-09-21] 我的自行车是绿色的", question
+    for command in ("列出记忆", "列出记忆。", "你记得什么？", "你知道我什么", "你記得什麼"):
+        assert talk.say(command) == "- m1: 我的自行车是绿色的", command
+
+
+def test_chinese_forgetting_by_id_and_by_words():
+    talk = Talk()
+    for content in ("我的自行车是绿色的", "我的船是红色的", "我有一只猫"):
+        talk.say("记住" + content)
+    assert talk.say("忘记m1").startswith("Forgot m1, t3: ")
+    assert talk.say("忘掉我的船").startswith("Forgot m2, ")
+    assert talk.say("请忘记关于猫的事。").startswith("Forgot m3, ")
+    assert talk.board.records.count() == 0
+
+
+def test_chinese_words_that_fit_several_ask_which():
+    talk = Talk()
+    talk.say("记住我的自行车是绿色的")
+    talk.say("记住我的自行车很快")
+    assert talk.say("忘记我的自行车").startswith("Which one? Say forget and its id:\n- m")
+    assert (
+        talk.say("忘记我的飞机").startswith(("Nothing to forget: ", "Which one?")) and talk.board.records.count() == 2
+    )
 
 
 def test_remembering_too_much_is_told():
@@ -126,16 +219,26 @@ def test_all_else_is_kept_and_told():
 def test_a_command_without_its_object_stores_and_forgets_nothing():
     talk = Talk()
     talk.say("remember that my bike is green")
-    for content in ("remember", "remember that", "Remember:", "forget", "forget that!"):
+    for content in ("remember", "remember that", "Remember:", "forget", "forget that!", "forget it", "记住", "忘记。"):
         assert " what? Say: " in talk.say(content)
     assert talk.say("list") == "- m1: my bike is green"
 
 
 def test_only_commands_are_left_out_of_search():
     talk = Talk()
-    for content in ("remember that x y", "remember", "list", "find x", "forget x", "why?", "为什么？"):
+    for content in (
+        "remember that x y",
+        "remember",
+        "list",
+        "find x",
+        "forget x",
+        "why?",
+        "为什么？",
+        "我叫安",
+        "列出记忆",
+    ):
         assert talk.offline.understands(content)
-    for content in ("I planted tomatoes", "remembering", "listen to me", "", "💡"):
+    for content in ("I planted tomatoes", "remembering", "listen to me", "", "💡", "我种了西红柿"):
         assert not talk.offline.understands(content)
 
 

@@ -140,6 +140,19 @@ class Player:
         """Forget a turn."""
         self.parts.journal.redact(self._id(of), _asker(room))
 
+    def do_learn(self, facts, do):
+        """Keep what reading the journal to its end gave; the ids of the records, and how far it was read."""
+        learning = self.parts.learning
+        drafts = [self.parts.records.draft(fact, ["learned"], scope="all") for fact in facts]
+        until = self.parts.journal.newest
+        return {"ids": learning.keep(drafts, until), "until": until}
+
+    def do_flush(self, of, do):
+        """Note that a session's turns had their last look; how far."""
+        until = self.parts.journal.newest
+        self.parts.learning.note_flush(self.results[of][1], until)
+        return until
+
     def do_profile(self, name, text, do):
         """Give a file of the profile a new text."""
         self.parts.profile.write(name, text)
@@ -203,6 +216,7 @@ class Player:
             self._look_at_room(room, told)
         for name in ("identity.md", "soul.md", "user.md"):
             tell("profile", name, parts.profile.text(name))
+        tell("read", parts.learning.until, parts.learning.looked())
         tell("damaged", parts.records.damaged, parts.journal.damaged)
         tell("looked")
 

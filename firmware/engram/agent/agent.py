@@ -6,16 +6,11 @@ import asyncio
 from collections import namedtuple
 
 from engram import log, text
+from engram.agent import rounds
 from engram.compat import const
 from engram.errors import EngramError, ModelError
-from engram.llm.types import Request, assistant, result, user
 
 _WAITING = const(4)  # turns under way and waiting: more are refused, so that a flood cannot fill the heap
-_EXCHANGE_TOKENS = const(2500)  # of tool calls and their results in one turn: all of them are on the heap
-_SMALL_RESULT = const(400)  # characters: what tells of a change always fits
-
-_NO_ROOM = '{"error":{"problem":"the result does not fit any more: ask for less, or answer with what you have."}}'
-_NOW_ANSWER = "(No more tools in this turn: answer now with what you have.)"
 
 Outcome = namedtuple("Outcome", ("turn", "reply", "problem"))
 """The id of the person's turn, the reply's text, and a sentence on what went wrong, or ""."""
@@ -32,19 +27,24 @@ class Sink:
 
 
 class Agent:
-    """Answers turns, one at a time; `model` is None while there is none."""
+    """Answers turns, one at a time; `model` is None while there is none, and so is `after`, what follows each turn."""
 
-    def __init__(self, parts, context, tools, model, offline):
+    def __init__(self, parts, context, tools, model, offline, after=None):
         self._journal = parts.journal
         self._config = parts.config
         self._context = context
         self._tools = tools
         self._offline = offline
         self.model = model
+        self.after = after
         self._lock = asyncio.Lock()
         self._waiting = 0
         self.turns = 0
         self.failed = 0
+
+    def is_busy(self) -> bool:
+        """Whether a message is being answered."""
+        return self._waiting > 0
 
     async def turn(self, asker, content: str, sink: Sink) -> Outcome:
         """Answer what `asker` says. The turn is in the journal before anything else, whatever happens to the reply."""
@@ -70,6 +70,8 @@ class Agent:
             return Outcome(turn, reply, "")
         reply = _Reply(sink)
         is_whole = False
+        if self.after:
+            await self.after.give_way()
         problem = "the model gave an empty answer; ask again."
         try:
             await self._converse(asker, seq, content, sink, reply)
@@ -81,6 +83,9 @@ class Agent:
         finally:
             # Whatever ended it, a task that was cancelled or a channel that is gone: what came of it is kept.
             self._keep(asker, reply.all(), not is_whole)
+        told = self.after.turn_over(asker, turn, content, is_whole) if self.after else ""
+        if told:
+            await sink.notice(told)
         return Outcome(turn, reply.all(), "" if is_whole and reply.all() else problem)
 
     async def _converse(self, asker, seq: int, content: str, sink: Sink, reply) -> None:
@@ -93,42 +98,7 @@ class Agent:
             await sink.notice("%s; trying again in %d s" % (problem, (wait_ms + 999) // 1000))
 
         self.model.on_retry = tell
-        exchanged = []
-
-        def messages():
-            yield from prompt.messages()
-            yield from exchanged
-
-        request = Request(prompt.system, messages, self._tools.listed(), self._config.get("llm.reply_tokens"))
-        rounds = self._config.get("llm.tool_rounds")
-        room = min(prompt.room, _EXCHANGE_TOKENS)
-        while True:
-            is_last = not rounds or room <= 0
-            if is_last:
-                # The tools stay listed: an API wants those that were called, and its cache begins with them.
-                exchanged.append(user(_NOW_ANSWER))
-            answer = await self.model.stream(request, reply.text)
-            if answer.stop == "length":
-                await sink.notice("the answer reached its longest length and ends here.")
-            if not answer.calls:
-                return
-            if is_last:
-                await sink.notice("the model was stopped: it called more tools than one turn may have.")
-                return
-            reply.end_part()
-            rounds -= 1
-            exchanged.append(assistant(answer.text, answer.calls))
-            for call in answer.calls:
-                done = await self._run(call, asker, "t%d" % seq, sink, room)
-                exchanged.append(result(call, done))
-                room -= text.tokens(call.arguments) + text.tokens(done)
-
-    async def _run(self, call, asker, turn: str, sink: Sink, room: int) -> str:
-        """The result of a tool call, as far as there is room for it; what it changed is told to the person."""
-        done = self._tools.run(call, asker, turn)
-        if done.notice:
-            await sink.notice(done.notice)
-        return done.result if len(done.result) <= _SMALL_RESULT or text.tokens(done.result) <= room else _NO_ROOM
+        await rounds.run(self.model, self._tools, self._config, prompt, asker, "t%d" % seq, sink, reply)
 
     def _keep(self, asker, reply: str, cut: bool) -> None:
         """Keep the reply, as far as it came."""

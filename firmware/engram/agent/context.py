@@ -29,6 +29,7 @@ _PROFILE_SHARE = const(20)  # per cent of the model's window
 _NOTES_SHARE = const(30)
 _NEW_TAGS = const(60)  # tokens
 _MARK = const(20)  # tokens of what is said where a text was cut
+_COMING = const(150)  # tokens that a turn to come is taken to have
 _SNAPSHOTS = const(4)  # sessions whose catalog is kept as their prompts show it
 _MORE = " … [cut; memory_get t%d shows all of it]"
 _CUT = " … [cut: too long for this window]"
@@ -41,7 +42,9 @@ are left for tool calls and their results."""
 
 
 class _Snapshot:
-    """The catalog as one session's prompts show it, until the window moves."""
+    """The catalog as one session's prompts show it, until the window moves; `tags` are those that there were, as bytes with a
+    line end around each.
+    """
 
     def __init__(self, key, tags, line: str):
         self.key = key
@@ -82,6 +85,28 @@ class Context:
             yield user(last)
 
         return Prompt(system, messages, notice, max(_SMALLEST, room - text.tokens(message)))
+
+    def staying(self, asker, sid: str, ahead: int) -> list:
+        """The seqs of those turns of a session that are still shown when `ahead` more turns have come."""
+        mode = self._config.get("mode")
+        room = self._room(asker, mode)
+        room = max(0, room - self._for_memories(mode, room))
+        turns = self._parts.journal.window(sid, self._config.get("session.messages"), ahead)
+        return self._fitting(turns, room // 2 - ahead * _COMING)
+
+    def last_look(self, asker, turns: list, system: str, asked: str) -> Prompt:
+        """The prompt that shows some turns once more and says what is wanted of them."""
+        mode = self._config.get("mode")
+
+        def blocks():
+            yield from self._system(asker, mode, "")
+            yield system
+
+        def messages():
+            yield from self._history(turns, asker)
+            yield user(asked)
+
+        return Prompt(blocks, messages, "", self._room(asker, mode) // 4)
 
     def _room(self, asker, mode: str) -> int:
         """The tokens that are left for memories, history, message and tool calls."""
@@ -139,8 +164,9 @@ class Context:
             if len(self._snapshots) >= _SNAPSHOTS:
                 self._snapshots.clear()
             line = catalog.line(tags, self._config.get("catalog.tokens"))
-            self._snapshots[sid] = snapshot = _Snapshot(key, {tag for tag, _ in tags}, line)
-        fresh = ", ".join([tag for tag, _ in tags if tag not in snapshot.tags])
+            packed = text.encode("\n" + "".join([tag + "\n" for tag, _ in tags]))
+            self._snapshots[sid] = snapshot = _Snapshot(key, packed, line)
+        fresh = ", ".join([tag for tag, _ in tags if text.encode("\n" + tag + "\n") not in snapshot.tags])
         return snapshot.line, _beginning(fresh, _NEW_TAGS, " …")
 
     # --- history

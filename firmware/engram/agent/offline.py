@@ -10,24 +10,14 @@ HINT = "Offline: no model is set up (llm.url and llm.model, see docs/settings.md
 
 _HELP = (
     "I am offline, so I only understand plain commands: remember that ..., what do you know about ...?, "
-    "list memories, forget ...; /help shows more. What you said is kept in the journal."
+    "list memories, forget ... (记住…、你知道…吗、列出记忆、忘记…); /help shows more. What you said is kept in the journal."
 )
+_REST = "The rest of the message is only kept in the journal."
+_SECRET = "Not remembered, it seems to hold a secret; say remember that ... if it is to be kept."
+_REMEMBER_WHAT = "Remember what? Say: remember that my bike is green"
+_FORGET_WHAT = "Forget what? Say: forget m1, or forget my bike"
 _FOUND = const(5)
 _LISTED = const(20)
-
-_REMEMBER = ("remember that ", "remember: ", "remember ", "please remember that ", "note that ")
-_ASK = ("what do you know about ", "what do you remember about ", "do you remember ", "search for ", "search ", "find ")
-_LIST = (
-    "list",
-    "list memories",
-    "list everything",
-    "what do you know",
-    "what do you know about me",
-    "what do you remember",
-    "what do you remember about me",
-)
-_FORGET = ("forget that ", "forget about ", "forget ", "please forget ")
-_QUESTION_MARKS = ("?", "？", "؟")
 
 
 class Offline:
@@ -39,40 +29,50 @@ class Offline:
         self._forgetting = parts.forgetting
 
     def understands(self, content: str) -> bool:
-        """Whether a message is one of the plain commands: those are no conversation that is worth finding again."""
-        said = content.strip()
-        if _plain(said) in _LIST or said[-1:] in _QUESTION_MARKS:
-            return True
-        return any(_after(openings, said) is not None for openings in (_REMEMBER, _FORGET, _ASK))
+        """Whether a message is made of plain commands: those are no conversation that is worth finding again."""
+        from engram.agent.plain_commands import commands
+
+        for kind, _ in commands(content):
+            if not kind:
+                return False
+        return True
 
     def answer(self, asker, content: str, turn: str) -> str:
         """The answer to a message; `turn` is the message's own id. Errors are told, never raised."""
-        said = content.strip()
-        try:
-            if _plain(said) in _LIST:
-                return self._list(asker)
-            rest = _after(_REMEMBER, said)
-            if rest is not None:
-                return (
-                    self._remember(asker, rest, turn) if rest else "Remember what? Say: remember that my bike is green"
-                )
-            rest = _after(_FORGET, said)
-            if rest is not None:
-                return self._forget(asker, rest) if rest else "Forget what? Say: forget m1, or forget my bike"
-            rest = _after(_ASK, said)
-            if rest == "":
-                return self._list(asker)
-            if rest or said[-1:] in _QUESTION_MARKS:
-                return self._find(asker, rest or said, turn)
-        except EngramError as error:
-            return str(error)
-        return _HELP
+        from engram.agent.plain_commands import commands
 
-    def _remember(self, asker, content: str, turn: str) -> str:
-        stored = self._records.store(content, ["note"], asker, turns=[turn])
+        answers = []
+        for kind, what in commands(content):
+            if not kind:
+                answers.append(_REST if answers else _HELP)
+                break
+            try:
+                answers.append(self._answer(asker, kind, what, turn))
+            except EngramError as error:
+                answers.append(str(error))
+        return "\n".join(answers)
+
+    def _answer(self, asker, kind: str, what, turn: str) -> str:
+        if kind == "list":
+            return self._list(asker)
+        if kind == "find":
+            return self._find(asker, what, turn)
+        if kind == "remember":
+            return self._remember(asker, what, turn) if what else _REMEMBER_WHAT
+        return self._forget(asker, what.content) if what else _FORGET_WHAT
+
+    def _remember(self, asker, rule, turn: str) -> str:
+        from engram.memory.secrets import is_free
+
+        if not (rule.asked or is_free(rule.content)):
+            return _SECRET
+        more = {"type": rule.type, "source": "auto_rule", "turns": [turn]}
+        stored = self._records.store(rule.content, rule.tags, asker, **more)
         if stored.outcome == "duplicate":
             return "That is remembered already, as %s." % stored.id
-        answer = "Remembered as %s: %s" % (stored.id, snippet(content, 200))
+        answer = "Remembered as %s: %s" % (stored.id, snippet(rule.content, 200))
+        if stored.supersedes:
+            answer += "\nIt takes the place of %s (/undo takes it back)." % stored.supersedes
         if stored.similar:
             answer += "\n%s says nearly the same; forget it if it is out of date." % ", ".join(stored.similar)
         return answer
@@ -104,7 +104,7 @@ class Offline:
         if not found:
             return "Nothing to forget: " + self._recall.why_empty(wanted, asker)
         terms = set(text.terms(wanted))
-        exact = [record for record in found if terms.issubset(set(text.terms(record["content"])))]
+        exact = [record for record in found if terms.issubset(set(text.index_terms(record["content"])))]
         if len(exact) == 1:
             return self._let_go(exact[0]["id"], asker)
         lines = ["Which one? Say forget and its id:"]
@@ -118,19 +118,5 @@ class Offline:
         return "Forgot %s: %s (/undo brings it back)" % (gone, snippet(record["content"], 200))
 
 
-def _plain(said: str) -> str:
-    return said.lower().rstrip("?!. ")
-
-
 def _is_id(wanted: str) -> bool:
-    wanted = wanted.strip()
     return wanted[:1] in "mM" and wanted[1:].isdigit()
-
-
-def _after(openings: tuple, said: str):
-    """What follows the opening with which a text begins, None if it begins with none."""
-    lowered = said.lower().rstrip("?!. ") + " "
-    for opening in openings:
-        if lowered.startswith(opening):
-            return said[len(opening) :].strip()
-    return None

@@ -34,20 +34,26 @@ class Tools:
         self._clock = parts.clock
         self.mode = mode
         self._turn = 0
+        self.has_changed = False
+        """Whether a call has changed something in this turn."""
         self._pending = None
 
     def begin_turn(self) -> None:
         """Tell that the person has spoken: a confirmation counts only in a later turn than the question."""
         self._turn += 1
+        self.has_changed = False
 
     def listed(self) -> tuple:
         """The tools of the present mode."""
         return schemas.tools(self.mode)
 
-    def run(self, call, asker, turn: str) -> Done:
-        """Run one call of the model, made in the turn with the id `turn`; an EngramError is in the result."""
+    def run(self, call, asker, turn: str, only=()) -> Done:
+        """Run one call of the model, made in the turn with the id `turn`; an EngramError is in the result.
+
+        `only` are the names of the tools that may be called, all of them if it is empty.
+        """
         try:
-            tool = self._tool(call.name)
+            tool = self._tool(call.name, only)
             arguments = check.arguments(call.arguments, tool.schema)
             values, notice = getattr(self, "_" + tool.name)(arguments, asker, turn)
         except EngramError as error:
@@ -55,13 +61,15 @@ class Tools:
             if isinstance(error, ArgumentError):
                 problem["argument"] = error.argument
             return Done(text.dumps({"error": problem}), "")
+        self.has_changed = self.has_changed or bool(notice)
         return Done(_fitting(values), notice)
 
-    def _tool(self, name: str):
-        for tool in self.listed():
+    def _tool(self, name: str, only):
+        tools = [tool for tool in self.listed() if not only or tool.name in only]
+        for tool in tools:
             if tool.name == name:
                 return tool
-        names = ", ".join(tool.name for tool in self.listed())
+        names = ", ".join(tool.name for tool in tools)
         raise ArgumentError("tool", "there is no tool %s; there are %s." % (text.printable(name)[:40], names))
 
     # --- full mode
@@ -74,8 +82,8 @@ class Tools:
         if stored.outcome == "duplicate":
             return {"outcome": "duplicate", "duplicate_of": stored.id}, ""
         answer = {"outcome": "stored", "id": stored.id}
-        if "supersedes" in arguments:
-            answer["supersedes"] = arguments["supersedes"]
+        if stored.supersedes:
+            answer["supersedes"] = stored.supersedes
         if stored.similar:
             answer["similar"] = stored.similar
             answer["hint"] = "if one of these is out of date, forget it or store with supersedes."

@@ -309,6 +309,8 @@ class Commands:
         )
         for name, value in rows:
             yield "%-9s %s" % (name, value)
+        for name, told in parts.agent.after.told() if parts.agent.after else ():
+            yield "%-9s %s" % (name, told)
         if parts.network:
             yield "%-9s %s" % ("network", parts.network.told())
         if parts.recall.partial:

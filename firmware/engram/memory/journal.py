@@ -136,16 +136,17 @@ class Journal:
         log.warning("journal", "the oldest segment of turns left to make room")
         return True
 
-    def window(self, sid: str, most: int) -> list:
+    def window(self, sid: str, most: int, ahead: int = 0) -> list:
         """The seqs of the session's last turns, oldest first: at most `most` of them.
 
-        The window moves by `step(most)` turns at a time, so that the prompts of turns in a row begin alike.
+        The window moves by `step(most)` turns at a time, so that the prompts of turns in a row begin alike. With `ahead`,
+        those of them that are in the window still when so many more turns have come.
         """
         head = self._heads.get(sid)
         if head is None:
             return []
         stride = step(most)
-        over = max(0, head.turns - most)
+        over = max(0, head.turns + ahead - most)
         count = head.turns - (over + stride - 1) // stride * stride
         found = []
         for seq in self._thread(sid):
@@ -154,6 +155,12 @@ class Journal:
             found.append(seq)
         found.reverse()
         return found
+
+    def before(self, sid: str, seq: int):
+        """Yield the seqs of a session's turns before one of them, newest first."""
+        for earlier in self._thread(sid):
+            if earlier < seq:
+                yield earlier
 
     def _thread(self, sid: str):
         """The seqs of a session's turns, newest first."""
@@ -172,6 +179,15 @@ class Journal:
     def turn(self, seq: int):
         """A turn as a dict; None if it was forgotten or is not kept any more."""
         return self._store.get(seq)
+
+    def later(self, seq: int):
+        """Yield the live turns after a seq, of all sessions, oldest first, as dicts."""
+        while seq < self.newest:
+            # Those that have left make no work, however many they are.
+            seq = max(seq + 1, self._store.oldest)
+            turn = self._store.get(seq)
+            if turn is not None and "text" in turn:
+                yield turn
 
     def get(self, ref: str, asker, around: int = 0) -> list:
         """A turn and up to `around` turns before and after it in its session; NotFound if the asker sees none."""
@@ -210,12 +226,21 @@ class Journal:
         return before
 
     def search(
-        self, query: str, limit: int, asker, session: str = "", since: int = 0, until: int = 0, idfs=None, explain=False
+        self,
+        query: str,
+        limit: int,
+        asker,
+        session: str = "",
+        since: int = 0,
+        until: int = 0,
+        idfs=None,
+        explain=False,
+        skip=(),
     ):
-        """Yield (hit, turn) for at most `limit` turns, best first."""
+        """Yield (hit, turn) for at most `limit` turns, best first, without those whose seq is in `skip`."""
         labels = ("~" + session,) if session else ()
         wanted = Query(text.terms(query), labels, scope.labels(asker), since, until, self._named(query), idfs)
-        for hit in self._store.search(wanted, limit, explain):
+        for hit in self._store.search(wanted, limit, explain, skip):
             yield hit, hit.line
 
     def frequencies(self, terms) -> tuple:
@@ -239,6 +264,21 @@ class Journal:
             self._store.append([("op", "show"), ("turn", seq), ("at", self._clock.now())])
 
     # --- the whole
+
+    @property
+    def epoch(self) -> int:
+        """The random number that tells this journal from one that was reset."""
+        return self._store.epoch
+
+    @property
+    def oldest(self) -> int:
+        """The seq from which on lines are kept."""
+        return self._store.oldest
+
+    @property
+    def newest(self) -> int:
+        """The seq of the newest line, 0 if there is none."""
+        return self._store.next_seq - 1
 
     @property
     def bytes(self) -> int:

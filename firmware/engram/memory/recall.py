@@ -63,13 +63,10 @@ class Recall:
                 made_of[record["id"]] = hit.parts
         if not tags:
             turns = []
-            # What is not wanted, such as the turns of the window, must not take the places of what is.
-            wanted = _CANDIDATES + len(skip)
-            for hit, turn in self._journal.search(query, wanted, asker, "", since, until, idfs, explain):
-                if hit.number not in skip:
-                    turns.append(Item("t%d" % hit.number, turn["at"], turn["who"], "", hit.score, hit.evidence))
-                    if explain:
-                        made_of[turns[-1].id] = hit.parts
+            for hit, turn in self._journal.search(query, _CANDIDATES, asker, "", since, until, idfs, explain, skip):
+                turns.append(Item("t%d" % hit.number, turn["at"], turn["who"], "", hit.score, hit.evidence))
+                if explain:
+                    made_of[turns[-1].id] = hit.parts
             kept = _on_one_scale(kept, turns)
         kept.sort(key=lambda item: (-item.score, item.at, item.id))
         return kept

@@ -12,11 +12,15 @@ _SIMILAR = const(5)  # nearest records that a new one is compared with
 _OVERLAP = const(60)  # per cent of words in common from which a record counts as similar
 _COMPARED = const(256)  # words of each that are looked at for that: bounds the heap
 _SPARE = const(40)  # more hits are asked for than are wanted: those that have expired are passed over
-_MOST_TAGS_KEPT = const(256)  # tags whose counts are kept until a record changes: bounds the heap
-_SIGNS = b"+-#<>=*/%$&@^~|"  # of two texts with the same words, these tell C from C++
+_TAGS_KEPT = const(4096)  # bytes of tags and counts that are kept until a record changes: bounds the heap
 
-Stored = namedtuple("Stored", ("outcome", "id", "similar"))
-"""outcome "stored" or "duplicate"; the id of the new or the equal record; ids of records that say nearly the same."""
+Stored = namedtuple("Stored", ("outcome", "id", "similar", "supersedes"))
+"""outcome "stored" or "duplicate"; the id of the new record, or of the one that says the same; ids of records that say
+nearly the same; and the id of the record that the new one takes the place of, or ""."""
+
+Draft = namedtuple("Draft", ("id", "values", "similar", "same", "was"))
+"""A change that is checked and not kept yet: the id of the record that it changes, "" for a new one; its fields; ids of
+records that say nearly the same; the id of one that says the same, or ""; and the seq of the version before, or 0."""
 
 _FIELDS = (
     "content", "tags", "keywords", "type", "importance", "source", "scope", "created", "updated",
@@ -32,38 +36,53 @@ class Records:
     `leaves_room()` tells whether the flash keeps enough for what people say, which goes before.
     """
 
-    def __init__(self, store, clock, limit: int = 2000, cap: int = 720896, leaves_room=None, most: int = 2000):
+    def __init__(
+        self, store, clock, limit: int = 2000, cap: int = 720896, leaves_room=None, most: int = 2000, uses=None
+    ):
         self._store = store
         self._leaves_room = leaves_room
         self._cap = cap
         self._most = most
-        self._tags = (None, [])  # when they were counted, for whom, and the counts
+        self._tags = (None, None)  # when they were counted, for whom, and the counts
         self._clock = clock
         self._limit = limit
+        self.uses = uses
+        """Keeps how often each record was of use; None where that is not kept."""
 
     # --- writing
 
     def store(self, content: str, tags, asker=scope.OWNER, **more) -> Stored:
-        """Keep a record; it is on flash when this returns. Equal content of the same scope is not stored twice.
+        """Keep a record; it is on flash when this returns. What says the same as one of its scope is not stored twice, and
+        a fact that has changed takes the place of the old one.
 
         more: keywords, type, importance, pinned, expires (Unix seconds), supersedes (an id), source, scope, turns (ids
         of the turns that it came from).
         """
+        draft = self.draft(content, tags, asker, **more)
+        if draft.same:
+            self.used(draft.same)
+            return Stored("duplicate", draft.same, draft.similar, "")
+        return Stored("stored", self.keep((draft,))[0], draft.similar, draft.values.get("supersedes", ""))
+
+    def draft(self, content: str, tags, asker=scope.OWNER, **more) -> Draft:
+        """What store() would keep, checked and compared with its nearest."""
         values = {"content": content, "tags": tags, "scope": scope.own(asker)}
         values.update(more)
         values = self._checked(values, asker)
-        same, similar = self._nearest(values)
-        if same and "supersedes" not in values:
-            return Stored("duplicate", same, similar)
-        if self._store.count() >= self._most:
-            raise StoreFull("memory holds %d records, the most it may (records.most): forget some first." % self._most)
-        now = self._clock.now()
-        values["created"] = now
-        seq = self._append("m%d" % self._store.next_seq, values, ())
-        return Stored("stored", "m%d" % seq, similar)
+        same, changed, similar = self._nearest(values)
+        if changed and "supersedes" not in values:
+            values["supersedes"] = changed
+        values["created"] = self._clock.now()
+        return Draft("", values, similar, "" if "supersedes" in more else same, 0)
 
     def update(self, ref: str, changes: dict, asker=scope.OWNER) -> dict:
         """Write a next version of a record with some fields changed, None clears one; the version as a dict."""
+        draft = self.draft_update(ref, changes, asker)
+        self.keep((draft,))
+        return self._store.get(int(draft.id[1:]))
+
+    def draft_update(self, ref: str, changes: dict, asker=scope.OWNER) -> Draft:
+        """What update() would write, checked."""
         number, record = self._live(ref, asker)
         for name, value in changes.items():
             if name == "supersedes":
@@ -74,8 +93,25 @@ class Records:
         kept = {name: value for name, value in changes.items() if value is not None}
         record.update(self._checked(kept, asker))
         record["updated"] = self._clock.now()
-        self._append("m%d" % number, record, (("was", record["seq"]),))
-        return self._store.get(number)
+        return Draft("m%d" % number, record, [], "", record["seq"])
+
+    def keep(self, drafts, closing=()) -> list:
+        """Write drafts, and lines that tell of them, with one flush: all or none; the records' ids."""
+        if self._store.count() + sum(1 for draft in drafts if not draft.id) > self._most:
+            raise StoreFull("memory holds %d records, the most it may (records.most): forget some first." % self._most)
+        self.check_room()
+        refs = []
+        lines = []
+        for draft in drafts:
+            refs.append(draft.id or "m%d" % (self._store.next_seq + len(lines)))
+            lines.append(self._line(refs[-1], draft))
+        self._store.append(*lines, *closing)
+        return refs
+
+    def used(self, ref: str) -> None:
+        """Note that a record was of use."""
+        if self.uses:
+            self.uses.add(int(ref[1:]))
 
     def forget(self, ref: str, asker=scope.OWNER, redacts=()) -> dict:
         """Let a record leave recall at once, and the flash at the next compaction; what it was, as a dict.
@@ -107,20 +143,24 @@ class Records:
             turns += [turn for turn in (record or {}).get("turns", ()) if turn not in turns]
         return older, turns
 
-    def _append(self, ref: str, values: dict, more) -> int:
+    def check_room(self) -> None:
+        """StoreFull if a record that came now would be refused for want of room."""
         if self._store.bytes > self._cap:
             raise StoreFull("memory has no room left (records.bytes): forget something, /compact, then try again.")
         if self._leaves_room and not self._leaves_room():
             raise StoreFull("the flash is full, the rest is for messages: forget something, /compact, then try again.")
+
+    def _line(self, ref: str, draft: Draft) -> list:
         line: list = [("id", ref)]
         for name in _FIELDS:
-            value = values.get(name)
+            value = draft.values.get(name)
             if value is not None and value != _DEFAULTS.get(name) and value != []:
                 line.append((name, value))
-        line.extend(more)
+        if draft.was:
+            line.append(("was", draft.was))
         if not self._clock.known:
             line.append(("guess", True))
-        return self._store.append(line)
+        return line
 
     # --- reading
 
@@ -191,12 +231,30 @@ class Records:
         # Each turn's prompt asks for them, and counting reads the index tag by tag.
         key = (self._store.next_seq, self._store.partial, scope.labels(asker))
         if self._tags[0] != key:
-            counted = [(label[1:], count) for label, count in self._store.labels("#", scope.labels(asker))]
-            if len(counted) > _MOST_TAGS_KEPT:
-                yield from counted
-                return
-            self._tags = (key, counted)
-        yield from self._tags[1]
+            self._tags = (key, self._packed_tags(asker))
+        packed = self._tags[1]
+        if packed is None:
+            yield from self._counted_tags(asker)
+            return
+        start = 0
+        while start < len(packed):
+            end = packed.find(b"\n", start)
+            tag, _, count = packed[start:end].decode().rpartition(" ")
+            yield tag, int(count)
+            start = end + 1
+
+    def _packed_tags(self, asker):
+        """The tags with their counts as bytes, since a tuple and a text for each take ten times the heap; None if too long."""
+        packed = bytearray()
+        for tag, count in self._counted_tags(asker):
+            packed.extend(text.encode("%s %d\n" % (tag, count)))
+            if len(packed) > _TAGS_KEPT:
+                return None
+        return bytes(packed)
+
+    def _counted_tags(self, asker):
+        for label, count in self._store.labels("#", scope.labels(asker)):
+            yield label[1:], count
 
     def count(self, asker=scope.OWNER, tags=()) -> int:
         """The number of live records that the asker may see, of those that have all `tags` if given."""
@@ -246,20 +304,28 @@ class Records:
     # --- checking
 
     def _nearest(self, values: dict) -> tuple:
-        """(id of a record that says the same or None, [ids of those that say nearly the same])."""
-        words = _first_words(values["content"])
+        """(id of a record that says the same or "", id of one of which it tells the change or "", [ids of those that say
+        nearly the same])."""
+        from engram.memory.compare import CHANGED, SAME, compare
+
+        content = values["content"]
+        words = _first_words(content)
+        changed = ""
         similar = []
-        wanted = Query(text.terms(values["content"]), (), ("@" + values["scope"],), 0, 0, "", None)
+        wanted = Query(text.terms(content), (), ("@" + values["scope"],), 0, 0, "", None)
         for hit in self._store.search(wanted, _SIMILAR):
             record = hit.line
             if self.is_expired(record):
                 continue
-            if _is_same(record["content"], values["content"]):
-                return record["id"], similar
+            verdict = compare(record["content"], content)
+            if verdict == SAME:
+                return record["id"], "", similar
             others = _first_words(record["content"])
-            if len(words & others) * 100 > _OVERLAP * max(len(words), len(others)):
+            if verdict == CHANGED:
+                changed = changed or record["id"]
+            elif len(words & others) * 100 > _OVERLAP * max(len(words), len(others)):
                 similar.append(record["id"])
-        return None, similar
+        return "", changed, similar
 
     def _checked(self, values: dict, asker) -> dict:
         """The values in the form in which they are stored; ArgumentError names the first that is wrong."""
@@ -280,19 +346,6 @@ def _first_words(content: str) -> set:
         if len(words) == _COMPARED:
             break
     return words
-
-
-def _is_same(one: str, other: str) -> bool:
-    """Whether two texts have the same words in the same order, and the same signs."""
-    others = text.words(other)
-    for word in text.words(one):
-        if word != next(others, None):
-            return False
-    return next(others, None) is None and _signs(one) == _signs(other)
-
-
-def _signs(content: str) -> bytes:
-    return bytes([byte for byte in text.encode(content) if byte in _SIGNS])
 
 
 def _tag_labels(tags) -> list:

@@ -30,3 +30,9 @@ def labels(asker: Asker) -> tuple:
 def may_see(asker: Asker, scope: str) -> bool:
     """Whether what has this scope may be shown to this asker."""
     return "@" + scope in labels(asker)
+
+
+def teller(turn: dict) -> Asker:
+    """Who told a turn of the journal, as far as it says what they may see."""
+    told = turn.get("scope", ALL)
+    return Asker(turn["who"], "", True) if told == ALL else Asker(told.partition(":")[2], "", False)

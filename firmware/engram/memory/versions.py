@@ -7,11 +7,13 @@
     {"seq","op":"profile"|"note","file","old","parts","length","at","undoes","crc"}   a text file before an edit
     {"seq","op":"part","old","crc"}                                                how a long one begins
     {"seq","op":"compacted","at","crc"}                                            undo goes back to here
+    {"seq","op":"learned","journal","until","at","crc"}                            how far turns were read for facts
 
 Absent fields mean their default. `was` is the seq of the record's line before, `undoes` the seq of a line that this
 one takes back. `with` are the older records that it superseded: they go too, or come back to its history. `redacts`
 are turns that go, `restores` is a record that was superseded and is live again. `parts` lines before this one hold
-the beginning of `old`. `guess` says that the clock was not known.
+the beginning of `old`. `guess` says that the clock was not known. `learned` goes with what turns up to the seq `until` of
+the journal with that epoch gave, in one flush.
 """
 
 from engram import text
@@ -20,7 +22,12 @@ from engram.store.entry import FORGOTTEN, SUPERSEDED, Entry, no_entry
 
 
 class Versions:
-    """The owner of the records' log: it has no state."""
+    """The owner of the records' log.
+
+    learned: (epoch of the journal, seq of the last turn) up to which turns were read for facts, None if none were.
+    """
+
+    learned = None
 
     def describe(self, line: dict) -> Entry:
         """What a line means."""
@@ -39,13 +46,24 @@ class Versions:
         return Entry(number, terms(line), _labels(line), 0, line.get("created", 0), hides, (), 0)
 
     def observe(self, line: dict) -> None:
-        """Nothing is kept of a line."""
+        """Take from a line how far turns were read."""
+        if line.get("op") == "learned":
+            self.restore({"learned": [line.get("journal"), line.get("until")]})
 
-    def state(self) -> None:
-        """There is none."""
+    def state(self) -> dict:
+        """What all lines so far told."""
+        return {"learned": list(self.learned)} if self.learned else {}
 
     def restore(self, state) -> None:
-        """There is none."""
+        """Go back to such a state, to none if it is None."""
+        told = (state or {}).get("learned")
+        if told is None or _is_known(told):
+            self.learned = tuple(told) if told else None
+
+
+def _is_known(told) -> bool:
+    """Whether it has the form that this version writes."""
+    return isinstance(told, list) and len(told) == 2 and isinstance(told[0], int) and isinstance(told[1], int)
 
 
 def _number(ref: str) -> int:

@@ -160,6 +160,11 @@ class Store:
         self.ready()
         return self.log.next_seq
 
+    @property
+    def oldest(self) -> int:
+        """The seq from which on lines are kept."""
+        return self.log.oldest
+
     def append(self, *lines, urgent: bool = False, background: bool = True) -> int:
         """Append lines, each a list of (key, value) pairs, with one flush; the first one's seq. All or none count.
 
@@ -317,9 +322,11 @@ class Store:
 
         return newest(self, labels, scopes)
 
-    def live_line(self, piece, row: int):
-        """The line of a row if it is an entry's latest version and live, else None."""
+    def live_line(self, piece, row: int, skip=()):
+        """The line of a row if it is an entry's latest version and live, else None, as for a seq that is in `skip`."""
         seq, offset = self.index.locate(piece, row)
+        if seq in skip:
+            return None
         line = self.log.read(seq, offset) if seq else None
         if line is None:
             if seq:
@@ -359,8 +366,11 @@ class Store:
 
     # --- searching
 
-    def search(self, query: Query, limit: int, explain: bool = False):
-        """Yield at most `limit` hits, best first; `partial` says whether something may be missing."""
+    def search(self, query: Query, limit: int, explain: bool = False, skip=()):
+        """Yield at most `limit` hits, best first; `partial` says whether something may be missing.
+
+        Lines with a seq in `skip` are passed over unread: a long one would take much of the heap.
+        """
         from engram.store import filters
 
         self.ready()
@@ -375,7 +385,7 @@ class Store:
             if limit <= 0 or (piece is None and self.tail[2] != first):
                 # Enough; or the lines in RAM became a piece between two steps of this generator.
                 return
-            line = self.live_line(piece, row)
+            line = self.live_line(piece, row, skip)
             entry = self.describe(line) if line is not None else None
             if entry is not None and passes(entry, query.labels, query.scopes):
                 limit -= 1

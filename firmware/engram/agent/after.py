@@ -1,0 +1,59 @@
+"""What follows a turn: a rule may keep what the model did not, and facts are read in the background."""
+
+from engram.agent.background import Background
+from engram.errors import EngramError
+from engram.memory.recall import snippet
+
+
+class After:
+    """What follows the turns of an agent with a model; `parts` has tools, journal, records, learning, clock and config."""
+
+    def __init__(self, parts, model, context):
+        from engram.agent.extract import Extraction
+        from engram.agent.flush import Flush
+
+        self._parts = parts
+        self._extraction = Extraction(parts, model)
+        self._flush = Flush(parts, model, context, self._extraction)
+        quiet_ms = 1000 * parts.config.get("extract.pause_seconds")
+        self.jobs = (self._extraction, self._flush)
+        self._background = Background(self.jobs, quiet_ms)
+        self.run = self._background.run
+        self.give_way = self._background.give_way
+
+    def turn_over(self, asker, turn: str, content: str, is_answered: bool) -> str:
+        """A turn is over; a sentence on what a rule kept of it, or ""."""
+        told = self._by_rule(asker, turn, content)
+        if is_answered:
+            self._extraction.link_is_up()
+            self._flush.link_is_up()
+        self._flush.turn_over(asker, self._parts.journal.current(asker))
+        self._background.turn_over()
+        return told
+
+    def _by_rule(self, asker, turn: str, content: str) -> str:
+        """Keep what the person asked to be kept, where the model has not."""
+        config, tools = self._parts.config, self._parts.tools
+        if tools.has_changed or not config.get("rules.on") or config.get("mode") != "full":
+            return ""
+        from engram.agent import rules
+        from engram.memory.secrets import is_free
+
+        rule = rules.match(content)
+        if rule is None or rule.kind != "remember" or not (rule.asked or is_free(rule.content)):
+            return ""
+        try:
+            stored = self._parts.records.store(
+                rule.content, rule.tags, asker, type=rule.type, source="auto_rule", turns=[turn]
+            )
+        except EngramError as error:
+            return "not remembered: " + str(error)
+        if stored.outcome == "duplicate":
+            return ""
+        return "remembered %s: %s" % (stored.id, snippet(rule.content, 80))
+
+    def told(self):
+        """Yield (name, line) on how the jobs go, for /stats."""
+        for job in self.jobs:
+            for line in job.told():
+                yield job.name, line

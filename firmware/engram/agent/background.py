@@ -1,0 +1,60 @@
+"""What the model is asked while nobody waits for an answer, one job at a time. A message goes before: it breaks a job off."""
+
+import asyncio
+
+from engram.compat import const, sleep_ms, ticks_add, ticks_diff, ticks_ms
+
+_LOOK_MS = const(250)  # between two looks whether there is something to do
+_LONGEST_QUIET_MS = const(60_000)
+
+
+class Background:
+    """Runs jobs, each with is_due() and step(), once nobody has said anything for `quiet_ms`.
+
+    After a job was broken off the quiet has to last twice as long, so
+    that a lively talk does not pay for one broken call after the other.
+    """
+
+    def __init__(self, jobs, quiet_ms: int):
+        self._jobs = jobs
+        self._shortest_ms = quiet_ms
+        self._quiet_ms = quiet_ms
+        self._quiet_until = ticks_ms()
+        self._task = None
+        self._is_broken_off = False
+
+    def turn_over(self) -> None:
+        """A message was answered."""
+        self._quiet_until = ticks_add(ticks_ms(), self._quiet_ms)
+
+    async def give_way(self) -> None:
+        """Break off the job that is under way; it is done again later."""
+        if self._task and not self._is_broken_off:
+            self._is_broken_off = True
+            self._quiet_ms = min(2 * self._quiet_ms, _LONGEST_QUIET_MS)
+            self._task.cancel()
+        while self._task:
+            await sleep_ms(0)
+
+    async def run(self, is_busy) -> None:
+        """Do what is to be done, for ever; `is_busy()` tells whether a message is being answered."""
+        while True:
+            await sleep_ms(_LOOK_MS)
+            if not is_busy() and ticks_diff(self._quiet_until, ticks_ms()) <= 0:
+                await self._work()
+
+    async def _work(self) -> None:
+        for job in self._jobs:
+            if job.is_due():
+                # In a task of its own: on MicroPython, one that is cancelled within wait_for and goes on is cancelled again.
+                self._task = asyncio.create_task(job.step())
+                try:
+                    await self._task
+                    self._quiet_ms = self._shortest_ms
+                except asyncio.CancelledError:
+                    if not self._is_broken_off:
+                        raise
+                finally:
+                    self._task = None
+                    self._is_broken_off = False
+                return

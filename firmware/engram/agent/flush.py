@@ -1,0 +1,121 @@
+"""A last look at turns that are about to leave the window and were not read for facts: a silent turn, in which the model
+may keep what should last. Nobody sees what it answers. The turns stay in the journal, where they are searched.
+
+It comes before the window moves, as a job in the background. A message that comes first is not delayed by it: the turns
+have their last look later, from the journal.
+"""
+
+from engram import log
+from engram.agent import rounds
+from engram.agent.agent import Sink
+from engram.agent.pause import Pause
+from engram.compat import const
+from engram.errors import EngramError
+
+_SESSIONS = const(4)  # that may wait for their last look at once
+_KEEPING = ("memory_store", "memory_update", "memory_recall", "file_read", "file_append", "file_edit")
+
+
+class Flush:
+    """Shows turns once more before the window drops them; `parts` has learning, journal, records, tools and config."""
+
+    name = "flush"
+
+    def __init__(self, parts, model, context, extraction):
+        self._parts = parts
+        self._model = model
+        self._context = context
+        self._extraction = extraction
+        self._sessions = {}
+        self._pause = Pause("flush")
+        self.done = 0
+
+    def turn_over(self, asker, sid: str) -> None:
+        """A turn of a session is over: its window may be about to move."""
+        if self._parts.config.get("flush.on") and not (asker.group and self._parts.config.get("mode") != "full"):
+            self._sessions.pop(sid, None)
+            self._sessions[sid] = asker
+            while len(self._sessions) > _SESSIONS:
+                self._sessions.pop(next(iter(self._sessions)))
+
+    def is_due(self) -> bool:
+        """Whether there may be turns to show."""
+        return bool(self._sessions) and self._pause.is_over and not self._extraction.can_read()
+
+    def link_is_up(self) -> None:
+        """The model has answered somebody."""
+        self._pause.end()
+
+    async def step(self) -> None:
+        """Show the turns of one session that are about to go."""
+        sid, asker = next(iter(self._sessions.items()))
+        turns = self._leaving(asker, sid)
+        try:
+            if turns:
+                await self._show(asker, sid, turns)
+        except EngramError as error:
+            self._pause.begin(error)
+            return
+        self._pause.end()
+        # What was said meanwhile put the session there again.
+        if self._sessions.get(sid) is asker:
+            del self._sessions[sid]
+
+    def _leaving(self, asker, sid: str) -> list:
+        """The turns, oldest first, that are about to leave the window, or left it, unseen: at most as many as it holds."""
+        config, learning, journal = self._parts.config, self._parts.learning, self._parts.journal
+        staying = self._context.staying(asker, sid, config.get("flush.turns"))
+        seen = learning.looked().get(sid, 0)
+        if config.get("mode") == "full":
+            seen = max(seen, learning.until)
+        first = staying[0] if staying else journal.newest + 1
+        found = []
+        for seq in journal.before(sid, first):
+            if seq <= seen or len(found) == config.get("session.messages"):
+                break
+            found.append(seq)
+        found.reverse()
+        return found
+
+    async def _show(self, asker, sid: str, turns: list) -> None:
+        config = self._parts.config
+        self._parts.records.check_room()
+        prompt = self._context.last_look(asker, turns, config.get("flush.system"), config.get("flush.prompt"))
+        self._model.on_retry = None
+        keeping = _Keeping(self._parts.tools)
+        await rounds.run(self._model, keeping, config, prompt, asker, "t%d" % turns[-1], Sink(), _Unheard())
+        self._parts.learning.note_flush(sid, turns[-1])
+        self.done += 1
+        log.info("flush", "t%d to t%d had a last look" % (turns[0], turns[-1]))
+
+    def told(self):
+        """Yield lines on how it goes, for /stats."""
+        if self.done:
+            yield "%d times since the start" % self.done
+        if self._pause.why:
+            yield "it waits: " + self._pause.why
+
+
+class _Keeping:
+    """The tools with which something is kept, and no others."""
+
+    def __init__(self, tools):
+        self._tools = tools
+
+    def listed(self) -> tuple:
+        """As Tools.listed."""
+        return tuple(tool for tool in self._tools.listed() if tool.name in _KEEPING)
+
+    def run(self, call, asker, turn: str):
+        """As Tools.run."""
+        return self._tools.run(call, asker, turn, _KEEPING)
+
+
+class _Unheard:
+    """Takes an answer that nobody sees."""
+
+    async def text(self, piece: str) -> None:
+        """Let a piece go."""
+
+    def end_part(self) -> None:
+        """There are no parts."""

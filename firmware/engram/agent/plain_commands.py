@@ -1,0 +1,45 @@
+"""The plain commands of a message to a board without a model, English and Chinese: what is asked for, not what is done."""
+
+from engram.agent import rules
+from engram.compat import const
+
+_MOST = const(4)  # commands of one message
+
+_FIND = (
+    "what do you know about|what do you remember about|do you remember|remember when|search for|search|find|"
+    "你还记得|你记得|你知道|搜索|搜一下|查找|查一下|找一下"
+).encode()
+_LIST = (
+    "list|list memories|list everything|what do you know|what do you know about me|what do you remember|"
+    "what do you remember about me|列出|列出记忆|列出我的记忆|列出所有记忆|显示记忆|"
+    "你记得什么|你都记得什么|你记住了什么|你知道什么|你知道我什么|你记得我什么|关于我你知道什么|你知道关于我的什么"
+).encode()
+_REMEMBER = "remember|remember that|remember this|remember it|please remember|note that|记住|请记住|记一下".encode()
+_FORGET = "forget|forget that|forget it|please forget|忘记|忘掉|忘记吧".encode()
+
+
+def commands(content: str):
+    """Yield (kind, what) for each command of a message, in order; kind "" for what is none, which ends it.
+
+    kinds: "remember" and "forget" with a Rule, or with None where its object is missing; "find" with a query; "list".
+    """
+    said = content.strip()
+    for _ in range(_MOST):
+        rule = rules.match(said)
+        if not rule:
+            break
+        yield rule.kind, rule
+        said = rule.rest
+        if not said:
+            return
+    query = rules.after(_FIND, said)
+    if query == "" or rules.is_one_of(_LIST, said):
+        yield "list", None
+    elif query or rules.is_question(said):
+        yield "find", query or said
+    elif rules.is_one_of(_REMEMBER, said):
+        yield "remember", None
+    elif rules.is_one_of(_FORGET, said):
+        yield "forget", None
+    else:
+        yield "", None

@@ -1,0 +1,51 @@
+"""The rounds of one answer: the model is asked, the tools that it calls run, and it is asked again, until it calls no more."""
+
+from engram import text
+from engram.compat import const
+from engram.llm.types import Request, assistant, result, user
+
+_EXCHANGE_TOKENS = const(2500)  # of tool calls and their results in one turn: all of them are on the heap
+_SMALL_RESULT = const(400)  # characters: what tells of a change always fits
+
+_NO_ROOM = '{"error":{"problem":"the result does not fit any more: ask for less, or answer with what you have."}}'
+_NOW_ANSWER = "(No more tools in this turn: answer now with what you have.)"
+
+
+async def run(model, tools, config, prompt, asker, turn: str, sink, reply) -> None:
+    """Let a model answer a prompt for `asker`.
+
+    `turn` is the id of the turn that memories will name as where they came from, `reply` takes the text and is told where
+    a part of it ends, `sink` hears what else there is to tell.
+    """
+    exchanged = []
+
+    def messages():
+        yield from prompt.messages()
+        yield from exchanged
+
+    request = Request(prompt.system, messages, tools.listed(), config.get("llm.reply_tokens"))
+    left = config.get("llm.tool_rounds")
+    room = min(prompt.room, _EXCHANGE_TOKENS)
+    while True:
+        is_last = not left or room <= 0
+        if is_last:
+            # The tools stay listed: an API wants those that were called, and its cache begins with them.
+            exchanged.append(user(_NOW_ANSWER))
+        answer = await model.stream(request, reply.text)
+        if answer.stop == "length":
+            await sink.notice("the answer reached its longest length and ends here.")
+        if not answer.calls:
+            return
+        if is_last:
+            await sink.notice("the model was stopped: it called more tools than one turn may have.")
+            return
+        reply.end_part()
+        left -= 1
+        exchanged.append(assistant(answer.text, answer.calls))
+        for call in answer.calls:
+            done = tools.run(call, asker, turn)
+            if done.notice:
+                await sink.notice(done.notice)
+            fits = len(done.result) <= _SMALL_RESULT or text.tokens(done.result) <= room
+            exchanged.append(result(call, done.result if fits else _NO_ROOM))
+            room -= text.tokens(call.arguments) + text.tokens(exchanged[-1].text)

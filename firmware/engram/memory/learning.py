@@ -1,0 +1,172 @@
+"""How far the journal was read for facts, and keeping what it gave: all that a batch of turns gave or nothing, once.
+
+What turns gave is on flash with the seq up to which they were read, in one flush of the records' log. A small file has
+that seq too, for turns that gave nothing, and what was spent on the day:
+
+    memory/learning.json    {"epoch","until","day","calls","tokens","flushed":{"s1":seq,..}}
+
+`epoch` is the journal's, so that a journal that was reset is read from its beginning; `flushed` has, of sessions whose
+window dropped turns that were not read, the seq up to which the model was given a last look at them.
+"""
+
+from collections import namedtuple
+
+from engram import files, log, text
+from engram.compat import const
+from engram.errors import StoreError
+
+_FILE = "/learning.json"
+_LARGEST = const(4096)  # bytes of the file
+_DAY = const(86400)
+_BATCH_CHARS = const(6000)  # of the texts of one batch: they stand in one prompt
+_MOST_FLUSHED = const(64)  # sessions: as many as session.live allows
+
+Batch = namedtuple("Batch", ("turns", "until"))
+"""What people said in one session, as turns, and the seq up to which the journal is then read."""
+
+
+class Learning:
+    """The state of learning from turns on a board; `folder` is where the file is, `versions` the owner of the records."""
+
+    def __init__(self, folder: str, versions, records, journal, clock):
+        self._path = folder + _FILE
+        self._versions = versions
+        self._records = records
+        self._journal = journal
+        self._clock = clock
+        self.until = 0
+        self._day = self.calls = self.tokens = 0
+        self._flushed = {}
+
+    def open(self) -> None:
+        """Read how far it went. A board that knows nothing of it begins with what is said from now on."""
+        told = self._read()
+        epoch = self._journal.epoch
+        self._day, self.calls, self.tokens = told.get("day", 0), told.get("calls", 0), told.get("tokens", 0)
+        known = []
+        if told.get("epoch") == epoch:
+            known.append(told["until"])
+            self._flushed = told["flushed"]
+        if self._versions.learned and self._versions.learned[0] == epoch:
+            known.append(self._versions.learned[1])
+        if known:
+            self.until = min(max(known), self._journal.newest)
+            return
+        # With another epoch the journal was reset: all of it is new.
+        self.until = 0 if told or self._versions.learned else self._journal.newest
+        self._save()
+
+    def _read(self) -> dict:
+        if files.size(self._path) < 0:
+            return {}
+        try:
+            told: dict = text.loads(files.read(self._path, _LARGEST))  # type: ignore
+            if _is_known(told):
+                return told
+        except (StoreError, ValueError):
+            pass
+        log.warning("learning", "learning.json is damaged and is made anew")
+        return {}
+
+    def _save(self) -> None:
+        values = {"epoch": self._journal.epoch, "until": self.until, "day": self._day}
+        values.update({"calls": self.calls, "tokens": self.tokens, "flushed": self._flushed})
+        try:
+            files.write(self._path, text.dumps(values))
+        except StoreError as error:
+            # What it gave is on flash: at worst, turns that gave nothing are read once more.
+            log.warning("learning", str(error))
+
+    # --- what is next
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether there are lines in the journal that were not read."""
+        return self.until < self._journal.newest
+
+    def waiting(self) -> int:
+        """The number of messages that were not read yet."""
+        return sum(1 for turn in self._journal.later(self.until) if _is_said(turn))
+
+    def batch(self, most: int) -> Batch:
+        """The next messages of one session, at most `most`."""
+        turns = []
+        until = self.until
+        room = _BATCH_CHARS
+        for turn in self._journal.later(self.until):
+            if _is_said(turn):
+                room -= len(turn["text"])
+                if turns and (len(turns) == most or room < 0 or turn["sid"] != turns[0]["sid"]):
+                    return Batch(turns, until)
+                turns.append(turn)
+            until = turn["seq"]
+        # All that follows is no turn.
+        return Batch(turns, self._journal.newest)
+
+    def missed(self) -> int:
+        """How many lines left the journal before they were read; the reading goes on behind them."""
+        gone = self._journal.oldest - 1 - self.until
+        if gone <= 0:
+            return 0
+        self.until = self._journal.oldest - 1
+        return gone
+
+    # --- what came of it
+
+    def spend(self, tokens: int) -> None:
+        """Count a call of the model for today."""
+        self._turn_day()
+        self.calls += 1
+        self.tokens += tokens
+
+    def correct(self, tokens: int) -> None:
+        """The last call took so many tokens more than were counted."""
+        self.tokens += tokens
+
+    def spent(self) -> tuple:
+        """(calls, tokens) of today."""
+        self._turn_day()
+        return self.calls, self.tokens
+
+    def _turn_day(self) -> None:
+        today = (self._clock.now() + self._clock.zone_minutes * 60) // _DAY
+        if today != self._day:
+            self._day, self.calls, self.tokens = today, 0, 0
+
+    def pass_over(self, until: int) -> None:
+        """There is nothing to read up to a seq: that is seen again after a restart, and needs no write."""
+        self.until = until
+
+    def keep(self, drafts, until: int) -> list:
+        """Keep what turns up to a seq gave; the ids of the records."""
+        refs = []
+        if drafts:
+            told = [("op", "learned"), ("journal", self._journal.epoch), ("until", until), ("at", self._clock.now())]
+            refs = self._records.keep(drafts, (told,))
+        self.until = until
+        self._save()
+        return refs
+
+    def looked(self) -> dict:
+        """Of sessions, the seq up to which their turns had a last look before the window dropped them."""
+        return self._flushed
+
+    def note_flush(self, sid: str, seq: int) -> None:
+        """The model had its last look at a session's turns up to a seq."""
+        self._flushed[sid] = seq
+        while len(self._flushed) > _MOST_FLUSHED:
+            del self._flushed[min(self._flushed, key=lambda key: self._flushed[key])]
+        self._save()
+
+
+def _is_said(turn: dict) -> bool:
+    """Whether a turn is what a person said to the agent."""
+    return turn["role"] == "user" and "command" not in turn
+
+
+def _is_known(told) -> bool:
+    """Whether the file has the form that this version writes."""
+    if not isinstance(told, dict) or not isinstance(told.get("flushed"), dict):
+        return False
+    numbers = [told.get(name) for name in ("epoch", "until", "day", "calls", "tokens")]
+    return all(isinstance(number, int) for number in numbers + list(told["flushed"].values()))

@@ -1,0 +1,53 @@
+"""The power fails while facts are kept that were found in turns: each is there once, and no turn is read again or left out."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from cuts import Story, find_state, sample, shared_story
+from expected import ROOMS, Operation
+
+ROUNDS = 12
+EVERY = 20
+
+
+def _operations() -> list[Operation]:
+    """Turns, after each few of which the journal is read: it gives several facts, one, or none."""
+    operations: list[Operation] = []
+    for number in range(ROUNDS):
+        room = ROOMS[number % 2]
+        for role in ("user", "assistant"):
+            text = f"k{number}z said by the {role} " + "about one thing or another " * (number % 5)
+            operations.append({"do": "turn", "who": "ann", "room": room, "role": role, "text": text})
+        facts = [f"k{number}f{fact}z is what Ann{number}{fact} has" for fact in range(number % 3)]
+        operations.append({"do": "learn", "facts": facts})
+        if number % 4 == 3:
+            operations.append({"do": "flush", "of": len(operations) - 3})
+            operations.append({"do": "compact", "what": "records"})
+    return operations
+
+
+@pytest.fixture(scope="module")
+def learning_story(tmp_path_factory: pytest.TempPathFactory, blank: bytes) -> Story:
+    """The script, played and traced once for all workers."""
+    own = tmp_path_factory.getbasetemp()
+    folder = own.parent / "learning-story" if "PYTEST_XDIST_WORKER" in os.environ else own / "learning-story"
+    return shared_story(folder, _operations(), blank)
+
+
+def _try(story: Story, cuts: list, place: Path) -> None:
+    for cut, image in story.images(cuts):
+        try:
+            find_state(place, image, story.allowed(cut))
+        except (Exception, pytest.fail.Exception) as error:
+            raise AssertionError(f"{cut}: {error}") from error
+
+
+def test_at_one_in_twenty_changes_a_cut_reads_nothing_twice(learning_story: Story, place: Path):
+    _try(learning_story, sample(learning_story, EVERY), place)
+
+
+@pytest.mark.soak
+def test_at_every_change_a_cut_reads_nothing_twice(learning_story: Story, place: Path):
+    _try(learning_story, learning_story.cuts(), place)

@@ -1,0 +1,103 @@
+"""Jobs in the background wait for quiet, and give way to whoever says something."""
+
+import asyncio
+
+from engram.agent.background import Background
+from engram.compat import sleep_ms
+from learners import add, contents, facts, learner, tell, until
+
+SISTER = "The user's sister Anna lives in Bonn"
+
+
+class Job:
+    """A job that takes as long as the test wants."""
+
+    def __init__(self):
+        self.order = []
+        self.release = asyncio.Event()
+
+    def is_due(self):
+        return "done" not in self.order
+
+    async def step(self):
+        self.order.append("begins")
+        try:
+            await self.release.wait()
+            self.order.append("done")
+        finally:
+            self.order.append("ends")
+
+
+async def running(job, is_busy=lambda: False, quiet_ms=0):
+    background = Background((job,), quiet_ms)
+    return background, asyncio.create_task(background.run(is_busy))
+
+
+async def test_what_is_due_is_done():
+    job = Job()
+    job.release.set()
+    _, task = await running(job)
+    await until(lambda: job.order == ["begins", "done", "ends"])
+    task.cancel()
+
+
+async def test_nothing_begins_while_a_message_is_answered():
+    job = Job()
+    _, task = await running(job, is_busy=lambda: True)
+    await sleep_ms(600)
+    assert job.order == []
+    task.cancel()
+
+
+async def test_it_gives_way_at_once_and_goes_on_later():
+    job = Job()
+    background, task = await running(job)
+    await until(lambda: job.order == ["begins"])
+    await background.give_way()
+    assert job.order == ["begins", "ends"]
+    job.release.set()
+    await until(lambda: job.order == ["begins", "ends", "begins", "done", "ends"])
+    task.cancel()
+
+
+async def test_to_give_way_costs_nothing_when_nothing_is_done():
+    background, task = await running(Job(), is_busy=lambda: True)
+    await background.give_way()
+    task.cancel()
+
+
+async def test_ending_it_ends_the_job():
+    job = Job()
+    _, task = await running(job)
+    await until(lambda: job.order == ["begins"])
+    task.cancel()
+    try:
+        await task
+    except asyncio.CancelledError:
+        job.order.append("cancelled")
+    assert job.order == ["begins", "ends", "cancelled"]
+
+
+async def test_a_message_breaks_the_reading_off_and_is_answered_first():
+    order = []
+
+    board = learner("nice", "second", facts(add("t3", SISTER), add("t5", "The user's bike is green")))
+    asked = board.agent.model.stream
+
+    async def stream(request, on_text):
+        if not request.tools and order == []:
+            order.append("facts asked for")
+            await asyncio.sleep(60)
+        order.append("reply" if request.tools else "facts")
+        return await asked(request, on_text)
+
+    board.agent.model.stream = stream
+    task = asyncio.create_task(board.agent.after.run(board.agent.is_busy))
+    await tell(board, "my sister Anna lives in Bonn")
+    order.clear()
+    await until(lambda: order == ["facts asked for"])
+    await tell(board, "my bike is green")
+    assert order == ["facts asked for", "reply"]
+    await until(lambda: not board.learning.is_behind)
+    task.cancel()
+    assert order == ["facts asked for", "reply", "facts"] and len(contents(board)) == 2

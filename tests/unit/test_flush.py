@@ -1,0 +1,118 @@
+"""The flush: turns that are about to leave the window unread have a last look, in which the model keeps what should last."""
+
+from board import ROOM
+from engram.errors import ModelUnavailable
+from engram.llm.types import Call
+from engram.memory.scope import OWNER
+from learners import contents, learner, read, tell, told
+
+STORE = Call("1", "memory_store", '{"content":"The bike is green","tags":["bike"]}')
+
+
+def board_with(*steps, **settings):
+    """A board whose window has four turns and whose facts are not read by themselves."""
+    return learner(*steps, session_messages=4, extract_on=settings.pop("extract_on", False), **settings)
+
+
+async def talk(board, count, asker=OWNER):
+    """So many turns, each with what follows it."""
+    for number in range(count):
+        await tell(board, "message number %d" % number, asker)
+        await read(board)
+
+
+async def test_turns_have_a_last_look_before_they_leave():
+    board = board_with("a", "b", "NO_REPLY", "c")
+    await talk(board, 3)
+    look, answer = board.agent.model.requests[2:4]
+    assert "message number 0" in look[-3] and "NO_REPLY" in look[-1]
+    assert "message number 0" not in answer
+
+
+async def test_the_model_keeps_what_should_last_and_nobody_hears_of_it():
+    board = board_with("a", "b", [STORE], "NO_REPLY", "c")
+    await talk(board, 2)
+    assert contents(board) == ["The bike is green"]
+    assert [turn["text"] for turn in board.journal.later(0)] == ["message number 0", "a", "message number 1", "b"]
+
+
+async def test_what_is_kept_names_the_turns_it_came_from():
+    board = board_with("a", "b", [STORE], "NO_REPLY")
+    await talk(board, 2)
+    (record,) = board.records.newest(OWNER)
+    assert record["turns"] == ["t4"]
+
+
+async def test_turns_have_it_once():
+    board = board_with("a", "b", "NO_REPLY")
+    await talk(board, 2)
+    await read(board)
+    board.agent.after.jobs[1].turn_over(OWNER, board.journal.current(OWNER))
+    await read(board)
+    assert board.agent.model.asked == 3
+
+
+async def test_turns_have_it_once_although_the_power_goes():
+    board = board_with("a", "b", "NO_REPLY")
+    await talk(board, 2)
+    model = board.agent.model
+    board.restart()
+    board.learn(model, session_messages=4, extract_on=False)
+    board.agent.after.jobs[1].turn_over(OWNER, board.journal.current(OWNER))
+    await read(board)
+    assert model.asked == 3
+
+
+async def test_turns_that_were_read_for_facts_need_none():
+    board = board_with(*["ok", "[]"] * 4, extract_on=True)
+    await talk(board, 4)
+    assert board.agent.model.asked == 8
+
+
+async def test_a_model_that_is_away_gets_them_later():
+    board = board_with("a", "b", ModelUnavailable("the link is down"), "c", "NO_REPLY", "NO_REPLY")
+    await talk(board, 2)
+    assert "it waits: the link is down" in told(board)
+    await talk(board, 1)
+    assert "message number 0" in "".join(board.agent.model.requests[4])
+
+
+async def test_only_tools_that_keep_are_at_hand():
+    forget = Call("1", "memory_forget", '{"id":"m1"}')
+    board = board_with("a", "b", [forget], "NO_REPLY")
+    board.records.store("The bike is green", ["bike"])
+    await talk(board, 2)
+    assert len(contents(board)) == 1
+
+
+async def test_notes_are_kept_in_lightweight_mode():
+    append = Call("1", "file_append", '{"file":"MEMORY.md","text":"- the bike is green"}')
+    board = board_with("a", "b", [append], "NO_REPLY", mode="lightweight")
+    await talk(board, 2)
+    assert "the bike is green" in board.notes.text("MEMORY.md")
+
+
+async def test_a_group_has_none_in_lightweight_mode():
+    board = board_with("a", "b", mode="lightweight")
+    await talk(board, 2, ROOM)
+    assert board.agent.model.asked == 2
+
+
+async def test_it_can_be_switched_off():
+    board = board_with("a", "b", flush_on=False)
+    await talk(board, 2)
+    assert board.agent.model.asked == 2
+
+
+async def test_its_words_are_settings():
+    board = board_with("a", "b", "NO_REPLY", flush_system="Be brief.", flush_prompt="Keep it?")
+    await talk(board, 2)
+    look = board.agent.model.requests[2]
+    assert "Be brief." in look and look[-1] == "Keep it?"
+
+
+async def test_a_full_memory_skips_it_and_says_so():
+    board = board_with("a", "b")
+    board.records._cap = 0
+    await talk(board, 2)
+    assert "memory has no room left" in told(board) and board.agent.model.asked == 2
