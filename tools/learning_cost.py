@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import get_micropython
@@ -57,7 +58,9 @@ def talk(said: list[str], server: Serving, folder: Path, one_by_one: bool) -> tu
         "PYTHONPATH": str(ROOT / "host"),
     }
     command = [sys.executable, "-m", "engram_host.sim"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=environment, text=True) as board:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=environment, text=True
+    ) as board:
         assert board.stdin is not None
         for number, text in enumerate(said):
             board.stdin.write(text + "\n")
@@ -67,25 +70,30 @@ def talk(said: list[str], server: Serving, folder: Path, one_by_one: bool) -> tu
                 _wait(server, lambda number=number: f"[t{3 + 2 * number} " in _last_reading(server))
         _wait(server, lambda: f"[t{3 + 2 * (len(said) - 1)} " in _last_reading(server))
         board.stdin.close()
-    readings = [request for request in server.requests if not request.body.get("tools")]
-    replies = [request for request in server.requests if request.body.get("tools")]
+    readings, replies = _requests(server)
     return len(readings), _tokens(readings), _tokens(replies)
 
 
+def _requests(server: Serving) -> tuple[list[bytes], list[bytes]]:
+    """The requests for facts, and those for replies, which offer tools."""
+    sent = [request.raw for request in server.requests]
+    return [raw for raw in sent if b'"tools":' not in raw], [raw for raw in sent if b'"tools":' in raw]
+
+
 def _replies(server: Serving) -> int:
-    return sum(1 for request in server.requests if request.body.get("tools"))
+    return len(_requests(server)[1])
 
 
 def _last_reading(server: Serving) -> str:
-    readings = [request for request in server.requests if not request.body.get("tools")]
-    return json.dumps(readings[-1].body, ensure_ascii=False) if readings else ""
+    readings = _requests(server)[0]
+    return readings[-1].decode() if readings else ""
 
 
-def _tokens(requests) -> int:
-    return sum(len(request.raw) // 4 for request in requests)
+def _tokens(requests: list[bytes]) -> int:
+    return sum(len(raw) // 4 for raw in requests)
 
 
-def _wait(server: Serving, condition) -> None:
+def _wait(server: Serving, condition: Callable[[], bool]) -> None:
     deadline = time.monotonic() + SECONDS
     while not condition():
         if time.monotonic() > deadline:
@@ -95,7 +103,7 @@ def _wait(server: Serving, condition) -> None:
 
 def main() -> int:
     """Measure both ways and print them."""
-    get_micropython.main()
+    get_micropython.main([])
     said = messages(Path(sys.argv[1]) if len(sys.argv) > 1 else SETS)
     for how, one_by_one in (("each message by itself", True), ("messages that come fast", False)):
         with tempfile.TemporaryDirectory() as folder, serving(rules(said)) as server:

@@ -13,6 +13,8 @@ except ImportError:
         return value
 
 
+_SMALL_HEAP = const(262144)  # bytes: less than a chip with PSRAM has
+
 if hasattr(time, "ticks_ms"):
     ticks_ms = time.ticks_ms  # pyright: ignore
     ticks_diff = time.ticks_diff  # pyright: ignore
@@ -73,6 +75,13 @@ def print_trace(error) -> None:
     show = getattr(sys, "print_exception", None)
     if show:
         show(error)
+
+
+def let_go(names) -> None:
+    """Forget modules where the heap is small; elsewhere they stay, and need not be loaded again."""
+    if 0 <= heap_free() < _SMALL_HEAP - heap_used():
+        for name in names:
+            forget(name)
 
 
 def forget(name: str) -> None:

@@ -1,8 +1,11 @@
 """What follows a turn: a rule may keep what the model did not, and facts are read in the background."""
 
 from engram.agent.background import Background
+from engram.compat import let_go
 from engram.errors import EngramError
 from engram.memory.recall import snippet
+
+_MODULES = ("engram.agent.rules", "engram.memory.secrets")
 
 
 class After:
@@ -36,6 +39,12 @@ class After:
         config, tools = self._parts.config, self._parts.tools
         if tools.has_changed or not config.get("rules.on") or config.get("mode") != "full":
             return ""
+        try:
+            return self._kept_by_rule(asker, turn, content)
+        finally:
+            let_go(_MODULES)
+
+    def _kept_by_rule(self, asker, turn: str, content: str) -> str:
         from engram.agent import rules
         from engram.memory.secrets import is_free
 

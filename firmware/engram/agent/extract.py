@@ -6,17 +6,20 @@ operation is checked, compared with what is known, and refused with a reason if 
 """
 
 from engram import log, text
-from engram.agent import operations
-from engram.agent.extract_prompt import Asking
 from engram.agent.pause import Pause
-from engram.compat import const
-from engram.errors import ArgumentError, EngramError, ModelGarbled, ModelRefused, NotFound
-from engram.memory import scope
+from engram.compat import const, let_go
+from engram.errors import ArgumentError, EngramError, ModelGarbled, ModelRefused
 
 _ATTEMPTS = const(3)  # with which a model may give no answer that can be read, before the messages are passed over
-_SHORT = const(8)  # words of an answer such as "yes, that is right"
 _NOTED = const(6)  # refusals that /stats shows
 _UNREADABLE = (400, 413, 422)  # the service refuses these messages, not us
+_MODULES = (  # the code of one batch
+    "engram.agent.reading",
+    "engram.agent.extract_prompt",
+    "engram.agent.operations",
+    "engram.agent.rules",
+    "engram.memory.secrets",
+)
 
 _SMALL_TALK = (
     "hi hello hey thanks thank you ok okay bye goodbye good morning evening night cool nice great lol haha please "
@@ -76,6 +79,8 @@ class Extraction:
         else:
             self._pause.end()
             self._attempts = 0
+        finally:
+            let_go(_MODULES)
 
     async def _step(self) -> None:
         learning = self._learning
@@ -90,13 +95,12 @@ class Extraction:
             learning.pass_over(batch.until)
             return
         self._parts.records.check_room()
-        asker = scope.teller(turns[0])
-        asking = Asking(self._parts, turns, asker)
-        for seq in asking.cut:
-            log.info("learning", "only the beginning of t%d was read for facts: it is long" % seq)
+        from engram.agent.reading import Reading
+
+        reading = Reading(self._parts, turns)
         try:
-            answer = await self._ask(asking)
-            elements = operations.read(answer)
+            answer = await self._ask(reading)
+            elements = reading.elements(answer)
         except (ArgumentError, ModelGarbled, ModelRefused) as error:
             if isinstance(error, ModelRefused) and error.status not in _UNREADABLE:
                 raise
@@ -107,95 +111,28 @@ class Extraction:
             self.lost += len(turns)
             log.warning("learning", "%s: no answer that could be read in %d attempts" % (_named(turns), _ATTEMPTS))
             elements = []
-        drafts = self._drafts(elements, turns, asking, asker)
+        drafts = reading.drafts(elements)
+        for problem in reading.refused:
+            self._note(turns, problem)
         self.stored += len(learning.keep(drafts, batch.until))
         self.read += len(turns)
 
-    async def _ask(self, asking) -> bytes:
-        config = self._parts.config
+    async def _ask(self, reading) -> bytes:
         answer = bytearray()
 
         async def collect(piece: str) -> None:
             answer.extend(piece.encode())
-            if len(answer) > operations.MOST_BYTES:
-                raise ModelGarbled("the list of facts is longer than %d bytes" % operations.MOST_BYTES)
+            if len(answer) > reading.most_bytes:
+                raise ModelGarbled("the list of facts is longer than %d bytes" % reading.most_bytes)
 
         # Counted before: a call that a new message breaks off was one too.
-        asked = asking.tokens()
+        asked = reading.tokens()
         self._learning.spend(asked)
         self._model.on_retry = None
-        request = asking.request(config.get("extract.facts"), config.get("extract.reply_tokens"))
-        reply = await self._model.stream(request, collect)
+        reply = await self._model.stream(reading.request(), collect)
         used = reply.usage[0] + reply.usage[1]
         self._learning.correct(used - asked if min(reply.usage[:2]) >= 0 else text.tokens(reply.text))
         return bytes(answer)
-
-    # --- what the model proposes
-
-    def _drafts(self, elements: list, turns: list, asking, asker) -> list:
-        """What is to be kept of a model's operations."""
-        drafts = []
-        left = {"t%d" % turn["seq"]: self._parts.config.get("extract.facts") for turn in turns}
-        said = _Said(turns, asking)
-        for element in elements:
-            try:
-                wanted = operations.check(element, left, asking.known)
-                if wanted is None:
-                    continue
-                # Taken back or forgotten since: nothing is learned from it.
-                self._parts.journal.get(wanted.turn, asker)
-                if not left[wanted.turn]:
-                    raise ArgumentError("answer", "has more facts than a message may give.")
-                said.check(wanted.values["content"])
-                draft = self._draft(wanted, asker)
-                if draft is None or self._is_told(draft, drafts):
-                    continue
-            except (ArgumentError, NotFound) as error:
-                self._note(turns, str(error))
-                continue
-            left[wanted.turn] -= 1
-            drafts.append(draft)
-        return drafts
-
-    def _draft(self, wanted, asker):
-        """An operation as a change of the records, None if they have it."""
-        records = self._parts.records
-        values = dict(wanted.values)
-        if wanted.kind == "update":
-            return records.draft_update(wanted.id, values, asker)
-        values["source"], values["turns"] = "auto_llm", [wanted.turn]
-        content, tags = values.pop("content"), values.pop("tags", ())
-        if wanted.kind == "supersede":
-            return records.draft(
-                content, tags or records.get(wanted.id, asker)["tags"], asker, supersedes=wanted.id, **values
-            )
-        draft = records.draft(content, tags, asker, **values)
-        if draft.same:
-            records.used(draft.same)
-            return None
-        for ref in draft.similar:
-            record = records.get(ref, asker)
-            if record.get("source") == "auto_rule" and wanted.turn in record.get("turns", ()):
-                # A rule kept the same words of the same message: the model's wording takes their place.
-                values.update({"content": content, "tags": tags})
-                return records.draft_update(ref, values, asker)
-        return draft
-
-    def _is_told(self, draft, drafts: list) -> bool:
-        """Whether an answer says so already; what it says otherwise gives way to what it says later."""
-        from engram.memory.compare import CHANGED, SAME, compare
-
-        for place, earlier in enumerate(drafts):
-            changed = draft.id or draft.values.get("supersedes")
-            if changed and changed in (earlier.id, earlier.values.get("supersedes")):
-                raise ArgumentError("id", "is changed twice in one answer.")
-            verdict = compare(earlier.values["content"], draft.values["content"])
-            if verdict == SAME:
-                return True
-            if verdict == CHANGED and not earlier.id and not draft.id and "supersedes" not in earlier.values:
-                drafts.pop(place)
-                return False
-        return False
 
     # --- what is told
 
@@ -232,38 +169,6 @@ class Extraction:
         if self._spent_up():
             return "the day's calls or tokens are spent (extract.calls_a_day, extract.tokens_a_day)"
         return self._pause.why
-
-
-class _Said:
-    """What people said in a batch, against which a proposed fact is held."""
-
-    def __init__(self, turns: list, asking):
-        self._turns = turns
-        self._terms = set()
-        for turn in turns:
-            found = set(text.terms(turn["text"]))
-            self._terms |= found
-            if len(found) < _SHORT:
-                self._terms |= set(text.terms(asking.before(turn)))
-
-    def check(self, content: str) -> None:
-        """ArgumentError if a fact has nothing of what was said, or a secret that the person did not ask to be kept."""
-        from engram.memory.secrets import secrets
-
-        if self._terms.isdisjoint(text.terms(content)):
-            raise ArgumentError("content", "has no word of what the person said.")
-        for piece in secrets(content):
-            if not self._was_asked_for(piece):
-                raise ArgumentError("content", "holds what looks like a secret; people have to ask for it to be kept.")
-
-    def _was_asked_for(self, piece: str) -> bool:
-        from engram.agent import rules
-
-        for turn in self._turns:
-            rule = rules.match(turn["text"])
-            if rule and rule.kind == "remember" and rule.asked and piece in rule.content:
-                return True
-        return False
 
 
 def _named(turns: list) -> str:

@@ -15,19 +15,22 @@ What differs is never looked for by how much of two texts is alike, so the lengt
 """
 
 from engram.compat import const
-from engram.memory.fact import Fact, is_ordinary
+from engram.memory.fact import Fact
 from engram.memory.fact_change import difference, takes_place
 from engram.memory.fact_numbers import is_number
+from engram.memory.fact_order import is_ordinary
 from engram.memory.fact_tokens import stem
 from engram.utf8 import encode
+from engram.words import words
 
 SAME = "same"
 CHANGED = "changed"
 DIFFERENT = "different"
 
 LONGEST = const(400)
-"""Characters of a text up to which it is taken apart; a longer one is the same only as itself. Bounds time and heap."""
+"""Characters of a text up to which it is taken apart; of longer ones only the words are compared. Bounds time and heap."""
 
+_SIGNS = b"+-#<>=*/%$&@^~|"  # of two texts with the same words, these tell C from C++
 _LINKS = (b"U", b"and", b"@ba", b"@from", b"@of")
 _WISHES = (b"&like", b"&hate", b"&want", b"&hope", b"&plan")
 _CASED = b" #password #ssid #code #id #pin #nickname #username #handle #branch "  # what is told apart by capitals
@@ -38,7 +41,7 @@ def compare(old: str, new: str) -> str:
     if old == new:
         return SAME
     if len(old) > LONGEST or len(new) > LONGEST:
-        return DIFFERENT
+        return SAME if _has_same_words(old, new) else DIFFERENT
     return verdict(Fact(old), Fact(new))
 
 
@@ -75,6 +78,19 @@ def _has_same_capitals(one: Fact, other: Fact) -> bool:
         if at >= 0 and text[at : at + len(token)] not in others:
             return False
     return True
+
+
+def _has_same_words(one: str, other: str) -> bool:
+    """Whether two texts have the same words in the same order, and the same signs."""
+    others = words(other)
+    for word in words(one):
+        if word != next(others, None):
+            return False
+    return next(others, None) is None and _signs(one) == _signs(other)
+
+
+def _signs(text: str) -> bytes:
+    return bytes([byte for byte in encode(text) if byte in _SIGNS])
 
 
 # --- denied

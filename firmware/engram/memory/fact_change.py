@@ -1,7 +1,8 @@
 """Whether a fact takes the place of another: both are the value of something that has but one."""
 
-from engram.memory.fact import Fact, is_ordinary
+from engram.memory.fact import Fact
 from engram.memory.fact_numbers import is_number
+from engram.memory.fact_order import has, is_ordinary
 from engram.utf8 import encode
 
 _LINKS = (b"#start", b"will")  # "the meeting is at 3", "starts at 3", "will be at 3"
@@ -20,29 +21,29 @@ _CHINESE_ATTRIBUTES = "号率度量数费价额值期址码型式".encode()  # n
 
 # Of these somebody may have more than one.
 _RELATIVES = (
-    " friend brother sister son daughter child cousin uncle aunt colleague neighbor classmate mother father parent grandma "
-    "grandpa 朋友 哥哥 姐姐 弟弟 妹妹 儿子 女儿 同事 邻居 同学 叔叔 阿姨 爷爷 奶奶 外公 外婆 孩子 "
+    " friend brother sister son daughter child cousin uncle aunt colleague neighbor classmate mother father parent "
+    "grandma grandpa 朋友 哥哥 姐姐 弟弟 妹妹 儿子 女儿 同事 邻居 同学 叔叔 阿姨 爷爷 奶奶 外公 外婆 孩子 "
 ).encode()
 
 # Words of which only one can hold at a time, in groups.
 _EXCLUSIVE = (
-    "| red blue green yellow black white brown gray orange purple pink silver gold "
-    "| 红色 蓝色 绿色 黄色 黑色 白色 灰色 橙色 紫色 粉色 棕色 银色 金色 "
-    "| on off &drive | open closed shut | up down | enabled disabled enable disable | active inactive | true false | yes no "
-    "| locked unlocked | online offline | full empty | hot warm cool cold | high low medium normal | left right | dark light "
-    "| metric imperial | celsius fahrenheit | public private | single married divorced engaged widowed | working broken fixed "
-    "| pending running paused failed successful finished completed done shipped | tab space | small medium large "
-    "| daily weekly monthly | window aisle | clean dirty | short long detailed brief | formal informal casual "
-    "| manual automatic | english german french spanish italian chinese japanese | summer winter spring autumn | male female "
-    "| morning afternoon evening night | weak strong | slow fast | loud quiet | good bad | easy hard | new old | cheap "
-    "expensive | wet dry | free occupied vacant | mandatory optional | 启用 禁用 | 在线 离线 | 满 空 | 高 低 正常 "
-    "| 左 右 | 深色 浅色 | 公开 私有 | 单身 已婚 结婚 离婚 未婚 | 英文 中文 | 空闲 占用 | "
+    "| red blue green yellow black white brown gray orange purple pink silver gold | 红色 蓝色 绿色 黄色 黑色 白色 "
+    "灰色 橙色 紫色 粉色 棕色 银色 金色 | on off &drive | open closed shut | up down | enabled disabled enable "
+    "disable | active inactive | true false | yes no | locked unlocked | online offline | full empty | hot warm cool "
+    "cold | high low medium normal | left right | dark light | metric imperial | celsius fahrenheit | public private "
+    "| single married divorced engaged widowed | working broken fixed | pending running paused failed successful "
+    "finished completed done shipped | tab space | small medium large | daily weekly monthly | window aisle | clean "
+    "dirty | short long detailed brief | formal informal casual | manual automatic | english german french spanish "
+    "italian chinese japanese | summer winter spring autumn | male female | morning afternoon evening night | weak "
+    "strong | slow fast | loud quiet | good bad | easy hard | new old | cheap expensive | wet dry | free occupied "
+    "vacant | mandatory optional | 启用 禁用 | 在线 离线 | 满 空 | 高 低 正常 | 左 右 | 深色 浅色 | 公开 私有 | 单身 "
+    "已婚 结婚 离婚 未婚 | 英文 中文 | 空闲 占用 | "
 ).encode()
 
 
 def takes_place(old: Fact, new: Fact) -> bool:
     """Whether both say what the value of one thing is, and not the same."""
-    if old.is_one_of and new.is_one_of or _key(old) != _key(new):
+    if (old.is_one_of and new.is_one_of) or _key(old) != _key(new):
         return False
     if old.predicate != new.predicate:
         return old.rest == new.rest and {old.predicate, new.predicate} == {b"&like", b"&hate"}
@@ -77,7 +78,7 @@ def _holds_one(fact: Fact) -> bool:
         return True
     if last[:1] == b"J" and fact.is_owned and not fact.is_turned:  # "her teacher is"
         return True
-    return any([token[:1] == b"#" for token in fact.subject])
+    return has(fact.subject, b"#")
 
 
 # --- days and times
@@ -127,11 +128,9 @@ def _has_another_value(old: Fact, new: Fact) -> bool:
     is_word = len(gone) == len(come) == 1
     if is_word and new.predicate in (b"=", b"", b"&use") and _excludes(gone[0], come[0]):
         return True
-    if shared and old.is_turned and new.is_turned:
-        return False  # two people of one first name
-    if new.subject[-1:] and new.subject[-1] in _BY_CHOICE and new.predicate[:1] == b"&":
-        return is_word
-    if _is_clause(gone) or _is_clause(come) or _qualifier(gone) != _qualifier(come):
+    if new.predicate[:1] == b"&" and new.subject and new.subject[-1] in _BY_CHOICE:
+        return is_word  # "prefers to drink"
+    if not _are_values(old, new, shared, gone, come):
         return False
     if _holds_one(new):
         return _is_other_choice(old, new, shared, gone, come, tail) and _is_other_value(gone, come)
@@ -141,16 +140,37 @@ def _has_another_value(old: Fact, new: Fact) -> bool:
         return False
     if _without_numbers(gone) == _without_numbers(come):
         return _is_quantity(new, shared, gone, tail)
-    if new.correction == b"*" or (new.correction and new.predicate in _REPLACEABLE and (new.predicate or len(shared) > 1)):
+    return _is_corrected(new, shared) or _is_other_of_its_kind(old, new, shared, gone, come, tail)
+
+
+def _are_values(old: Fact, new: Fact, shared: list, gone: list, come: list) -> bool:
+    """Whether what differs can be values: no clauses, none for something else, no two people of one first name."""
+    if shared and old.is_turned and new.is_turned:
+        return False
+    return not _is_clause(gone) and not _is_clause(come) and _qualifier(gone) == _qualifier(come)
+
+
+def _is_corrected(new: Fact, shared: list) -> bool:
+    """Whether the new text says that it takes something's place: "actually", "now uses"."""
+    if new.correction == b"*":
         return True
+    return bool(new.correction) and new.predicate in _REPLACEABLE and (new.predicate != b"" or len(shared) > 1)
+
+
+def _is_other_of_its_kind(old: Fact, new: Fact, shared: list, gone: list, come: list, tail: list) -> bool:
+    """Whether only one such value is likely: used as one thing, a mode, a name, where something is."""
     if new.predicate == b"&use":
         return bool(tail) and (tail[0] in (b"@as", b"@for") or is_ordinary(tail[0]))
     if new.predicate != b"=" or new.subject == [b"U"]:
         return False
-    if tail and tail[0][:1] == b"#":  # bridge mode, router mode
-        return True
-    if not shared and not tail and new.is_owned and not new.is_turned and _is_name(gone, old) and _is_name(come, new):
+    if tail:
+        return tail[0][:1] == b"#" or _is_place(shared, gone, come)  # bridge mode, router mode
+    if not shared and new.is_owned and not new.is_turned and _is_name(gone, old) and _is_name(come, new):
         return b" " + new.subject[-1] + b" " not in _RELATIVES
+    return _is_place(shared, gone, come)
+
+
+def _is_place(shared: list, gone: list, come: list) -> bool:
     return (gone[0] in _PLACES and come[0] in _PLACES) or (bool(shared) and shared[-1] in _PLACES)
 
 
@@ -223,7 +243,7 @@ def _is_past(fact: Fact) -> bool:
     before = b""
     for token in fact.rest:
         word = token.rstrip(b"^")
-        if before != b"=" and (word[-2:] == b"ed" and len(word) > 4 or b" " + word + b" " in _PAST):
+        if before != b"=" and ((word[-2:] == b"ed" and len(word) > 4) or b" " + word + b" " in _PAST):
             return True
         before = token
     return False
@@ -234,7 +254,7 @@ def _excludes(one: bytes, other: bytes) -> bool:
     if one[0] >= 0x80:
         if one[-3:] == other[-3:] == _CHINESE_COLOUR:
             return True
-        return any([_puts(one, other, group.split()) for group in _EXCLUSIVE.split(b"|")])
+        return any(_puts(one, other, group.split()) for group in _EXCLUSIVE.split(b"|"))
     at = _EXCLUSIVE.find(b" " + one + b" ")
     if at < 0:
         return False

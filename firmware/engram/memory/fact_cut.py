@@ -11,11 +11,12 @@ from engram.memory.fact_words import begins_chinese, head, simplified, unit
 from engram.utf8 import encode
 
 _LONGEST = const(12)  # bytes of the longest Chinese word that is listed
-_SPACE, _HASH, _QUOTE, _PLUS, _COMMA, _MINUS, _DOT, _SLASH, _COLON, _AT, _UNDERSCORE = b" #'+,-./:@_"
+_SPACE, _PLUS, _COMMA, _MINUS, _DOT, _SLASH, _COLON, _UNDERSCORE = b" +,-./:_"
 _WORDS = {b",": b",", b":": b":", b"=": b"is", b"&": b"and", b"%": b"percent", b"$": b"usd"}  # signs that are words
 _MARKS = b"<>+*^~|\\"  # signs that mean something, too
 _ENDS = b".;!?\n"  # signs that end a sentence
 _ABBREVIATIONS = b" dr mr mrs ms st prof approx a.m p.m e.g i.e etc no "
+_HELPERS = {b"ca": b"can", b"wo": b"will"}  # before "n't"
 _TAILS = {b"m": b"is", b"re": b"is", b"ve": b"have", b"ll": b"will", b"d": b"would"}  # what may follow an apostrophe
 _NOT_OWNERS = b" he she it that there what who here "  # after these 's is "is"
 
@@ -90,9 +91,9 @@ def _is_inside(data: bytes, at: int, byte: int, word: bytearray) -> bool:
         return after == _SLASH or (_is_digit(before) and _is_digit(after))
     if byte == _SLASH:
         return joins or (before == _COLON and after == _SLASH)
-    if byte == _PLUS or byte == _HASH:
+    if byte in b"+#":
         return before == byte or (_is_alphanumeric(before) and not joins)
-    return (byte == _AT or byte == _QUOTE) and joins and _is_alphanumeric(before)
+    return byte in b"@'" and joins and _is_alphanumeric(before)
 
 
 def _add_sign(words: list, byte: int) -> None:
@@ -134,7 +135,7 @@ def _add_contraction(words: list, word: bytes) -> None:
     stem, tail = word[:at], word[at + 1 :].lower()
     if tail == b"t" and stem[-1:].lower() == b"n":
         stem = stem[:-1].lower()
-        words.append({b"ca": b"can", b"wo": b"will"}.get(stem, stem or b"not"))
+        words.append(_HELPERS.get(stem, stem or b"not"))
         words.append(b"not")
     elif tail == b"s":
         words.append(stem)

@@ -92,7 +92,7 @@ def _figures(low: bytes) -> bytes:
         return b"T%d" % (60 * int(hour) + int(minute)) if hour.isdigit() and minute.isdigit() else low
     for separator in (b"-", b"/", b"."):
         parts = low.split(separator)
-        if len(parts) == 3 and all([part.isdigit() for part in parts]):
+        if len(parts) == 3 and all(part.isdigit() for part in parts):
             first, second, third = parts
             if len(first) == 4:
                 return _date(first, second, third)
@@ -212,7 +212,11 @@ def _join_time(found: list, at: int, out: list, minutes: int, size: int) -> int:
         size += 1
     elif out and out[-1][:1] == b"P":
         part = out.pop()
-    if part in (b"^pm", b"Pafternoon", b"Pevening") or (part == b"Pnight" and minutes >= 360) or (part == b"Pnoon" and minutes < 600):
+    if (
+        part in (b"^pm", b"Pafternoon", b"Pevening")
+        or (part == b"Pnight" and minutes >= 360)
+        or (part == b"Pnoon" and minutes < 600)
+    ):
         if minutes < _NOON:
             minutes += _NOON
     elif part in (b"^am", b"Pnight") and _NOON <= minutes < _NOON + 60:
@@ -237,11 +241,16 @@ def _join_quantity(found: list, at: int, out: list) -> int:
             token = token[: -len(more)] + more
             size = behind + 1
     listed = unit(_at(found, at + size))
-    if listed or any([b" " + other + b" " in _QUANTITIES for other in out]):
+    if listed or any(b" " + other + b" " in _QUANTITIES for other in out):
         token = _plain(token)
     elif len(token) == 4 and b"1900" <= token < b"2100" and out and out[-1] in _BEFORE_YEARS:
         token = _date(token, b"", b"")
-    elif out and out[-1].isdigit() and token.isdigit() and (out[-1][:1] == b"0" or b"#number" in out[-3:] or b"#mobile" in out[-3:]):
+    elif (
+        out
+        and out[-1].isdigit()
+        and token.isdigit()
+        and (out[-1][:1] == b"0" or b"#number" in out[-3:] or b"#mobile" in out[-3:])
+    ):
         token = out.pop() + token  # a phone number in pieces
     out.append(token)
     if not listed:

@@ -1,7 +1,7 @@
 """A fact's words as tokens, in which other wordings of the same look alike.
 
-Known words and phrases become their heads (see fact_words): `no longer` and 不再 are both `!end`. Of other words a plural has no
-s, and an -ing that is no known verb is a stem with `~`, as is a verb after "likes to".
+Known words and phrases become their heads (see fact_words): `no longer` and 不再 are both `!end`. Of other words a plural has
+no s, and an -ing that is no known verb is a stem with `~`, as is a verb after "likes to".
 """
 
 from engram.compat import const
@@ -107,7 +107,7 @@ def _is_ordinary(words: list, at: int, before: bytes) -> bool:
     word = words[at]
     low = word.lower()
     if low in _MONTHS_OR_WORDS and word == low:
-        return not any([other[:1].isdigit() for other in words[max(0, at - 1) : at + 2]])
+        return not any(other[:1].isdigit() for other in words[max(0, at - 1) : at + 2])
     if low in _VERBS_OR_STATES:
         return before in _BEFORE_STATES or before[:1] == b"H"
     return word == b"A" and before != b";"
@@ -131,7 +131,7 @@ def _plain(low: bytes, is_capital: bool) -> bytes:
     if low[0] >= 0x80 or not low.isalpha():
         return low
     if not is_capital:
-        if low[-3:] == b"ing" and any([vowel in low[:-3] for vowel in b"aeiouy"]):
+        if low[-3:] == b"ing" and any(vowel in low[:-3] for vowel in b"aeiouy"):
             return stem(low[:-3]) + b"~"
         low = _singular(low)
     if low[-3:] == b"our" and len(low) > 4:
@@ -150,32 +150,42 @@ def _singular(low: bytes) -> bytes:
 
 
 def _tidied(found: list) -> list:
-    """The tokens without words that only point, and with ages, names and perfect tenses said in one way."""
+    """The tokens without words that only point, and with ages, measures and names said in one way."""
     out = []
     for at, token in enumerate(found):
         before = out[-1] if out else b" "
         after = found[at + 1] if at + 1 < len(found) else b" "
-        if token == b"Z" and after == b"U" or token == b"@of" and before[:1] == b"$" or token == b":" and before[:1] == b"*":
+        if _says_nothing(token, before, after) or (token == b"old" and at and found[at - 1] == b"$year"):
             continue
         if token == b"'" and before == b"U":
             out[-1] = b"M"
-        elif (token == b"$old" or token == b"$year" and after == b"old") and is_number(before):
+        elif is_number(before) and (token == b"$old" or (token == b"$year" and after == b"old")):
             out = [other for other in out[:-1] if other not in (b"=", b"#age", _THIS_YEAR)] + [b"#age", before]
-        elif token == b"old" and found[at - 1] == b"$year" and at:
-            continue
-        elif token in _NEW and after[:1] == b"#":
-            out.append(b"*now")
-        elif token == b"'" and (after in (b"A", b"Z", b"M") or after[:1] == b"!"):
-            out.append(b"=")
         elif token in _MEASURES and before[:1] == b"$" and b"=" in out:
             out.insert(out.index(b"="), _MEASURES[token])  # "is 180 cm tall"
-        elif token == b"#called":
-            out.append(b"#name" if b"&have" in out else b"called")
         else:
-            out.append(b"=" if token == b":" else token)
-    if out[-1:] == [b"'"]:
-        out.pop()
+            out.append(_in_context(token, after, out))
     return _in_week_order(out)
+
+
+def _says_nothing(token: bytes, before: bytes, after: bytes) -> bool:
+    """The user, 20 mg of, Correction: ..., and what belongs to nothing."""
+    if token == b"Z":
+        return after == b"U"
+    if token == b"@of":
+        return before[:1] == b"$"
+    return (token == b":" and before[:1] == b"*") or (token == b"'" and after == b" ")
+
+
+def _in_context(token: bytes, after: bytes, out: list) -> bytes:
+    """What a token is beside others."""
+    if token in _NEW and after[:1] == b"#":
+        return b"*now"
+    if token == b"'" and (after in (b"A", b"Z", b"M") or after[:1] == b"!"):
+        return b"="
+    if token == b"#called":
+        return b"#name" if b"&have" in out else b"called"
+    return b"=" if token == b":" else token
 
 
 def _in_week_order(found: list) -> list:

@@ -5,7 +5,7 @@ from collections import namedtuple
 from engram import text
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound, StoreFull
-from engram.memory import fields, ids, scope
+from engram.memory import comparing, fields, ids, scope
 from engram.store.entry import LIVE, SUPERSEDED, Query
 
 _SIMILAR = const(5)  # nearest records that a new one is compared with
@@ -306,26 +306,30 @@ class Records:
     def _nearest(self, values: dict) -> tuple:
         """(id of a record that says the same or "", id of one of which it tells the change or "", [ids of those that say
         nearly the same])."""
-        from engram.memory.compare import CHANGED, SAME, compare
-
+        comparison = None
         content = values["content"]
         words = _first_words(content)
-        changed = ""
+        same = changed = ""
         similar = []
         wanted = Query(text.terms(content), (), ("@" + values["scope"],), 0, 0, "", None)
         for hit in self._store.search(wanted, _SIMILAR):
             record = hit.line
             if self.is_expired(record):
                 continue
-            verdict = compare(record["content"], content)
-            if verdict == SAME:
-                return record["id"], "", similar
+            # Not before there is something to compare: the search itself needs the heap.
+            comparison = comparison or comparing.load()
+            verdict = comparison.compare(record["content"], content)
+            if verdict == comparison.SAME:
+                changed, same = "", record["id"]
+                break
             others = _first_words(record["content"])
-            if verdict == CHANGED:
+            if verdict == comparison.CHANGED:
                 changed = changed or record["id"]
             elif len(words & others) * 100 > _OVERLAP * max(len(words), len(others)):
                 similar.append(record["id"])
-        return "", changed, similar
+        if comparison:
+            comparing.done()
+        return same, changed, similar
 
     def _checked(self, values: dict, asker) -> dict:
         """The values in the form in which they are stored; ArgumentError names the first that is wrong."""
