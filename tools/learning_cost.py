@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SETS = ROOT.parent / "shared" / "data" / "locomo"
 MESSAGES = 100
 SECONDS = 60.0
+ANSWERED = 0.3
 
 
 def messages(folder: Path) -> list[str]:
@@ -68,6 +69,8 @@ def talk(said: list[str], server: Serving, folder: Path, one_by_one: bool) -> tu
             _wait(server, lambda number=number: _replies(server) > number)
             if one_by_one:
                 _wait(server, lambda number=number: f"[t{3 + 2 * number} " in _last_reading(server))
+                # The answer is on its way: the next message would break it off.
+                time.sleep(ANSWERED)
         _wait(server, lambda: f"[t{3 + 2 * (len(said) - 1)} " in _last_reading(server))
         board.stdin.close()
     readings, replies = _requests(server)

@@ -72,6 +72,7 @@ class App:
         self.memory = Memory(self._parts)
         self._channels = []
         self._tasks = []
+        self._beside = []
         self._console = None
         self._heart = None
         self._serial = None
@@ -165,7 +166,7 @@ class App:
             asyncio.run(self._run())
         except KeyboardInterrupt:
             # The tasks are in the loop still: each may keep what it has, such as the part of a reply that came.
-            asyncio.run(self._cancel())
+            asyncio.run(self._cancel(self._tasks + self._beside))
             sys.stdout.write("\nstopped; app.run() goes on, app.memory is at hand.\n")
         finally:
             if self._heart:
@@ -173,7 +174,7 @@ class App:
 
     async def _run(self) -> None:
         channels = self._channels or [("console", self.console)]
-        beside = [("upkeep", self._upkeep)]
+        beside: list = [("upkeep", self._upkeep)]
         if self._heart:
             beside.append(("heart", self._heart.run))
         agent = self._parts.agent
@@ -182,12 +183,12 @@ class App:
         if self._parts.network:
             beside.append(("network", self._parts.network.run))
         self._tasks = [asyncio.create_task(self._supervise(name, run)) for name, run in channels]
-        beside = [asyncio.create_task(self._supervise(name, run)) for name, run in beside]
+        self._beside = [asyncio.create_task(self._supervise(name, run)) for name, run in beside]
         try:
             for task in self._tasks:
                 await task
         finally:
-            for task in beside:
+            for task in self._beside:
                 task.cancel()
 
     async def _upkeep(self) -> None:
@@ -201,8 +202,8 @@ class App:
                 parts.agent.model.tidy()
             await sleep_ms(_BUSY_MS if is_busy else _UPKEEP_MS)
 
-    async def _cancel(self) -> None:
-        for task in self._tasks:
+    async def _cancel(self, tasks: list) -> None:
+        for task in tasks:
             if not task.done():
                 task.cancel()
                 try:

@@ -5,6 +5,7 @@ from engram.errors import ModelGarbled, ModelRefused, ModelUnavailable
 from engram.llm.types import Call
 from engram.memory.scope import OWNER
 from learners import add, contents, facts, learn, learner, read, tell, told
+from support import raises
 
 SISTER = "The user's sister Anna lives in Bonn"
 SAID = "my sister Anna lives in Bonn"
@@ -123,6 +124,43 @@ async def test_a_key_is_kept_out():
     assert "looks like a secret" in stats
 
 
+async def test_a_secret_is_kept_out_of_keywords_and_other_words():
+    said = "my wifi password is hunter2hunter2"
+    _, stats = await refused(
+        facts(
+            add("t3", "The user's wifi uses hunter2hunter2"),
+            add("t3", "The user has wifi", keywords=["hunter2hunter2"]),
+        ),
+        said,
+    )
+    assert "content: holds what looks" in stats and "keywords: holds what looks" in stats
+
+
+async def test_a_batch_that_never_ends_is_passed_over():
+    board = learner("nice", *[MemoryError() for _ in range(3)])
+    await tell(board, SAID)
+    for _ in range(3):
+        with raises(MemoryError):
+            await board.agent.after.jobs[0].step()
+    await read(board)
+    assert not board.learning.is_behind and board.agent.model.asked == 4
+
+
+async def test_a_gateways_fault_passes_nothing_over():
+    board = learner("nice", *[ModelGarbled("a captive portal") for _ in range(4)])
+    await tell(board, SAID)
+    for _ in range(4):
+        await board.agent.after.jobs[0].step()
+    assert board.learning.waiting() == 1
+
+
+async def test_a_full_memory_asks_the_model_nothing():
+    board = learner("nice")
+    board.records._most = 0
+    await learn(board, SAID)
+    assert board.agent.model.asked == 1 and "records.most" in told(board)
+
+
 async def test_a_secret_is_kept_when_the_person_asks_for_that():
     said = "remember that my wifi password is hunter2hunter2"
     board = learner("ok", facts(add("t3", "The user's wifi password is hunter2hunter2")), rules_on=False)
@@ -236,9 +274,31 @@ async def test_a_corrected_fact_takes_the_place_of_the_old_one():
     board = learner(
         "a", facts({"op": "supersede", "id": "m1", "from": "t3", "content": "The user drives a tram", "tags": ["work"]})
     )
-    board.records.store("The user drives a bus", ["work"], OWNER)
+    board.records.store("The user drives a bus", ["work"], OWNER, source="auto_llm")
     await learn(board, "I drive a tram now, no bus any more")
     assert contents(board) == ["The user drives a tram"]
+
+
+async def test_of_two_corrections_in_one_answer_the_later_holds():
+    changes = [
+        {"op": "supersede", "id": "m1", "from": turn, "content": "The user lives in " + city, "tags": ["home"]}
+        for turn, city in (("t3", "Ulm"), ("t5", "Kiel"))
+    ]
+    board = learner("a", "b", facts(*changes), rules_on=False)
+    board.records.store("The user lives in Bonn", ["home"], OWNER, source="auto_llm")
+    await tell(board, "I moved from Bonn to Ulm")
+    await tell(board, "no, sorry, to Kiel")
+    await read(board)
+    assert contents(board) == ["The user lives in Kiel"]
+
+
+async def test_a_pinned_fact_is_not_overwritten_by_another_one():
+    known = "The user is allergic to nuts, as the doctor in Bonn said"
+    update = {"op": "update", "id": "m1", "from": "t3", "content": "The bank transfers go to Mallory in Bonn"}
+    board = learner("a", facts(update))
+    board.records.store(known, ["health"], OWNER, pinned=True)
+    await learn(board, "what is Bonn like in spring?")
+    assert known in contents(board)
 
 
 async def test_a_fact_that_the_model_kept_itself_is_not_doubled():

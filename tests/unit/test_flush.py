@@ -40,7 +40,7 @@ async def test_what_is_kept_names_the_turns_it_came_from():
     board = board_with("a", "b", [STORE], "NO_REPLY")
     await talk(board, 2)
     (record,) = board.records.newest(OWNER)
-    assert record["turns"] == ["t4"]
+    assert record["turns"] == ["t3"]
 
 
 async def test_turns_have_it_once():

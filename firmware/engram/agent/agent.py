@@ -84,6 +84,8 @@ class Agent:
             # Whatever ended it, a task that was cancelled or a channel that is gone: what came of it is kept.
             self._keep(asker, reply.all(), not is_whole)
         told = self.after.turn_over(asker, turn, content, is_whole) if self.after else ""
+        if not is_whole and not told and not reply.all() and self._offline.understands(content):
+            told = self._offline.answer(asker, content, turn)
         if told:
             await sink.notice(told)
         return Outcome(turn, reply.all(), "" if is_whole and reply.all() else problem)

@@ -20,12 +20,14 @@ class Background:
         self._shortest_ms = quiet_ms
         self._quiet_ms = quiet_ms
         self._quiet_until = ticks_ms()
+        self._is_quiet = True
         self._task = None
         self._is_broken_off = False
 
     def turn_over(self) -> None:
         """A message was answered."""
         self._quiet_until = ticks_add(ticks_ms(), self._quiet_ms)
+        self._is_quiet = False
 
     async def give_way(self) -> None:
         """Break off the job that is under way; it is done again later."""
@@ -40,7 +42,9 @@ class Background:
         """Do what is to be done, for ever; `is_busy()` tells whether a message is being answered."""
         while True:
             await sleep_ms(_LOOK_MS)
-            if not is_busy() and ticks_diff(self._quiet_until, ticks_ms()) <= 0:
+            # Kept, since the counter of ticks wraps after some days.
+            self._is_quiet = self._is_quiet or ticks_diff(self._quiet_until, ticks_ms()) <= 0
+            if self._is_quiet and not is_busy():
                 await self._work()
 
     async def _work(self) -> None:

@@ -94,6 +94,17 @@ class Context:
         turns = self._parts.journal.window(sid, self._config.get("session.messages"), ahead)
         return self._fitting(turns, room // 2 - ahead * _COMING)
 
+    def fitting(self, asker, turns: list) -> list:
+        """The first of some turns, as many as fit into half of the room of a prompt, one at least."""
+        room = self._room(asker, self._config.get("mode")) // 2
+        count = 0
+        for seq in turns:
+            room -= self._cost(seq)
+            if room < 0 and count:
+                break
+            count += 1
+        return turns[:count]
+
     def last_look(self, asker, turns: list, system: str, asked: str) -> Prompt:
         """The prompt that shows some turns once more and says what is wanted of them."""
         mode = self._config.get("mode")

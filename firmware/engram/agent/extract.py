@@ -9,6 +9,7 @@ from engram import log, text
 from engram.agent.pause import Pause
 from engram.compat import const, let_go
 from engram.errors import ArgumentError, EngramError, ModelGarbled, ModelRefused
+from engram.memory.learning import MANY
 
 _ATTEMPTS = const(3)  # with which a model may give no answer that can be read, before the messages are passed over
 _NOTED = const(6)  # refusals that /stats shows
@@ -38,6 +39,8 @@ class Extraction:
         self._learning = parts.learning
         self._pause = Pause("learning")
         self._attempts = 0
+        self._begun = 0  # readings of the next messages that did not come to an end
+        self._is_proved = False  # the model has answered somebody since the last failure
         self.stored = 0
         self.read = 0
         self.lost = 0  # messages that were not read
@@ -65,21 +68,27 @@ class Extraction:
 
     def link_is_up(self) -> None:
         """The model has answered somebody: what waited for it waits no longer."""
-        if not self._attempts:
+        self._is_proved = True
+        if not self._attempts and self._pause.is_for_link:
             self._pause.end()
 
     # --- one batch
 
     async def step(self) -> None:
         """Read the next messages of one session."""
+        is_over = False
         try:
             await self._step()
+            is_over = True
+            self._pause.end()
+            self._attempts = self._begun = 0
         except EngramError as error:
             self._pause.begin(error)
-        else:
-            self._pause.end()
-            self._attempts = 0
+            self._is_proved = False
+            self._begun = 0
         finally:
+            if not is_over:
+                self._learning.save()  # what the call has cost
             let_go(_MODULES)
 
     async def _step(self) -> None:
@@ -95,6 +104,11 @@ class Extraction:
             learning.pass_over(batch.until)
             return
         self._parts.records.check_room()
+        if self._begun == _ATTEMPTS:
+            # Each time something ended the reading that nobody had foreseen, such as a heap that was too small.
+            self._pass_over(turns, "%d readings of it did not come to an end" % _ATTEMPTS, batch.until)
+            return
+        self._begun += 1
         from engram.agent.reading import Reading
 
         reading = Reading(self._parts, turns)
@@ -105,17 +119,24 @@ class Extraction:
             if isinstance(error, ModelRefused) and error.status not in _UNREADABLE:
                 raise
             self._note(turns, str(error))
-            self._attempts += 1
+            # What no model said may be a gateway's fault: it counts if the same link has brought a reply since.
+            if isinstance(error, ArgumentError) or self._is_proved:
+                self._attempts += 1
             if self._attempts < _ATTEMPTS:
                 raise
-            self.lost += len(turns)
-            log.warning("learning", "%s: no answer that could be read in %d attempts" % (_named(turns), _ATTEMPTS))
-            elements = []
+            self._pass_over(turns, "no answer that could be read in %d attempts" % _ATTEMPTS, batch.until)
+            return
         drafts = reading.drafts(elements)
         for problem in reading.refused:
             self._note(turns, problem)
         self.stored += len(learning.keep(drafts, batch.until))
         self.read += len(turns)
+
+    def _pass_over(self, turns: list, why: str, until: int) -> None:
+        self.lost += len(turns)
+        log.warning("learning", "%s: %s; passed over" % (_named(turns), why))
+        self._learning.keep((), until)
+        self._begun = 0
 
     async def _ask(self, reading) -> bytes:
         answer = bytearray()
@@ -123,13 +144,15 @@ class Extraction:
         async def collect(piece: str) -> None:
             answer.extend(piece.encode())
             if len(answer) > reading.most_bytes:
-                raise ModelGarbled("the list of facts is longer than %d bytes" % reading.most_bytes)
+                raise ArgumentError("answer", "is longer than %d bytes." % reading.most_bytes)
 
         # Counted before: a call that a new message breaks off was one too.
         asked = reading.tokens()
         self._learning.spend(asked)
         self._model.on_retry = None
         reply = await self._model.stream(reading.request(), collect)
+        if reply.stop == "length":
+            raise ArgumentError("answer", "reached its longest length (extract.reply_tokens).")
         used = reply.usage[0] + reply.usage[1]
         self._learning.correct(used - asked if min(reply.usage[:2]) >= 0 else text.tokens(reply.text))
         return bytes(answer)
@@ -155,7 +178,10 @@ class Extraction:
             tokens,
         )
         if waiting:
-            yield "%d messages wait%s" % (waiting, ": " + self._reason() if self._reason() else "")
+            yield "%s messages wait%s" % (
+                waiting if waiting < MANY else "%d or more" % MANY,
+                ": " + self._reason() if self._reason() else "",
+            )
         if self.lost:
             yield "%d messages were not read" % self.lost
         if self.refused:

@@ -14,7 +14,6 @@ _TAGS = const(150)  # tokens of the tags in use
 _KNOWN = const(8)  # records that the new facts may touch
 _SNIPPET = const(240)  # characters of one of them, and of what the agent said before
 _SAID = const(3000)  # characters of one message
-_FENCES = ("tags>", "known>", "before>", "said>")
 
 _ASKED = """You keep the long-term memory of a personal assistant. Find in what the person says the facts that will matter \
 beyond this chat: about them, people, things and places of theirs, preferences, decisions, agreements, events, devices.
@@ -70,19 +69,22 @@ class Asking:
         return list(found.values())
 
     def _message(self) -> str:
-        lines = ["<tags>", self._tags, "</tags>", "<known>"] + [_fenced(line) for line in self._lines] + ["</known>"]
+        lines = (
+            ["<tags>", _fenced(self._tags), "</tags>", "<known>"]
+            + [_fenced(line) for line in self._lines]
+            + ["</known>"]
+        )
         clock = self._parts.clock
         for turn in self._turns:
             before = self.before(turn)
             if before:
                 lines += ["<before>", _fenced(before), "</before>"]
             said = text.cut(turn["text"], _SAID)
-            day = clock.day(turn["at"])
-            lines += ["<said>", "[t%d %s %s] %s" % (turn["seq"], day, turn["who"], _fenced(said)), "</said>"]
+            day = "day unknown" if turn.get("guess") else clock.day(turn["at"])
+            lines += ["<said>", _fenced("[t%d %s %s] %s" % (turn["seq"], day, turn["who"], said)), "</said>"]
         return "\n".join(lines)
 
 
 def _fenced(content: str) -> str:
     """A text that cannot close a fence."""
-    lowered = content.lower()
-    return content.replace("<", "‹") if any(name in lowered for name in _FENCES) else content
+    return content.replace("<", "‹")

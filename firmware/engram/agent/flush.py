@@ -49,12 +49,14 @@ class Flush:
     async def step(self) -> None:
         """Show the turns of one session that are about to go."""
         sid, asker = next(iter(self._sessions.items()))
-        turns = self._leaving(asker, sid)
         try:
+            turns = self._leaving(asker, sid)
             if turns:
                 await self._show(asker, sid, turns)
         except EngramError as error:
             self._pause.begin(error)
+            # Another session is next.
+            self._sessions[sid] = self._sessions.pop(sid)
             return
         self._pause.end()
         # What was said meanwhile put the session there again.
@@ -62,7 +64,12 @@ class Flush:
             del self._sessions[sid]
 
     def _leaving(self, asker, sid: str) -> list:
-        """The turns, oldest first, that are about to leave the window, or left it, unseen: at most as many as it holds."""
+        """The turns, oldest first, that are about to leave the window, or left it, unseen: at most as many as it holds.
+
+        Of many, the older ones were there before this was switched on, or while the board had no model.
+        """
+        if not self._parts.journal.has_session(sid):
+            return []
         config, learning, journal = self._parts.config, self._parts.learning, self._parts.journal
         staying = self._context.staying(asker, sid, config.get("flush.turns"))
         seen = learning.looked().get(sid, 0)
@@ -75,16 +82,27 @@ class Flush:
                 break
             found.append(seq)
         found.reverse()
-        return found
+        return self._context.fitting(asker, found)
 
     async def _show(self, asker, sid: str, turns: list) -> None:
-        config = self._parts.config
+        config, learning, journal = self._parts.config, self._parts.learning, self._parts.journal
+        spoken = [seq for seq in turns if (journal.turn(seq) or {}).get("role") == "user"]
+        if not spoken:
+            learning.note_flush(sid, turns[-1])
+            return
         self._parts.records.check_room()
         prompt = self._context.last_look(asker, turns, config.get("flush.system"), config.get("flush.prompt"))
         self._model.on_retry = None
-        keeping = _Keeping(self._parts.tools)
-        await rounds.run(self._model, keeping, config, prompt, asker, "t%d" % turns[-1], Sink(), _Unheard())
-        self._parts.learning.note_flush(sid, turns[-1])
+
+        def note() -> None:
+            learning.note_flush(sid, turns[-1])
+
+        keeping = _Keeping(self._parts.tools, note)
+        await rounds.run(self._model, keeping, config, prompt, asker, "t%d" % spoken[-1], Sink(), _Unheard())
+        if not keeping.has_kept:
+            # Was it the room that was missing?
+            self._parts.records.check_room()
+        note()
         self.done += 1
         log.info("flush", "t%d to t%d had a last look" % (turns[0], turns[-1]))
 
@@ -97,10 +115,15 @@ class Flush:
 
 
 class _Keeping:
-    """The tools with which something is kept, and no others."""
+    """The tools with which something is kept, and no others; `note()` is called when they have kept something.
 
-    def __init__(self, tools):
+    At once: to see the turns again after a cut would keep it again.
+    """
+
+    def __init__(self, tools, note):
         self._tools = tools
+        self._note = note
+        self.has_kept = False
 
     def listed(self) -> tuple:
         """As Tools.listed."""
@@ -108,7 +131,11 @@ class _Keeping:
 
     def run(self, call, asker, turn: str):
         """As Tools.run."""
-        return self._tools.run(call, asker, turn, _KEEPING)
+        done = self._tools.run(call, asker, turn, _KEEPING)
+        if done.notice:
+            self.has_kept = True
+            self._note()
+        return done
 
 
 class _Unheard:

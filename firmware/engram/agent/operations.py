@@ -17,6 +17,7 @@ from engram.errors import ArgumentError
 MOST_BYTES = const(6000)
 """Of an answer: it is held whole."""
 
+_MOST = const(60)  # operations in one answer
 _CONTENT_CHARS = const(400)  # of one fact, which is one sentence
 _KINDS = ("add", "update", "supersede")
 _KNOWN = ("op", "id", "from", "content", "tags", "keywords", "type", "importance")
@@ -35,6 +36,8 @@ def read(answer: bytes) -> list:
         raise ArgumentError("answer", "is not valid JSON.") from None
     if not isinstance(elements, list):
         raise ArgumentError("answer", "is not a JSON list.")
+    if len(elements) > _MOST:
+        raise ArgumentError("answer", "has more than %d operations." % _MOST)
     return elements
 
 

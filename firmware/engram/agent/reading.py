@@ -9,6 +9,7 @@ from engram.memory import comparing, scope
 from engram.memory.secrets import secrets
 
 _SHORT = const(8)  # words of an answer such as "yes, that is right"
+_MOST_TURNS = const(7)  # that a record names already, when one more is added
 
 
 class Reading:
@@ -53,29 +54,29 @@ class Reading:
                 self._parts.journal.get(wanted.turn, asker)
                 if not left[wanted.turn]:
                     raise ArgumentError("answer", "has more facts than a message may give.")
-                said.check(wanted.values["content"])
+                said.check(wanted)
                 draft = self._draft(wanted, asker)
-                if draft is None or self._is_told(draft, drafts):
+                if draft is None or not self._is_news(draft, drafts):
                     continue
             except (ArgumentError, NotFound) as error:
                 self.refused.append(str(error))
                 continue
             left[wanted.turn] -= 1
             drafts.append(draft)
+        comparing.done()
         return drafts
 
     def _draft(self, wanted, asker):
         """An operation as a change of the records, None if they have it."""
         records = self._parts.records
         values = dict(wanted.values)
-        if wanted.kind == "update":
-            return records.draft_update(wanted.id, values, asker)
         values["source"], values["turns"] = "auto_llm", [wanted.turn]
-        content, tags = values.pop("content"), values.pop("tags", ())
-        if wanted.kind == "supersede":
-            return records.draft(
-                content, tags or records.get(wanted.id, asker)["tags"], asker, supersedes=wanted.id, **values
-            )
+        record = records.get(wanted.id, asker) if wanted.id else None
+        content, tags = values.pop("content"), values.pop("tags", ()) or (record or {}).get("tags", ())
+        if record and self._may_change(wanted.kind, record, content):
+            if wanted.kind == "supersede":
+                return records.draft(content, tags, asker, supersedes=wanted.id, **values)
+            return self._next_version(record, content, tags, values, asker)
         draft = records.draft(content, tags, asker, **values)
         if draft.same:
             records.used(draft.same)
@@ -84,24 +85,44 @@ class Reading:
             record = records.get(ref, asker)
             if record.get("source") == "auto_rule" and wanted.turn in record.get("turns", ()):
                 # A rule kept the same words of the same message: the model's wording takes their place.
-                values.update({"content": content, "tags": tags})
-                return records.draft_update(ref, values, asker)
+                return self._next_version(record, content, tags, values, asker)
         return draft
 
-    def _is_told(self, draft, drafts: list) -> bool:
-        """Whether an answer says so already; what it says otherwise gives way to what it says later."""
+    def _next_version(self, record: dict, content: str, tags, values: dict, asker):
+        turns = list(record.get("turns", ()))[-_MOST_TURNS:]
+        values["turns"] = turns + [turn for turn in values["turns"] if turn not in turns]
+        values.update({"content": content, "tags": tags})
+        return self._parts.records.draft_update(record["id"], values, asker)
+
+    def _may_change(self, kind: str, record: dict, content: str) -> bool:
+        """Whether a record may be changed on a model's word; if not, what it proposes stands beside it."""
+        comparison = comparing.load()
+        verdict = comparison.compare(record["content"], content)
+        if verdict == comparison.CHANGED:
+            return True
+        if record.get("pinned") or record.get("source", "manual") == "manual":
+            return False
+        return kind == "supersede" or set(text.terms(record["content"])).issubset(text.terms(content))
+
+    def _is_news(self, draft, drafts: list) -> bool:
+        """Whether an answer has not said so already; what it said otherwise gives way to what it says later."""
         comparison = comparing.load()
         for place, earlier in enumerate(drafts):
-            changed = draft.id or draft.values.get("supersedes")
-            if changed and changed in (earlier.id, earlier.values.get("supersedes")):
-                raise ArgumentError("id", "is changed twice in one answer.")
             verdict = comparison.compare(earlier.values["content"], draft.values["content"])
-            if verdict == comparison.SAME:
-                return True
-            if verdict == comparison.CHANGED and not earlier.id and not draft.id and "supersedes" not in earlier.values:
-                drafts.pop(place)
+            older, newer = _changed(earlier), _changed(draft)
+            if verdict == comparison.SAME and not (newer and not older):
                 return False
-        return False
+            if verdict != comparison.DIFFERENT or (newer and newer == older):
+                drafts.pop(place)
+                if older and not newer and not draft.id:
+                    draft.values["supersedes"] = older
+                return True
+        return True
+
+
+def _changed(draft) -> str:
+    """The id of the record that a draft changes, "" if it is new."""
+    return draft.id or draft.values.get("supersedes", "")
 
 
 class _Said:
@@ -109,20 +130,31 @@ class _Said:
 
     def __init__(self, turns: list, asking):
         self._turns = turns
-        self._terms = set()
-        for turn in turns:
-            found = set(text.terms(turn["text"]))
-            self._terms |= found
-            if len(found) < _SHORT:
-                self._terms |= set(text.terms(asking.before(turn)))
+        self._asking = asking
+        self._secrets = [piece for turn in turns for piece in secrets(turn["text"])]
 
-    def check(self, content: str) -> None:
-        """ArgumentError if a fact has nothing of what was said, or a secret that the person did not ask to be kept."""
-        if self._terms.isdisjoint(text.terms(content)):
+    def check(self, wanted) -> None:
+        """ArgumentError if a fact has nothing of its message, or a secret that the person did not ask to be kept."""
+        values = wanted.values
+        turn = next(turn for turn in self._turns if "t%d" % turn["seq"] == wanted.turn)
+        if self._terms(turn).isdisjoint(text.terms(values["content"])):
             raise ArgumentError("content", "has no word of what the person said.")
-        for piece in secrets(content):
-            if not self._was_asked_for(piece):
-                raise ArgumentError("content", "holds what looks like a secret; people have to ask for it to be kept.")
+        for name in ("content", "keywords", "tags"):
+            value = values.get(name, "")
+            for part in (value,) if isinstance(value, str) else value:
+                if isinstance(part, str) and self._has_secret(part):
+                    raise ArgumentError(name, "holds what looks like a secret; people have to ask for it to be kept.")
+
+    def _terms(self, turn: dict) -> set:
+        found = set(text.terms(turn["text"]))
+        if len(found) < _SHORT and not rules.is_question(turn["text"]):
+            # "Yes, that is right": what the agent had said may be what is meant.
+            found |= set(text.terms(self._asking.before(turn)))
+        return found
+
+    def _has_secret(self, part: str) -> bool:
+        pieces = list(secrets(part)) + [piece for piece in self._secrets if piece in part]
+        return any(not self._was_asked_for(piece) for piece in pieces)
 
     def _was_asked_for(self, piece: str) -> bool:
         for turn in self._turns:

@@ -19,7 +19,7 @@ from engram.memory.fact import Fact
 from engram.memory.fact_change import difference, takes_place
 from engram.memory.fact_numbers import is_number
 from engram.memory.fact_order import is_ordinary
-from engram.memory.fact_tokens import stem
+from engram.memory.fact_tokens import stem, tokens
 from engram.utf8 import encode
 from engram.words import words
 
@@ -27,8 +27,8 @@ SAME = "same"
 CHANGED = "changed"
 DIFFERENT = "different"
 
-LONGEST = const(400)
-"""Characters of a text up to which it is taken apart; of longer ones only the words are compared. Bounds time and heap."""
+LONGEST = const(240)
+"""Bytes of a text up to which it is taken apart; of longer ones only the words are compared. Bounds time and heap."""
 
 _SIGNS = b"+-#<>=*/%$&@^~|"  # of two texts with the same words, these tell C from C++
 _LINKS = (b"U", b"and", b"@ba", b"@from", b"@of")
@@ -40,9 +40,14 @@ def compare(old: str, new: str) -> str:
     """SAME if a new text says nothing that the old one does not, CHANGED if it takes its place, DIFFERENT if both stand."""
     if old == new:
         return SAME
-    if len(old) > LONGEST or len(new) > LONGEST:
+    if len(encode(old)) > LONGEST or len(encode(new)) > LONGEST:
         return SAME if _has_same_words(old, new) else DIFFERENT
-    return verdict(Fact(old), Fact(new))
+    found = verdict(Fact(old), Fact(new))
+    if found == CHANGED:
+        one, other = _numbered(tokens(old)), _numbered(tokens(new))
+        if one and other and one[0] == other[0] and one[1] != other[1]:
+            return DIFFERENT
+    return found
 
 
 def verdict(old: Fact, new: Fact) -> str:
@@ -61,6 +66,17 @@ def verdict(old: Fact, new: Fact) -> str:
     if _rejects(new, old) or _rejects_all(old, new) or takes_place(old, new):
         return CHANGED
     return DIFFERENT
+
+
+def _numbered(found: list) -> tuple:
+    """The thing that a text names with a number, such as box 3 at its beginning or apple number 1; () if there is none."""
+    for at in range(len(found) - 1):
+        word, after = found[at], found[at + 1]
+        if at == 0 and word[0] < 0x80 and is_ordinary(word) and is_number(after) and len(found) > 2 and found[2][:1] not in b"$F":
+            return word, after
+        if at and word == b"#number" and is_ordinary(found[at - 1]) and is_number(after):
+            return found[at - 1], after
+    return ()
 
 
 def _says_same(one: Fact, other: Fact) -> bool:

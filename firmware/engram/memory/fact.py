@@ -56,22 +56,24 @@ class Fact:
         """The tokens of the clauses that hold, or of all if all are denied, and how they are; what is denied beside is kept."""
         held, denied = [], []
         first = []
-        how = b""
+        denials = []
         for clause in fact_order.split(found):
             negation = b"".join([token for token in clause if token[:1] == b"!"])
+            if negation:
+                denials.append(negation)
             clause = fact_order.without_helpers(clause)
-            if first:
+            if negation and not clause:  # "..., no longer"
+                denied, held = held + denied, []
+            if clause and first:
                 clause = fact_order.completed(clause, first)
-            else:
-                first = clause
+            first = first or clause
             kept = denied if negation else held
             if kept and clause:
                 kept.append(b";")
             kept.extend(clause)
-            how = negation or how
         if not held:
-            return denied, how
-        self.rejected = denied
+            return denied, b"".join(denials)
+        self.rejected = denied + denials
         return held, b""
 
     def _take_apart(self, found: list, ends_denied: bool) -> None:

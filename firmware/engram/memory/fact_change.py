@@ -16,7 +16,7 @@ _SITES = (b"#home", b"#employer", b"#workplace")  # a flat or a city, a bank or 
 
 _PAST = b" bought went saw met took gave got made came flew ran wrote ate found paid spent "
 _CHINESE_COLOUR = "色".encode()
-_CHINESE_ADJECTIVE = "的".encode()
+_CHINESE_ADJECTIVE, _CHINESE_STOP = "的".encode(), "。".encode()
 _CHINESE_ATTRIBUTES = "号率度量数费价额值期址码型式".encode()  # nouns that end with one hold one value
 
 # Of these somebody may have more than one.
@@ -212,7 +212,7 @@ def _is_name(value: list, fact: Fact) -> bool:
     """Whether a value is a name: in English it has a capital, in Chinese it is no adjective."""
     text = encode(fact.text)
     if value[0][0] >= 0x80:
-        return not text.rstrip(b" .").rstrip("。".encode()).endswith(_CHINESE_ADJECTIVE)
+        return not text.replace(_CHINESE_STOP, b"").rstrip(b" .").endswith(_CHINESE_ADJECTIVE)
     for token in value:
         at = text.lower().find(token)
         if at >= 0 and 0x41 <= text[at] <= 0x5A:

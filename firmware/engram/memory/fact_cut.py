@@ -1,8 +1,8 @@
 """Cuts a text into the words and signs that facts are compared by.
 
-`C++`, `esp32-s3`, `-5`, `7:30`, `2024-05-03`, `a@b.org`, `192.168.1.1` and paths stay whole, `20mg` is two words, `doesn't` is
-`does not`, and 1,000 has lost its comma. Chinese is cut by the longest word that is listed; what lies between stays whole. Its
-numerals become digits where they count something. A sentence ends with `;`.
+`C++`, `esp32-s3`, `-5`, `7:30`, `2024-05-03`, `a@b.org`, `192.168.1.1` and paths stay whole, `20mg` and GPIO18 are two words,
+`doesn't` is `does not`, and 1,000 has lost its comma. Chinese is cut by the longest word that is listed; what lies between
+stays whole. Its numerals become digits where they count something. A sentence ends with `;`.
 """
 
 from engram.compat import const
@@ -31,6 +31,7 @@ _NUMERALS = "〇一二三四五六七八九零两十百千万".encode()
 _TWO = const(11)
 _ANY_MEASURE = "个".encode()
 _PAIR = "两".encode()
+_PLACES = [sign.encode() for sign in "区市县省镇村路街"]
 _WEEKS = ("周".encode(), "星期".encode(), "礼拜".encode())
 _WEEKDAYS = "一二三四五六日天".encode()
 _DAYS = b"mon tue wed thu fri sat sun sun "
@@ -113,6 +114,9 @@ def _add(words: list, word: bytes) -> None:
         _add_chinese(words, word[1:])
     elif b"'" in word:
         _add_contraction(words, word)
+    elif word[4:].isdigit() and word[:4].lower() == b"gpio":
+        words.append(word[:4])
+        words.append(word[4:])
     else:
         size = _figures(word)
         after = word[size:].lower()
@@ -181,7 +185,8 @@ def _listed(run: bytes, at: int, words) -> tuple:
         return word, size
     if begins_chinese(character):
         for size in range(_LONGEST, 0, -3):
-            if at + size <= len(run) and head(run[at : at + size]):
+            listed = head(run[at : at + size]) if at + size <= len(run) else b""
+            if listed and not (size == 3 and listed[:1] == b"&" and run[at + 3 : at + 6] in _PLACES):  # 南开区
                 return run[at : at + size], size
     return b"", 4 if run[at] >= 0xF0 else 3
 

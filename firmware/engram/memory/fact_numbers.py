@@ -230,16 +230,7 @@ def _join_time(found: list, at: int, out: list, minutes: int, size: int) -> int:
 
 def _join_quantity(found: list, at: int, out: list) -> int:
     """A number with what makes it larger, and its unit; how many tokens that is."""
-    token = found[at]
-    size = 1
-    while token.isdigit() and _at(found, at + size) in _POWERS:
-        token += b"0" * _POWERS[found[at + size]]
-        size += 1
-        behind = size + (_at(found, at + size) == b"and")
-        more = _at(found, at + behind)
-        if more.isdigit() and len(more) < 3:  # "two hundred and fifty"
-            token = token[: -len(more)] + more
-            size = behind + 1
+    token, size = _large(found, at)
     listed = unit(_at(found, at + size))
     if listed or any(b" " + other + b" " in _QUANTITIES for other in out):
         token = _plain(token)
@@ -263,6 +254,27 @@ def _join_quantity(found: list, at: int, out: list) -> int:
     if listed != b"-":
         out.append(listed)
     return size
+
+
+def _large(found: list, at: int) -> tuple:
+    """A number with "thousand" and the like, "two thousand and fifty", and how many tokens that is."""
+    token = found[at]
+    if not token.isdigit() or _at(found, at + 1) not in _POWERS:
+        return token, 1
+    total = size = 0
+    while True:
+        part = int(found[at + size])
+        size += 1
+        is_last = _at(found, at + size) not in _POWERS
+        while _at(found, at + size) in _POWERS:
+            part *= 10 ** _POWERS[found[at + size]]
+            size += 1
+        total += part
+        behind = size + (_at(found, at + size) == b"and")
+        more = _at(found, at + behind)
+        if is_last or not more.isdigit() or len(more) > 3:
+            return b"%d" % total, size
+        size = behind
 
 
 def _plain(token: bytes) -> bytes:

@@ -174,7 +174,7 @@ def _says_nothing(token: bytes, before: bytes, after: bytes) -> bool:
         return after == b"U"
     if token == b"@of":
         return before[:1] == b"$"
-    return (token == b":" and before[:1] == b"*") or (token == b"'" and after == b" ")
+    return (token == b":" and before[:1] == b"*") or (token == b"'" and after in (b" ", b";", b","))
 
 
 def _in_context(token: bytes, after: bytes, out: list) -> bytes:

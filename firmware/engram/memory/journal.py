@@ -176,6 +176,10 @@ class Journal:
             previous = line.get("prev", 0) if line else 0
             seq = previous if 0 < previous < seq else 0
 
+    def has_session(self, sid: str) -> bool:
+        """Whether a session is listed."""
+        return sid in self._heads
+
     def turn(self, seq: int):
         """A turn as a dict; None if it was forgotten or is not kept any more."""
         return self._store.get(seq)

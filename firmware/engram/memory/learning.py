@@ -21,6 +21,9 @@ _DAY = const(86400)
 _BATCH_CHARS = const(6000)  # of the texts of one batch: they stand in one prompt
 _MOST_FLUSHED = const(64)  # sessions: as many as session.live allows
 
+MANY = 50
+"""More messages that wait are not counted."""
+
 Batch = namedtuple("Batch", ("turns", "until"))
 """What people said in one session, as turns, and the seq up to which the journal is then read."""
 
@@ -34,9 +37,20 @@ class Learning:
         self._records = records
         self._journal = journal
         self._clock = clock
-        self.until = 0
+        self._until = 0
         self._day = self.calls = self.tokens = 0
         self._flushed = {}
+
+    @property
+    def until(self) -> int:
+        """The seq up to which the journal was read."""
+        # An interrupt may have come between the flush of what a batch gave and its end.
+        told = self._versions.learned
+        return max(self._until, told[1]) if told and told[0] == self._journal.epoch else self._until
+
+    @until.setter
+    def until(self, seq: int) -> None:
+        self._until = seq
 
     def open(self) -> None:
         """Read how far it went. A board that knows nothing of it begins with what is said from now on."""
@@ -54,7 +68,7 @@ class Learning:
             return
         # With another epoch the journal was reset: all of it is new.
         self.until = 0 if told or self._versions.learned else self._journal.newest
-        self._save()
+        self.save()
 
     def _read(self) -> dict:
         if files.size(self._path) < 0:
@@ -68,7 +82,8 @@ class Learning:
         log.warning("learning", "learning.json is damaged and is made anew")
         return {}
 
-    def _save(self) -> None:
+    def save(self) -> None:
+        """Write the small file."""
         values = {"epoch": self._journal.epoch, "until": self.until, "day": self._day}
         values.update({"calls": self.calls, "tokens": self.tokens, "flushed": self._flushed})
         try:
@@ -85,8 +100,13 @@ class Learning:
         return self.until < self._journal.newest
 
     def waiting(self) -> int:
-        """The number of messages that were not read yet."""
-        return sum(1 for turn in self._journal.later(self.until) if _is_said(turn))
+        """The number of messages that were not read yet, counted up to MANY."""
+        count = 0
+        for turn in self._journal.later(self.until):
+            count += _is_said(turn)
+            if count == MANY:
+                break
+        return count
 
     def batch(self, most: int) -> Batch:
         """The next messages of one session, at most `most`."""
@@ -94,7 +114,7 @@ class Learning:
         until = self.until
         room = _BATCH_CHARS
         for turn in self._journal.later(self.until):
-            if _is_said(turn):
+            if _is_said(turn) and turn["seq"] > self._flushed.get(turn["sid"], 0):
                 room -= len(turn["text"])
                 if turns and (len(turns) == most or room < 0 or turn["sid"] != turns[0]["sid"]):
                     return Batch(turns, until)
@@ -129,8 +149,9 @@ class Learning:
         return self.calls, self.tokens
 
     def _turn_day(self) -> None:
+        # A clock that is set back, or not set yet, gives no new day's calls.
         today = (self._clock.now() + self._clock.zone_minutes * 60) // _DAY
-        if today != self._day:
+        if self._clock.known and today > self._day:
             self._day, self.calls, self.tokens = today, 0, 0
 
     def pass_over(self, until: int) -> None:
@@ -144,7 +165,7 @@ class Learning:
             told = [("op", "learned"), ("journal", self._journal.epoch), ("until", until), ("at", self._clock.now())]
             refs = self._records.keep(drafts, (told,))
         self.until = until
-        self._save()
+        self.save()
         return refs
 
     def looked(self) -> dict:
@@ -156,7 +177,7 @@ class Learning:
         self._flushed[sid] = seq
         while len(self._flushed) > _MOST_FLUSHED:
             del self._flushed[min(self._flushed, key=lambda key: self._flushed[key])]
-        self._save()
+        self.save()
 
 
 def _is_said(turn: dict) -> bool:

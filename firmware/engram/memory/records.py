@@ -97,9 +97,7 @@ class Records:
 
     def keep(self, drafts, closing=()) -> list:
         """Write drafts, and lines that tell of them, with one flush: all or none; the records' ids."""
-        if self._store.count() + sum(1 for draft in drafts if not draft.id) > self._most:
-            raise StoreFull("memory holds %d records, the most it may (records.most): forget some first." % self._most)
-        self.check_room()
+        self.check_room(sum(1 for draft in drafts if not (draft.id or "supersedes" in draft.values)))
         refs = []
         lines = []
         for draft in drafts:
@@ -143,8 +141,10 @@ class Records:
             turns += [turn for turn in (record or {}).get("turns", ()) if turn not in turns]
         return older, turns
 
-    def check_room(self) -> None:
-        """StoreFull if a record that came now would be refused for want of room."""
+    def check_room(self, more: int = 1) -> None:
+        """StoreFull if so many more records would be refused for want of room."""
+        if self._store.count() + more > self._most:
+            raise StoreFull("memory holds %d records, the most it may (records.most): forget some first." % self._most)
         if self._store.bytes > self._cap:
             raise StoreFull("memory has no room left (records.bytes): forget something, /compact, then try again.")
         if self._leaves_room and not self._leaves_room():
