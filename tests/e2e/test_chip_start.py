@@ -126,6 +126,19 @@ def test_after_ctrl_c_in_json_lines_the_console_talks_to_people(board: Boards):
         assert "/undo\r\n" in asked(talk, "/help undo")
 
 
+def test_ctrl_c_while_facts_are_read_leaves_the_model_to_the_next_message(board: Boards, scripted: Scripted):
+    reading = {"when": {"offers": False}, "reply": [{"text": "[", "delay": 60.0}]}
+    server = scripted(reading, {"reply": ["Good", "."]})
+    made = board(llm__url=server.url + "/v1", llm__model="m", extract__pause_seconds=0)
+    with made.start(interrupt=5000) as talk:
+        talk.heard(CONSOLE)
+        assert "Good." in asked(talk, "my bike is green")
+        talk.heard(PROMPT)
+        assert len(server.requests) == 2
+        talk.say("app.run()")
+        assert "Good." in asked(talk, "what a day")
+
+
 def test_ctrl_d_leaves_to_the_prompt_too_and_the_app_goes_on_when_it_is_told(board: Boards):
     with board().start() as talk:
         talk.heard(CONSOLE)
