@@ -70,11 +70,11 @@ def verdict(old: Fact, new: Fact) -> str:
 
 def _numbered(found: list) -> tuple:
     """The thing that a text names with a number, such as box 3 at its beginning or apple number 1; () if there is none."""
-    for at in range(len(found) - 1):
+    if len(found) > 2 and found[0][0] < 0x80 and is_ordinary(found[0]) and is_number(found[1]) and found[2][:1] not in b"$F":
+        return found[0], found[1]
+    for at in range(1, len(found) - 1):
         word, after = found[at], found[at + 1]
-        if at == 0 and word[0] < 0x80 and is_ordinary(word) and is_number(after) and len(found) > 2 and found[2][:1] not in b"$F":
-            return word, after
-        if at and word == b"#number" and is_ordinary(found[at - 1]) and is_number(after):
+        if word == b"#number" and is_ordinary(found[at - 1]) and is_number(after):
             return found[at - 1], after
     return ()
 
