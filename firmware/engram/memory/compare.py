@@ -70,7 +70,13 @@ def verdict(old: Fact, new: Fact) -> str:
 
 def _numbered(found: list) -> tuple:
     """The thing that a text names with a number, such as box 3 at its beginning or apple number 1; () if there is none."""
-    if len(found) > 2 and found[0][0] < 0x80 and is_ordinary(found[0]) and is_number(found[1]) and found[2][:1] not in b"$F":
+    if (
+        len(found) > 2
+        and found[0][0] < 0x80
+        and is_ordinary(found[0])
+        and is_number(found[1])
+        and found[2][:1] not in b"$F"
+    ):
         return found[0], found[1]
     for at in range(1, len(found) - 1):
         word, after = found[at], found[at + 1]
