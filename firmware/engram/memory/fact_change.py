@@ -17,6 +17,7 @@ _SITES = (b"#home", b"#employer", b"#workplace")  # a flat or a city, a bank or 
 _PAST = b" bought went saw met took gave got made came flew ran wrote ate found paid spent "
 _CHINESE_COLOUR = "色".encode()
 _CHINESE_ADJECTIVE, _CHINESE_STOP = "的".encode(), "。".encode()
+_CHINESE_ORDINAL = "第".encode()
 _CHINESE_ATTRIBUTES = "号率度量数费价额值期址码型式".encode()  # nouns that end with one hold one value
 
 # Of these somebody may have more than one.
@@ -228,11 +229,13 @@ def _is_quantity(fact: Fact, shared: list, gone: list, tail: list) -> bool:
     """Whether the number that differs is how much, not which one: 5 km, not bus 5; of what is, it may be either."""
     if fact.predicate == b"=":
         return True
-    if _is_past(fact):
+    if _is_past(fact) or (shared and shared[-1].endswith(_CHINESE_ORDINAL)):
         return False
+    after = gone[1:] + tail
+    if not fact.predicate and not (shared and (fact.subject or has(shared, b"@") or has(after[:1], b"$"))):
+        return False  # "box 3 holds", where the verb is not known
     if shared and (fact.predicate in _WITH_VERSIONS or b"." in gone[0]):
         return True
-    after = gone[1:] + tail
     return bool(after) and after[0][:1] != b"@"
 
 

@@ -119,8 +119,8 @@ _CHINESE = (
     "内存 硬盘 处理器 芯片 编码 协议 编译器 仓库 账号 押金 贷款 读数 总额 总价 库存 进度 得分 排名 星座 属相 学历 "
     "|&like 喜欢 喜爱 热爱 爱 钟爱 |&hate 讨厌 恨 厌恶 |&have 有 养 养了 拥有 |&speak 说 讲 会说 会讲 |&use 用 使用 "
     "|&drive 开 会开 |&eat 吃 |&drink 喝 |&play 弹 打 玩 会弹 会打 |&read 读 |&watch 看 |&study 学 学习 在学 正在学 "
-    "在读 |&want 想 想要 打算 |&allergic 过敏 |&subscribe 订阅 |&been 去过 到过 |&smoke 抽烟 吸烟 |>move 搬到 搬到了 "
-    "搬去 搬家到 搬进 |>change 改成 改成了 改为 改到 换成 换成了 换到 变成 变为 调到 调成 升到 升级到 推迟到 提前到 "
+    "在读 |&want 想 想要 打算 |&allergic 过敏 |&subscribe 订阅 |&been 去过 到过 |&wear 穿 戴 |&smoke 抽烟 吸烟 |>move 搬到 "
+    "搬到了 搬去 搬家到 搬进 |>change 改成 改成了 改为 改到 换成 换成了 换到 变成 变为 调到 调成 升到 升级到 推迟到 提前到 "
     "更新为 更新到 改名为 改用 |Oappointment 预约 |Omeeting 会议 开会 |Oexam 考试 |Oflight 航班 |O 面试 体检 手术 "
     "婚礼 聚会 演出 旅行 |J 工程师 老师 教师 护士 医生 律师 程序员 设计师 学生 会计 厨师 司机 飞行员 记者 教授 作家 "
     "摄影师 农民 警察 消防员 军人 翻译 演员 歌手 画家 法官 公务员 店员 |W 周末 工作日 |Pmorning 早上 早晨 上午 清晨 "
@@ -138,7 +138,7 @@ _UNITS = (
     "分钟 |$h h hour hr 小时 |$s s second sec 秒 |$day day 天 |$week week 周 个星期 |$month month 个月 |$year year "
     "yr |$old 岁 |$eur eur euro |$usd usd dollar 美元 |$gbp gbp |$yuan yuan rmb cny 元 块 人民币 |$l l liter 升 |$x "
     "次 遍 time #time |$ mg ml mm ms mile w kw v mhz ghz hz mb gb kb tb mbps inch feet kcal bar pa ppm lux lb oz cup "
-    "bottle 斤 杯 瓶 片 粒 年 月 点 分 日 号 千 万 层 楼 |- 个 只 条 辆 本 位 名 张 台 支 套 头 件 家 匹 把 扇 棵 朵 "
+    "bottle 斤 杯 瓶 片 粒 年 月 点 分 日 号 千 万 层 楼 码 |- 个 只 条 辆 本 位 名 张 台 支 套 头 件 家 匹 把 扇 棵 朵 "
 ).encode()
 
 # Traditional characters, each before its simplified one.

@@ -6,7 +6,7 @@ With `?` behind the mark the comparison does not see it yet, and says different:
 
 import sys
 
-SETS = ["set_%02d" % number for number in range(1, 15)]
+SETS = ["set_%02d" % number for number in range(1, 16)]
 _VERDICTS = {"=": "same", ">": "changed", "|": "different"}
 
 

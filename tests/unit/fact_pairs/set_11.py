@@ -81,7 +81,7 @@ PAIRS = """
    User no longer avoids sugar
 >  The user's license plate is K-AB 1234
    The user's license plate is K-XY 987
->  The cabin sleeps six people
+>? The cabin sleeps six people
    The cabin sleeps eight people
 >  User is the captain of his volleyball team
    User is no longer the captain of his volleyball team
