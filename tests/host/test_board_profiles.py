@@ -48,7 +48,8 @@ def test_full_logs_with_their_indexes_leave_room_for_a_deploy(board: Profile):
     indexes = INDEX_TO_LOG * (records + journal) + INDEX_TO_LOG * max(records, journal)  # one is merged into a new one
     reserves = sum(min(log // 8, LARGEST_SEGMENT) + 3 * BLOCK for log in (records, journal))
     rest = board.filesystem.size - code - records - journal - indexes - reserves
-    assert rest > code // 2
+    # On the smallest board the code is better frozen, and then none of it is here.
+    assert rest > (code // 2 if board.psram or board.filesystem.size > 4 << 20 else code // 3)
 
 
 def used(data: bytes) -> int:
