@@ -70,7 +70,7 @@ def test_every_command_answers_something_or_tells_what_it_needs():
 
 def test_memory_shows_counts_tags_and_what_is_of_today():
     board = _board()
-    board.records.store("old thing", ["a"])
+    board.records.store("the cat sleeps", ["a"])
     board.now += DAY
     board.records.store("new thing", ["b"])
     board.notes.write("MEMORY.md", "the boat is red")
