@@ -85,7 +85,7 @@ def _split(piece: bytes, fold, singles: bool):
     if not fold or (piece[0] < 0x80 and max(piece) < 0x80):
         yield from _scan(piece)
     else:
-        for part in _parts(fold(piece)):
+        for part in parts(fold(piece)):
             if part[0] == _WIDE_MARK:
                 yield from _pairs(part, singles)
             elif part[0] >= 0x80 and min(part) >= 0x80:
@@ -94,15 +94,15 @@ def _split(piece: bytes, fold, singles: bool):
                 yield from _scan(part)
 
 
-def _parts(folded: bytes):
+def parts(data: bytes):
     """What stands between spaces, one at a time: a list of thousands of emoji would fill a heap."""
-    start, size = 0, len(folded)
+    start, size = 0, len(data)
     while start < size:
-        end = folded.find(b" ", start)
+        end = data.find(b" ", start)
         if end < 0:
             end = size
         if end > start:
-            yield folded[start:end]
+            yield data[start:end]
         start = end + 1
 
 

@@ -5,7 +5,7 @@ from engram.compat import let_go
 from engram.errors import EngramError
 from engram.memory.recall import snippet
 
-_MODULES = ("engram.agent.rules", "engram.memory.secrets")
+_MODULES = ("engram.agent.by_rule", "engram.agent.rules", "engram.memory.secrets")
 
 
 class After:
@@ -45,19 +45,16 @@ class After:
             let_go(_MODULES)
 
     def _kept_by_rule(self, asker, turn: str, content: str) -> str:
-        from engram.agent import rules
-        from engram.memory.secrets import is_free
+        from engram.agent import by_rule, rules
 
         rule = rules.match(content)
-        if rule is None or rule.kind != "remember" or not (rule.asked or is_free(rule.content)):
+        if rule is None or rule.kind != "remember":
             return ""
         try:
-            stored = self._parts.records.store(
-                rule.content, rule.tags, asker, type=rule.type, source="auto_rule", turns=[turn]
-            )
+            stored = by_rule.keep(self._parts.records, rule, asker, turn)
         except EngramError as error:
             return "not remembered: " + str(error)
-        if stored.outcome == "duplicate":
+        if stored is None or stored.outcome == "duplicate":
             return ""
         return "remembered %s: %s" % (stored.id, snippet(rule.content, 80))
 

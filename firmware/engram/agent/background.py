@@ -2,7 +2,8 @@
 
 import asyncio
 
-from engram.compat import const, sleep_ms, ticks_add, ticks_diff, ticks_ms
+from engram.agent.pause import Wait
+from engram.compat import const, sleep_ms
 
 _LOOK_MS = const(250)  # between two looks whether there is something to do
 _LONGEST_QUIET_MS = const(60_000)
@@ -11,23 +12,21 @@ _LONGEST_QUIET_MS = const(60_000)
 class Background:
     """Runs jobs, each with is_due() and step(), once nobody has said anything for `quiet_ms`.
 
-    After a job was broken off the quiet has to last twice as long, so
-    that a lively talk does not pay for one broken call after the other.
+    After a job was broken off the quiet has to last twice as long, so that a lively talk does not pay for one broken call
+    after the other.
     """
 
     def __init__(self, jobs, quiet_ms: int):
         self._jobs = jobs
         self._shortest_ms = quiet_ms
         self._quiet_ms = quiet_ms
-        self._quiet_until = ticks_ms()
-        self._is_quiet = True
+        self._quiet = Wait()
         self._task = None
         self._is_broken_off = False
 
     def turn_over(self) -> None:
         """A message was answered."""
-        self._quiet_until = ticks_add(ticks_ms(), self._quiet_ms)
-        self._is_quiet = False
+        self._quiet.begin(self._quiet_ms)
 
     async def give_way(self) -> None:
         """Break off the job that is under way; it is done again later."""
@@ -42,9 +41,7 @@ class Background:
         """Do what is to be done, for ever; `is_busy()` tells whether a message is being answered."""
         while True:
             await sleep_ms(_LOOK_MS)
-            # Kept, since the counter of ticks wraps after some days.
-            self._is_quiet = self._is_quiet or ticks_diff(self._quiet_until, ticks_ms()) <= 0
-            if self._is_quiet and not is_busy():
+            if self._quiet.is_over and not is_busy():
                 await self._work()
 
     async def _work(self) -> None:

@@ -66,9 +66,7 @@ class Context:
     def build(self, asker, sid: str, seq: int, content: str) -> Prompt:
         """The prompt for the turn `seq` with which `asker` said `content` in the session `sid`."""
         mode = self._config.get("mode")
-        room = self._room(asker, mode)
-        for_memories = self._for_memories(mode, room)
-        room = max(0, room - for_memories)
+        room, for_memories = self._budgets(asker, mode)
         turns = self._parts.journal.window(sid, self._config.get("session.messages"))
         turns = self._fitting([turn for turn in turns if turn != seq], room // 2)
         room -= sum(self._cost(turn) for turn in turns)
@@ -88,9 +86,7 @@ class Context:
 
     def staying(self, asker, sid: str, ahead: int) -> list:
         """The seqs of those turns of a session that are still shown when `ahead` more turns have come."""
-        mode = self._config.get("mode")
-        room = self._room(asker, mode)
-        room = max(0, room - self._for_memories(mode, room))
+        room, _ = self._budgets(asker, self._config.get("mode"))
         turns = self._parts.journal.window(sid, self._config.get("session.messages"), ahead)
         return self._fitting(turns, room // 2 - ahead * _COMING)
 
@@ -118,6 +114,12 @@ class Context:
             yield user(asked)
 
         return Prompt(blocks, messages, "", self._room(asker, mode) // 4)
+
+    def _budgets(self, asker, mode: str) -> tuple:
+        """The tokens that are left for history, message and tool calls, and the budget of the recalled memories."""
+        room = self._room(asker, mode)
+        for_memories = self._for_memories(mode, room)
+        return max(0, room - for_memories), for_memories
 
     def _room(self, asker, mode: str) -> int:
         """The tokens that are left for memories, history, message and tool calls."""

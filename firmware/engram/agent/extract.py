@@ -83,7 +83,7 @@ class Extraction:
             self._pause.end()
             self._attempts = self._begun = 0
         except EngramError as error:
-            self._pause.begin(error)
+            self._pause.fail(error)
             self._is_proved = False
             self._begun = 0
         finally:
@@ -136,7 +136,6 @@ class Extraction:
         self.lost += len(turns)
         log.warning("learning", "%s: %s; passed over" % (_named(turns), why))
         self._learning.keep((), until)
-        self._begun = 0
 
     async def _ask(self, reading) -> bytes:
         answer = bytearray()

@@ -33,56 +33,59 @@ Importance: .3 to .5 nice to know, .5 to .7 useful, .7 to 1 critical."""
 
 
 class Asking:
-    """One request for facts: `known` are the ids of the records that it shows, `cut` the messages it shows a part of."""
+    """One request for facts.
+
+    known   the ids of the records that it shows
+    before  by a message's seq, what the agent had said before: the person may have confirmed it
+    cut     the seqs of the messages of which it shows a part
+    """
 
     def __init__(self, parts, turns, asker):
-        self._parts = parts
-        self._turns = turns
-        self._asker = asker
         self.cut = [turn["seq"] for turn in turns if len(turn["text"]) > _SAID]
-        self._tags = catalog.line(catalog.ranked(parts.records, asker), _TAGS)
-        found = self._nearest()
+        self.before = {turn["seq"]: _said_before(parts.journal, turn) for turn in turns}
+        found = _nearest(parts.records, turns, asker)
         self.known = [record["id"] for record in found]
-        self._lines = ["[%s] %s" % (record["id"], snippet(record["content"], _SNIPPET)) for record in found]
+        tags = catalog.line(catalog.ranked(parts.records, asker), _TAGS)
+        self._message = self._written(turns, tags, found, parts.clock)
 
     def request(self, most_facts: int, reply_tokens: int) -> Request:
         """The request, for at most so many facts a message."""
         asked = _ASKED % most_facts
-        return Request(lambda: (asked,), lambda: (user(self._message()),), (), reply_tokens)
+        return Request(lambda: (asked,), lambda: (user(self._message),), (), reply_tokens)
 
     def tokens(self) -> int:
         """About how many tokens it has."""
-        return text.tokens(_ASKED) + text.tokens(self._message())
+        return text.tokens(_ASKED) + text.tokens(self._message)
 
-    def before(self, turn: dict) -> str:
-        """What the agent said before a message: the person may have confirmed it."""
-        earlier = self._parts.journal.turn(turn["prev"]) if turn.get("prev") else None
-        return snippet(earlier["text"], _SNIPPET) if earlier and earlier["role"] == "assistant" else ""
-
-    def _nearest(self) -> list:
-        found = {}
-        each = max(2, _KNOWN // len(self._turns))
-        for turn in self._turns:
-            for _, record in self._parts.records.search(turn["text"], each, self._asker):
-                if len(found) < _KNOWN and record.get("scope", "all") == turn.get("scope", "all"):
-                    found[record["id"]] = record
-        return list(found.values())
-
-    def _message(self) -> str:
-        lines = (
-            ["<tags>", _fenced(self._tags), "</tags>", "<known>"]
-            + [_fenced(line) for line in self._lines]
-            + ["</known>"]
-        )
-        clock = self._parts.clock
-        for turn in self._turns:
-            before = self.before(turn)
+    def _written(self, turns, tags: str, found: list, clock) -> str:
+        lines = ["<tags>", _fenced(tags), "</tags>", "<known>"]
+        lines += [_fenced("[%s] %s" % (record["id"], snippet(record["content"], _SNIPPET))) for record in found]
+        lines.append("</known>")
+        for turn in turns:
+            before = self.before[turn["seq"]]
             if before:
                 lines += ["<before>", _fenced(before), "</before>"]
             said = text.cut(turn["text"], _SAID)
             day = "day unknown" if turn.get("guess") else clock.day(turn["at"])
             lines += ["<said>", _fenced("[t%d %s %s] %s" % (turn["seq"], day, turn["who"], said)), "</said>"]
         return "\n".join(lines)
+
+
+def _said_before(journal, turn: dict) -> str:
+    """What the agent said before a message, "" if that was a person."""
+    earlier = journal.turn(turn["prev"]) if turn.get("prev") else None
+    return snippet(earlier["text"], _SNIPPET) if earlier and earlier["role"] == "assistant" else ""
+
+
+def _nearest(records, turns, asker) -> list:
+    """The records that the messages may touch, of their scope."""
+    found = {}
+    each = max(2, _KNOWN // len(turns))
+    for turn in turns:
+        for _, record in records.search(turn["text"], each, asker):
+            if len(found) < _KNOWN and record.get("scope", "all") == turn.get("scope", "all"):
+                found[record["id"]] = record
+    return list(found.values())
 
 
 def _fenced(content: str) -> str:

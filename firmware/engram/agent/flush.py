@@ -54,7 +54,7 @@ class Flush:
             if turns:
                 await self._show(asker, sid, turns)
         except EngramError as error:
-            self._pause.begin(error)
+            self._pause.fail(error)
             # Another session is next.
             self._sessions[sid] = self._sessions.pop(sid)
             return
@@ -127,7 +127,7 @@ class _Keeping:
 
     def listed(self) -> tuple:
         """As Tools.listed."""
-        return tuple(tool for tool in self._tools.listed() if tool.name in _KEEPING)
+        return self._tools.listed(_KEEPING)
 
     def run(self, call, asker, turn: str):
         """As Tools.run."""

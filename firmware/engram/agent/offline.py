@@ -62,12 +62,11 @@ class Offline:
         return self._forget(asker, what.content) if what else _FORGET_WHAT
 
     def _remember(self, asker, rule, turn: str) -> str:
-        from engram.memory.secrets import is_free
+        from engram.agent import by_rule
 
-        if not (rule.asked or is_free(rule.content)):
+        stored = by_rule.keep(self._records, rule, asker, turn)
+        if stored is None:
             return _SECRET
-        more = {"type": rule.type, "source": "auto_rule", "turns": [turn]}
-        stored = self._records.store(rule.content, rule.tags, asker, **more)
         if stored.outcome == "duplicate":
             return "That is remembered already, as %s." % stored.id
         answer = "Remembered as %s: %s" % (stored.id, snippet(rule.content, 200))

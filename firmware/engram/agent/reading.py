@@ -149,7 +149,7 @@ class _Said:
         found = set(text.terms(turn["text"]))
         if len(found) < _SHORT and not rules.is_question(turn["text"]):
             # "Yes, that is right": what the agent had said may be what is meant.
-            found |= set(text.terms(self._asking.before(turn)))
+            found |= set(text.terms(self._asking.before[turn["seq"]]))
         return found
 
     def _has_secret(self, part: str) -> bool:

@@ -43,9 +43,9 @@ class Tools:
         self._turn += 1
         self.has_changed = False
 
-    def listed(self) -> tuple:
-        """The tools of the present mode."""
-        return schemas.tools(self.mode)
+    def listed(self, only=()) -> tuple:
+        """The tools of the present mode; of those with the names in `only`, if it has some."""
+        return tuple(tool for tool in schemas.tools(self.mode) if not only or tool.name in only)
 
     def run(self, call, asker, turn: str, only=()) -> Done:
         """Run one call of the model, made in the turn with the id `turn`; an EngramError is in the result.
@@ -65,7 +65,7 @@ class Tools:
         return Done(_fitting(values), notice)
 
     def _tool(self, name: str, only):
-        tools = [tool for tool in self.listed() if not only or tool.name in only]
+        tools = self.listed(only)
         for tool in tools:
             if tool.name == name:
                 return tool

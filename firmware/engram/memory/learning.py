@@ -103,7 +103,7 @@ class Learning:
         """The number of messages that were not read yet, counted up to MANY."""
         count = 0
         for turn in self._journal.later(self.until):
-            count += _is_said(turn)
+            count += self._is_unread(turn)
             if count == MANY:
                 break
         return count
@@ -114,7 +114,7 @@ class Learning:
         until = self.until
         room = _BATCH_CHARS
         for turn in self._journal.later(self.until):
-            if _is_said(turn) and turn["seq"] > self._flushed.get(turn["sid"], 0):
+            if self._is_unread(turn):
                 room -= len(turn["text"])
                 if turns and (len(turns) == most or room < 0 or turn["sid"] != turns[0]["sid"]):
                     return Batch(turns, until)
@@ -122,6 +122,11 @@ class Learning:
             until = turn["seq"]
         # All that follows is no turn.
         return Batch(turns, self._journal.newest)
+
+    def _is_unread(self, turn: dict) -> bool:
+        """Whether a turn is what a person said to the agent, and had no last look when its window moved."""
+        is_said = turn["role"] == "user" and "command" not in turn
+        return is_said and turn["seq"] > self._flushed.get(turn["sid"], 0)
 
     def missed(self) -> int:
         """How many lines left the journal before they were read; the reading goes on behind them."""
@@ -178,11 +183,6 @@ class Learning:
         while len(self._flushed) > _MOST_FLUSHED:
             del self._flushed[min(self._flushed, key=lambda key: self._flushed[key])]
         self.save()
-
-
-def _is_said(turn: dict) -> bool:
-    """Whether a turn is what a person said to the agent."""
-    return turn["role"] == "user" and "command" not in turn
 
 
 def _is_known(told) -> bool:

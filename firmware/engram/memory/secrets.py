@@ -8,6 +8,7 @@ Texts are worked on as bytes: see engram.utf8. A list of words is one object, cu
 
 from engram.compat import const
 from engram.utf8 import encode
+from engram.words import parts
 
 _LEAST_KEY = const(20)  # bytes of a key of a known form
 _LEAST_VARIED = const(24)  # letters and digits of any other
@@ -193,20 +194,15 @@ def _after_one(words: bytes, plain: bytes, at: int) -> int:
 
 def _keys(data: bytes):
     """Keys of a known form, passwords in links, and long words of letters and digits in a mix that no language has."""
-    start, size = 0, len(data)
-    while start < size:
-        end = data.find(b" ", start)
-        if end < 0:
-            end = size
-        if end - start >= _LEAST_KEY:
-            word = data[start:end]
-            is_link = word.find(b"://")
-            if is_link >= 0:
-                yield from _of_link(word[is_link + 3 :])
-            for run in _runs(word):
-                if _is_known(run) or (is_link < 0 and _is_varied(run)):
-                    yield run
-        start = end + 1
+    for word in parts(data):
+        if len(word) < _LEAST_KEY:
+            continue
+        is_link = word.find(b"://")
+        if is_link >= 0:
+            yield from _of_link(word[is_link + 3 :])
+        for run in _runs(word):
+            if _is_known(run) or (is_link < 0 and _is_varied(run)):
+                yield run
 
 
 def _of_link(rest: bytes):
