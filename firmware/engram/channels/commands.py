@@ -1,7 +1,9 @@
 """The commands that people type in any chat: /help lists them. Each yields its answer line by line."""
 
+import sys
+
 from engram import __version__, log, text
-from engram.compat import const, heap_free, heap_used
+from engram.compat import const, heap_free, heap_used, let_go
 from engram.errors import ArgumentError
 from engram.memory import catalog, ids, profile
 from engram.memory.recall import shown_score, snippet
@@ -27,6 +29,10 @@ COMMANDS = (
 )
 
 
+_LENT = {"export": "engram.channels.exchange"}
+"""Modules with commands that are seldom used: each is a function of the parts, who asks and what stands behind the name."""
+
+
 class Commands:
     """Runs commands over one board; `parts` has all that the app is made of."""
 
@@ -47,7 +53,17 @@ class Commands:
     def _checked(self, name: str, rest: str, usage: str, asker):
         if rest and not usage:
             raise ArgumentError("/" + name, "takes nothing after it.")
+        if name in _LENT:
+            return self._lent(_LENT[name], name, asker, rest)
         return getattr(self, "_" + name)(asker, rest)
+
+    def _lent(self, module: str, name: str, asker, rest: str):
+        """Run a command of a module, of which nothing stays on a small heap."""
+        __import__(module)
+        try:
+            yield from getattr(sys.modules[module], name + "_command")(self._parts, asker, rest)
+        finally:
+            let_go((module,))
 
     def _help(self, asker, rest: str):
         wanted = rest.strip("/")
@@ -273,16 +289,6 @@ class Commands:
             parts.tools.mode = rest
         yield "%s mode%s" % (parts.config.get("mode"), "; nothing of the other mode is lost" if rest else "")
 
-    def _export(self, asker, rest: str):
-        for record in self._parts.records.newest(asker):
-            yield _exported(self._parts.records.fields(record))
-        if asker.group:
-            return
-        for name in profile.FILES:
-            yield _exported((("file", name), ("text", self._parts.profile.text(name))))
-        for name in self._parts.notes.names():
-            yield _exported((("file", name), ("text", self._parts.notes.text(name))))
-
     def _compact(self, asker, rest: str):
         saved = 0
         for part in (self._parts.records, self._parts.journal):
@@ -342,16 +348,6 @@ class Commands:
 
     def _minute(self, at: int) -> str:
         return self._parts.clock.minute(at)
-
-
-def _exported(pairs) -> str:
-    """A line of JSON that a channel shows as it is: what it would take for a terminal's control is escaped."""
-    line = text.dumps_fields(pairs)
-    if text.printable(line) != line:
-        for first, end in ((0x7F, 0xA0), (0x202A, 0x202F), (0x2066, 0x206A)):
-            for code in range(first, end):
-                line = line.replace(chr(code), "\\u%04x" % code)
-    return line
 
 
 def counted(count: int, one: str, several: str) -> str:
