@@ -13,9 +13,11 @@ from engram.clock import Clock, zone_minutes
 from engram.compat import collect_after, const, sleep_ms
 from engram.config import Config
 from engram.errors import ArgumentError, ConfigError
+from engram.memory.capacity import Capacity
 from engram.memory.changes import Changes
 from engram.memory.facade import Memory
 from engram.memory.forgetting import Forgetting
+from engram.memory.importance import Importance
 from engram.memory.journal import Journal
 from engram.memory.learning import Learning
 from engram.memory.markdown import Notes
@@ -23,6 +25,7 @@ from engram.memory.profile import Profile
 from engram.memory.recall import Recall
 from engram.memory.records import Records
 from engram.memory.scope import OWNER
+from engram.memory.trash import Trash
 from engram.memory.uses import Uses
 from engram.memory.versions import Versions
 from engram.store.log import Log
@@ -44,6 +47,8 @@ class Parts:
     clock: Clock
     records: Records
     journal: Journal
+    trash: Trash
+    capacity: Capacity
     learning: Learning
     forgetting: Forgetting
     changes: Changes
@@ -91,8 +96,12 @@ class App:
         versions = Versions()
         records_store = Store(records_log, versions, reserve)
         records_store.open()
-        uses = Uses(folder + "/memory", clock)
-        parts.records = Records(records_store, clock, limit, cap, turns_reserve.keep, config.get("records.most"), uses)
+        most, uses = config.get("records.most"), Uses(folder + "/memory", clock)
+        importance = Importance(uses, clock, config.get("decay.after_days"), config.get("decay.a_week"))
+        parts.records = Records(records_store, clock, limit, cap, turns_reserve.keep, most, uses, importance)
+        parts.trash = Trash(folder + "/memory", config.get("records.trash_bytes"))
+        parts.capacity = Capacity(parts.records, parts.trash, most, cap)
+        parts.records.makes_room = parts.capacity.make_room
 
         def journal_store(owner):
             return Store(journal_log, owner, turns_reserve)
@@ -197,6 +206,7 @@ class App:
         while True:
             is_busy = parts.records.tick()
             is_busy = parts.journal.tick() or is_busy
+            is_busy = parts.capacity.tick() or is_busy
             parts.records.uses.tick()
             if parts.agent.model:
                 parts.agent.model.tidy()

@@ -8,6 +8,7 @@ import os
 
 from engram.clock import Clock
 from engram.compat import heap_free
+from engram.memory.capacity import Capacity
 from engram.memory.changes import Changes
 from engram.memory.forgetting import Forgetting
 from engram.memory.journal import Journal
@@ -17,6 +18,7 @@ from engram.memory.profile import Profile
 from engram.memory.recall import Recall
 from engram.memory.records import Records
 from engram.memory.scope import Asker
+from engram.memory.trash import Trash
 from engram.memory.uses import Uses
 from engram.memory.versions import Versions
 from engram.store.log import Log
@@ -70,6 +72,10 @@ class Board:
         most = limit("records_most", 10000)
         uses = Uses(self.place + "/memory", clock)
         self.records = Records(self.records_store, clock, limit("content_chars", 2000), cap, None, most, uses)
+        self.trash = Trash(self.place + "/memory", limit("trash_bytes", 65536))
+        self.capacity = Capacity(self.records, self.trash, most, cap)
+        if limit("makes_room", True):
+            self.records.makes_room = self.capacity.make_room
 
         def journal_store(owner):
             log = Log(self.place + "/journal", "journal", segment_bytes=segment_bytes)

@@ -157,6 +157,7 @@ async def test_a_gateways_fault_passes_nothing_over():
 async def test_a_full_memory_asks_the_model_nothing():
     board = learner("nice")
     board.records._most = 0
+    board.records.makes_room = None
     await learn(board, SAID)
     assert board.agent.model.asked == 1 and "records.most" in told(board)
 
@@ -312,7 +313,8 @@ async def test_a_fact_that_is_known_counts_as_used():
     board = learner("a", facts(add("t3", SISTER)))
     ref = board.records.store(SISTER, ["family"], OWNER).id
     await learn(board, SAID)
-    assert board.records.uses.of(int(ref[1:]))[0] == 1 and contents(board) == [SISTER]
+    # Once when it was recalled for the message, once when the message said it again.
+    assert board.records.uses.of(int(ref[1:]))[0] == 2 and contents(board) == [SISTER]
 
 
 async def test_a_message_that_was_forgotten_meanwhile_gives_nothing():

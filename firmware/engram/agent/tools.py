@@ -97,7 +97,7 @@ class Tools:
         limit = arguments.get("limit", _PAGE)
         # Shown one by one, since the whole texts of all of them would fill the heap.
         if query:
-            found = [self._shown(record) for _, record in self._records.search(query, limit, asker, tags, since, until)]
+            found = [self._used(record) for _, record in self._records.search(query, limit, asker, tags, since, until)]
         else:
             found = self._newest(asker, tags, since, until, limit)
         if found:
@@ -111,6 +111,11 @@ class Tools:
         else:
             why = "no memory that may be shown has these tags."
         return {"memories": [], "reason": why, "tags": catalog.line(catalog.ranked(self._records, asker), 60)}, ""
+
+    def _used(self, record: dict) -> dict:
+        """A record that was looked for, as it is shown."""
+        self._records.used(record["id"])
+        return self._shown(record)
 
     def _newest(self, asker, tags, since: int, until: int, limit: int) -> list:
         found = []

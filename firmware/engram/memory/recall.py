@@ -8,7 +8,7 @@ from collections import namedtuple
 
 from engram import text
 from engram.compat import const
-from engram.memory import fields
+from engram.memory.importance import given
 from engram.store.idf import ONE, distinct, weights
 
 _CANDIDATES = const(24)  # of each store, before both are put in one order
@@ -35,6 +35,8 @@ class Recall:
     def find(self, query: str, asker, limit: int = 10, skip=(), tags=(), since: int = 0, until: int = 0) -> list:
         """At most `limit` items, best first; `skip` names turns by seq that are not wanted. With tags, records only."""
         ranked = self._ranked(query, asker, skip, tags, since, until)
+        for item in ranked[:limit]:
+            self._note_use(item)
         return [self._with_text(item, asker) for item in ranked[:limit]]
 
     def explain(self, query: str, asker, limit: int = 10):
@@ -54,13 +56,17 @@ class Recall:
         idfs = weights((self._records.frequencies(terms), self._journal.frequencies(terms)))
         explain = made_of is not None
         kept = []
+        told = []
         for hit, record in self._records.search(query, _CANDIDATES, asker, tags, since, until, idfs, explain):
-            importance = round(100 * record.get("importance", fields.IMPORTANCE))
-            # A turn's score has half as much again from its session; a record is a session of its own.
-            score = hit.score * 3 // 2 * (75 + importance // 2) // 100
-            kept.append(Item(record["id"], record["created"], "", "", score, hit.evidence))
+            told.append(given(record))
+            kept.append(Item(record["id"], record["created"], "", "", hit.score, hit.evidence))
             if explain:
                 made_of[record["id"]] = hit.parts
+        for at, (importance, _) in enumerate(self._records.importance.of(told)):
+            item = kept[at]
+            # A turn's score has half as much again from its session; a record is a session of its own.
+            score = item.score * 3 // 2 * (75 + importance // 2) // 100
+            kept[at] = Item(item.id, item.at, "", "", score, item.evidence)
         if not tags:
             turns = []
             for hit, turn in self._journal.search(query, _CANDIDATES, asker, "", since, until, idfs, explain, skip):
@@ -70,6 +76,11 @@ class Recall:
             kept = _on_one_scale(kept, turns)
         kept.sort(key=lambda item: (-item.score, item.at, item.id))
         return kept
+
+    def _note_use(self, item: Item) -> None:
+        """What is shown because it was looked for has been of use."""
+        if item.id[0] == "m":
+            self._records.used(item.id)
 
     def _with_text(self, item: Item, asker) -> Item:
         if item.id[0] == "m":
@@ -93,6 +104,7 @@ class Recall:
             cost = text.tokens(line) + 1
             if cost <= room:
                 room -= cost
+                self._note_use(item)
                 chosen.append((item.at, len(item.id), item.id, line))
         if not chosen:
             return ""

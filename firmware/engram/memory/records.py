@@ -6,6 +6,7 @@ from engram import text
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound, StoreFull
 from engram.memory import comparing, fields, ids, scope
+from engram.memory.importance import Importance
 from engram.store.entry import LIVE, SUPERSEDED, Query
 
 _SIMILAR = const(5)  # nearest records that a new one is compared with
@@ -36,8 +37,19 @@ class Records:
     `leaves_room()` tells whether the flash keeps enough for what people say, which goes before.
     """
 
+    makes_room = None
+    """Called with how many more are to be stored when there are too many: lets others leave, tells whether it was enough."""
+
     def __init__(
-        self, store, clock, limit: int = 2000, cap: int = 720896, leaves_room=None, most: int = 2000, uses=None
+        self,
+        store,
+        clock,
+        limit: int = 2000,
+        cap: int = 720896,
+        leaves_room=None,
+        most: int = 2000,
+        uses=None,
+        importance=None,
     ):
         self._store = store
         self._leaves_room = leaves_room
@@ -48,6 +60,8 @@ class Records:
         self._limit = limit
         self.uses = uses
         """Keeps how often each record was of use; None where that is not kept."""
+        self.importance = importance or Importance(uses, clock)
+        """Tells how important a record is now."""
 
     # --- writing
 
@@ -127,6 +141,25 @@ class Records:
         self._store.append(line, urgent=True)
         return record
 
+    def leave(self, numbers, trash) -> int:
+        """Let records go to the trash, with what they superseded, for want of room; how many there were of them still."""
+        gone = []
+        lines = []
+        for number in numbers:
+            record = self._store.get(number)
+            if record is None or record.get("pinned") or self._store.state(number) != LIVE:
+                continue
+            kept = [(name, value) for name, value in self.fields(record)]
+            gone.append(kept + [("seq", record["seq"]), ("left", self._clock.now())])
+            line: list = [("op", "leave"), ("id", record["id"]), ("at", self._clock.now()), ("was", record["seq"])]
+            older = self._roots(record)[0]
+            lines.append(line + [("with", older)] if older else line)
+        if lines:
+            # A cut between the two leaves them in both places: they go again, and stand twice in the trash.
+            trash.add(gone)
+            self._store.append(*lines, urgent=True)
+        return len(lines)
+
     def origins(self, ref: str, asker=scope.OWNER) -> list:
         """The ids of the turns that a live record, and what it superseded, came from."""
         return self._roots(self._live(ref, asker)[1])[1]
@@ -143,8 +176,9 @@ class Records:
 
     def check_room(self, more: int = 1) -> None:
         """StoreFull if so many more records would be refused for want of room."""
-        if self._store.count() + more > self._most:
-            raise StoreFull("memory holds %d records, the most it may (records.most): forget some first." % self._most)
+        if more and self._store.count() + more > self._most and not (self.makes_room and self.makes_room(more)):
+            problem = "memory holds %d records, the most it may (records.most)%s: forget some first."
+            raise StoreFull(problem % (self._most, ", and all are pinned" if self.makes_room else ""))
         if self._store.bytes > self._cap:
             raise StoreFull("memory has no room left (records.bytes): forget something, /compact, then try again.")
         if self._leaves_room and not self._leaves_room():
@@ -208,6 +242,19 @@ class Records:
     def frequencies(self, terms) -> tuple:
         """How many records have each term; see Store.frequencies."""
         return self._store.frequencies(terms)
+
+    def all_live(self):
+        """Yield all live records of all scopes, newest first, those whose time is over too."""
+        return self._store.newest()
+
+    def count_all(self) -> int:
+        """The number of live records of all scopes."""
+        return self._store.count()
+
+    @property
+    def changes(self) -> int:
+        """A number that is another one after each change."""
+        return self._store.next_seq
 
     def is_expired(self, record: dict) -> bool:
         """Whether a record's time is over."""
@@ -277,14 +324,19 @@ class Records:
             pass
         return before - self.bytes
 
-    def compacting(self):
-        """As compact(), a generator that pauses between slices."""
-        yield from self._store.compacting(self._keep)
+    def compacting(self, with_history: bool = True):
+        """As compact(), a generator that pauses between slices; without history only what holds now stays."""
+        yield from self._store.compacting(self._keep if with_history else self._is_latest)
         self._store.append([("op", "compacted"), ("at", self._clock.now())], urgent=True)
 
     def _keep(self, line: dict) -> bool:
         """What compaction does with a line: earlier versions of what is not forgotten stay as its history."""
         return "id" in line and self._store.state(int(line["id"][1:])) in (LIVE, SUPERSEDED)
+
+    def _is_latest(self, line: dict) -> bool:
+        """Whether a line is what holds now of a live record."""
+        number = int(line["id"][1:]) if "id" in line else 0
+        return bool(number) and self._store.state(number) == LIVE and line["seq"] == self._store.get(number)["seq"]
 
     @property
     def partial(self) -> str:

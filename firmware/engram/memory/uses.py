@@ -58,6 +58,17 @@ class Uses:
             uses, last = uses + self._new[number], self._today()
         return uses, (last + _FIRST_DAY) * _DAY if uses else 0
 
+    def last(self, numbers) -> dict:
+        """The moment of the last day on which each of some records was of use; those that never were are not in it."""
+        found = {}
+        for number, _, day in self._entries():
+            if number in numbers:
+                found[number] = (day + _FIRST_DAY) * _DAY
+        for number in self._new:
+            if number in numbers:
+                found[number] = (self._today() + _FIRST_DAY) * _DAY
+        return found
+
     def save(self) -> None:
         """Write what was noted; a full flash keeps the old file."""
         if not self._new:

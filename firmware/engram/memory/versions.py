@@ -4,6 +4,7 @@
      "pinned","expires","supersedes","turns":[turn ids],"was","undoes","with","guess","crc"}   a version of a record
     {"seq","op":"forget","id","at","was","with":[ids],"redacts":[turn ids],"undoes","restores",
      "crc"}                                                                        a record that has gone
+    {"seq","op":"leave","id","at","was","with":[ids],"crc"}                        a record that left for want of room
     {"seq","op":"profile"|"note","file","old","parts","length","at","undoes","crc"}   a text file before an edit
     {"seq","op":"part","old","crc"}                                                how a long one begins
     {"seq","op":"compacted","at","crc"}                                            undo goes back to here

@@ -1,0 +1,106 @@
+"""Keeps the records within their caps: what matters least makes room for what is new, in the background if it can.
+
+records.most    when nearly so many are kept, the least important that are not pinned leave to the trash
+records.bytes   when nearly so many bytes are used, history leaves first: versions that were changed or superseded; then
+                memories as above
+"""
+
+from engram import log
+from engram.compat import const, let_go
+from engram.errors import StoreError, StoreFull
+
+_SHARE = const(50)  # of records.most, or of the records there are, so many-th leave at a time
+_MOST_AT_ONCE = const(64)
+_BYTES_SHARE = const(16)  # of records.bytes: so much before the cap it begins, and so much is made free
+_MODULES = ("engram.memory.leaving",)
+
+
+class Capacity:
+    """Makes room among `records`, of at most `most` and `cap` bytes; what leaves goes to `trash`."""
+
+    def __init__(self, records, trash, most: int, cap: int):
+        self._records = records
+        self._trash = trash
+        self._most = most
+        self._cap = cap
+        self._work = None
+        self._looked = -1
+        self.left = 0
+        """Records that left for want of room since the start."""
+        self.why = ""
+        """Why no room could be made, "" if it could."""
+
+    def tick(self) -> bool:
+        """Do a little of what is to be done; whether there is more."""
+        if self._work is None:
+            changes = self._records.changes
+            if changes == self._looked:
+                return False
+            self._looked = changes
+            if not self._is_near_full():
+                return False
+            self._work = self._making_room()
+        try:
+            next(self._work)
+            return True
+        except StopIteration:
+            self.why = ""
+        except StoreError as error:
+            self.why = str(error)
+            log.warning("memory", "no room was made: " + self.why)
+        self._end()
+        return False
+
+    def _end(self) -> None:
+        self._work = None
+        let_go(_MODULES)
+
+    def _at_once(self) -> int:
+        return max(1, min(_MOST_AT_ONCE, self._most // _SHARE))
+
+    def _is_near_full(self) -> bool:
+        return self._records.count_all() + self._at_once() // 2 > self._most or self._is_heavy()
+
+    def _is_heavy(self) -> bool:
+        return self._records.bytes > self._cap - self._cap // _BYTES_SHARE
+
+    def _making_room(self):
+        """A generator that pauses between slices."""
+        if self._is_heavy():
+            yield from self._making_lighter()
+        if self._records.count_all() + self._at_once() // 2 > self._most:
+            yield from self._leaving(self._at_once())
+
+    def _making_lighter(self):
+        yield from self._records.compacting(with_history=False)
+        wanted = self._cap - 2 * (self._cap // _BYTES_SHARE)
+        while self._records.bytes > wanted:
+            # As many as have that many bytes, by the average.
+            each = self._records.bytes // max(1, self._records.count_all())
+            count = (self._records.bytes - wanted) // max(1, each) + 1
+            if not (yield from self._leaving(min(_MOST_AT_ONCE, count))):
+                raise StoreFull(
+                    "memory has no room left (records.bytes), and all of it is pinned: unpin or forget some."
+                )
+            yield from self._records.compacting(with_history=False)
+
+    def make_room(self, more: int) -> bool:
+        """Let as many records leave, at once, as more are to be stored; whether that was enough."""
+        # Work that is under way may have chosen the same ones.
+        self._end()
+        over = self._records.count_all() + more - self._most
+        if over > 0:
+            for _ in self._leaving(max(over, self._at_once())):
+                pass
+            self._end()
+        return self._records.count_all() + more <= self._most
+
+    def _leaving(self, count: int):
+        """Let the least important records go, at most so many; a generator that pauses, and gives how many left."""
+        from engram.memory.leaving import leaving
+
+        left = yield from leaving(self._records, self._trash, count)
+        self.left += left
+        if left:
+            log.info("memory", "%d of the least important memories left to the trash, for want of room" % left)
+        return left

@@ -1,0 +1,45 @@
+"""Which records leave when there is no room, and their way out: into the trash first, then out of the log."""
+
+from engram.compat import const
+from engram.memory.importance import given
+
+_CHUNK = const(32)  # records that are looked at between two pauses, and for which the uses are read once
+_SLICE = const(8)  # that leave with one flush
+_EXPIRED = const(-1)  # goes before all that has any importance
+
+
+def leaving(records, trash, count: int):
+    """Let at most `count` records go: a generator that pauses between slices, and gives how many went.
+
+    Those whose time is over go first, then the least important, of these the one that was touched longest ago. What is pinned
+    stays.
+    """
+    weakest = yield from _weakest(records, count)
+    left = 0
+    while weakest:
+        left += records.leave([number for _, _, number in weakest[:_SLICE]], trash)
+        weakest = weakest[_SLICE:]
+        yield
+    return left
+
+
+def _weakest(records, count: int):
+    """[(importance in hundredths, moment when it was touched last, number)], the first to go first."""
+    found = []
+    chunk = []
+    for record in records.all_live():
+        if not record.get("pinned"):
+            chunk.append((given(record), records.is_expired(record)))
+        if len(chunk) == _CHUNK:
+            found = _lowest(records, found, chunk, count)
+            chunk = []
+            yield
+    return _lowest(records, found, chunk, count)
+
+
+def _lowest(records, found: list, chunk: list, count: int) -> list:
+    reckoned = records.importance.of([told for told, _ in chunk], exactly=True)
+    for (told, is_expired), (importance, touched) in zip(chunk, reckoned):
+        found.append((_EXPIRED if is_expired else importance, touched, told[0]))
+    found.sort()
+    return found[:count]

@@ -1,0 +1,231 @@
+"""When memory is full, what matters least leaves to the trash: never what is pinned, and nothing that was not in the trash."""
+
+from board import ANN, DAY, NOW, Board
+from engram.errors import StoreFull
+from engram.memory.scope import OWNER
+from samples import Numbers
+from support import raises
+
+WORDS = ("anchor", "bridge", "candle", "dragon", "engine", "forest", "garden", "hammer", "island", "jacket", "kettle")
+
+
+def _said(at):
+    """Contents of which none is near another."""
+    return " ".join([WORDS[at % 11] + str(at), WORDS[at * 5 % 11] + str(at * 3), WORDS[at * 7 % 11] + str(at * 7)])
+
+
+def _fill(board, count, first=0, **more):
+    return [board.records.store(_said(at), ["t"], **more).id for at in range(first, first + count)]
+
+
+def _live(board):
+    return {record["id"] for record in board.records.newest()}
+
+
+def _trashed(board):
+    return [record["id"] for record in board.trash.records()]
+
+
+def test_the_least_important_leaves():
+    board = Board(records_most=4)
+    refs = [
+        board.records.store(_said(at), ["t"], importance=importance).id
+        for at, importance in enumerate((0.9, 0.2, 0.6, 0.7))
+    ]
+    new = _fill(board, 1, 10)
+    assert _live(board) == set(refs + new) - {refs[1]}
+
+
+def test_what_is_pinned_stays_whatever_its_importance():
+    board = Board(records_most=3)
+    pinned = board.records.store(_said(0), ["t"], importance=0, pinned=True).id
+    _fill(board, 6, 1, importance=1)
+    assert pinned in _live(board)
+
+
+def test_of_the_same_importance_the_one_that_was_not_used_for_longest_leaves():
+    board = Board(records_most=3)
+    refs = _fill(board, 3)
+    board.now += DAY
+    board.records.used(refs[0])
+    _fill(board, 1, 10)
+    assert refs[0] in _live(board) and refs[1] not in _live(board)
+
+
+def test_what_was_important_once_leaves_when_it_has_not_been_used_for_long():
+    board = Board(records_most=3)
+    old = board.records.store(_said(0), ["t"], importance=0.9).id
+    board.now += 90 * DAY
+    _fill(board, 3, 1, importance=0.4)
+    assert old not in _live(board)
+
+
+def test_what_has_expired_leaves_first():
+    board = Board(records_most=3)
+    old = board.records.store(_said(0), ["t"], importance=1, expires=NOW + 10).id
+    _fill(board, 2, 1, importance=0)
+    board.now += DAY
+    board.records.store(_said(5), ["t"])
+    assert _trashed(board) == [old]
+
+
+def test_where_all_is_pinned_a_new_one_is_refused_with_the_reason():
+    board = Board(records_most=3)
+    _fill(board, 3, pinned=True)
+    with raises(StoreFull) as caught:
+        _fill(board, 1, 5)
+    assert "pinned" in str(caught.error)
+    assert len(_live(board)) == 3
+
+
+def test_what_left_is_in_the_trash_with_all_its_fields():
+    board = Board(records_most=2)
+    board.records.store(
+        _said(0), ["a", "b"], keywords=["k"], type="device", importance=0.1, scope="user:ann", turns=["t3"]
+    )
+    before = board.records.get("m1", ANN)
+    _fill(board, 2, 1)
+    kept = next(board.trash.records())
+    assert {name: kept[name] for name in before} == before
+    assert kept["left"] == NOW
+
+
+def test_what_left_is_found_no_more():
+    board = Board(records_most=2)
+    _fill(board, 3)
+    assert board.records.count() == 2
+    assert not [record for _, record in board.records.search(_said(0), 5, OWNER) if record["id"] == "m1"]
+
+
+def test_what_left_is_still_gone_after_a_restart_and_a_compaction():
+    board = Board(records_most=3)
+    _fill(board, 7)
+    live = _live(board)
+    board.compact()
+    board.restart()
+    assert _live(board) == live and len(live) == 3
+
+
+def test_an_older_fact_does_not_come_back_when_the_one_that_replaced_it_leaves():
+    board = Board(records_most=3)
+    board.records.store(_said(0), ["t"], importance=0)
+    board.records.store(_said(1), ["t"], importance=0, supersedes="m1")
+    _fill(board, 4, 2)
+    board.compact()
+    board.restart()
+    assert not _live(board) & {"m1", "m2"}
+
+
+def test_undo_does_not_bring_back_what_left_for_want_of_room():
+    board = Board(records_most=3)
+    _fill(board, 4)
+    assert "was taken back" in board.changes.undo()
+    assert len(_live(board)) == 2
+
+
+def test_each_new_one_finds_room_and_the_cap_holds():
+    board = Board(records_most=5)
+    for at in range(40):
+        _fill(board, 1, at)
+        assert board.records.count_all() <= 5
+    assert board.capacity.left + board.records.count_all() == 40
+
+
+def test_nothing_goes_but_to_the_trash():
+    numbers = Numbers(11)
+    board = Board(records_most=12, trash_bytes=1 << 20)
+    stored = set()
+    for at in range(60):
+        stored.add(
+            board.records.store(_said(at), ["t"], importance=numbers.below(101) / 100, pinned=not numbers.below(9)).id
+        )
+        board.now += numbers.below(20) * DAY
+        if not numbers.below(10):
+            board.restart()
+    assert _live(board) | set(_trashed(board)) == stored
+
+
+def test_those_that_stay_are_the_most_important():
+    numbers = Numbers(3)
+    board = Board(records_most=20, trash_bytes=1 << 20)
+    given = {}
+    for at in range(50):
+        importance = numbers.below(101)
+        newest = board.records.store(_said(at), ["t"], importance=importance / 100).id
+        given[newest] = importance
+    # The newest one came after the last had left.
+    least = min(given[ref] for ref in _live(board) if ref != newest)
+    assert all(given[ref] <= least for ref in _trashed(board))
+
+
+def test_in_the_background_room_is_made_before_it_is_needed():
+    board = Board(records_most=100)
+    _fill(board, 100)
+    while board.capacity.tick():
+        pass
+    assert board.records.count_all() == 98
+    assert not board.capacity.tick()
+
+
+def test_the_background_rests_while_nothing_changes():
+    board = Board(records_most=100)
+    _fill(board, 3)
+    assert not board.capacity.tick()
+    reads = board.capacity._looked
+    assert not board.capacity.tick() and board.capacity._looked == reads
+
+
+def test_room_that_is_made_at_once_while_the_background_makes_some_takes_no_more_than_needed():
+    board = Board(records_most=100)
+    _fill(board, 100)
+    board.capacity.tick()
+    _fill(board, 1, 200)
+    while board.capacity.tick():
+        pass
+    assert 97 <= board.records.count_all() <= 100
+
+
+def test_near_the_cap_of_bytes_history_leaves_before_memories():
+    board = Board(records_bytes=65536)
+    refs = _fill(board, 20)
+    at = 0
+    while board.records.bytes < 62000:
+        board.records.update(refs[at % 20], {"content": _said(at + 100) + " " + "padding " * 30})
+        at += 1
+    while board.capacity.tick():
+        pass
+    assert _live(board) == set(refs)
+    assert board.records.bytes < 40000
+
+
+def test_at_the_cap_of_bytes_the_least_important_leave():
+    board = Board(records_bytes=65536, trash_bytes=1 << 20)
+    at = 0
+    while board.records.bytes < 62000:
+        board.records.store(_said(at) + " " + "padding " * 60, ["t"], importance=0.9 if at % 2 else 0.1)
+        at += 1
+    while board.capacity.tick():
+        pass
+    assert board.records.bytes <= 65536 * 14 // 16
+    assert _trashed(board) and all(int(ref[1:]) % 2 for ref in _trashed(board))
+    assert len(_live(board)) + len(_trashed(board)) == at
+    board.restart()
+    assert len(_live(board)) + len(_trashed(board)) == at
+
+
+def test_where_history_has_gone_what_holds_now_is_found_by_its_id():
+    board = Board()
+    board.records.store(_said(0), ["t"])
+    board.records.store(_said(1), ["t"], supersedes="m1")
+    board.records.update("m2", {"content": _said(2)})
+    for _ in board.records.compacting(with_history=False):
+        pass
+    for _ in range(2):
+        assert board.records.get("m2")["content"] == _said(2)
+        assert [record["content"] for record in board.records.history("m2")] == [_said(2)]
+        assert _live(board) == {"m2"}
+        board.restart()
+    board.records.update("m2", {"content": _said(3)})
+    board.records.forget("m2")
+    board.restart()
+    assert _live(board) == set()
