@@ -58,6 +58,7 @@ SETTINGS = (
     ("records.most", 2000, 10, 60000),
     ("journal.bytes", 655360, 65536, 1 << 28),
     ("notes.chars", 8000, 500, 16000),
+    ("principals.most", 8, 0, 64),
     ("console.line_bytes", 12000, 256, 12000),
     ("console.echo", True, 0, 0),
     ("console.prompt", True, 0, 0),
