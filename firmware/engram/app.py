@@ -21,6 +21,7 @@ from engram.memory.importance import Importance
 from engram.memory.journal import Journal
 from engram.memory.learning import Learning
 from engram.memory.markdown import Notes
+from engram.memory.own_files import People
 from engram.memory.profile import Profile
 from engram.memory.recall import Recall
 from engram.memory.records import Records
@@ -112,9 +113,10 @@ class App:
         parts.learning.open()
         parts.forgetting = Forgetting(parts.records, parts.journal)
         parts.changes = Changes(records_store, parts.journal, clock)
-        parts.profile = Profile(folder + "/profile", parts.changes, config.get("profile.chars"))
+        people = People((folder + "/memory", folder + "/profile"), config.get("principals.most"))
+        parts.profile = Profile(folder + "/profile", parts.changes, people, config.get("profile.chars"))
         parts.profile.seed()
-        parts.notes = Notes(folder + "/memory", parts.changes, clock, config.get("notes.chars"))
+        parts.notes = Notes(folder + "/memory", parts.changes, clock, people, config.get("notes.chars"))
         parts.changes.takes_back("profile", parts.profile)
         parts.changes.takes_back("note", parts.notes)
         parts.recall = Recall(parts.records, parts.journal, clock)
@@ -134,8 +136,8 @@ class App:
     # --- for code on the board
 
     def note(self, content: str) -> None:
-        """Add a line to today's note."""
-        self._parts.notes.note(content)
+        """Add a line to the owner's note of today."""
+        self._parts.notes.of(OWNER).note(content)
 
     async def ask(self, content: str, sink, asker=OWNER):
         """Give the agent a message, as a channel does; see Agent.turn."""

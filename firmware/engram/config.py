@@ -61,6 +61,7 @@ SETTINGS = (
     ("decay.a_week", 10, 0, 100),
     ("journal.bytes", 655360, 65536, 1 << 28),
     ("notes.chars", 8000, 500, 16000),
+    ("principals.most", 8, 0, 64),
     ("console.line_bytes", 12000, 256, 12000),
     ("console.echo", True, 0, 0),
     ("console.prompt", True, 0, 0),

@@ -14,6 +14,7 @@ from engram.memory.forgetting import Forgetting
 from engram.memory.journal import Journal
 from engram.memory.learning import Learning
 from engram.memory.markdown import Notes
+from engram.memory.own_files import People
 from engram.memory.profile import Profile
 from engram.memory.recall import Recall
 from engram.memory.records import Records
@@ -29,8 +30,8 @@ from support import folder
 NOW = 1790000000  # 2026-09-21 14:13 in Greenwich
 DAY = 86400
 
-ANN = Asker("ann", "chat#1", False)
-ROOM = Asker("ann", "chat#2", True)
+ANN = Asker("ann", "chat#1", False, "")
+ROOM = Asker("ann", "chat#2", True, "")
 
 _last = None
 
@@ -88,9 +89,10 @@ class Board:
         self.learning.open()
         self.forgetting = Forgetting(self.records, self.journal)
         self.changes = Changes(self.records_store, self.journal, clock)
-        self.profile = Profile(self.place + "/profile", self.changes, limit("profile_chars", 2000))
+        people = People((self.place + "/memory", self.place + "/profile"), limit("principals_most", 8))
+        self.profile = Profile(self.place + "/profile", self.changes, people, limit("profile_chars", 2000))
         self.profile.seed()
-        self.notes = Notes(self.place + "/memory", self.changes, clock, limit("notes_chars", 8000))
+        self.notes = Notes(self.place + "/memory", self.changes, clock, people, limit("notes_chars", 8000))
         self.changes.takes_back("profile", self.profile)
         self.changes.takes_back("note", self.notes)
         self.recall = Recall(self.records, self.journal, clock)

@@ -75,7 +75,7 @@ def test_a_mark_names_only_tools_of_the_mode():
 
 def test_a_long_daily_note_is_shown_from_its_end():
     board = _board(mode="lightweight", llm_context_tokens=4096)
-    board.notes.write("2026-09-21.md", "\n".join(f"line {number} of today" for number in range(400)))
+    board.notes.of(OWNER).write("2026-09-21.md", "\n".join(f"line {number} of today" for number in range(400)))
     block = _system(_build(board, "hello"))[2]
     assert "[file_read 2026-09-21.md shows what stands before]" in block
     assert "line 399 of today" in block and "line 1 of" not in block
@@ -85,7 +85,7 @@ def test_a_profile_in_any_script_keeps_to_its_share():
     for letter in ("x", "字"):
         board = _board(llm_context_tokens=4096)
         for name in ("user.md", "soul.md", "identity.md"):
-            board.profile.write(name, letter * 1000)
+            board.profile.of(OWNER).write(name, letter * 1000)
         block = _system(_build(board, "hello"))[0]
         assert text.tokens(block) <= 4096 * 20 // 100 + 30
         assert ("[cut" in block) == (letter == "字")
@@ -125,11 +125,11 @@ def test_no_prompt_is_larger_than_the_window():
 def _fill(board):
     many, words = (12, 600) if has_large_heap() else (3, 80)
     for name in ("user.md", "soul.md", "identity.md"):
-        board.profile.write(name, _words(words // 5))
+        board.profile.of(OWNER).write(name, _words(words // 5))
     files.write(board.place + "/memory/MEMORY.md", _words(words))
     for number in range(many):
         board.now += DAY
         board.records.store(_words(30) + f" {number}", [f"tag-{number}"])
         _say(board, _words(60))
         _say(board, _words(60), "assistant")
-    board.notes.note(_words(words // 3))
+    board.notes.of(OWNER).note(_words(words // 3))

@@ -125,9 +125,9 @@ def test_a_prompt_yields_the_same_each_time():
 def test_lightweight_mode_has_the_notes_and_no_tags_or_memories():
     board = _board(mode="lightweight")
     board.records.store("The bike is green", ["bike"])
-    board.notes.write("MEMORY.md", "The boat is red")
-    board.notes.append("2026-09-20.md", "yesterday's")
-    board.notes.append("2026-09-21.md", "today's")
+    board.notes.of(OWNER).write("MEMORY.md", "The boat is red")
+    board.notes.of(OWNER).append("2026-09-20.md", "yesterday's")
+    board.notes.of(OWNER).append("2026-09-21.md", "today's")
     blocks = _system(_build(board, "bike"))
     assert blocks[2:] == [
         "<MEMORY.md>\nThe boat is red\n</MEMORY.md>",
@@ -143,8 +143,8 @@ def test_lightweight_mode_has_the_notes_and_no_tags_or_memories():
 def test_private_things_stay_out_of_a_group_room():
     for mode in ("full", "lightweight"):
         board = _board(mode=mode)
-        board.profile.write("user.md", "zanzibar: profile")
-        board.notes.write("MEMORY.md", "zanzibar: notes")
+        board.profile.of(OWNER).write("user.md", "zanzibar: profile")
+        board.notes.of(OWNER).write("MEMORY.md", "zanzibar: notes")
         board.records.store("zanzibar: record", ["zanzibar"], ANN)
         _say(board, "zanzibar: turn", asker=ANN)
         prompt = _build(board, "what is the word?", ROOM)

@@ -145,7 +145,7 @@ def test_notes_refuse_what_is_not_theirs():
 
 def test_notes_stay_out_of_a_group_room():
     board = _board(mode="lightweight")
-    board.notes.write("MEMORY.md", "x")
+    board.notes.of(OWNER).write("MEMORY.md", "x")
     for name, arguments in (
         ("file_read", {}),
         ("file_write", {"text": "y"}),
@@ -154,12 +154,12 @@ def test_notes_stay_out_of_a_group_room():
     ):
         argument, problem = _error(_run(board, name, ROOM, file="MEMORY.md", **arguments))
         assert argument == "file" and "stay out of group rooms" in problem
-    assert board.notes.text("MEMORY.md") == "x"
+    assert board.notes.of(OWNER).text("MEMORY.md") == "x"
 
 
 def test_a_memory_tool_reads_no_notes_for_a_group_room():
     board = _board()
-    board.notes.write("MEMORY.md", "x")
+    board.notes.of(OWNER).write("MEMORY.md", "x")
     assert "stay out of group rooms" in _error(_run(board, "memory_get", ROOM, file="MEMORY.md"))[1]
 
 
@@ -223,7 +223,7 @@ def test_every_argument_that_a_schema_names_is_taken():
         for tool in schemas.tools(mode):
             board = _board(mode=mode)
             board.records.store("x y", ["a"])
-            board.notes.write("MEMORY.md", "m1")
+            board.notes.of(OWNER).write("MEMORY.md", "m1")
             properties = json.loads(tool.schema)["properties"]
             given = {name: _example(properties[name]) for name in properties}
             if "file" in given:

@@ -73,8 +73,8 @@ def test_memory_shows_counts_tags_and_what_is_of_today():
     board.records.store("the cat sleeps", ["a"])
     board.now += DAY
     board.records.store("new thing", ["b"])
-    board.notes.write("MEMORY.md", "the boat is red")
-    board.notes.note("went out")
+    board.notes.of(OWNER).write("MEMORY.md", "the boat is red")
+    board.notes.of(OWNER).note("went out")
     assert _lines(board, "/memory") == [
         "2 memories, full mode",
         "tags: a (1), b (1)",
@@ -88,7 +88,7 @@ def test_memory_shows_counts_tags_and_what_is_of_today():
 
 def test_memory_keeps_notes_out_of_a_group_room():
     board = _board()
-    board.notes.write("MEMORY.md", "the boat is red")
+    board.notes.of(OWNER).write("MEMORY.md", "the boat is red")
     board.records.store("mine", ["a"], ANN)
     assert _lines(board, "/memory", ROOM) == [
         "0 memories, full mode",
@@ -243,13 +243,13 @@ def test_mode_is_shown_switched_and_kept():
 def test_switching_the_mode_loses_nothing():
     board = _board()
     board.records.store("The bike is green", ["bike"])
-    board.notes.write("MEMORY.md", "the boat is red")
+    board.notes.of(OWNER).write("MEMORY.md", "the boat is red")
     for mode in ("lightweight", "full", "lightweight", "full"):
         _lines(board, "/mode " + mode)
         board.restart()
         board.equip()
         board.commands = Commands(board)
-        assert board.records.count() == 1 and board.notes.text("MEMORY.md") == "the boat is red"
+        assert board.records.count() == 1 and board.notes.of(OWNER).text("MEMORY.md") == "the boat is red"
 
 
 def test_export_is_complete_and_each_line_is_json():
@@ -257,9 +257,9 @@ def test_export_is_complete_and_each_line_is_json():
     board.records.store('He said "no"\n猫', ["a"], keywords=["k"], type="event", pinned=True, expires=board.now + 60)
     board.records.store("Ann lives in Rome", ["ann"])
     board.records.store("Ann lives in Oslo", ["ann"], supersedes="m2")
-    board.profile.write("user.md", "Likes tea 🎉")
-    board.notes.write("MEMORY.md", "one\ntwo")
-    board.notes.note("went out")
+    board.profile.of(OWNER).write("user.md", "Likes tea 🎉")
+    board.notes.of(OWNER).write("MEMORY.md", "one\ntwo")
+    board.notes.of(OWNER).note("went out")
     lines = [json.loads(line) for line in _lines(board, "/export")]
     memories = {line["id"]: line for line in lines if "id" in line}
     assert sorted(memories) == ["m1", "m3"]

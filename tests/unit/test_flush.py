@@ -89,7 +89,7 @@ async def test_notes_are_kept_in_lightweight_mode():
     append = Call("1", "file_append", '{"file":"MEMORY.md","text":"- the bike is green"}')
     board = board_with("a", "b", [append], "NO_REPLY", mode="lightweight")
     await talk(board, 2)
-    assert "the bike is green" in board.notes.text("MEMORY.md")
+    assert "the bike is green" in board.notes.of(OWNER).text("MEMORY.md")
 
 
 async def test_a_group_has_none_in_lightweight_mode():

@@ -134,7 +134,7 @@ def test_each_room_has_a_session_of_its_own():
 def test_a_room_that_becomes_a_group_does_not_go_on_in_the_private_session():
     board = Board()
     _say(board, "mine", ANN)
-    group = Asker("ann", ANN.room, True)
+    group = Asker("ann", ANN.room, True, "")
     assert board.journal.current(group) == ""
     _say(board, "ours", group)
     assert _window(board, board.journal.current(group)) == ["ours"]
@@ -182,7 +182,7 @@ def test_all_sessions_with_long_titles_fit_into_a_segments_header():
     most = 64 if has_large_heap() else 24
     board = Board(sessions=most)
     for number in range(most):
-        room = Asker("ann", f"chat#{number:02d} of some network", False)
+        room = Asker("ann", f"chat#{number:02d} of some network", False, "")
         board.now += 1
         board.journal.begin(room, '"' * 60 if number % 2 else "字" * 60)
     while not board.holds('"segment":2'):
@@ -193,7 +193,7 @@ def test_all_sessions_with_long_titles_fit_into_a_segments_header():
 
 def test_more_rooms_than_are_kept_lose_the_ones_not_used_for_longest():
     board = Board(sessions=64)
-    rooms = [Asker("ann", f"chat#{number}", False) for number in range(70)]
+    rooms = [Asker("ann", f"chat#{number}", False, "") for number in range(70)]
     sid = ""
     for room in rooms:
         _say(board, "hello", room) if not sid else board.journal.switch(room, sid)

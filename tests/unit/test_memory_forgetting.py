@@ -106,10 +106,10 @@ def test_after_compaction_tags_and_keywords_stand_in_no_file():
 
 def test_after_compaction_an_edited_text_stands_in_no_file():
     board = Board()
-    board.profile.append("user.md", "Password: " + SECRET)
-    board.notes.append("MEMORY.md", "Password: " + SECRET)
-    board.profile.replace("user.md", SECRET, "***")
-    board.notes.write("MEMORY.md", "")
+    board.profile.of(OWNER).append("user.md", "Password: " + SECRET)
+    board.notes.of(OWNER).append("MEMORY.md", "Password: " + SECRET)
+    board.profile.of(OWNER).replace("user.md", SECRET, "***")
+    board.notes.of(OWNER).write("MEMORY.md", "")
     assert board.holds(SECRET)
     board.compact()
     assert not board.holds(SECRET)

@@ -7,8 +7,8 @@ from engram import wire
 from engram.memory.scope import OWNER, Asker
 from engram.store.codec import term_hash
 
-ANN = Asker("ann", "chat#1", False)
-TWIN = Asker("aqfcz", "chat#2", False)
+ANN = Asker("ann", "chat#1", False, "")
+TWIN = Asker("aqfcz", "chat#2", False, "")
 
 
 def _append(board, path, fields):

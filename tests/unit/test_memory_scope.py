@@ -5,7 +5,7 @@ from engram.errors import NotFound
 from engram.memory.scope import OWNER, Asker
 from support import raises
 
-BOB = Asker("bob", "chat#3", False)
+BOB = Asker("bob", "chat#3", False, "")
 
 SEES = ((ANN, ["m1", "m2"]), (BOB, ["m2", "m3"]), (ROOM, ["m2"]), (OWNER, ["m2"]))
 
@@ -99,10 +99,10 @@ def test_the_newest_change_of_another_is_not_undone():
 
 def test_a_group_does_not_undo_an_edit_of_the_profile():
     board = Board()
-    board.profile.write("user.md", "new")
+    board.profile.of(OWNER).write("user.md", "new")
     with raises(NotFound):
         board.changes.undo(ROOM)
-    assert board.profile.text("user.md") == "new"
+    assert board.profile.of(OWNER).text("user.md") == "new"
 
 
 def test_a_group_does_not_undo_a_private_forgetting():

@@ -155,7 +155,7 @@ class Player:
 
     def do_profile(self, name, text, do):
         """Give a file of the profile a new text."""
-        self.parts.profile.write(name, text)
+        self.parts.profile.of(_asker("console")).write(name, text)
 
     def do_compact(self, what, do):
         """Compact the records or the journal."""
@@ -215,7 +215,7 @@ class Player:
         for room in rooms:
             self._look_at_room(room, told)
         for name in ("identity.md", "soul.md", "user.md"):
-            tell("profile", name, parts.profile.text(name))
+            tell("profile", name, parts.profile.of(_asker("console")).text(name))
         tell("read", parts.learning.until, parts.learning.looked())
         tell("damaged", parts.records.damaged, parts.journal.damaged)
         tell("looked")
@@ -261,7 +261,7 @@ def _list(home, folder, found):
 def _asker(room):
     from engram.memory.scope import Asker
 
-    return Asker("owner", room, room.startswith("group"))
+    return Asker("owner", room, room.startswith("group"), "")
 
 
 def format_flash(options) -> None:

@@ -145,17 +145,15 @@ class Context:
             if tags:
                 yield "# Tags in use\n" + tags
         elif not asker.group:
-            yield from self._notes()
+            yield from self._notes(self._parts.notes.of(asker))
 
     def _profile(self, asker):
         budget = self._share(_PROFILE_SHARE) // len(profile.FILES)
-        for name in profile.FILES:
-            # Who the person is stays out of rooms where others read along.
-            if name != "user.md" or not asker.group:
-                yield _block(name, _beginning(self._parts.profile.text(name).strip(), budget - _MARK, _CUT))
+        keeper = self._parts.profile.of(asker)
+        for name in keeper.names():
+            yield _block(name, _beginning(keeper.text(name).strip(), budget - _MARK, _CUT))
 
-    def _notes(self):
-        notes = self._parts.notes
+    def _notes(self, notes):
         budget = self._share(_NOTES_SHARE) // 4
         content = notes.text("MEMORY.md").strip()
         if content:

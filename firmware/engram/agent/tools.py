@@ -230,11 +230,10 @@ class Tools:
     # --- lightweight mode
 
     def _file_read(self, arguments: dict, asker, turn: str) -> tuple:
-        self._private(asker)
         first = arguments.get("first", 1)
         answer = {"file": arguments["file"], "first": first, "lines": []}
         room = _PORTION
-        for line in self._notes.lines(arguments["file"], first, arguments.get("count", 100)):
+        for line in self._notes.of(asker).lines(arguments["file"], first, arguments.get("count", 100)):
             shown = _portion(line, _PORTION)
             room -= len(text.dumps(shown)) + 1
             if room < 0 and answer["lines"]:
@@ -244,37 +243,29 @@ class Tools:
         return answer, ""
 
     def _file_write(self, arguments: dict, asker, turn: str) -> tuple:
-        self._private(asker)
-        self._notes.write(arguments["file"], arguments["text"])
+        self._notes.of(asker).write(arguments["file"], arguments["text"])
         return {"written": arguments["file"]}, "wrote " + arguments["file"]
 
     def _file_append(self, arguments: dict, asker, turn: str) -> tuple:
-        self._private(asker)
-        self._notes.append(arguments["file"], arguments["text"])
+        self._notes.of(asker).append(arguments["file"], arguments["text"])
         return {"appended": arguments["file"]}, "added to %s: %s" % (arguments["file"], snippet(arguments["text"], 80))
 
     def _file_edit(self, arguments: dict, asker, turn: str) -> tuple:
-        self._private(asker)
-        self._notes.replace(arguments["file"], arguments["old"], arguments["text"])
+        self._notes.of(asker).replace(arguments["file"], arguments["old"], arguments["text"])
         return {"edited": arguments["file"]}, "edited " + arguments["file"]
-
-    def _private(self, asker) -> None:
-        if asker.group:
-            raise ArgumentError("file", "notes are private and stay out of group rooms.")
 
     # --- both modes
 
     def _profile_edit(self, arguments: dict, asker, turn: str) -> tuple:
         name, action, content = arguments["file"], arguments["action"], arguments["text"]
-        if asker.group:
-            raise ArgumentError("file", "the profile can be changed only in a private room.")
+        keeper = self._profile.of(asker)
         if action == "append":
-            self._profile.append(name, content)
+            keeper.append(name, content)
         elif action == "replace":
-            self._profile.replace(name, arguments.get("old"), content)
+            keeper.replace(name, arguments.get("old"), content)
         else:
-            self._profile.write(name, content)
-        return {"edited": name, "characters": len(self._profile.text(name))}, "edited " + name
+            keeper.write(name, content)
+        return {"edited": name, "characters": len(keeper.text(name))}, "edited " + name
 
     # --- how things look
 

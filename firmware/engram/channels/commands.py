@@ -5,7 +5,7 @@ import sys
 from engram import __version__, log, text
 from engram.compat import const, heap_free, heap_used, let_go
 from engram.errors import ArgumentError
-from engram.memory import catalog, ids, profile
+from engram.memory import catalog, ids
 from engram.memory.recall import shown_score, snippet
 
 _PAGE = const(20)
@@ -110,8 +110,9 @@ class Commands:
         if not shown:
             yield "nothing was remembered today; /memory list shows all"
         if not asker.group:
-            for name in ("MEMORY.md", parts.notes.today()):
-                content = parts.notes.text(name).strip()
+            notes = parts.notes.of(asker)
+            for name in ("MEMORY.md", notes.today()):
+                content = notes.text(name).strip()
                 if content:
                     yield name + ":"
                     yield from content.split("\n")
@@ -256,12 +257,12 @@ class Commands:
     def _profile(self, asker, rest: str):
         if asker.group:
             raise ArgumentError("/profile", "is private and stays out of group rooms.")
-        keeper = self._parts.profile
+        keeper = self._parts.profile.of(asker)
         name, _, more = rest.partition(" ")
         action, _, content = more.partition(" ")
         content = content.strip()
         if not action:
-            for each in profile.FILES if not name else (name,):
+            for each in keeper.names() if not name else (name,):
                 yield "--- " + each
                 yield keeper.text(each).strip()
                 over = keeper.overlong(each)

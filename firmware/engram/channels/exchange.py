@@ -1,7 +1,6 @@
 """The commands that take a memory out of a board."""
 
 from engram import text
-from engram.memory import profile
 
 
 def export_command(parts, asker, rest: str):
@@ -10,10 +9,9 @@ def export_command(parts, asker, rest: str):
         yield _exported(parts.records.fields(record))
     if asker.group:
         return
-    for name in profile.FILES:
-        yield _exported((("file", name), ("text", parts.profile.text(name))))
-    for name in parts.notes.names():
-        yield _exported((("file", name), ("text", parts.notes.text(name))))
+    for keeper in (parts.profile.of(asker), parts.notes.of(asker)):
+        for name in keeper.names():
+            yield _exported((("file", name), ("text", keeper.text(name))))
 
 
 def _exported(pairs) -> str:

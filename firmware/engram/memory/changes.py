@@ -25,22 +25,28 @@ class Changes:
         self._files = {}
 
     def takes_back(self, kind: str, keeper) -> None:
-        """Tell who puts files of a kind back: an object with put_back(name, content) and text(name)."""
+        """Tell who puts files of a kind back: named(principal) gives an object with put_back(name, content) and text(name)."""
         self._files[kind] = keeper
 
-    def note(self, kind: str, name: str, old: str) -> None:
-        """Keep a file's text before it is replaced."""
+    def note(self, kind: str, name: str, old: str, principal: str) -> None:
+        """Keep a principal's file's text before it is replaced."""
         parts = 0
         while len(old) > _PIECE:
             self._store.append([("op", "part"), ("old", old[:_PIECE])])
             old = old[_PIECE:]
             parts += 1
-        line = [("op", kind), ("file", name), ("old", old), ("at", self._clock.now())]
-        self._store.append(line + [("parts", parts)] if parts else line)
+        line = [("old", old), ("parts", parts)] if parts else [("old", old)]
+        self._store.append(self._text_change(kind, name, principal) + line)
 
-    def note_append(self, kind: str, name: str, length: int) -> None:
-        """Keep a file's length in characters before a line is added to it."""
-        self._store.append([("op", kind), ("file", name), ("length", length), ("at", self._clock.now())])
+    def note_append(self, kind: str, name: str, length: int, principal: str) -> None:
+        """Keep a principal's file's length in characters before a line is added to it."""
+        self._store.append(self._text_change(kind, name, principal) + [("length", length)])
+
+    def _text_change(self, kind: str, name: str, principal: str) -> list:
+        line: list = [("op", kind), ("file", name), ("at", self._clock.now())]
+        if principal != scope.OWNER.principal:
+            line.append(("who", principal))
+        return line
 
     def undo(self, asker=scope.OWNER) -> str:
         """Take the latest change that this asker may see back, unless it was; a sentence that says what was done."""
@@ -56,7 +62,7 @@ class Changes:
 
     def _may_undo(self, line: dict, asker) -> bool:
         if line.get("op") in _TEXT_CHANGES:
-            return not asker.group
+            return not asker.group and _whose(line) == asker.principal
         version = self._store.line(line["was"]) if line.get("op") == "forget" else line
         return version is not None and "content" in version and scope.may_see(asker, version.get("scope", scope.ALL))
 
@@ -96,11 +102,11 @@ class Changes:
         return sentence
 
     def _undo_text(self, line: dict) -> str:
-        keeper = self._files[line["op"]]
+        keeper = self._files[line["op"]].named(_whose(line))
         name = line["file"]
         # Put back first: cut off in between, the next undo does the same once more.
         keeper.put_back(name, self._old(line) if "old" in line else keeper.text(name)[: line["length"]])
-        self._store.append([("op", line["op"]), ("file", name), ("at", self._clock.now()), ("undoes", line["seq"])])
+        self._store.append(self._text_change(line["op"], name, _whose(line)) + [("undoes", line["seq"])])
         return name + " is again as it was before the last change."
 
     def _old(self, line: dict) -> str:
@@ -109,3 +115,8 @@ class Changes:
         if None in pieces:
             raise NotFound("whole earlier text", "of " + line["file"], "a part of it was damaged on the flash.")
         return "".join([piece["old"] for piece in pieces]) + line["old"]
+
+
+def _whose(line: dict) -> str:
+    """The principal whose text a line tells of."""
+    return line.get("who", scope.OWNER.principal)

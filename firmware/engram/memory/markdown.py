@@ -1,6 +1,7 @@
 """Lightweight mode's memory: MEMORY.md and a note for each day, plain Markdown that people read and edit too.
 
-File names are built from a checked alphabet, never taken as a path: MEMORY.md, or a day such as 2026-01-31.md.
+File names are built from a checked alphabet, never taken as a path: MEMORY.md, or a day such as 2026-01-31.md. Everybody
+sees their own files under these names; where they stand says own_files.py.
 """
 
 import os
@@ -9,7 +10,7 @@ from engram import files
 from engram.clock import day_number
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound
-from engram.memory import edit
+from engram.memory import edit, own_files
 
 MEMORY = "MEMORY.md"
 _DAY = const(86400)
@@ -17,34 +18,61 @@ _BYTES_A_CHARACTER = const(4)
 
 
 class Notes:
-    """The Markdown files in a folder, each at most `limit` characters; `changes` keeps what undo needs."""
+    """The Markdown files in a folder, each at most `limit` characters; `changes` keeps what undo needs, `people` who has
+    files of their own.
+    """
 
-    def __init__(self, folder: str, changes, clock, limit: int = 8000):
-        self._folder = folder
-        self._changes = changes
-        self._clock = clock
-        self._limit = limit
+    def __init__(self, folder: str, changes, clock, people, limit: int = 8000):
+        self.folder = folder
+        self.changes = changes
+        self.clock = clock
+        self.people = people
+        self.limit = limit
         files.make_folder(folder)
+
+    def of(self, asker):
+        """The notes of who asks; ArgumentError in a group room, where others read along."""
+        if asker.group:
+            raise ArgumentError("file", "notes are private and stay out of group rooms.")
+        return Notebook(self, asker.principal)
+
+    def named(self, principal: str):
+        """The notes of a principal, for what is done in the background."""
+        return Notebook(self, principal)
+
+
+class Notebook:
+    """MEMORY.md and the days' notes of one principal: nobody else's files can be named here."""
+
+    def __init__(self, notes: Notes, principal: str):
+        self._notes = notes
+        self._principal = principal
 
     def today(self) -> str:
         """The name of today's note."""
-        return self._clock.day(self._clock.now()) + ".md"
+        clock = self._notes.clock
+        return clock.day(clock.now()) + ".md"
 
     def yesterday(self) -> str:
         """The name of yesterday's note."""
-        return self._clock.day(self._clock.now() - _DAY) + ".md"
+        clock = self._notes.clock
+        return clock.day(clock.now() - _DAY) + ".md"
 
     def names(self):
         """The names of the files that exist: MEMORY.md first, then the notes, newest first."""
-        found = [name for name in os.listdir(self._folder) if is_note(name)]
+        found = []
+        for file in os.listdir(self._notes.folder):
+            name, principal = own_files.told_by(file)
+            if principal == self._principal and is_note(name):
+                found.append(name)
         found.sort(reverse=True)
-        if files.size(self._folder + "/" + MEMORY) >= 0:
+        if files.size(self._path(MEMORY)) >= 0:
             found.insert(0, MEMORY)
         return found
 
     def text(self, name: str) -> str:
         """The whole text of a file, "" if there is none yet."""
-        return edit.read(self._path(name), self._limit * _BYTES_A_CHARACTER + _BYTES_A_CHARACTER)
+        return edit.read(self._path(name), self._notes.limit * _BYTES_A_CHARACTER + _BYTES_A_CHARACTER)
 
     def lines(self, name: str, first: int = 1, count: int = 100) -> list:
         """Some lines of a file, the first line being 1; NotFound if there is no such file."""
@@ -57,8 +85,9 @@ class Notes:
     def write(self, name: str, content: str) -> None:
         """Give a file a new text."""
         self._check_writable(name)
-        edit.check("text", content, self._limit, name)
-        self._changes.note("note", name, self.text(name))
+        edit.check("text", content, self._notes.limit, name)
+        self._notes.people.admit(self._principal)
+        self._notes.changes.note("note", name, self.text(name), self._principal)
         files.write(self._path(name), content)
 
     def append(self, name: str, line: str) -> None:
@@ -66,8 +95,9 @@ class Notes:
         self._check_writable(name)
         old = self.text(name)
         new = edit.appended(old, line)
-        edit.check("text", new, self._limit, name)
-        self._changes.note_append("note", name, len(old))
+        edit.check("text", new, self._notes.limit, name)
+        self._notes.people.admit(self._principal)
+        self._notes.changes.note_append("note", name, len(old), self._principal)
         files.write(self._path(name), new)
 
     def replace(self, name: str, old: str, new: str) -> None:
@@ -78,8 +108,8 @@ class Notes:
         """Add a line to today's note, with the time of day."""
         if not isinstance(content, str) or not content.strip():
             raise ArgumentError("text", "must be a text that is not empty.")
-        minute = self._clock.minute(self._clock.now())[-5:]
-        self.append(self.today(), "- " + minute + " " + " ".join(content.split()))
+        clock = self._notes.clock
+        self.append(self.today(), "- " + clock.minute(clock.now())[-5:] + " " + " ".join(content.split()))
 
     def put_back(self, name: str, content: str) -> None:
         """Give a file the text that it had before a change."""
@@ -93,7 +123,7 @@ class Notes:
     def _path(self, name: str) -> str:
         if name != MEMORY and not is_note(name):
             raise ArgumentError("file", "must be MEMORY.md or a day's note such as " + self.today() + ".")
-        return self._folder + "/" + name
+        return self._notes.folder + "/" + own_files.name_of(name, self._principal)
 
 
 def is_note(name) -> bool:

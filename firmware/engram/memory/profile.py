@@ -4,14 +4,18 @@
     soul.md      the agent's personality and values
     identity.md  the agent's name, role and limits
 
-A change is first noted in the log of changes with the old text, so that it can be undone after a restart too.
+Everybody has a user.md of their own; soul.md and identity.md are the agent's, the same for all, and only the owner changes
+them. A change is first noted in the log of changes with the old text, so that it can be undone after a restart too.
 """
 
 from engram import files
 from engram.errors import ArgumentError
-from engram.memory import edit
+from engram.memory import edit, own_files
+from engram.memory.scope import OWNER
 
-FILES = ("identity.md", "soul.md", "user.md")
+USER = "user.md"
+FILES = ("identity.md", "soul.md", USER)
+"""user.md stands last."""
 
 TEMPLATES = {
     "identity.md": """# Identity
@@ -30,38 +34,66 @@ Nothing is known yet. Long-term preferences and agreements go here.
 
 
 class Profile:
-    """The three files in a folder, each at most `limit` characters; `changes` keeps what undo needs."""
+    """The files in a folder, each at most `limit` characters; `changes` keeps what undo needs, `people` who has files of
+    their own.
+    """
 
-    def __init__(self, folder: str, changes, limit: int = 2000):
-        self._folder = folder
-        self._changes = changes
-        self._limit = limit
+    def __init__(self, folder: str, changes, people, limit: int = 2000):
+        self.folder = folder
+        self.changes = changes
+        self.people = people
+        self.limit = limit
 
     def seed(self) -> None:
         """Write the templates of files that are missing."""
-        files.make_folder(self._folder)
+        files.make_folder(self.folder)
         for name in FILES:
-            if files.size(self._path(name)) < 0:
-                files.write(self._path(name), TEMPLATES[name])
+            if files.size(self.folder + "/" + name) < 0:
+                files.write(self.folder + "/" + name, TEMPLATES[name])
+
+    def of(self, asker):
+        """The profile as who asks sees it: in a group room there is no user.md, and nothing can be changed."""
+        return OneProfile(self, asker.principal, asker.group)
+
+    def named(self, principal: str):
+        """The profile of a principal, for what is done in the background."""
+        return OneProfile(self, principal, False)
+
+
+class OneProfile:
+    """The profile of one principal: nobody else's user.md can be named here."""
+
+    def __init__(self, profile: Profile, principal: str, group: bool):
+        self._profile = profile
+        self._principal = principal
+        self._group = group
+
+    def names(self) -> tuple:
+        """The names of the files that may be read."""
+        return FILES[:-1] if self._group else FILES
 
     def text(self, name: str) -> str:
         """The text of a file; what a person wrote over the limit is cut, which `overlong` tells."""
-        return self._whole(name)[: self._limit]
+        return self._whole(name)[: self._profile.limit]
 
     def overlong(self, name: str) -> int:
         """By how many characters a file is longer than the limit."""
-        return max(0, len(self._whole(name)) - self._limit)
+        return max(0, len(self._whole(name)) - self._profile.limit)
 
     def _whole(self, name: str) -> str:
-        self._check(name)
-        return edit.read(self._path(name), self._limit * 8)
+        path = self._path(name)
+        if name == USER and self._principal != OWNER.principal and files.size(path) < 0:
+            return TEMPLATES[USER]
+        return edit.read(path, self._profile.limit * 8)
 
     def write(self, name: str, content: str) -> None:
         """Give a file a new text."""
-        self._check(name)
-        edit.check("text", content, self._limit, name)
-        self._changes.note("profile", name, self._whole(name))
-        files.write(self._path(name), content)
+        path = self._path(name)
+        self._check_writable(name)
+        edit.check("text", content, self._profile.limit, name)
+        self._profile.people.admit(self._principal)
+        self._profile.changes.note("profile", name, self._whole(name), self._principal)
+        files.write(path, content)
 
     def append(self, name: str, line: str) -> None:
         """Add a line to a file."""
@@ -75,9 +107,17 @@ class Profile:
         """Give a file the text that it had before a change."""
         files.write(self._path(name), content)
 
-    def _path(self, name: str) -> str:
-        return self._folder + "/" + name
+    def _check_writable(self, name: str) -> None:
+        if self._group:
+            raise ArgumentError("file", "the profile can be changed only in a private room.")
+        if name != USER and self._principal != OWNER.principal:
+            raise ArgumentError("file", name + " is the same for everybody: only the owner changes it, on the console.")
 
-    def _check(self, name: str) -> None:
+    def _path(self, name: str) -> str:
         if name not in FILES:
             raise ArgumentError("file", "must be one of " + ", ".join(FILES) + ".")
+        if name != USER:
+            return self._profile.folder + "/" + name
+        if self._group:
+            raise ArgumentError("file", "user.md is private and stays out of group rooms.")
+        return self._profile.folder + "/" + own_files.name_of(name, self._principal)

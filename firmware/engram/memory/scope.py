@@ -7,11 +7,14 @@ since the others in the room read the answer too.
 from collections import namedtuple
 
 ALL = "all"
+WORKSPACE = "ws:"
+"""How the scope of a workspace begins, and the tag that puts a record there."""
 
-Asker = namedtuple("Asker", ("principal", "room", "group"))
-"""Who speaks: the principal's name, the room (a channel's name with what tells its rooms apart), if it is a group."""
+Asker = namedtuple("Asker", ("principal", "room", "group", "workspace"))
+"""Who speaks: the principal's name, the room (a channel's name with what tells its rooms apart), if it is a group, and the
+workspace that the conversation is in, "" for none. What comes from outside is checked by askers.py."""
 
-OWNER = Asker("owner", "console", False)
+OWNER = Asker("owner", "console", False, "")
 """The person at the console."""
 
 
@@ -24,6 +27,8 @@ def labels(asker: Asker) -> tuple:
     """The labels of the scopes that this asker may see."""
     if asker.group:
         return ("@" + ALL,)
+    if asker.workspace:
+        return ("@" + ALL, "@user:" + asker.principal, "@" + WORKSPACE + asker.workspace)
     return ("@" + ALL, "@user:" + asker.principal)
 
 
@@ -32,7 +37,14 @@ def may_see(asker: Asker, scope: str) -> bool:
     return "@" + scope in labels(asker)
 
 
+def is_owner(asker: Asker) -> bool:
+    """Whether this is the owner, where nobody else reads along."""
+    return asker.principal == OWNER.principal and not asker.group
+
+
 def teller(turn: dict) -> Asker:
     """Who told a turn of the journal, as far as it says what they may see."""
     told = turn.get("scope", ALL)
-    return Asker(turn["who"], "", True) if told == ALL else Asker(told.partition(":")[2], "", False)
+    if told == ALL:
+        return Asker(turn["who"], "", True, "")
+    return Asker(told.partition(":")[2], "", False, turn.get("workspace", ""))
