@@ -10,7 +10,7 @@ from engram.agent.offline import HINT, Offline
 from engram.agent.tools import Tools
 from engram.channels.commands import Commands, counted
 from engram.clock import Clock, zone_minutes
-from engram.compat import collect_after, const, sleep_ms
+from engram.compat import collect_often, const, sleep_ms
 from engram.config import Config
 from engram.errors import ArgumentError, ConfigError
 from engram.memory.capacity import Capacity
@@ -33,7 +33,6 @@ from engram.store.log import Log
 from engram.store.reserve import Reserve
 from engram.store.store import Store
 
-_GC_THRESHOLD = const(8000)  # keeps long-lived tables from scattering over the heap
 _FIRST_PAUSE_MS = const(500)  # before a task that failed is started again; doubles up to the longest
 _LONGEST_PAUSE_MS = const(60000)
 _UPKEEP_MS = const(5000)  # between two looks at what idles
@@ -71,7 +70,7 @@ class App:
     """
 
     def __init__(self, folder: str = "", overrides=None, config=None):
-        collect_after(_GC_THRESHOLD)
+        collect_often()
         self.config = config or Config(folder, overrides)
         log.level = log.NAMES.index(self.config.get("log.level"))
         self._parts = self._assemble(folder)

@@ -14,6 +14,8 @@ except ImportError:
 
 
 _SMALL_HEAP = const(262144)  # bytes: less than a chip with PSRAM has
+_OFTEN = const(8000)  # bytes
+_PARTS = const(32)  # of a large heap, after one of which it is swept
 
 if hasattr(time, "ticks_ms"):
     ticks_ms = time.ticks_ms  # pyright: ignore
@@ -64,10 +66,13 @@ def heap_used() -> int:
     return gc.mem_alloc() if hasattr(gc, "mem_alloc") else -1  # pyright: ignore
 
 
-def collect_after(size: int) -> None:
-    """Let the garbage be collected after so many bytes, where the runtime can be told that."""
+def collect_often() -> None:
+    """Let the garbage be collected often, where the runtime can be told that: else long-lived tables scatter over the heap.
+
+    On a large heap, which is swept as a whole each time, less often.
+    """
     if hasattr(gc, "mem_free"):
-        gc.threshold(size)  # pyright: ignore
+        gc.threshold(max(_OFTEN, (heap_used() + heap_free()) // _PARTS))  # pyright: ignore
 
 
 def print_trace(error) -> None:

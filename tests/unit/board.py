@@ -7,7 +7,7 @@ import gc
 import os
 
 from engram.clock import Clock
-from engram.compat import heap_free
+from engram.compat import collect_often, heap_free
 from engram.memory.capacity import Capacity
 from engram.memory.changes import Changes
 from engram.memory.forgetting import Forgetting
@@ -35,8 +35,7 @@ ROOM = Asker("ann", "chat#2", True, "")
 
 _last = None
 
-if hasattr(gc, "mem_free"):
-    gc.threshold(8000)  # as the app sets it
+collect_often()  # as the app does
 
 
 class Board:
