@@ -2,7 +2,7 @@
 
 cpython   CPython, in a process of its own, on the host's file system
 64        MicroPython's unix port, 64-bit, from source, on the host's file system
-32        the 32-bit build with the chip's object sizes, from .mpy, a heap of 400 KB, on a littlefs
+32        the 32-bit build with the chip's object sizes, from .mpy, a heap of 512 KB, on a littlefs
 chip      the same with the chip's ways of time, floats, os and sys (tests/unit/fakes/chip.py): where these matter
 """
 
@@ -20,7 +20,7 @@ import get_micropython
 ROOT = Path(__file__).resolve().parent.parent
 UNIT = ROOT / "tests" / "unit"
 SIM = ROOT / "boards" / "SIM"
-HEAP = "400k"
+HEAP = "512k"
 RUNTIMES = ("cpython", "64", "32")
 AS_ON_A_CHIP = (
     "test_clock",

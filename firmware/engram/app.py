@@ -15,6 +15,7 @@ from engram.config import Config
 from engram.errors import ArgumentError, ConfigError
 from engram.memory.capacity import Capacity
 from engram.memory.changes import Changes
+from engram.memory.daily import Daily
 from engram.memory.facade import Memory
 from engram.memory.forgetting import Forgetting
 from engram.memory.importance import Importance
@@ -54,6 +55,7 @@ class Parts:
     changes: Changes
     profile: Profile
     notes: Notes
+    daily: Daily
     recall: Recall
     tools: Tools
     agent: Agent
@@ -101,7 +103,7 @@ class App:
         parts.records = Records(records_store, clock, limit, cap, turns_reserve.keep, most, uses, importance)
         parts.trash = Trash(folder + "/memory", config.get("records.trash_bytes"))
         parts.capacity = Capacity(parts.records, parts.trash, most, cap)
-        parts.records.makes_room = parts.capacity.make_room
+        parts.records.make_room_by(parts.capacity.make_room)
 
         def journal_store(owner):
             return Store(journal_log, owner, turns_reserve)
@@ -118,6 +120,8 @@ class App:
         parts.notes = Notes(folder + "/memory", parts.changes, clock, people, config.get("notes.chars"))
         parts.changes.takes_back("profile", parts.profile)
         parts.changes.takes_back("note", parts.notes)
+        days, most_bytes = config.get("notes.days"), config.get("notes.bytes")
+        parts.daily = Daily(folder + "/memory", parts.notes, versions, clock, days, most_bytes)
         parts.recall = Recall(parts.records, parts.journal, clock)
         parts.tools = Tools(parts, config.get("mode"))
         model, context = _model(config, folder), Context(parts)
@@ -209,9 +213,15 @@ class App:
             is_busy = parts.journal.tick() or is_busy
             is_busy = parts.capacity.tick() or is_busy
             parts.records.uses.tick()
+            parts.daily.tidy(self._is_distilled())
             if parts.agent.model:
                 parts.agent.model.tidy()
             await sleep_ms(_BUSY_MS if is_busy else _UPKEEP_MS)
+
+    def _is_distilled(self) -> bool:
+        """Whether the notes are distilled sooner or later."""
+        config = self.config
+        return config.get("distill.on") and config.get("mode") == "full" and self._parts.agent.model is not None
 
     async def _cancel(self, tasks: list) -> None:
         for task in tasks:

@@ -69,7 +69,7 @@ class _Life:
         self.lines += [line for log in LOGS for line in inspect.lines(log, str(self._folder))]
 
     def command(self, line: str) -> list[str]:
-        return [answer for answer in self._parts.commands.run(OWNER, line) if answer is not None]
+        return [answer for answer in self._parts.commands.run(OWNER, line) if isinstance(answer, str)]
 
     def tool(self, name: str, turn: str = "t3", **arguments) -> dict:
         self._parts.tools.mode = "lightweight" if name.startswith("file_") else "full"
@@ -103,6 +103,25 @@ class _Life:
         parts.records.store("Ada plays chess", ["chess"])
         parts.records.uses.save()
 
+    def distil(self) -> None:
+        parts = self._parts
+        parts.notes.of(OWNER).note("rain came in at the attic")
+        batch = parts.daily.batch("owner", 12000, 4000)
+        for before in (None, parts.records.changes):
+            told = [("op", "distilled"), ("scope", "user:owner"), ("lines", 1), ("marks", batch.marks), ("run", 1)]
+            told += [("at", 7)] + ([("before", before)] if before else [])
+            parts.records.keep((parts.records.draft(f"Rain comes in at the attic {before}", ["house"]),), (told,))
+        parts.daily.note_read(batch)
+        self.command("/undo")
+
+    def outgrow(self) -> None:
+        parts = self._parts
+        first = parts.records.store("The gate squeaks", ["gate"]).id
+        second = parts.records.store("The gate was oiled", ["gate"], supersedes=first).id
+        parts.records.leave([int(second[1:])], parts.trash)
+        parts.trash._turn_over()
+        parts.records.leave([int(parts.records.store("The lamp hums", ["lamp"]).id[1:])], parts.trash)
+
     def edit(self) -> None:
         self.command("/profile user.md add Likes short answers.")
         self.command("/undo")
@@ -133,6 +152,8 @@ def written(tmp_path_factory) -> tuple[dict[str, set[str]], set[str]]:
         life.show_picture()
         life.remember()
         life.learn()
+        life.distil()
+        life.outgrow()
         life.edit()
         life.move()
         life.forget("t5")

@@ -10,6 +10,7 @@ from engram.clock import Clock
 from engram.compat import collect_often, heap_free
 from engram.memory.capacity import Capacity
 from engram.memory.changes import Changes
+from engram.memory.daily import Daily
 from engram.memory.forgetting import Forgetting
 from engram.memory.journal import Journal
 from engram.memory.learning import Learning
@@ -75,7 +76,7 @@ class Board:
         self.trash = Trash(self.place + "/memory", limit("trash_bytes", 65536))
         self.capacity = Capacity(self.records, self.trash, most, cap)
         if limit("makes_room", True):
-            self.records.makes_room = self.capacity.make_room
+            self.records.make_room_by(self.capacity.make_room)
 
         def journal_store(owner):
             log = Log(self.place + "/journal", "journal", segment_bytes=segment_bytes)
@@ -94,6 +95,8 @@ class Board:
         self.notes = Notes(self.place + "/memory", self.changes, clock, people, limit("notes_chars", 8000))
         self.changes.takes_back("profile", self.profile)
         self.changes.takes_back("note", self.notes)
+        limits = limit("notes_days", 30), limit("notes_bytes", 131072)
+        self.daily = Daily(self.place + "/memory", self.notes, versions, clock, *limits)
         self.recall = Recall(self.records, self.journal, clock)
 
     def configure(self, **settings):

@@ -25,7 +25,7 @@ def _board(**settings):
 
 
 def _lines(board, line, asker=OWNER):
-    return [line for line in board.commands.run(asker, line) if line is not None]
+    return [line for line in board.commands.run(asker, line) if not isinstance(line, int)]
 
 
 def _error(board, line, asker=OWNER):

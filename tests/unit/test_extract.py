@@ -86,7 +86,7 @@ async def refused(answer, said=SAID):
 
 async def test_an_unknown_operation_is_refused():
     _, stats = await refused(facts({"op": "drop", "from": "t3"}))
-    assert "t3: op: must be one of add, update, supersede, none." in stats
+    assert "t3: op: must be one of add, update, supersede, note, none." in stats
 
 
 async def test_a_fact_of_a_message_that_was_not_shown_is_refused():
@@ -157,7 +157,7 @@ async def test_a_gateways_fault_passes_nothing_over():
 async def test_a_full_memory_asks_the_model_nothing():
     board = learner("nice")
     board.records._most = 0
-    board.records.makes_room = None
+    board.records.make_room_by(None)
     await learn(board, SAID)
     assert board.agent.model.asked == 1 and "records.most" in told(board)
 

@@ -186,11 +186,11 @@ def test_after_a_compaction_new_changes_are_taken_back():
 
 def test_undo_looks_back_over_a_bounded_number_of_lines():
     board = Board()
-    for number in range(40):
+    for number in range(110):
         board.records.store(f"thing {number}", ["a"])
     undone = 0
     with raises(NotFound):
         while True:
             board.changes.undo()
             undone += 1
-    assert 30 <= undone < 40
+    assert 90 <= undone < 110

@@ -12,6 +12,7 @@ class After:
     """What follows the turns of an agent with a model; `parts` has tools, journal, records, learning, clock and config."""
 
     def __init__(self, parts, model, context):
+        from engram.agent.distill import Distillation
         from engram.agent.extract import Extraction
         from engram.agent.flush import Flush
 
@@ -19,7 +20,8 @@ class After:
         self._extraction = Extraction(parts, model)
         self._flush = Flush(parts, model, context, self._extraction)
         quiet_ms = 1000 * parts.config.get("extract.pause_seconds")
-        self.jobs = (self._extraction, self._flush)
+        self.distillation = Distillation(parts, model)
+        self.jobs = (self._extraction, self._flush, self.distillation)
         self._background = Background(self.jobs, quiet_ms)
         self.run = self._background.run
         self.give_way = self._background.give_way
@@ -28,8 +30,8 @@ class After:
         """A turn is over; a sentence on what a rule kept of it, or ""."""
         told = self._by_rule(asker, turn, content)
         if is_answered:
-            self._extraction.link_is_up()
-            self._flush.link_is_up()
+            for job in self.jobs:
+                job.link_is_up()
         self._flush.turn_over(asker, self._parts.journal.current(asker))
         self._background.turn_over()
         return told

@@ -15,9 +15,11 @@ _ATTEMPTS = const(3)  # with which a model may give no answer that can be read, 
 _NOTED = const(6)  # refusals that /stats shows
 _UNREADABLE = (400, 413, 422)  # the service refuses these messages, not us
 _MODULES = (  # the code of one batch
+    "engram.agent.answering",
     "engram.agent.reading",
     "engram.agent.extract_prompt",
     "engram.agent.operations",
+    "engram.agent.proposals",
     "engram.agent.rules",
     "engram.memory.secrets",
 )
@@ -113,8 +115,10 @@ class Extraction:
 
         reading = Reading(self._parts, turns)
         try:
-            answer = await self._ask(reading)
-            elements = reading.elements(answer)
+            from engram.agent.answering import answer
+
+            request, asked = reading.request(), reading.tokens()
+            elements = reading.elements(await answer(self._model, learning, request, asked, reading.most_bytes))
         except (ArgumentError, ModelGarbled, ModelRefused) as error:
             if isinstance(error, ModelRefused) and error.status not in _UNREADABLE:
                 raise
@@ -129,6 +133,7 @@ class Extraction:
         drafts = reading.drafts(elements)
         for problem in reading.refused:
             self._note(turns, problem)
+        reading.write_notes()
         self.stored += len(learning.keep(drafts, batch.until))
         self.read += len(turns)
 
@@ -136,25 +141,6 @@ class Extraction:
         self.lost += len(turns)
         log.warning("learning", "%s: %s; passed over" % (_named(turns), why))
         self._learning.keep((), until)
-
-    async def _ask(self, reading) -> bytes:
-        answer = bytearray()
-
-        async def collect(piece: str) -> None:
-            answer.extend(piece.encode())
-            if len(answer) > reading.most_bytes:
-                raise ArgumentError("answer", "is longer than %d bytes." % reading.most_bytes)
-
-        # Counted before: a call that a new message breaks off was one too.
-        asked = reading.tokens()
-        self._learning.spend(asked)
-        self._model.on_retry = None
-        reply = await self._model.stream(reading.request(), collect)
-        if reply.stop == "length":
-            raise ArgumentError("answer", "reached its longest length (extract.reply_tokens).")
-        used = reply.usage[0] + reply.usage[1]
-        self._learning.correct(used - asked if min(reply.usage[:2]) >= 0 else text.tokens(reply.text))
-        return bytes(answer)
 
     # --- what is told
 

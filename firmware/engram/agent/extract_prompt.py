@@ -29,6 +29,7 @@ Answer with a JSON list and nothing else, [] if there is nothing:
 "type":"fact|decision|preference|convention|code_context|pattern|event|device","importance":0.3 to 1}
 {"op":"update","id":"m3","from":"t12","content":"..."} when the same fact is told in more detail
 {"op":"supersede","id":"m3","from":"t12","content":"what holds now","tags":["..."]} when what m3 says has changed or ended
+{"op":"note","from":"t12","content":"..."} for what happened and matters for some days only: it stands in the day's note
 Importance: .3 to .5 nice to know, .5 to .7 useful, .7 to 1 critical."""
 
 

@@ -13,7 +13,7 @@ from engram.compat import const
 from engram.errors import EngramError
 
 _SESSIONS = const(4)  # that may wait for their last look at once
-_KEEPING = ("memory_store", "memory_update", "memory_recall", "file_read", "file_append", "file_edit")
+_KEEPING = ("memory_store", "memory_update", "memory_recall", "note_add", "file_read", "file_append", "file_edit")
 
 
 class Flush:

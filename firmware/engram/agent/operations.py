@@ -3,6 +3,7 @@
     {"op":"add","from":"t12","content":"...","tags":[..],"keywords":[..],"type":"..","importance":0.6}
     {"op":"update","id":"m3","from":"t12","content":"...", ...}      the same fact, told in more detail
     {"op":"supersede","id":"m3","from":"t12","content":"...", ...}   what held no longer holds; content is what holds now
+    {"op":"note","from":"t12","content":"..."}                       what matters for some days: a line of the day's note
     {"op":"none"}                                                    nothing; an empty list says the same
 
 Each is taken or refused alone; a refusal says why without a word of what the person said.
@@ -18,8 +19,10 @@ MOST_BYTES = const(6000)
 """Of an answer: it is held whole."""
 
 _MOST = const(60)  # operations in one answer
-_CONTENT_CHARS = const(400)  # of one fact, which is one sentence
-_KINDS = ("add", "update", "supersede")
+CONTENT_CHARS = 400
+"""Of one fact, which is one sentence."""
+
+_KINDS = ("add", "update", "supersede", "note")
 _KNOWN = ("op", "id", "from", "content", "tags", "keywords", "type", "importance")
 
 Operation = namedtuple("Operation", ("kind", "id", "turn", "values"))
@@ -69,12 +72,13 @@ def check(element, turns, known):
     if not isinstance(turn, str) or turn not in turns:
         raise ArgumentError("from", "is none of the messages that were shown.")
     ref = element.get("id", "")
-    if kind == "add" and ref:
-        raise ArgumentError("id", "does not go with add.")
-    if kind != "add" and ref not in known:
+    is_new = kind in ("add", "note")
+    if is_new and ref:
+        raise ArgumentError("id", "does not go with %s." % kind)
+    if not is_new and ref not in known:
         raise ArgumentError("id", "is none of the memories that were shown.")
     content = element.get("content")
-    if not isinstance(content, str) or len(content) > _CONTENT_CHARS:
-        raise ArgumentError("content", "must be a text of at most %d characters." % _CONTENT_CHARS)
+    if not isinstance(content, str) or len(content) > CONTENT_CHARS:
+        raise ArgumentError("content", "must be a text of at most %d characters." % CONTENT_CHARS)
     values = {name: element[name] for name in _KNOWN[3:] if element.get(name) is not None}
     return Operation(kind, ref, turn, values)

@@ -3,17 +3,21 @@
 from engram import log, text
 from engram.agent import operations, rules
 from engram.agent.extract_prompt import Asking
+from engram.agent.proposals import Proposals
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound
-from engram.memory import comparing, scope
+from engram.memory import comparing, fields, scope
 from engram.memory.secrets import secrets
 
 _SHORT = const(8)  # words of an answer such as "yes, that is right"
-_MOST_TURNS = const(7)  # that a record names already, when one more is added
 
 
 class Reading:
-    """Some turns of one session, to be read together; `refused` says why some operations were, without a word of theirs."""
+    """Some turns of one session, to be read together.
+
+    refused  why some operations were, without a word of theirs
+    notes    what is to stand in the day's note
+    """
 
     most_bytes = operations.MOST_BYTES
 
@@ -24,6 +28,7 @@ class Reading:
         self._asking = Asking(parts, turns, self._asker)
         self._most_facts = parts.config.get("extract.facts")
         self.refused = []
+        self.notes = []
         for seq in self._asking.cut:
             log.info("learning", "only the beginning of t%d was read for facts: it is long" % seq)
 
@@ -41,8 +46,8 @@ class Reading:
 
     def drafts(self, elements: list) -> list:
         """What is to be kept of a model's operations."""
-        drafts = []
         asker = self._asker
+        proposals = Proposals(self._parts.records, asker, "auto_llm")
         left = {"t%d" % turn["seq"]: self._most_facts for turn in self._turns}
         said = _Said(self._turns, self._asking)
         for element in elements:
@@ -55,74 +60,31 @@ class Reading:
                 if not left[wanted.turn]:
                     raise ArgumentError("answer", "has more facts than a message may give.")
                 said.check(wanted)
-                draft = self._draft(wanted, asker)
-                if draft is None or not self._is_news(draft, drafts):
+                if wanted.kind == "note":
+                    self.notes.append(self._checked_note(wanted))
+                elif not proposals.take(wanted, [wanted.turn]):
                     continue
             except (ArgumentError, NotFound) as error:
                 self.refused.append(str(error))
                 continue
             left[wanted.turn] -= 1
-            drafts.append(draft)
         comparing.done()
-        return drafts
+        return proposals.drafts
 
-    def _draft(self, wanted, asker):
-        """An operation as a change of the records, None if they have it."""
-        records = self._parts.records
-        values = dict(wanted.values)
-        values["source"], values["turns"] = "auto_llm", [wanted.turn]
-        record = records.get(wanted.id, asker) if wanted.id else None
-        content, tags = values.pop("content"), values.pop("tags", ()) or (record or {}).get("tags", ())
-        if record and self._may_change(wanted.kind, record, content):
-            if wanted.kind == "supersede":
-                return records.draft(content, tags, asker, supersedes=wanted.id, **values)
-            return self._next_version(record, content, tags, values, asker)
-        draft = records.draft(content, tags, asker, **values)
-        if draft.same:
-            records.used(draft.same)
-            return None
-        for ref in draft.similar:
-            record = records.get(ref, asker)
-            if record.get("source") == "auto_rule" and wanted.turn in record.get("turns", ()):
-                # A rule kept the same words of the same message: the model's wording takes their place.
-                return self._next_version(record, content, tags, values, asker)
-        return draft
+    def _checked_note(self, wanted) -> str:
+        """The text of a note of the day."""
+        if self._asker.group:
+            raise ArgumentError("op", "must not be note: notes are private and stay out of group rooms.")
+        return fields.check("content", wanted.values["content"], operations.CONTENT_CHARS)  # type: ignore
 
-    def _next_version(self, record: dict, content: str, tags, values: dict, asker):
-        turns = list(record.get("turns", ()))[-_MOST_TURNS:]
-        values["turns"] = turns + [turn for turn in values["turns"] if turn not in turns]
-        values.update({"content": content, "tags": tags})
-        return self._parts.records.draft_update(record["id"], values, asker)
-
-    def _may_change(self, kind: str, record: dict, content: str) -> bool:
-        """Whether a record may be changed on a model's word; if not, what it proposes stands beside it."""
-        comparison = comparing.load()
-        verdict = comparison.compare(record["content"], content)
-        if verdict == comparison.CHANGED:
-            return True
-        if record.get("pinned") or record.get("source", "manual") == "manual":
-            return False
-        return kind == "supersede" or set(text.terms(record["content"])).issubset(text.terms(content))
-
-    def _is_news(self, draft, drafts: list) -> bool:
-        """Whether an answer has not said so already; what it said otherwise gives way to what it says later."""
-        comparison = comparing.load()
-        for place, earlier in enumerate(drafts):
-            verdict = comparison.compare(earlier.values["content"], draft.values["content"])
-            older, newer = _changed(earlier), _changed(draft)
-            if verdict == comparison.SAME and not (newer and not older):
-                return False
-            if verdict != comparison.DIFFERENT or (newer and newer == older):
-                drafts.pop(place)
-                if older and not newer and not draft.id:
-                    draft.values["supersedes"] = older
-                return True
-        return True
-
-
-def _changed(draft) -> str:
-    """The id of the record that a draft changes, "" if it is new."""
-    return draft.id or draft.values.get("supersedes", "")
+    def write_notes(self) -> None:
+        """Keep the notes of the day that were proposed. Those that stand there already were written before a cut."""
+        if self.notes:
+            notebook = self._parts.notes.of(self._asker)
+            there = notebook.text(notebook.today())
+            for note in self.notes:
+                if " ".join(note.split()) not in there:
+                    notebook.note(note)
 
 
 class _Said:

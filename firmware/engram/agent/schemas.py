@@ -79,6 +79,12 @@ FULL = (
         '"turns":{"type":"boolean","description":"also forget the messages that it came from"}',
     ),
     Tool(
+        "note_add",
+        "Add a line to today's note: what matters for some days only.",
+        '"text":{"type":"string"}',
+        '"text"',
+    ),
+    Tool(
         "memory_get",
         "Read a memory, a turn with its neighbours (a long one from the character first on), or lines of a note.",
         '"id":{"type":"string","description":"m12 or t12"},"around":{"type":"integer","minimum":0,"maximum":5},'

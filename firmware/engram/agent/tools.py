@@ -218,6 +218,11 @@ class Tools:
             answer["turns"] = redacted
         return answer, "forgot " + ", ".join(forgotten + redacted) if forgotten else ""
 
+    def _note_add(self, arguments: dict, asker, turn: str) -> tuple:
+        notebook = self._notes.of(asker)
+        notebook.note(arguments["text"])
+        return {"noted": notebook.today()}, "noted: " + snippet(arguments["text"], 80)
+
     def _memory_get(self, arguments: dict, asker, turn: str) -> tuple:
         if "file" in arguments:
             return self._file_read(arguments, asker, turn)

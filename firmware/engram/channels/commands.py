@@ -5,7 +5,7 @@ import sys
 from engram import __version__, log, text
 from engram.compat import const, heap_free, heap_used, let_go
 from engram.errors import ArgumentError
-from engram.memory import catalog, ids
+from engram.memory import catalog, ids, scope
 from engram.memory.recall import shown_score, snippet
 
 _PAGE = const(20)
@@ -18,10 +18,16 @@ COMMANDS = (
     ("memory", "[list [PAGE] | tags | show ID | history ID]", "what is remembered; alone: today's and the counts"),
     ("recall", "[--explain] QUERY", "find memories and turns by words; --explain: what each score is made of"),
     ("forget", "ID | QUERY", "forget a memory (m12) or a turn (t12); a query lists candidates"),
+    ("pin", "ID", "keep a memory whatever happens: it never leaves for want of room"),
+    ("unpin", "ID", "let it leave again as others do"),
     ("undo", "", "take the latest change of memory, profile or notes back"),
     ("session", "[new [TITLE] | list | switch ID | delete ID]", "threads of conversation; alone: the present one"),
     ("profile", "[FILE [add TEXT | write TEXT | replace OLD => NEW]]", "show or edit user.md, soul.md, identity.md"),
     ("mode", "[full | lightweight]", "which memory the agent uses; the other one is kept"),
+    ("note", "TEXT", "add a line to today's note"),
+    ("distill", "", "turn the notes that wait into memories; /undo takes all of it back"),
+    ("clear", "[DAY]", "empty the notes of today, or of a day such as 2026-01-31; memories stay"),
+    ("dedupe", "", "look for memories that say the same, and let the lesser one go"),
     ("export", "", "all memories, the profile and the notes as JSON Lines"),
     ("compact", "", "take what was forgotten off the flash"),
     ("stats", "", "how the board is doing"),
@@ -29,7 +35,16 @@ COMMANDS = (
 )
 
 
-_LENT = {"export": "engram.channels.exchange"}
+_CARE = "engram.channels.care"
+_LENT = {
+    "clear": _CARE,
+    "dedupe": _CARE,
+    "distill": _CARE,
+    "note": _CARE,
+    "export": "engram.channels.exchange",
+    "pin": _CARE,
+    "unpin": _CARE,
+}
 """Modules with commands that are seldom used: each is a function of the parts, who asks and what stands behind the name."""
 
 
@@ -42,7 +57,7 @@ class Commands:
     def run(self, asker, line: str):
         """Yield the answer's lines to a line that begins with a slash; ArgumentError if it is no command.
 
-        None among them is a pause in long work, in which others may run.
+        A number among them is a pause of so many milliseconds, in which others may run.
         """
         name, _, rest = line[1:].partition(" ")
         for known, usage, _ in COMMANDS:
@@ -194,7 +209,9 @@ class Commands:
     def _forget(self, asker, rest: str):
         kind = rest[:1].lower()
         if kind in ("m", "t") and rest[1:].isdigit():
-            if kind == "m":
+            if kind == "m" and self._is_in_trash(asker, rest):
+                yield "%s had left for want of room; it has left the trash too, for good" % rest
+            elif kind == "m":
                 record, turns = self._parts.forgetting.forget(rest, asker, with_turns=True)
                 gone = ", ".join([record["id"]] + turns)
                 yield "forgot %s: %s (/undo brings it back)" % (gone, snippet(record["content"], _WIDTH))
@@ -214,6 +231,13 @@ class Commands:
             yield "nothing found: " + self._parts.recall.why_empty(rest, asker)
         elif self._parts.recall.partial:
             yield "there may be more: " + self._parts.recall.partial
+
+    def _is_in_trash(self, asker, ref: str) -> bool:
+        """Take a memory that left for want of room out of the trash; whether it was there and nowhere else."""
+        number = ids.number("id", ref, "m")
+        if self._parts.records.has(number):
+            return False
+        return bool(self._parts.trash.remove(lambda record: _is_trashed(record, number, asker)))
 
     def _undo(self, asker, rest: str):
         yield self._parts.changes.undo(asker)
@@ -295,7 +319,7 @@ class Commands:
         for part in (self._parts.records, self._parts.journal):
             before = part.bytes
             for _ in part.compacting():
-                yield None
+                yield 0
             saved += before - part.bytes
         yield "%d bytes came free" % saved if saved > 0 else "there was nothing to free"
 
@@ -308,7 +332,7 @@ class Commands:
             ("time", clock.minute(clock.now()) + ("" if clock.known else " (a guess: the clock is not set)")),
             ("mode", parts.config.get("mode")),
             ("model", model.name if model else "none, offline"),
-            ("memories", "%d, %d bytes" % (parts.records.count(asker), parts.records.bytes)),
+            ("memories", self._memories_told(asker)),
             ("turns", "%d, %d bytes" % (parts.journal.turns(), parts.journal.bytes)),
             ("answered", "%d since the start, %d failed" % (parts.agent.turns, parts.agent.failed)),
             ("damaged", "%d lines set aside since the start" % (parts.records.damaged + parts.journal.damaged)),
@@ -326,6 +350,16 @@ class Commands:
             yield "%-9s %d segments of old turns left to make room" % ("journal", parts.journal.dropped_segments)
         for line in log.lines():
             yield "log       " + line
+
+    def _memories_told(self, asker) -> str:
+        parts = self._parts
+        told = "%d, %d bytes" % (parts.records.count(asker), parts.records.bytes)
+        if parts.trash.bytes:
+            told += "; %d left for want of room since the start, the trash has %d bytes" % (
+                parts.capacity.left,
+                parts.trash.bytes,
+            )
+        return told + ("; " + parts.capacity.why if parts.capacity.why else "")
 
     def _json(self, asker, rest: str):
         # Where it fits the console takes it before it gets here.
@@ -349,6 +383,10 @@ class Commands:
 
     def _minute(self, at: int) -> str:
         return self._parts.clock.minute(at)
+
+
+def _is_trashed(record: dict, number: int, asker) -> bool:
+    return record["id"] == "m%d" % number and scope.may_see(asker, record.get("scope", scope.ALL))
 
 
 def counted(count: int, one: str, several: str) -> str:

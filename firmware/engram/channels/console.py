@@ -112,10 +112,12 @@ class Console(Sink):
             outputs = self._commands.run(OWNER, message)
             try:
                 for output in outputs:
-                    if output is not None:
+                    if isinstance(output, int):
+                        await sleep_ms(output)
+                    else:
                         sink.line(output)
-                    # A serial line is slow: between two lines others have their turn.
-                    await sleep_ms(0)
+                        # A serial line is slow: between two lines others have their turn.
+                        await sleep_ms(0)
             finally:
                 # What Ctrl-C stops, such as a compaction, must tidy up after itself.
                 outputs.close()

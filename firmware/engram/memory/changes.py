@@ -9,7 +9,7 @@ from engram.compat import const
 from engram.errors import NotFound
 from engram.memory import scope
 
-_FARTHEST = const(64)  # lines that undo looks back over: bounds its reads
+_FARTHEST = const(200)  # lines that undo looks back over: bounds its reads
 _PIECE = const(2000)  # characters of an old text in one line, which wire.MAX_LINE bounds, however they are escaped
 
 _TEXT_CHANGES = ("profile", "note")
@@ -61,6 +61,8 @@ class Changes:
         raise NotFound("change", "to undo", "changes are kept until the memory is compacted.")
 
     def _may_undo(self, line: dict, asker) -> bool:
+        if line.get("op") == "distilled":
+            return scope.may_see(asker, line.get("scope", ""))
         if line.get("op") in _TEXT_CHANGES:
             return not asker.group and _whose(line) == asker.principal
         version = self._store.line(line["was"]) if line.get("op") == "forget" else line
@@ -69,17 +71,40 @@ class Changes:
     def _undo(self, line: dict) -> str:
         if line.get("op") in _TEXT_CHANGES:
             return self._undo_text(line)
-        if line.get("op") == "forget":
-            sentence = self._bring_back(line, "%s is remembered again: %s")
-            for turn in line.get("redacts", ()):
-                self._journal.show(turn)
-            return sentence
-        if line.get("was"):
-            return self._bring_back(line, "%s is again: %s")
-        return self._take_out(line)
+        if line.get("op") == "distilled":
+            return self._undo_distillation(line)
+        taken_back, sentence = self._reversed(line)
+        self._store.append(taken_back)
+        for turn in line.get("redacts", ()):
+            self._journal.show(turn)
+        return sentence
 
-    def _bring_back(self, line: dict, sentence: str) -> str:
-        """Write the version before a line once more."""
+    def _undo_distillation(self, line: dict) -> str:
+        """Take back what all batches of a distillation did, each with one flush, the last one first."""
+        count = 0
+        run = line["run"]
+        while line is not None and line.get("op") == "distilled" and line["run"] == run:
+            lines = [self._store.line(seq) for seq in range(line["seq"] - line["lines"], line["seq"])]
+            taken_back = [self._reversed(each)[0] for each in lines if each is not None]
+            mark = [("op", "distilled"), ("run", run), ("at", self._clock.now()), ("undoes", line["seq"])]
+            self._store.append(*taken_back, mark)
+            count += len(taken_back)
+            line = self._store.line(line.get("before", 0))
+        return (
+            "the last distillation was taken back: %d memories are as they were before; its notes are not read again."
+            % count
+        )
+
+    def _reversed(self, line: dict) -> tuple:
+        """The line that takes back what a line did to a record, and a sentence on it."""
+        if line.get("op") == "forget":
+            return self._brought_back(line, "%s is remembered again: %s")
+        if line.get("was"):
+            return self._brought_back(line, "%s is again: %s")
+        return self._taken_out(line)
+
+    def _brought_back(self, line: dict, sentence: str) -> tuple:
+        """The version before a line once more."""
         old = self._store.line(line["was"])
         if old is None or "content" not in old:
             raise NotFound("earlier version", "of " + line["id"], "it left the flash when the memory was compacted.")
@@ -88,18 +113,16 @@ class Changes:
         kept += [("was", line["was"] if "op" in line else line["seq"]), ("undoes", line["seq"])]
         if "with" in line:
             kept.append(("with", line["with"]))
-        self._store.append(kept)
-        return sentence % (line["id"], old["content"])
+        return kept, sentence % (line["id"], old["content"])
 
-    def _take_out(self, line: dict) -> str:
-        """Let a new record go; what it superseded is live again."""
+    def _taken_out(self, line: dict) -> tuple:
+        """A new record goes; what it superseded is live again."""
         gone = [("op", "forget"), ("id", line["id"]), ("at", self._clock.now()), ("undoes", line["seq"])]
         sentence = "%s was taken back: %s" % (line["id"], line["content"])
         if "supersedes" in line:
             gone.append(("restores", line["supersedes"]))
             sentence += " (%s holds again)" % line["supersedes"]
-        self._store.append(gone)
-        return sentence
+        return gone, sentence
 
     def _undo_text(self, line: dict) -> str:
         keeper = self._files[line["op"]].named(_whose(line))

@@ -28,6 +28,8 @@ class Notes:
         self.clock = clock
         self.people = people
         self.limit = limit
+        self.version = 0
+        """Counts the changes of the files since the start."""
         files.make_folder(folder)
 
     def of(self, asker):
@@ -35,6 +37,16 @@ class Notes:
         if asker.group:
             raise ArgumentError("file", "notes are private and stay out of group rooms.")
         return Notebook(self, asker.principal)
+
+    def put(self, path: str, content: str) -> None:
+        """Give a file a new text."""
+        files.write(path, content)
+        self.version += 1
+
+    def drop(self, path: str) -> None:
+        """Let a file go."""
+        files.remove(path)
+        self.version += 1
 
     def named(self, principal: str):
         """The notes of a principal, for what is done in the background."""
@@ -88,7 +100,7 @@ class Notebook:
         edit.check("text", content, self._notes.limit, name)
         self._notes.people.admit(self._principal)
         self._notes.changes.note("note", name, self.text(name), self._principal)
-        files.write(self._path(name), content)
+        self._notes.put(self._path(name), content)
 
     def append(self, name: str, line: str) -> None:
         """Add a line to a file."""
@@ -98,7 +110,18 @@ class Notebook:
         edit.check("text", new, self._notes.limit, name)
         self._notes.people.admit(self._principal)
         self._notes.changes.note_append("note", name, len(old), self._principal)
-        files.write(self._path(name), new)
+        self._notes.put(self._path(name), new)
+
+    def clear(self, day: str = "") -> str:
+        """Empty a day's note, today's if no day such as "2026-01-31" is given, and give what stood in it."""
+        name = day + ".md" if day else self.today()
+        if not is_note(name):
+            raise ArgumentError("day", "must be a day such as " + self.today()[:-3] + ".")
+        old = self.text(name)
+        if old:
+            self._notes.changes.note("note", name, old, self._principal)
+            self._notes.drop(self._path(name))
+        return old
 
     def replace(self, name: str, old: str, new: str) -> None:
         """Put `new` in the place of `old`, which must stand in the file exactly once."""
@@ -113,7 +136,7 @@ class Notebook:
 
     def put_back(self, name: str, content: str) -> None:
         """Give a file the text that it had before a change."""
-        files.write(self._path(name), content)
+        self._notes.put(self._path(name), content)
 
     def _check_writable(self, name: str) -> None:
         allowed = (MEMORY, self.today(), self.yesterday())

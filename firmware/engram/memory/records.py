@@ -37,9 +37,6 @@ class Records:
     `leaves_room()` tells whether the flash keeps enough for what people say, which goes before.
     """
 
-    makes_room = None
-    """Called with how many more are to be stored when there are too many: lets others leave, tells whether it was enough."""
-
     def __init__(
         self,
         store,
@@ -60,8 +57,15 @@ class Records:
         self._limit = limit
         self.uses = uses
         """Keeps how often each record was of use; None where that is not kept."""
+        self._makes_room = None
         self.importance = importance or Importance(uses, clock)
         """Tells how important a record is now."""
+
+    def make_room_by(self, makes_room) -> None:
+        """Give a function that is called with how many more are to be stored when there are too many: it lets others leave,
+        and tells whether that was enough.
+        """
+        self._makes_room = makes_room
 
     # --- writing
 
@@ -176,9 +180,9 @@ class Records:
 
     def check_room(self, more: int = 1) -> None:
         """StoreFull if so many more records would be refused for want of room."""
-        if more and self._store.count() + more > self._most and not (self.makes_room and self.makes_room(more)):
+        if more and self._store.count() + more > self._most and not (self._makes_room and self._makes_room(more)):
             problem = "memory holds %d records, the most it may (records.most)%s: forget some first."
-            raise StoreFull(problem % (self._most, ", and all are pinned" if self.makes_room else ""))
+            raise StoreFull(problem % (self._most, ", and all are pinned" if self._makes_room else ""))
         if self._store.bytes > self._cap:
             raise StoreFull("memory has no room left (records.bytes): forget something, /compact, then try again.")
         if self._leaves_room and not self._leaves_room():
@@ -246,6 +250,10 @@ class Records:
     def all_live(self):
         """Yield all live records of all scopes, newest first, those whose time is over too."""
         return self._store.newest()
+
+    def has(self, number: int) -> bool:
+        """Whether there is a record of that number that was not forgotten."""
+        return self._store.get(number) is not None
 
     def count_all(self) -> int:
         """The number of live records of all scopes."""
@@ -382,6 +390,28 @@ class Records:
         if comparison:
             comparing.done()
         return same, changed, similar
+
+    def twin(self, record: dict, asker=scope.OWNER):
+        """Another live record of the same scope that says the same as one, None if there is none."""
+        wanted = Query(text.terms(record["content"]), (), ("@" + record.get("scope", scope.ALL),), 0, 0, "", None)
+        live = self._store.get(int(record["id"][1:])) if self._store.state(int(record["id"][1:])) == LIVE else None
+        # It may have gone while others were looked at.
+        if (
+            live is None
+            or live["content"] != record["content"]
+            or not scope.may_see(asker, live.get("scope", scope.ALL))
+        ):
+            return None
+        try:
+            for hit in self._store.search(wanted, _SIMILAR):
+                other = hit.line
+                if other["id"] != record["id"] and not self.is_expired(other):
+                    comparison = comparing.load()
+                    if comparison.compare(other["content"], record["content"]) == comparison.SAME:
+                        return other
+        finally:
+            comparing.done()
+        return None
 
     def _checked(self, values: dict, asker) -> dict:
         """The values in the form in which they are stored; ArgumentError names the first that is wrong."""

@@ -66,7 +66,7 @@ class Trash:
         for path in (self._old, self._path):
             count = sum(1 for line in _lines(path) if wanted(wire.decode(line)))
             if count:
-                files.write_parts(path, (bytes(line) for line in _lines(path) if not wanted(wire.decode(line))))
+                files.write_parts(path, (line for line in _lines(path) if not wanted(wire.decode(line))))
             removed += count
         return removed
 
@@ -77,7 +77,7 @@ class Trash:
 
 
 def _lines(path: str):
-    """Yield the whole lines of a file, each a view that holds until the next."""
+    """Yield the whole lines of a file."""
     try:
         file = open(path, "rb")
     except OSError as error:
@@ -87,4 +87,4 @@ def _lines(path: str):
     with file:
         for _, line, ended in wire.long_lines(file, bytearray(_BUFFER)):
             if wire.is_whole(line, ended):
-                yield line
+                yield bytes(line)  # pyright: ignore

@@ -9,12 +9,15 @@
     {"seq","op":"part","old","crc"}                                                how a long one begins
     {"seq","op":"compacted","at","crc"}                                            undo goes back to here
     {"seq","op":"learned","journal","until","at","crc"}                            how far turns were read for facts
+    {"seq","op":"distilled","scope","lines","marks":[[file,bytes,crc32],..],"run","before","at","undoes",
+     "crc"}                                                                        how far notes were distilled
 
 Absent fields mean their default. `was` is the seq of the record's line before, `undoes` the seq of a line that this
 one takes back. `with` are the older records that it superseded: they go too, or come back to its history. `redacts`
 are turns that go, `restores` is a record that was superseded and is live again. `parts` lines before this one hold
 the beginning of `old`. `guess` says that the clock was not known. `learned` goes with what turns up to the seq `until` of
-the journal with that epoch gave, in one flush.
+the journal with that epoch gave, in one flush; `distilled` likewise with the `lines` lines before it, which notes gave:
+`run` is the same for all batches of one distillation, `before` the seq of the line of the batch before it.
 """
 
 from engram import text
@@ -26,9 +29,11 @@ class Versions:
     """The owner of the records' log.
 
     learned: (epoch of the journal, seq of the last turn) up to which turns were read for facts, None if none were.
+    distilled: (seq, marks) of the newest line that tells how far notes were distilled, None if there is none.
     """
 
     learned = None
+    distilled = None
 
     def describe(self, line: dict) -> Entry:
         """What a line means."""
@@ -47,24 +52,40 @@ class Versions:
         return Entry(number, terms(line), _labels(line), 0, line.get("created", 0), hides, (), 0)
 
     def observe(self, line: dict) -> None:
-        """Take from a line how far turns were read."""
+        """Take from a line how far turns and notes were read."""
         if line.get("op") == "learned":
-            self.restore({"learned": [line.get("journal"), line.get("until")]})
+            self._take_learned([line.get("journal"), line.get("until")])
+        elif line.get("op") == "distilled" and "undoes" not in line:
+            self._take_distilled([line["seq"], line.get("marks")])
 
     def state(self) -> dict:
         """What all lines so far told."""
-        return {"learned": list(self.learned)} if self.learned else {}
+        told = {}
+        if self.learned:
+            told["learned"] = list(self.learned)
+        if self.distilled:
+            told["distilled"] = list(self.distilled)
+        return told
 
     def restore(self, state) -> None:
         """Go back to such a state, to none if it is None."""
-        told = (state or {}).get("learned")
-        if told is None or _is_known(told):
-            self.learned = tuple(told) if told else None
+        self.learned = self.distilled = None
+        self._take_learned((state or {}).get("learned"))
+        self._take_distilled((state or {}).get("distilled"))
+
+    def _take_learned(self, told) -> None:
+        if _are_numbers(told, 2):
+            self.learned = tuple(told)
+
+    def _take_distilled(self, told) -> None:
+        if not (isinstance(told, list) and len(told) == 2 and isinstance(told[1], list)):
+            return
+        if all(isinstance(mark, list) and _are_numbers(mark[1:], 2) for mark in told[1]):
+            self.distilled = tuple(told)
 
 
-def _is_known(told) -> bool:
-    """Whether it has the form that this version writes."""
-    return isinstance(told, list) and len(told) == 2 and isinstance(told[0], int) and isinstance(told[1], int)
+def _are_numbers(told, count: int) -> bool:
+    return isinstance(told, list) and len(told) == count and all(isinstance(number, int) for number in told)
 
 
 def _number(ref: str) -> int:

@@ -1,0 +1,225 @@
+"""Distillation: what the days' notes say becomes memories, when many wait, once a day, or when a person asks for it.
+
+Notes are read in batches of one principal, by the model, as untrusted text; what it proposes is checked like facts in messages
+and more strictly, since a note may hold what others wrote. What it gave goes into the log of records together with how far the
+notes were read, as one change that undo takes back whole. Its memories never become notes, so nothing is distilled twice.
+"""
+
+from engram import log
+from engram.agent.pause import Pause
+from engram.compat import const, let_go
+from engram.errors import ArgumentError, EngramError, ModelGarbled
+
+_HOUR = const(3600)
+_ATTEMPTS = const(3)  # with which a model may give no answer that can be read, before the notes are passed over
+_REFUSALS = const(6)  # of which a report has the reasons
+_MODULES = (  # the code of one batch
+    "engram.agent.answering",
+    "engram.agent.distilling",
+    "engram.agent.proposals",
+    "engram.agent.operations",
+    "engram.memory.secrets",
+)
+
+
+class Report:
+    """What a distillation did: counts, the ids of its records, and why something was refused."""
+
+    def __init__(self, asked: str):
+        self.asked = asked  # the principal who asked for it, "" for none
+        self.is_over = False
+        self.notes = self.merged = self.dropped = 0
+        self.added = []
+        self.superseded = []
+        self.refused = 0
+        self.refusals = []
+        self.why = ""  # why it could not go on
+
+    def refuse(self, problem: str) -> None:
+        """Something that the model proposed was refused."""
+        self.refused += 1
+        self.refusals.append(problem)
+        if len(self.refusals) > _REFUSALS:
+            self.refusals.pop(0)
+
+    def lines(self):
+        """Yield what it did, for people."""
+        yield "%d notes read: %d added%s, %d merged into what is known, %d superseded%s, %d notes dropped" % (
+            self.notes,
+            len(self.added),
+            _named(self.added),
+            self.merged,
+            len(self.superseded),
+            _named(self.superseded),
+            self.dropped,
+        )
+        if self.refused:
+            yield "%d proposals of the model were refused; the last ones:" % self.refused
+            for problem in self.refusals:
+                yield "  " + problem
+        if self.why:
+            yield "it waits: " + self.why
+
+
+class Distillation:
+    """Distils the days' notes; `parts` has daily, records, learning, notes, clock and config."""
+
+    name = "distilling"
+
+    def __init__(self, parts, model):
+        self._parts = parts
+        self._model = model
+        self._pause = Pause("distilling")
+        self._attempts = 0
+        self._run = 0  # the number of the distillation that is under way
+        self._before = 0  # the seq of the last line of its batches
+        self._asked = ""  # the principal who waits for the report
+        self.report = Report("")
+
+    # --- when
+
+    def ask(self, principal: str) -> Report:
+        """Distil the notes of a principal as soon as can be; the report that tells how it went."""
+        self._pause.end()
+        if not (self._run and self.report.asked == principal):
+            self._end()
+            self.report = Report(principal)
+        self._asked = principal
+        self.report.why = ""
+        return self.report
+
+    def link_is_up(self) -> None:
+        """The model has answered somebody."""
+        if not self._attempts and self._pause.is_for_link:
+            self._pause.end()
+
+    def is_due(self) -> bool:
+        """Whether there is something to do now."""
+        config = self._parts.config
+        if not self._pause.is_over or config.get("mode") != "full":
+            return False
+        # A person's wish goes before the switch and the day's cap.
+        if self._asked:
+            return True
+        return config.get("distill.on") and not self._is_spent() and bool(self._run or self._is_time())
+
+    def _is_time(self) -> bool:
+        config, daily = self._parts.config, self._parts.daily
+        waiting = sum(daily.waiting().values())
+        if not waiting:
+            return False
+        return waiting >= config.get("distill.notes") or daily.since() >= config.get("distill.hours") * _HOUR
+
+    def _is_spent(self) -> bool:
+        config = self._parts.config
+        calls, tokens = self._parts.learning.spent()
+        return calls >= config.get("extract.calls_a_day") or tokens >= config.get("extract.tokens_a_day")
+
+    # --- one batch
+
+    async def step(self) -> None:
+        """Read the next notes of one principal."""
+        if not self._run:
+            self._run = self._parts.records.changes
+            if not self._asked:
+                self.report = Report("")
+        try:
+            is_over = not await self._step()
+            self._pause.end()
+            self.report.why = ""
+        except EngramError as error:
+            self._pause.fail(error)
+            self.report.why = str(error)
+            # Whoever asked for it is told why it waits; it goes on by itself.
+            self._asked = ""
+            return
+        finally:
+            self._parts.learning.save()
+            let_go(_MODULES)
+        if is_over:
+            self._parts.daily.note_over()
+            self.report.is_over = True
+            log.info("distilling", next(self.report.lines()))
+            self._end()
+
+    def _end(self) -> None:
+        self._run = self._before = self._attempts = 0
+        self._asked = ""
+
+    async def _step(self) -> bool:
+        """Read one batch; whether there was one."""
+        config, daily = self._parts.config, self._parts.daily
+        principal = self._next()
+        room = config.get("llm.context_tokens") - config.get("distill.reply_tokens")
+        batch = daily.batch(principal, config.get("distill.chars"), room // 2) if principal else None
+        if batch is None:
+            return False
+        self._parts.records.check_room()
+        from engram.agent.distilling import Distilling
+
+        distilling = Distilling(self._parts, batch)
+        try:
+            elements = await self._answer(distilling)
+        except (ArgumentError, ModelGarbled) as error:
+            self._attempts += 1
+            if self._attempts < _ATTEMPTS:
+                raise
+            problem = "%d notes were passed over: %s" % (len(batch.entries), error)
+            self.report.refuse(problem)
+            log.warning("distilling", problem)
+            elements = []
+        self._attempts = 0
+        self._keep(batch, distilling, distilling.drafts(elements))
+        return True
+
+    def _next(self) -> str:
+        """The principal whose notes are next, "" if none wait."""
+        waiting = self._parts.daily.waiting()
+        asked = self.report.asked
+        if asked:
+            return asked if asked in waiting else ""
+        return min(waiting) if waiting else ""
+
+    async def _answer(self, distilling) -> list:
+        """What the model proposes."""
+        from engram.agent.answering import answer
+
+        request, asked = await distilling.request()
+        collected = await answer(self._model, self._parts.learning, request, asked, distilling.most_bytes)
+        return distilling.elements(collected)
+
+    def _keep(self, batch, distilling, drafts) -> None:
+        records, report = self._parts.records, self.report
+        refs = []
+        if drafts:
+            told = [("op", "distilled"), ("scope", distilling.scope), ("lines", len(drafts)), ("marks", batch.marks)]
+            told += [("run", self._run), ("before", self._before or None), ("at", self._parts.clock.now())]
+            refs = records.keep(drafts, ([pair for pair in told if pair[1] is not None],))
+            self._before = records.changes - 1
+        self._parts.daily.note_read(batch)
+        report.notes += len(batch.entries)
+        report.merged += distilling.merged
+        report.dropped += len(batch.entries) - len(distilling.used)
+        for problem in distilling.refused:
+            report.refuse(problem)
+        for draft, ref in zip(drafts, refs):
+            if draft.id:
+                report.merged += 1
+            elif "supersedes" in draft.values:
+                report.superseded.append("%s by %s" % (draft.values["supersedes"], ref))
+            else:
+                report.added.append(ref)
+
+    # --- what is told
+
+    def told(self):
+        """Yield lines on how it goes, for /stats."""
+        waiting = sum(self._parts.daily.waiting().values())
+        if waiting:
+            yield "%d notes wait%s" % (waiting, ": " + self._pause.why if self._pause.why else "")
+        if self.report.notes:
+            yield from self.report.lines()
+
+
+def _named(refs: list) -> str:
+    return " (%s)" % ", ".join(refs) if refs else ""

@@ -1,0 +1,96 @@
+"""What a model proposes to keep, held against what is kept: it becomes changes of the records, or nothing."""
+
+from engram import text
+from engram.compat import const
+from engram.memory import comparing
+
+_MOST_TURNS = const(7)  # that a record names already, when one more is added
+
+
+class Proposals:
+    """Takes the operations of one answer for the records of one asker; `source` is what the new records say of theirs.
+
+    `is_trusted` tells whether a model's word is enough to let a fact that a model kept give way. `drafts` are the changes,
+    `known` counts what the records had already.
+    """
+
+    def __init__(self, records, asker, source: str, is_trusted: bool = True):
+        self._records = records
+        self._asker = asker
+        self._source = source
+        self._is_trusted = is_trusted
+        self.drafts = []
+        self.known = 0
+
+    def take(self, wanted, turns=()) -> bool:
+        """Take an operation, which came of turns with these ids; whether it brought something. ArgumentError, NotFound."""
+        draft = self._draft(wanted, turns)
+        if draft is None or not self._is_news(draft):
+            self.known += 1
+            return False
+        self.drafts.append(draft)
+        return True
+
+    def _draft(self, wanted, turns):
+        """An operation as a change of the records, None if they have it."""
+        records, asker = self._records, self._asker
+        values = dict(wanted.values)
+        values["source"] = self._source
+        if turns:
+            values["turns"] = turns
+        record = records.get(wanted.id, asker) if wanted.id else None
+        content, tags = values.pop("content"), values.pop("tags", ()) or (record or {}).get("tags", ())
+        if record and self._may_change(wanted.kind, record, content):
+            if wanted.kind == "supersede":
+                return records.draft(content, tags, asker, supersedes=wanted.id, **values)
+            return self._next_version(record, content, tags, values)
+        draft = records.draft(content, tags, asker, **values)
+        if draft.same:
+            records.used(draft.same)
+            return None
+        for ref in draft.similar:
+            record = records.get(ref, asker)
+            if record.get("source") == "auto_rule" and set(turns).intersection(record.get("turns", ())):
+                # A rule kept the same words of the same message: the model's wording takes their place.
+                return self._next_version(record, content, tags, values)
+        return draft
+
+    def _next_version(self, record: dict, content: str, tags, values: dict):
+        turns = list(record.get("turns", ()))[-_MOST_TURNS:]
+        turns += [turn for turn in values.pop("turns", ()) if turn not in turns]
+        if turns:
+            values["turns"] = turns
+        values.update({"content": content, "tags": tags})
+        return self._records.draft_update(record["id"], values, self._asker)
+
+    def _may_change(self, kind: str, record: dict, content: str) -> bool:
+        """Whether a record may be changed on a model's word; if not, what it proposes stands beside it."""
+        comparison = comparing.load()
+        verdict = comparison.compare(record["content"], content)
+        if verdict == comparison.CHANGED:
+            return True
+        if record.get("pinned") or record.get("source", "manual") == "manual":
+            return False
+        if kind == "supersede" and self._is_trusted:
+            return True
+        return set(text.terms(record["content"])).issubset(text.terms(content))
+
+    def _is_news(self, draft) -> bool:
+        """Whether the answer has not said so already; what it said otherwise gives way to what it says later."""
+        comparison = comparing.load()
+        for place, earlier in enumerate(self.drafts):
+            verdict = comparison.compare(earlier.values["content"], draft.values["content"])
+            older, newer = changed_by(earlier), changed_by(draft)
+            if verdict == comparison.SAME and not (newer and not older):
+                return False
+            if verdict != comparison.DIFFERENT or (newer and newer == older):
+                self.drafts.pop(place)
+                if older and not newer and not draft.id:
+                    draft.values["supersedes"] = older
+                return True
+        return True
+
+
+def changed_by(draft) -> str:
+    """The id of the record that a draft changes, "" if it is new."""
+    return draft.id or draft.values.get("supersedes", "")

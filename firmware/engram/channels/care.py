@@ -1,0 +1,116 @@
+"""The commands that look after the memory: distil, clear the daily log, pin."""
+
+from engram.compat import const, ticks_add, ticks_diff, ticks_ms
+from engram.errors import ArgumentError
+from engram.memory import fields
+from engram.memory.recall import snippet
+
+_LOOK_MS = const(50)
+_LONGEST_MS = const(180_000)  # that a person waits for a distillation; it goes on without
+_WIDTH = const(100)
+
+
+def distill_command(parts, asker, rest: str):
+    """Turn the notes that wait into memories, and tell what came of it."""
+    parts.notes.of(asker)  # refused in a group room
+    if parts.config.get("mode") != "full":
+        raise ArgumentError("/distill", "is for full mode: in lightweight mode the notes are the memory (/mode full).")
+    waiting = parts.daily.waiting().get(asker.principal, 0)
+    if not waiting:
+        yield "no note waits: all were distilled, or there are none (/memory shows today's)"
+        return
+    if not parts.agent.after:
+        yield "%d notes wait: a model is needed to distil them, and none is set up (llm.url, llm.model)" % waiting
+        return
+    report = parts.agent.after.distillation.ask(asker.principal)
+    yield "%d notes are being read ..." % waiting
+    end = ticks_add(ticks_ms(), _LONGEST_MS)
+    while not (report.is_over or report.why) and ticks_diff(end, ticks_ms()) > 0:
+        yield _LOOK_MS
+    yield from report.lines()
+    if report.added or report.superseded or report.merged:
+        yield "/undo takes all of it back"
+    elif not (report.is_over or report.why):
+        yield "it goes on in the background; /stats tells how"
+
+
+def note_command(parts, asker, rest: str):
+    """Add a line to today's note."""
+    notebook = parts.notes.of(asker)
+    notebook.note(rest)
+    yield "noted in %s; it is distilled later on" % notebook.today()
+
+
+def clear_command(parts, asker, rest: str):
+    """Empty the day's notes."""
+    notebook = parts.notes.of(asker)
+    name = rest + ".md" if rest else notebook.today()
+    before = parts.daily.waiting().get(asker.principal, 0)
+    old = notebook.clear(rest)
+    count = sum(1 for line in old.split("\n") if line.strip())
+    if not count:
+        yield "%s has no notes" % name
+        return
+    lost = before - parts.daily.waiting().get(asker.principal, 0)
+    told = ", %d of them not distilled yet" % lost if lost > 0 and parts.config.get("mode") == "full" else ""
+    yield "%s is empty now: %d notes went%s (/undo brings them back); memories and other days stay" % (
+        name,
+        count,
+        told,
+    )
+
+
+def pin_command(parts, asker, rest: str):
+    """Keep a memory whatever happens: it never leaves for want of room."""
+    return _pinned(parts, asker, rest, "/pin", True)
+
+
+def unpin_command(parts, asker, rest: str):
+    """Let a memory leave as others do."""
+    return _pinned(parts, asker, rest, "/unpin", False)
+
+
+def _pinned(parts, asker, ref: str, command: str, pinned: bool):
+    if not ref:
+        raise ArgumentError(command, "needs the id of a memory, such as m12.")
+    record = parts.records.get(ref, asker)
+    if bool(record.get("pinned")) == pinned:
+        yield "%s is %s already" % (record["id"], "pinned" if pinned else "not pinned")
+        return
+    parts.records.update(ref, {"pinned": pinned}, asker)
+    yield "%s %s: %s" % (
+        record["id"],
+        "is pinned" if pinned else "is pinned no more",
+        snippet(record["content"], _WIDTH),
+    )
+
+
+def dedupe_command(parts, asker, rest: str):
+    """Let of two memories that say the same the lesser one go."""
+    records = parts.records
+    looked = 0
+    gone = []
+    for record in records.newest(asker):
+        looked += 1
+        twin = records.twin(record, asker)
+        if twin:
+            lesser = min(record, twin, key=_worth)
+            records.forget(lesser["id"], asker)
+            kept = twin if lesser is record else record
+            gone.append(lesser["id"])
+            yield "%s says the same as %s and went: %s" % (lesser["id"], kept["id"], snippet(lesser["content"], _WIDTH))
+        yield 0
+    if gone:
+        yield "of %d memories %d went; /undo brings them back one by one" % (looked, len(gone))
+    else:
+        yield "%d memories looked at: no two say the same" % looked
+
+
+def _worth(record: dict) -> tuple:
+    """Which of two memories that say the same is kept: pinned before others, then the more important, then the older."""
+    return (
+        bool(record.get("pinned")),
+        record.get("importance", fields.IMPORTANCE),
+        -record["created"],
+        -int(record["id"][1:]),
+    )

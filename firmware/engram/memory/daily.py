@@ -1,0 +1,220 @@
+"""The daily log: the days' notes, how far they were distilled into memories, and when they leave.
+
+A day's facts stand among the records; its file has the notes, a line each. Here is kept which lines were read:
+
+    memory/daily.json    {"at": moment of the last distillation, "guess": whether the clock was not set then,
+                          "read": {"2026-01-31~ann.md": [bytes, crc32 of these bytes], ...},
+                          "seq": the seq of the newest line of the log of records that told such marks}
+
+A file of which other bytes stand there than were read, since somebody has edited it, is read anew: what is known by then is
+recognised. What notes gave is in the log of records with the same marks, in one flush, so a cut in between does not have them
+read again.
+"""
+
+import os
+from binascii import crc32
+from collections import namedtuple
+
+from engram import files, log, text, wire
+from engram.clock import day_number
+from engram.compat import const
+from engram.errors import StoreError
+from engram.memory import own_files
+from engram.memory.markdown import is_note
+
+_FILE = "/daily.json"
+_LARGEST = const(32768)  # bytes of that file
+_MOST_MARKS = const(500)  # files in it: of more, the oldest days count as read
+_BUFFER = const(512)
+_ENTRY_CHARS = const(1000)  # of one note in a prompt
+
+Batch = namedtuple("Batch", ("principal", "entries", "marks"))
+"""Notes of one principal, as (day, text), oldest first; and [file, bytes, crc32] of the files as far as they are then read."""
+
+
+class Daily:
+    """The daily log of a board; `folder` is where the notes are, `days` how long they are kept, `most_bytes` how many they
+    may have together.
+    """
+
+    def __init__(self, folder: str, notes, versions, clock, days: int = 30, most_bytes: int = 131072):
+        self._folder = folder
+        self._notes = notes
+        self._versions = versions
+        self._clock = clock
+        self._days = days
+        self._most_bytes = most_bytes
+        self._counted = None  # the notes' version when they were counted
+        self._waiting = {}
+        self._tidied = ""
+
+    # --- what waits
+
+    def waiting(self) -> dict:
+        """How many notes of each principal were not distilled yet; those without any are not in it."""
+        if self._counted != self._notes.version:
+            version = self._notes.version
+            read = self._read()["read"]
+            counts = {}
+            for _, file, principal in self._day_files():
+                count = sum(1 for _ in self._unread(file, read.get(file)))
+                if count:
+                    counts[principal] = counts.get(principal, 0) + count
+            self._waiting, self._counted = counts, version
+        return self._waiting
+
+    def batch(self, principal: str, most_chars: int, most_tokens: int):
+        """The oldest notes of a principal that wait, as many as fit, one at least; None if there is none."""
+        read = self._read()["read"]
+        entries, marks = [], []
+        for day, file, whose in self._day_files():
+            if whose != principal:
+                continue
+            mark = None
+            for end, crc, line in self._unread(file, read.get(file)):
+                entry = text.cut(line, _ENTRY_CHARS)
+                most_chars -= len(entry)
+                most_tokens -= text.tokens(entry) + 8
+                if entries and (most_chars < 0 or most_tokens < 0):
+                    return Batch(principal, entries, marks + ([mark] if mark else []))
+                entries.append((day, entry))
+                mark = [file, end, crc]
+            if mark:
+                marks.append(mark)
+        return Batch(principal, entries, marks) if entries else None
+
+    def _day_files(self) -> list:
+        """(day, file, principal) of the days' notes, oldest first."""
+        found = []
+        for file in os.listdir(self._folder):
+            name, principal = own_files.told_by(file)
+            if is_note(name):
+                found.append((name[:-3], file, principal))
+        found.sort()
+        return found
+
+    def _unread(self, file: str, mark):
+        """Yield (end, crc32 of all up to there, text) of each note of a file behind a mark."""
+        size = files.size(self._folder + "/" + file)
+        if mark and size == mark[0]:
+            return
+        start, crc = mark if mark and self._crc(file, mark[0]) == mark[1] else (0, 0)
+        with open(self._folder + "/" + file, "rb") as opened:
+            for at, line, _ in wire.long_lines(opened, bytearray(_BUFFER), start):
+                if isinstance(line, int):
+                    # No tool writes a line of this length: who did has it in the file still.
+                    crc = self._crc(file, at + line)
+                    continue
+                crc = crc32(line, crc)
+                content = text.decode(bytes(line)).strip()
+                if content and content[0] != "#":
+                    yield at + len(line), crc, content[2:] if content[:2] == "- " else content
+
+    def _crc(self, file: str, length: int) -> int:
+        """The crc32 of a file's first bytes, -1 if it has fewer."""
+        crc = 0
+        with open(self._folder + "/" + file, "rb") as opened:
+            while length:
+                piece = opened.read(min(length, _BUFFER))
+                if not piece:
+                    return -1
+                crc = crc32(piece, crc)
+                length -= len(piece)
+        return crc
+
+    # --- how far it went
+
+    def _read(self) -> dict:
+        told = {"at": 0, "guess": True, "read": {}, "seq": 0}
+        path = self._folder + _FILE
+        if files.size(path) >= 0:
+            try:
+                found: dict = text.loads(files.read(path, _LARGEST))  # type: ignore
+                if _is_known(found):
+                    told = found
+                else:
+                    log.warning("daily", "daily.json is of a form that is not known and is made anew")
+            except (StoreError, ValueError):
+                log.warning("daily", "daily.json is damaged and is made anew: notes may be distilled once more")
+        seq, marks = self._versions.distilled or (0, ())
+        if seq > told["seq"]:
+            # The power failed between that line and this file.
+            told["seq"] = seq
+            for file, size, crc in marks:
+                told["read"][file] = [size, crc]
+        return told
+
+    def _write(self, told: dict) -> None:
+        there = {file for _, file, _ in self._day_files()}
+        read = {file: mark for file, mark in told["read"].items() if file in there}
+        for file in sorted(read)[: max(0, len(read) - _MOST_MARKS)]:
+            del read[file]
+        told["read"] = read
+        files.write(self._folder + _FILE, text.dumps(told))
+
+    def note_read(self, batch: Batch) -> None:
+        """A batch was read, and what it gave is on flash."""
+        told = self._read()
+        for file, size, crc in batch.marks:
+            told["read"][file] = [size, crc]
+        self._write(told)
+        self._counted = None
+
+    def note_over(self) -> None:
+        """A distillation is over."""
+        told = self._read()
+        told["at"], told["guess"] = self._clock.now(), not self._clock.known
+        self._write(told)
+
+    def since(self) -> int:
+        """The seconds since the last distillation, or since this was asked for the first time.
+
+        A clock that was set meanwhile, or set back, begins the time anew: nothing is due because of it.
+        """
+        told = self._read()
+        now = self._clock.now()
+        if not told["at"] or told["at"] > now or (told["guess"] and self._clock.known):
+            told["at"], told["guess"] = now, not self._clock.known
+            self._write(told)
+        return now - told["at"]
+
+    # --- leaving
+
+    def tidy(self, waits_for_reading: bool) -> None:
+        """Once a day: let notes go whose time is over, but for those that wait to be distilled, if they do.
+
+        If all notes together have too many bytes, the oldest go, read or not.
+        """
+        today = self._clock.day(self._clock.now())
+        if today == self._tidied or not self._clock.known:
+            return
+        self._tidied = today
+        last = day_number(today) - self._days
+        read = self._read()["read"]
+        total = 0
+        for day, file, _ in reversed(self._day_files()):
+            size = files.size(self._folder + "/" + file)
+            total += size
+            is_over = day_number(day) < last
+            if is_over and waits_for_reading:
+                is_over = not any(True for _ in self._unread(file, read.get(file)))
+            if is_over or (total > self._most_bytes and day != today):
+                total -= size
+                files.remove(self._folder + "/" + file)
+                self._counted = None
+                if is_over:
+                    log.info("daily", "the note %s left: its days are over (notes.days)" % file)
+                else:
+                    log.warning(
+                        "daily", "the note %s left: all notes together have too many bytes (notes.bytes)" % file
+                    )
+
+
+def _is_known(told) -> bool:
+    """Whether the file has the form that this version writes."""
+    if not isinstance(told, dict) or not isinstance(told.get("at"), int) or not isinstance(told.get("read"), dict):
+        return False
+    for mark in told["read"].values():
+        if not (isinstance(mark, list) and len(mark) == 2 and isinstance(mark[0], int) and isinstance(mark[1], int)):
+            return False
+    return isinstance(told.get("seq"), int) and "guess" in told

@@ -1,0 +1,231 @@
+"""The daily log: which notes wait to be distilled, what is kept of that over restarts, edits and cuts, and when notes leave."""
+
+from board import DAY, NOW, Board
+from engram import files
+from samples import Numbers
+
+
+def _batch(board, principal="owner", chars=12000, tokens=4000):
+    return board.daily.batch(principal, chars, tokens)
+
+
+def _entries(board, **limits):
+    batch = _batch(board, **limits)
+    return [note for _, note in batch.entries] if batch else []
+
+
+def _read(board, **limits):
+    """Read a batch, as a distillation does that finds nothing in it."""
+    batch = _batch(board, **limits)
+    board.daily.note_read(batch)
+    return [note for _, note in batch.entries]
+
+
+def _mine(board):
+    return board.notes.named("owner")
+
+
+def test_each_line_of_a_day_is_a_note_that_waits():
+    board = Board()
+    for content in ("one", "two"):
+        _mine(board).note(content)
+    assert board.daily.waiting() == {"owner": 2}
+    assert _entries(board) == ["14:13 one", "14:13 two"]
+
+
+def test_headings_and_empty_lines_are_no_notes():
+    board = Board()
+    _mine(board).write(_mine(board).today(), "# Monday\n\n- one\n   \ntwo without a newline")
+    assert _entries(board) == ["one", "two without a newline"]
+
+
+def test_memory_md_is_no_day():
+    board = Board()
+    _mine(board).append("MEMORY.md", "one")
+    assert board.daily.waiting() == {}
+
+
+def test_what_was_read_waits_no_more_after_a_restart_either():
+    board = Board()
+    _mine(board).note("one")
+    _read(board)
+    assert board.daily.waiting() == {}
+    board.restart()
+    assert board.daily.waiting() == {}
+    _mine(board).note("two")
+    assert _entries(board) == ["14:13 two"]
+
+
+def test_a_note_that_was_edited_is_read_again():
+    board = Board()
+    _mine(board).note("one")
+    _mine(board).note("two")
+    _read(board)
+    _mine(board).replace(_mine(board).today(), "one", "three")
+    assert _entries(board) == ["14:13 three", "14:13 two"]
+
+
+def test_a_batch_has_the_oldest_notes_that_fit_and_the_next_one_goes_on():
+    board = Board()
+    for at in range(9):
+        _mine(board).note("note %d " % at + "x" * 90)
+        board.now += DAY // 2
+    found = []
+    while board.daily.waiting():
+        found.append(len(_read(board, chars=320)))
+    assert found == [3, 3, 3]
+
+
+def test_one_note_that_is_longer_than_a_batch_is_read_alone_and_cut():
+    board = Board()
+    _mine(board).note("x" * 3000)
+    _mine(board).note("two")
+    assert [len(note) for note in _read(board, chars=500)] == [1000]
+    assert _entries(board) == ["14:13 two"]
+
+
+def test_a_batch_holds_notes_of_one_principal_only():
+    board = Board()
+    _mine(board).note("one")
+    board.notes.named("ann").note("two")
+    assert board.daily.waiting() == {"owner": 1, "ann": 1}
+    assert [note for _, note in _batch(board, "ann").entries] == ["14:13 two"]
+
+
+def test_all_notes_come_once_and_in_order_whatever_the_batches_and_restarts():
+    numbers = Numbers(5)
+    board = Board()
+    said, found = [], []
+    for at in range(60):
+        said.append("%d %s" % (at, "y" * numbers.below(60)))
+        _mine(board).note(said[-1])
+        if not numbers.below(4):
+            board.now += DAY
+        if not numbers.below(5):
+            found += _read(board, chars=50 + numbers.below(300))
+        if not numbers.below(9):
+            board.restart()
+    while board.daily.waiting():
+        found += _read(board)
+    assert [note[6:].strip() for note in found] == [content.strip() for content in said]
+
+
+def test_a_cut_of_its_file_at_any_byte_costs_no_note():
+    board = Board()
+    _mine(board).note("one")
+    _read(board)
+    path = board.place + "/memory/daily.json"
+    whole = files.read(path, 4096)
+    for length in range(0, len(whole), 7):
+        files.write(path, whole[:length])
+        board.restart()
+        assert _entries(board) in (["14:13 one"], [])
+
+
+def test_marks_that_are_in_the_log_only_count_after_a_cut():
+    board = Board()
+    _mine(board).note("one")
+    batch = _batch(board)
+    draft = board.records.draft("one is a number", ["n"])
+    board.records.keep(
+        (draft,), ([("op", "distilled"), ("scope", "user:owner"), ("lines", 1), ("marks", batch.marks), ("run", 1)],)
+    )
+    board.restart()
+    assert board.daily.waiting() == {}
+
+
+def test_marks_of_the_log_do_not_hide_what_was_read_since():
+    board = Board()
+    _mine(board).note("one")
+    batch = _batch(board)
+    draft = board.records.draft("one is a number", ["n"])
+    board.records.keep(
+        (draft,), ([("op", "distilled"), ("scope", "user:owner"), ("lines", 1), ("marks", batch.marks), ("run", 1)],)
+    )
+    board.daily.note_read(batch)
+    _mine(board).note("two")
+    assert _read(board) == ["14:13 two"]
+    board.restart()
+    assert board.daily.waiting() == {}
+
+
+def test_the_time_since_the_last_one_survives_a_restart():
+    board = Board()
+    board.daily.note_over()
+    board.now += 5000
+    board.restart()
+    assert board.daily.since() == 5000
+
+
+def test_on_a_new_board_the_time_begins_when_it_is_first_asked_for():
+    board = Board()
+    assert board.daily.since() == 0
+    board.now += 100
+    assert board.daily.since() == 100
+
+
+def test_a_clock_that_is_set_late_makes_nothing_due():
+    board = Board()
+    board.now = 1000
+    board.restart()
+    board.daily.note_over()
+    assert board.daily.since() < 10
+    board.now = NOW
+    assert board.daily.since() == 0
+    board.now += 50
+    assert board.daily.since() == 50
+
+
+def test_a_clock_that_is_set_back_begins_the_time_anew():
+    board = Board()
+    board.daily.note_over()
+    board.now -= 40 * DAY
+    assert board.daily.since() == 0
+    board.now += 60
+    assert board.daily.since() == 60
+
+
+def test_notes_leave_when_their_days_are_over():
+    board = Board(notes_days=3)
+    for at in range(6):
+        _mine(board).note("note %d" % at)
+        board.now += DAY
+    board.daily.tidy(False)
+    assert _mine(board).names() == ["2026-09-26.md", "2026-09-25.md", "2026-09-24.md"]
+
+
+def test_notes_that_wait_to_be_distilled_stay_beyond_their_days():
+    board = Board(notes_days=3)
+    for at in range(6):
+        _mine(board).note("note %d" % at)
+        board.now += DAY
+        if at == 0:
+            _read(board)
+    board.daily.tidy(True)
+    assert len(_mine(board).names()) == 5
+    while board.daily.waiting():
+        _read(board)
+    board.now += DAY
+    board.daily.tidy(True)
+    assert _mine(board).names() == ["2026-09-26.md", "2026-09-25.md"]
+
+
+def test_while_the_clock_is_not_set_no_note_leaves():
+    board = Board(notes_days=1)
+    _mine(board).note("one")
+    board.now = 1000
+    board.restart()
+    board.daily.tidy(False)
+    assert len(_mine(board).names()) == 1
+
+
+def test_of_too_many_bytes_the_oldest_leave_and_that_is_told():
+    from engram import log
+
+    board = Board(notes_days=300, notes_bytes=16384, notes_chars=8000)
+    for _ in range(5):
+        _mine(board).note("x" * 5000)
+        board.now += DAY
+    board.daily.tidy(True)
+    assert len(_mine(board).names()) == 3
+    assert any("notes.bytes" in line for line in log.lines())
