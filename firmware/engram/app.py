@@ -68,14 +68,15 @@ class App:
 
     `folder` holds config.json, profile/, memory/ and journal/; `overrides` are settings by dotted name that go before
     those of the files; a start that has read the settings hands them on. ConfigError when a setting is wrong,
-    StoreError when the folder cannot be used.
+    StoreError when the folder cannot be used. `clock` and `model` take the places of the machine's clock and of the model that
+    the settings name.
     """
 
-    def __init__(self, folder: str = "", overrides=None, config=None):
+    def __init__(self, folder: str = "", overrides=None, config=None, clock=None, model=None):
         collect_often()
         self.config = config or Config(folder, overrides)
         log.level = log.NAMES.index(self.config.get("log.level"))
-        self._parts = self._assemble(folder)
+        self._parts = self._assemble(folder, clock, model)
         self.memory = Memory(self._parts)
         self._channels = []
         self._tasks = []
@@ -84,11 +85,11 @@ class App:
         self._heart = None
         self._serial = None
 
-    def _assemble(self, folder: str) -> Parts:
+    def _assemble(self, folder: str, clock, model) -> Parts:
         config = self.config
         parts = Parts()
         parts.config = config
-        parts.clock = clock = Clock(zone_minutes(config.get("timezone")))
+        parts.clock = clock = clock or Clock(zone_minutes(config.get("timezone")))
         files.make_folder(folder + "/memory")
         limit, cap = config.get("records.content_chars"), config.get("records.bytes")
         records_log = Log(folder + "/memory", "memory_records", cap)
@@ -124,7 +125,7 @@ class App:
         parts.daily = Daily(folder + "/memory", parts.notes, versions, clock, days, most_bytes)
         parts.recall = Recall(parts.records, parts.journal, clock)
         parts.tools = Tools(parts, config.get("mode"))
-        model, context = _model(config, folder), Context(parts)
+        model, context = model or _model(config, folder), Context(parts)
         after = None
         if model:
             from engram.agent.after import After
