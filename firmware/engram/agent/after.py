@@ -5,7 +5,7 @@ from engram.compat import let_go
 from engram.errors import EngramError
 from engram.memory.recall import snippet
 
-_MODULES = ("engram.agent.by_rule", "engram.agent.rules", "engram.memory.secrets")
+_MODULES = ("engram.agent.by_rule", "engram.agent.rules", "engram.agent.phrases", "engram.memory.secrets")
 
 
 class After:
