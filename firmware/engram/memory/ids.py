@@ -1,4 +1,4 @@
-"""Ids of what is remembered: m12 is the record whose first line has seq 12, t7 a turn, s3 a session.
+"""Ids of what is remembered: m12 is the record whose first line has seq 12, t7 a turn, s3 a session, i2 an intent.
 
 The number is the seq of the thing's first line and never changes, so that finding it needs no map.
 """
@@ -9,7 +9,7 @@ from engram.errors import ArgumentError
 
 _MOST_DIGITS = const(9)
 
-KINDS = {"m": "memory", "t": "turn", "s": "session"}
+KINDS = {"m": "memory", "t": "turn", "s": "session", "i": "intent"}
 
 
 def number(argument: str, value, kind: str) -> int:
