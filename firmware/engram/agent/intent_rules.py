@@ -10,6 +10,7 @@ from collections import namedtuple
 from engram.agent.phrases import past, sentence_end, simplified, skip, statement, unmarked
 from engram.compat import const
 from engram.utf8 import encode
+from engram.words import terms
 
 Asked = namedtuple("Asked", ("when", "remind", "rest"))
 """What is to come up, what to remind of, as they were said, and what the message says after it, "" mostly."""
@@ -98,10 +99,17 @@ def match(said: str):
         found = read(sentence, max(start, asked))
         if found:
             when, remind = [_said(data, *span) for span in found]
-            if when and remind:
+            if remind and _has_term(when):
                 rest = data[skip(data, told[1]) :]
                 return Asked(when, remind, rest.decode() if len(rest) > _CRUMB else "")
     return None
+
+
+def _has_term(when: str) -> bool:
+    """Whether there is a word to watch for: "it" is none."""
+    for _ in terms(when):
+        return True
+    return False
 
 
 def _said(data: bytes, begin: int, end: int) -> str:
@@ -132,11 +140,12 @@ def _reminder_first(plain: bytes, start: int):
     after = past(_REMIND, plain, start)
     if after < 0:
         return None
-    best = -1
+    best, when = -1, None
     for opening in _WHEN.split(b"|"):
         at = plain.rfind(b" " + opening + b" ", after)
-        if at > best and _subject(plain, at + len(opening) + 2, len(plain)):
-            best, when = at, _subject(plain, at + len(opening) + 2, len(plain))
+        span = _subject(plain, at + len(opening) + 2, len(plain)) if at > best else None
+        if span:
+            best, when = at, span
     if best < 0:
         return None
     remind = _reminder(plain[:best], after, _OF)

@@ -32,7 +32,8 @@ def _asked(said: str):
 def is_command(content: str) -> bool:
     """Whether a message does nothing but ask for something to be kept, let go, or listed: a question is none."""
     for kind, what in commands(content):
-        if kind in ("", "find") or (kind == "remember" and what and not what.asked):
+        is_only_said = kind == "remember" and isinstance(what, rules.Rule) and not what.asked
+        if is_only_said or kind in ("", "find"):
             return False
     return True
 

@@ -27,5 +27,9 @@ def intents_command(parts, asker, rest: str):
 
 def _times(clock, fields: dict) -> str:
     fired = fields.get("fired", 0)
-    last = "reminded %s, last %s" % (counted(fired, "time", "times"), clock.minute(fields["last"])) if fired else "not reminded yet"
+    last = (
+        "reminded %s, last %s" % (counted(fired, "time", "times"), clock.minute(fields["last"]))
+        if fired
+        else "not reminded yet"
+    )
     return "%s; until %s" % (last, clock.day(fields["expires"]))

@@ -9,7 +9,7 @@ from engram.errors import ArgumentError
 
 _MOST_DIGITS = const(9)
 
-KINDS = {"m": "memory", "t": "turn", "s": "session", "i": "intent"}
+KINDS = {"m": "a memory", "t": "a turn", "s": "a session", "i": "an intent"}
 
 
 def number(argument: str, value, kind: str) -> int:
@@ -20,4 +20,4 @@ def number(argument: str, value, kind: str) -> int:
         if digits[:1].lower() == kind.encode() and len(digits) - 1 <= _MOST_DIGITS and digits[1:].isdigit():
             return int(digits[1:])
     shown = value[:40] if isinstance(value, str) and value else "this"
-    raise ArgumentError(argument, "%s is not the id of a %s, which looks like %s12." % (shown, KINDS[kind], kind))
+    raise ArgumentError(argument, "%s is not the id of %s, which looks like %s12." % (shown, KINDS[kind], kind))

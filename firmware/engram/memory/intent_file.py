@@ -72,10 +72,11 @@ def _read(path: str, opening: bytes = b"{"):
     try:
         with open(path, "rb") as file:
             for _, line, ended in _lines(file):
-                if wire.is_whole(line, ended) and bytes(line[: len(opening)]) == opening:
-                    fields = wire.decode(line)
-                    if _is_known(fields, line):
-                        yield bytes(line), fields
+                if isinstance(line, int) or not wire.is_whole(line, ended) or bytes(line[: len(opening)]) != opening:
+                    continue
+                fields = wire.decode(line)
+                if _is_known(fields, line):
+                    yield bytes(line), fields
     except OSError as error:
         raise files.failure(error, path) from None
 
