@@ -222,7 +222,7 @@ def test_nobody_else_sees_fires_or_removes_an_intent():
     board = _board(hours=0)
     for asker in (OWNER, ANN, ROOM):
         board.intents.add(asker, "paint", "for " + asker.room)
-    others = (Asker("bob", "chat#7", False), Asker("bob", "chat#8", True), Asker("owner", "chat#9", True))
+    others = (Asker("bob", "chat#7", False, ""), Asker("bob", "chat#8", True, ""), Asker("owner", "chat#9", True, ""))
     for number, asker in enumerate((OWNER, ANN, ROOM)):
         assert _listed(board, asker) == [("i%d" % (number + 1), "paint", "for " + asker.room)]
         assert _fire(board, "paint", asker) == ["i%d" % (number + 1)]
@@ -239,13 +239,13 @@ def test_nobody_else_sees_fires_or_removes_an_intent():
 def test_a_private_intent_fires_in_each_private_room_of_its_principal():
     board = Board()
     board.intents.add(ANN, "paint", "brushes")
-    assert _fire(board, "paint", Asker("ann", "another#3", False)) == ["i1"]
+    assert _fire(board, "paint", Asker("ann", "another#3", False, "")) == ["i1"]
 
 
 def test_all_in_a_group_have_its_intents():
     board = Board()
     board.intents.add(ROOM, "paint", "brushes")
-    assert _fire(board, "paint", Asker("bob", ROOM.room, True)) == ["i1"]
+    assert _fire(board, "paint", Asker("bob", ROOM.room, True, "")) == ["i1"]
 
 
 def test_the_same_of_another_principal_is_no_duplicate():

@@ -111,11 +111,11 @@ async def test_at_most_three_are_told_in_a_turn_and_the_others_at_the_next():
 async def test_nobody_is_told_of_anothers_intent():
     board = _board()
     board.intents.add(ROOM, "garden", "seeds")
-    for asker in (ANN, ROOM, Asker("owner", "chat#4", True)):
+    for asker in (ANN, ROOM, Asker("owner", "chat#4", True, "")):
         assert (await say(board, "the paint shop", asker))[1].notices == []
         assert "brushes" not in "\n".join(board.agent.model.requests[-1])
     assert (await say(board, "the garden", ANN))[1].notices == []
-    assert (await say(board, "the garden", Asker("bob", ROOM.room, True)))[1].notices == ["reminder: seeds (i2)"]
+    assert (await say(board, "the garden", Asker("bob", ROOM.room, True, "")))[1].notices == ["reminder: seeds (i2)"]
 
 
 async def test_what_it_says_cannot_close_its_fence():

@@ -22,7 +22,9 @@ _WHEN_CHARS = const(200)
 _REMIND_CHARS = const(300)
 _MOST_DAYS = const(3650)
 _DAY = const(86400)
-_FIELDS = ("id", "when", "remind", "scope", "room", "created", "expires", "last", "fired", "guess", "last_guess")
+FIELDS = ("id", "when", "remind", "scope", "room", "created", "expires", "last", "fired", "guess", "last_guess")
+"""Of an intent's line, in their order."""
+
 _TEXTS = ("when", "remind", "scope")
 _NUMBERS = ("created", "expires", "last", "fired")
 
@@ -153,7 +155,7 @@ def _write(intents, change, added=()) -> None:
 
 
 def _encoded(fields: dict) -> bytes:
-    return wire.encode([(name, fields.get(name)) for name in _FIELDS])
+    return wire.encode([(name, fields.get(name)) for name in FIELDS])
 
 
 def add(intents, asker, when: str, remind: str, days: int) -> dict:
