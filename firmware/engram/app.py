@@ -19,6 +19,7 @@ from engram.memory.daily import Daily
 from engram.memory.facade import Memory
 from engram.memory.forgetting import Forgetting
 from engram.memory.importance import Importance
+from engram.memory.intents import Intents
 from engram.memory.journal import Journal
 from engram.memory.learning import Learning
 from engram.memory.markdown import Notes
@@ -56,6 +57,7 @@ class Parts:
     profile: Profile
     notes: Notes
     daily: Daily
+    intents: Intents
     recall: Recall
     tools: Tools
     agent: Agent
@@ -123,6 +125,9 @@ class App:
         parts.changes.takes_back("note", parts.notes)
         days, most_bytes = config.get("notes.days"), config.get("notes.bytes")
         parts.daily = Daily(folder + "/memory", parts.notes, versions, clock, days, most_bytes)
+        limits = [config.get("intents." + name) for name in ("on", "most", "days", "cooldown_hours", "a_turn")]
+        parts.intents = Intents(folder + "/memory", clock, *limits)
+        parts.intents.open()
         parts.recall = Recall(parts.records, parts.journal, clock)
         parts.tools = Tools(parts, config.get("mode"))
         model, context = model or _model(config, folder), Context(parts)
@@ -154,7 +159,7 @@ class App:
         yield "Engram %s, %s mode, %s. /help lists the commands." % (__version__, self.config.get("mode"), memories)
         if parts.agent.model is None:
             yield HINT
-        for name in ("records", "journal"):
+        for name in ("records", "journal", "intents"):
             damaged = getattr(parts, name).damaged
             if damaged:
                 yield "%d damaged lines of the %s were set aside; the rest is whole." % (damaged, name)

@@ -14,6 +14,7 @@ from engram import inspect, wire
 from engram.agent.agent import Sink
 from engram.app import App
 from engram.llm.types import Call
+from engram.memory import intent_file
 from engram.memory.scope import OWNER
 from engram_host.scripted import serving
 from pages import PAGES, fences, in_backticks, plain, read, rows, section, tables
@@ -122,6 +123,9 @@ class _Life:
         parts.trash._turn_over()
         parts.records.leave([int(parts.records.store("The lamp hums", ["lamp"]).id[1:])], parts.trash)
 
+    def intend(self) -> None:
+        self.tool("memory_intent", action="add", when="the paint shop", remind="buy brushes")
+
     def edit(self) -> None:
         self.command("/profile user.md add Likes short answers.")
         self.command("/undo")
@@ -154,6 +158,7 @@ def written(tmp_path_factory) -> tuple[dict[str, set[str]], set[str]]:
         life.learn()
         life.distil()
         life.outgrow()
+        life.intend()
         life.edit()
         life.move()
         life.forget("t5")
@@ -184,6 +189,11 @@ def test_the_table_of_a_kind_has_the_fields_that_are_written(kind, written):
     others = {"profile": "note", "note": "profile", "redact": "show", "show": "redact"}
     fields = written[0].get(kind, set()) | written[0].get(others.get(kind, kind), set())
     assert _documented()[kind] == fields
+
+
+def test_the_table_of_an_intent_has_the_fields_that_are_written():
+    listed = [plain(row[0]) for row in rows(section(read(PAGE), "### intents.jsonl"))]
+    assert listed == list(intent_file.FIELDS)
 
 
 def test_every_file_is_documented(written):

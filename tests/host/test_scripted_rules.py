@@ -146,6 +146,12 @@ def test_recalled_lines_are_told_apart_from_the_persons_words(message):
     assert split_recalled(message) == ("what is\n\nmy name?", RECALLED)
 
 
+def test_reminders_are_told_apart_from_the_persons_words():
+    block = "<standing-reminders>\nA rule.\n- [i1] buy brushes\n</standing-reminders>\n(now: 2026-01-31 14:05)\n"
+    for before in ("", "\n".join(["<recalled>", *RECALLED, "</recalled>", ""])):
+        assert split_recalled(before + block + "the paint shop")[0] == "the paint shop"
+
+
 def test_a_message_without_recalled_lines_is_the_persons():
     assert split_recalled(" - [ ] a task\n<b>\n") == ("- [ ] a task\n<b>", ())
 

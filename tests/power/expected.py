@@ -35,6 +35,7 @@ class Board:
     gone: list[str] = field(default_factory=list)
     read: int = 0
     flushed: dict[str, int] = field(default_factory=dict)
+    intents: dict[str, list[Any]] = field(default_factory=dict)
     last: "Board | None" = None
 
     def visible(self) -> dict[str, Any]:
@@ -51,6 +52,7 @@ class Board:
             "rooms": rooms,
             "profile": self.profile,
             "read": {"until": self.read, **self.flushed},
+            "intents": self.intents,
         }
 
     def tags(self) -> dict[str, int]:
@@ -185,6 +187,20 @@ class Board:
                 self.flushed[sid] = result
         yield True
 
+    def _intend(self, result: str, when: str, remind: str):
+        self.intents[result] = [when, remind, 0]
+        yield True
+
+    def _unintend(self, result: None, of: str):
+        del self.intents[of]
+        yield True
+
+    def _mention(self, result: dict[str, Any], room: str, text: str):
+        yield from self._turn([result["turn"], result["sid"]], "owner", room, text)
+        for ref in result["fired"]:
+            self.intents[ref][2] += 1
+        yield True
+
     def _profile(self, result: None, name: str, text: str):
         self.profile[name] = text
         yield True
@@ -197,7 +213,15 @@ def _id(of: Any, results: dict[int, Any]) -> str:
 
 def looked(answers: Iterable[Answer]) -> dict[str, Any]:
     """What a board told when it was asked to look, in the form of Board.visible()."""
-    seen: dict[str, Any] = {"records": {}, "live": [], "sessions": {}, "rooms": {}, "profile": {}, "read": {}}
+    seen: dict[str, Any] = {
+        "records": {},
+        "live": [],
+        "sessions": {},
+        "rooms": {},
+        "profile": {},
+        "read": {},
+        "intents": {},
+    }
     for kind, *rest in answers:
         if kind == "record":
             seen["records"][rest[0]] = rest[1:]
@@ -212,6 +236,8 @@ def looked(answers: Iterable[Answer]) -> dict[str, Any]:
             seen["sessions"][rest[0]][2].append(rest[1:])
         elif kind == "profile":
             seen["profile"][rest[0]] = rest[1]
+        elif kind == "intent":
+            seen["intents"][rest[0]] = rest[1:]
         elif kind == "read":
             seen["read"] = {"until": rest[0], **rest[1]}
     return seen

@@ -12,6 +12,7 @@ from engram.memory.capacity import Capacity
 from engram.memory.changes import Changes
 from engram.memory.daily import Daily
 from engram.memory.forgetting import Forgetting
+from engram.memory.intents import Intents
 from engram.memory.journal import Journal
 from engram.memory.learning import Learning
 from engram.memory.markdown import Notes
@@ -97,6 +98,8 @@ class Board:
         self.changes.takes_back("note", self.notes)
         limits = limit("notes_days", 30), limit("notes_bytes", 131072)
         self.daily = Daily(self.place + "/memory", self.notes, versions, clock, *limits)
+        self.intents = Intents(self.place + "/memory", clock, **limit("intents", {}))
+        self.intents.open()
         self.recall = Recall(self.records, self.journal, clock)
 
     def configure(self, **settings):

@@ -153,6 +153,30 @@ class Player:
         self.parts.learning.note_flush(self.results[of][1], until)
         return until
 
+    def do_intend(self, when, remind, do):
+        """Keep a standing intent; its id."""
+        return self.parts.intents.add(_asker("console"), when, remind)["id"]
+
+    def do_unintend(self, of, do):
+        """Let a standing intent go."""
+        self.parts.intents.remove(_asker("console"), self._id(of))
+
+    def do_mention(self, room, text, do):
+        """Say something to the agent, which has no model; the ids of turn, session, and intents that fired."""
+        import asyncio
+
+        from engram.agent.agent import Sink
+
+        heard = []
+
+        class Ear(Sink):
+            async def notice(self, line):
+                heard.append(line[line.rfind("(") + 1 : -1])
+
+        asker = _asker(room)
+        turn = asyncio.run(self.parts.agent.turn(asker, text, Ear())).turn
+        return {"turn": turn, "sid": self.parts.journal.current(asker), "fired": heard}
+
     def do_profile(self, name, text, do):
         """Give a file of the profile a new text."""
         self.parts.profile.of(_asker("console")).write(name, text)
@@ -217,6 +241,8 @@ class Player:
         for name in ("identity.md", "soul.md", "user.md"):
             tell("profile", name, parts.profile.of(_asker("console")).text(name))
         tell("read", parts.learning.until, parts.learning.looked())
+        for intent in parts.intents.of(_asker("console")):
+            tell("intent", intent["id"], intent["when"], intent["remind"], intent.get("fired", 0))
         tell("damaged", parts.records.damaged, parts.journal.damaged)
         tell("looked")
 

@@ -1,11 +1,18 @@
 """What follows a turn: a rule may keep what the model did not, and facts are read in the background."""
 
 from engram.agent.background import Background
-from engram.compat import let_go
+from engram.compat import const, let_go
 from engram.errors import EngramError
 from engram.memory.recall import snippet
 
-_MODULES = ("engram.agent.by_rule", "engram.agent.rules", "engram.memory.secrets")
+_MODULES = (
+    "engram.agent.by_rule",
+    "engram.agent.intent_rules",
+    "engram.agent.rules",
+    "engram.agent.phrases",
+    "engram.memory.secrets",
+)
+_OPENING = const(1600)  # characters in which an intent stands
 
 
 class After:
@@ -39,12 +46,26 @@ class After:
     def _by_rule(self, asker, turn: str, content: str) -> str:
         """Keep what the person asked to be kept, where the model has not."""
         config, tools = self._parts.config, self._parts.tools
-        if tools.has_changed or not config.get("rules.on") or config.get("mode") != "full":
+        if not config.get("rules.on"):
             return ""
         try:
+            told = "" if tools.has_intended else self._intended_by_rule(asker, content)
+            if told or tools.has_changed or config.get("mode") != "full":
+                return told
             return self._kept_by_rule(asker, turn, content)
         finally:
             let_go(_MODULES)
+
+    def _intended_by_rule(self, asker, content: str) -> str:
+        # Seldom: what the rule needs is loaded only for what may be one.
+        if "remind" not in content[:_OPENING].lower() and "提醒" not in content[:_OPENING]:
+            return ""
+        from engram.agent import by_rule
+
+        try:
+            return by_rule.intend(self._parts.intents, content, asker)
+        except EngramError as error:
+            return "no reminder: " + str(error)
 
     def _kept_by_rule(self, asker, turn: str, content: str) -> str:
         from engram.agent import by_rule, rules

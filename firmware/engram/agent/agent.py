@@ -7,10 +7,18 @@ from collections import namedtuple
 
 from engram import log, text
 from engram.agent import rounds
-from engram.compat import const
+from engram.compat import const, let_go
 from engram.errors import EngramError, ModelError
 
 _WAITING = const(4)  # turns under way and waiting: more are refused, so that a flood cannot fill the heap
+
+_REMINDING = (
+    "engram.agent.reminding",
+    "engram.agent.plain_commands",
+    "engram.agent.intent_rules",
+    "engram.agent.rules",
+    "engram.agent.phrases",
+)
 
 Outcome = namedtuple("Outcome", ("turn", "reply", "problem"))
 """The id of the person's turn, the reply's text, and a sentence on what went wrong, or ""."""
@@ -32,6 +40,7 @@ class Agent:
     def __init__(self, parts, context, tools, model, offline, after=None):
         self._journal = parts.journal
         self._config = parts.config
+        self._intents = parts.intents
         self._context = context
         self._tools = tools
         self._offline = offline
@@ -63,6 +72,7 @@ class Agent:
         command = self.model is None and self._offline.understands(content)
         seq = self._journal.add(asker, "user", asker.principal, content, command=command)
         turn = "t%d" % seq
+        reminders = await self._remind(asker, content, sink)
         if self.model is None:
             reply = self._offline.answer(asker, content, turn)
             # The answer to a command repeats what is stored: kept as a turn, it would be found in its place.
@@ -74,7 +84,7 @@ class Agent:
             await self.after.give_way()
         problem = "the model gave an empty answer; ask again."
         try:
-            await self._converse(asker, seq, content, sink, reply)
+            await self._converse(asker, seq, content, sink, reply, reminders)
             is_whole = True
         except EngramError as error:
             self.failed += 1
@@ -90,9 +100,21 @@ class Agent:
             await sink.notice(told)
         return Outcome(turn, reply.all(), "" if is_whole and reply.all() else problem)
 
-    async def _converse(self, asker, seq: int, content: str, sink: Sink, reply) -> None:
+    async def _remind(self, asker, content: str, sink: Sink) -> str:
+        """Tell of what a message brings up; what to tell the model of it."""
+        due = self._intents.due(asker, content)
+        if not due:
+            return ""
+        from engram.agent import reminding
+
+        try:
+            return await reminding.remind(self._intents, due, asker, content, sink)
+        finally:
+            let_go(_REMINDING)
+
+    async def _converse(self, asker, seq: int, content: str, sink: Sink, reply, reminders: str) -> None:
         """Ask the model until it calls no more tools."""
-        prompt = self._context.build(asker, self._journal.current(asker), seq, content)
+        prompt = self._context.build(asker, self._journal.current(asker), seq, content, reminders)
         if prompt.notice:
             await sink.notice(prompt.notice)
 

@@ -10,3 +10,19 @@ def keep(records, rule, asker, turn: str):
     if not (rule.asked or is_free(rule.content)):
         return None
     return records.store(rule.content, rule.tags, asker, type=rule.type, source="auto_rule", turns=[turn])
+
+
+def intend(intents, said: str, asker) -> str:
+    """Keep the standing intent that a message plainly asks for; a sentence on it, "" if it asks for none."""
+    from engram.agent import intent_rules
+
+    asked = intent_rules.match(said)
+    if asked is None:
+        return ""
+    fields = intents.add(asker, asked.when, asked.remind)
+    return told_intent(fields)
+
+
+def told_intent(fields: dict) -> str:
+    """What the person is told of a new intent."""
+    return "will remind (%s) when %s comes up: %s" % (fields["id"], fields["when"], fields["remind"])

@@ -63,17 +63,17 @@ class Context:
         self._config = parts.config
         self._snapshots = {}
 
-    def build(self, asker, sid: str, seq: int, content: str) -> Prompt:
-        """The prompt for the turn `seq` with which `asker` said `content` in the session `sid`."""
+    def build(self, asker, sid: str, seq: int, content: str, reminders: str = "") -> Prompt:
+        """The prompt for the turn `seq` with which `asker` said `content` in the session `sid`; `reminders` go with it."""
         mode = self._config.get("mode")
         room, for_memories = self._budgets(asker, mode)
         turns = self._parts.journal.window(sid, self._config.get("session.messages"))
         turns = self._fitting([turn for turn in turns if turn != seq], room // 2)
-        room -= sum(self._cost(turn) for turn in turns)
+        room -= sum(self._cost(turn) for turn in turns) + text.tokens(reminders)
         message, notice = self._fitted(content, seq, max(_SMALLEST, room * 3 // 4))
         recalled = self._recalled(asker, content, for_memories, turns, seq)
         line, fresh = self._catalog(asker, sid, turns or [seq]) if mode == "full" else ("", "")
-        last = self._last(asker, message, recalled, fresh)
+        last = self._last(asker, message, recalled, reminders, fresh)
 
         def system():
             return self._system(asker, mode, line)
@@ -240,9 +240,9 @@ class Context:
         """What stands where a turn was cut."""
         return _MORE % seq if self._config.get("mode") == "full" else _CUT
 
-    def _last(self, asker, message: str, recalled: str, fresh: str) -> str:
+    def _last(self, asker, message: str, recalled: str, reminders: str, fresh: str) -> str:
         clock = self._parts.clock
-        lines = [recalled] if recalled else []
+        lines = [block for block in (recalled, reminders) if block]
         if clock.known:
             lines.append("(now: " + clock.minute(clock.now()) + ")")
         if fresh:

@@ -21,6 +21,7 @@ _MODULES = (  # the code of one batch
     "engram.agent.operations",
     "engram.agent.proposals",
     "engram.agent.rules",
+    "engram.agent.phrases",
     "engram.memory.secrets",
 )
 

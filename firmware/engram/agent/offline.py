@@ -10,7 +10,8 @@ HINT = "Offline: no model is set up (llm.url and llm.model, see docs/settings.md
 
 _HELP = (
     "I am offline, so I only understand plain commands: remember that ..., what do you know about ...?, "
-    "list memories, forget ... (记住…、你知道…吗、列出记忆、忘记…); /help shows more. What you said is kept in the journal."
+    "list memories, forget ..., when ... comes up, remind me of ... (记住…、你知道…吗、列出记忆、忘记…、提到…时提醒我…); "
+    "/help shows more. What you said is kept in the journal."
 )
 _REST = "The rest of the message is only kept in the journal."
 _SECRET = "Not remembered, it seems to hold a secret; say remember that ... if it is to be kept."
@@ -21,12 +22,13 @@ _LISTED = const(20)
 
 
 class Offline:
-    """Plain commands over one board's memory; `parts` has records, recall and forgetting."""
+    """Plain commands over one board's memory; `parts` has records, recall, forgetting and intents."""
 
     def __init__(self, parts):
         self._records = parts.records
         self._recall = parts.recall
         self._forgetting = parts.forgetting
+        self._intents = parts.intents
 
     def understands(self, content: str) -> bool:
         """Whether a message is made of plain commands: those are no conversation that is worth finding again."""
@@ -57,6 +59,10 @@ class Offline:
             return self._list(asker)
         if kind == "find":
             return self._find(asker, what, turn)
+        if kind == "intend":
+            return self._intend(asker, what)
+        if kind == "intents":
+            return self._list_intents(asker)
         if kind == "remember":
             return self._remember(asker, what, turn) if what else _REMEMBER_WHAT
         return self._forget(asker, what.content) if what else _FORGET_WHAT
@@ -75,6 +81,17 @@ class Offline:
         if stored.similar:
             answer += "\n%s says nearly the same; forget it if it is out of date." % ", ".join(stored.similar)
         return answer
+
+    def _intend(self, asker, asked) -> str:
+        fields = self._intents.add(asker, asked.when, asked.remind)
+        shown = (fields["id"], fields["when"], fields["remind"])
+        return "%s: when %s comes up, I remind you: %s (/intents lists and removes)" % shown
+
+    def _list_intents(self, asker) -> str:
+        lines = [
+            "- %s: %s -> %s" % (fields["id"], fields["when"], fields["remind"]) for fields in self._intents.of(asker)
+        ]
+        return "\n".join(lines) or "There are no reminders; try: when the paint shop comes up, remind me to buy brushes"
 
     def _find(self, asker, query: str, turn: str) -> str:
         found = self._recall.find(query, asker, _FOUND, (ids.number("id", turn, "t"),))
@@ -97,8 +114,11 @@ class Offline:
         return "\n".join(lines)
 
     def _forget(self, asker, wanted: str) -> str:
-        if _is_id(wanted):
+        if _is_id(wanted, "mM"):
             return self._let_go(wanted, asker)
+        if _is_id(wanted, "iI") and int(wanted[1:]) in self._intents.numbers(asker):
+            gone = self._intents.remove(asker, wanted)
+            return "Removed %s: %s -> %s" % (gone["id"], gone["when"], gone["remind"])
         found = [record for _, record in self._records.search(wanted, _FOUND, asker)]
         if not found:
             return "Nothing to forget: " + self._recall.why_empty(wanted, asker)
@@ -117,5 +137,6 @@ class Offline:
         return "Forgot %s: %s (/undo brings it back)" % (gone, snippet(record["content"], 200))
 
 
-def _is_id(wanted: str) -> bool:
-    return wanted[:1] in "mM" and wanted[1:].isdigit()
+def _is_id(wanted: str, letters: str) -> bool:
+    # As bytes, since str.isdigit knows more digits than int() on CPython.
+    return wanted[:1] in letters and text.encode(wanted[1:]).isdigit()

@@ -127,6 +127,13 @@ BOTH = (
         '"old":{"type":"string"}',
         '"file","action","text"',
     ),
+    Tool(
+        "memory_intent",
+        "Standing reminder: a message that has all words of when reminds the person.",
+        '"action":{"type":"string","enum":["add","list","remove"]},"when":{"type":"string"},"remind":{"type":"string"},'
+        '"days":{"type":"integer","minimum":1},"id":{"type":"string"}',
+        '"action"',
+    ),
 )
 
 

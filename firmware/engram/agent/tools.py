@@ -4,7 +4,7 @@ from collections import namedtuple
 
 from engram import text
 from engram.agent import check, schemas
-from engram.compat import const
+from engram.compat import const, let_go
 from engram.errors import ArgumentError, EngramError, NotFound
 from engram.memory import catalog, ids
 from engram.memory.recall import snippet
@@ -16,15 +16,17 @@ _RESULT_LONGEST = const(6000)  # characters of a result: it stays in the heap un
 _NEIGHBOURS = const(1000)  # of all turns together that stand beside the one that is read
 _PORTION = const(3500)  # of the JSON of a text that is read piece by piece
 _DAY = const(86400)
+_INTENT_MODULES = ("engram.agent.intent_tool", "engram.agent.by_rule", "engram.memory.secrets")
 
 Done = namedtuple("Done", ("result", "notice"))
 """A call's result as JSON text, and one line for the person, "" if nothing was changed."""
 
 
 class Tools:
-    """The tools over one board's memory; `parts` has records, recall, journal, profile, notes and clock."""
+    """The tools over one board's memory; `parts` has records, recall, journal, profile, notes, intents and clock."""
 
     def __init__(self, parts, mode: str):
+        self._parts = parts
         self._records = parts.records
         self._recall = parts.recall
         self._journal = parts.journal
@@ -36,12 +38,14 @@ class Tools:
         self._turn = 0
         self.has_changed = False
         """Whether a call has changed something in this turn."""
+        self.has_intended = False
+        """Whether one has changed the standing intents."""
         self._pending = None
 
     def begin_turn(self) -> None:
         """Tell that the person has spoken: a confirmation counts only in a later turn than the question."""
         self._turn += 1
-        self.has_changed = False
+        self.has_changed = self.has_intended = False
 
     def listed(self, only=()) -> tuple:
         """The tools of the present mode; of those with the names in `only`, if it has some."""
@@ -271,6 +275,16 @@ class Tools:
         else:
             keeper.write(name, content)
         return {"edited": name, "characters": len(keeper.text(name))}, "edited " + name
+
+    def _memory_intent(self, arguments: dict, asker, turn: str) -> tuple:
+        from engram.agent import intent_tool
+
+        try:
+            values, notice = intent_tool.run(self._parts, arguments, asker)
+        finally:
+            let_go(_INTENT_MODULES)
+        self.has_intended = self.has_intended or bool(notice)
+        return values, notice
 
     # --- how things look
 

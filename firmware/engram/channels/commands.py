@@ -23,6 +23,7 @@ COMMANDS = (
     ("undo", "", "take the latest change of memory, profile or notes back"),
     ("session", "[new [TITLE] | list | switch ID | delete ID]", "threads of conversation; alone: the present one"),
     ("profile", "[FILE [add TEXT | write TEXT | replace OLD => NEW]]", "show or edit user.md, soul.md, identity.md"),
+    ("intents", "[list | remove ID]", "what comes up and what you are then reminded of"),
     ("mode", "[full | lightweight]", "which memory the agent uses; the other one is kept"),
     ("note", "TEXT", "add a line to today's note"),
     ("distill", "", "turn the notes that wait into memories; /undo takes all of it back"),
@@ -42,6 +43,7 @@ _LENT = {
     "distill": _CARE,
     "note": _CARE,
     "export": "engram.channels.exchange",
+    "intents": "engram.channels.standing",
     "pin": _CARE,
     "unpin": _CARE,
 }
@@ -327,6 +329,7 @@ class Commands:
         parts = self._parts
         clock = parts.clock
         model = parts.agent.model
+        damaged = sum(part.damaged for part in (parts.records, parts.journal, parts.intents))
         rows = (
             ("version", __version__),
             ("time", clock.minute(clock.now()) + ("" if clock.known else " (a guess: the clock is not set)")),
@@ -335,7 +338,7 @@ class Commands:
             ("memories", self._memories_told(asker)),
             ("turns", "%d, %d bytes" % (parts.journal.turns(), parts.journal.bytes)),
             ("answered", "%d since the start, %d failed" % (parts.agent.turns, parts.agent.failed)),
-            ("damaged", "%d lines set aside since the start" % (parts.records.damaged + parts.journal.damaged)),
+            ("damaged", "%d lines set aside since the start" % damaged),
             ("heap", "%d bytes used, %d free" % (heap_used(), heap_free())),
         )
         for name, value in rows:

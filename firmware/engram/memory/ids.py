@@ -1,4 +1,4 @@
-"""Ids of what is remembered: m12 is the record whose first line has seq 12, t7 a turn, s3 a session.
+"""Ids of what is remembered: m12 is the record whose first line has seq 12, t7 a turn, s3 a session, i2 an intent.
 
 The number is the seq of the thing's first line and never changes, so that finding it needs no map.
 """
@@ -9,7 +9,7 @@ from engram.errors import ArgumentError
 
 _MOST_DIGITS = const(9)
 
-KINDS = {"m": "memory", "t": "turn", "s": "session"}
+KINDS = {"m": "a memory", "t": "a turn", "s": "a session", "i": "an intent"}
 
 
 def number(argument: str, value, kind: str) -> int:
@@ -20,4 +20,4 @@ def number(argument: str, value, kind: str) -> int:
         if digits[:1].lower() == kind.encode() and len(digits) - 1 <= _MOST_DIGITS and digits[1:].isdigit():
             return int(digits[1:])
     shown = value[:40] if isinstance(value, str) and value else "this"
-    raise ArgumentError(argument, "%s is not the id of a %s, which looks like %s12." % (shown, KINDS[kind], kind))
+    raise ArgumentError(argument, "%s is not the id of %s, which looks like %s12." % (shown, KINDS[kind], kind))

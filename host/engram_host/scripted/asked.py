@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 _RECALLED = re.compile(r"- \[[mt]\w+[^\]]*\] ")
+_REMINDERS, _REMINDERS_END = "<standing-reminders>", "</standing-reminders>"
 _MOMENT = re.compile(r"\((now|new tags): .*\)")
 
 
@@ -65,6 +66,8 @@ def split_recalled(message: str) -> tuple[str, tuple[str, ...]]:
     places = [place for place, line in enumerate(lines) if _RECALLED.match(line)]
     start, end = _fence(lines, places[0], places[-1]) if places else (0, 0)
     words = lines[:start] + lines[end:]
+    if words[:1] == [_REMINDERS] and _REMINDERS_END in words:
+        words = words[words.index(_REMINDERS_END) + 1 :]
     while words and _MOMENT.fullmatch(words[0]):
         words.pop(0)
     return "\n".join(words).strip(), tuple(lines[place] for place in places)

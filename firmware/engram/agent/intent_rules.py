@@ -1,0 +1,249 @@
+"""A standing intent that a person plainly asks for, found without a model: "when X comes up, remind me of Y", English and
+Chinese.
+
+As in rules.py, what is no clear request is no match: what happened once, somebody else's words, a place or a time that only a
+clock could know ("when I get home"), or a "remind me" without both halves. Texts are worked on as engram.agent.phrases does.
+"""
+
+from collections import namedtuple
+
+from engram.agent.phrases import past, sentence_end, simplified, skip, statement, unmarked
+from engram.compat import const
+from engram.utf8 import encode
+from engram.words import terms
+
+Asked = namedtuple("Asked", ("when", "remind", "rest"))
+"""What is to come up, what to remind of, as they were said, and what the message says after it, "" mostly."""
+
+_LONGEST = const(1600)  # bytes of a sentence that is looked at: both halves at their longest fit
+_COURTESIES = const(5)
+_FILLERS = const(4)
+_CRUMB = const(10)  # bytes of a rest that says nothing
+
+_COURTESY = (
+    "please|hey|hi|hello|ok|okay|so|also|and|but|btw|by the way|engram|i want you to|i'd like you to|you should|from now on|"
+    "in future|in the future|don't forget to|do not forget to|remember to|make sure to|"
+    "请你|请|麻烦你|麻烦|你好|您好|嗨|好的|哦|对了|另外|以后|今后|从现在开始|记得|记住|帮我|你要"
+).encode()
+_REQUEST = b"can you|could you|would you|will you|can you please|could you please|would you please"
+
+_WHEN = (
+    b"when|whenever|if|once|as soon as|the next time that|the next time|next time|every time that|every time|each time|"
+    b"any time|anytime|in case"
+)
+_SPEAKER = b"i|we|he|she|they|somebody|someone|anybody|anyone|people"
+_MENTION = (
+    b"mention|mentions|bring up|brings up|talk about|talks about|am talking about|are talking about|start talking about|"
+    b"speak of|speaks of|speak about|speaks about|ask about|asks about|ask you about|asks you about|tell you about|"
+    b"say|says|write about|writes about|discuss|discusses"
+)
+_ONCE_MORE = b"next|ever|again|first"
+_COMES_UP = (
+    b" comes up in conversation| come up in conversation| comes up again| come up again| comes up| come up| is mentioned|"
+    b" are mentioned| gets mentioned| get mentioned| is brought up| are brought up| pops up| pop up"
+)
+_REMIND = b"remind me|remind us"
+_BEFORE_REMIND = (
+    b"then|please|you should|you can|can you|could you|you must|always|also|just|kindly|make sure to|don't forget to|"
+    b"i want you to|i'd like you to"
+)
+_OF = b"of|about|to|that"
+_NOT_ASKED = b" don't| dont| not| never| always| will| would| to| it| he| she| they| you| people| others| that"
+_THE_WORD = (
+    b"the word|the words|the name|the topic of|the subject of|the topic|the subject|anything about|something about"
+)
+_NO_SUBJECT = (
+    "|something|anything|everything|nothing|somebody|someone|anybody|anyone|another one|more|others|topic|"
+    "什么|谁|这个|那个|这|那|它|他|她|你|我|这件事|那件事|别的|其他"
+).encode()
+_NO_REMINDER = "|it|this|that|them|him|her|me|later|again|一下|它|这个|那个|这件事|那件事|他|她|我".encode()
+
+_WHEN_IN_CHINESE = "每当|当|每次|如果|要是|只要|一旦|下次|下一次|等".encode()
+_SPEAKER_IN_CHINESE = "我们|我|有人|大家|别人|谁|他们|她们|他|她".encode()
+_AGAIN = "再次|再|又|一".encode()
+_MENTION_IN_CHINESE = "提到|说到|谈到|聊到|讲到|提起|说起|谈起|聊起|讲起|问到|问起|提及|谈论|讨论".encode()
+_REMIND_IN_CHINESE = "提醒我们|提醒一下我|提醒我".encode()
+_BEFORE_REMIND_IN_CHINESE = "就|请你|请|你|记得|要|也|再|都|麻烦|务必|一定要|一定|帮我|那么|那".encode()
+_MOMENT = "的时候|时候|的话|之后|以后|那时|时|后".encode()
+_NO_MOMENT = "小时|平时|同时|及时|先后|前后|背后".encode()
+_NOT_ASKED_IN_CHINESE = "他|她|它|们|总是|总|会|让|能|常常|经常|常|老|曾经|曾|没有|没|不|别|不要|不用|不必|的".encode()
+_OF_IN_CHINESE = "一下|关于".encode()
+_OPEN_QUOTES = "\"|'|“|‘|「|《|『".encode()
+_CLOSE_QUOTES = "\"|'|”|’|」|》|』".encode()
+
+
+def may_be(said: str) -> bool:
+    """Whether it is worth while to look closer at a message."""
+    said = said[:_LONGEST].lower()
+    return "remind" in said or "提醒" in said
+
+
+def match(said: str):
+    """What is Asked for in a message, None if it is no such request."""
+    data = encode(said).strip()
+    plain = simplified(data[:_LONGEST])
+    start = skip(plain, 0)
+    for _ in range(_COURTESIES):
+        start = max(start, past(_COURTESY, plain, start))
+    asked = past(_REQUEST, plain, start)
+    for _ in range(_COURTESIES if asked >= 0 else 0):
+        asked = max(asked, past(_COURTESY, plain, asked))
+    end = sentence_end(data, start)
+    if end > len(plain) or (len(data) > len(plain) and end == len(plain)):
+        return None
+    told = (end, end) if asked >= 0 else statement(data, start)
+    if told is None:
+        return None
+    sentence = unmarked(plain[: told[0]])
+    for read in (_condition_first, _reminder_first, _in_chinese):
+        found = read(sentence, max(start, asked))
+        if found:
+            when, remind = [_said(data, *span) for span in found]
+            if remind and _has_term(when):
+                rest = data[skip(data, told[1]) :]
+                return Asked(when, remind, rest.decode() if len(rest) > _CRUMB else "")
+    return None
+
+
+def _has_term(when: str) -> bool:
+    """Whether there is a word to watch for: "it" is none."""
+    for _ in terms(when):
+        return True
+    return False
+
+
+def _said(data: bytes, begin: int, end: int) -> str:
+    return data[begin:end].strip().decode()
+
+
+# --- "when X comes up, remind me of Y"
+
+
+def _condition_first(plain: bytes, start: int):
+    """The spans of X and Y, None if it is no such sentence."""
+    clause = past(_WHEN, plain, start)
+    if clause < 0:
+        return None
+    for opening in _REMIND.split(b"|"):
+        at = plain.find(b" " + opening, clause)
+        after = past(opening, plain, at + 1)
+        if at > 0 and after > 0:
+            when = _subject(plain, clause, _without(_BEFORE_REMIND, plain, clause, at))
+            remind = _reminder(plain, after, _OF)
+            if when and remind:
+                return when, remind
+    return None
+
+
+def _reminder_first(plain: bytes, start: int):
+    """The same of "remind me of Y when X comes up"."""
+    after = past(_REMIND, plain, start)
+    if after < 0:
+        return None
+    best, when = -1, None
+    for opening in _WHEN.split(b"|"):
+        at = plain.rfind(b" " + opening + b" ", after)
+        span = _subject(plain, at + len(opening) + 2, len(plain)) if at > best else None
+        if span:
+            best, when = at, span
+    if best < 0:
+        return None
+    remind = _reminder(plain[:best], after, _OF)
+    return (when, remind) if remind else None
+
+
+def _subject(plain: bytes, begin: int, end: int):
+    """The span of X in "X comes up" or "I mention X", None if it is neither."""
+    clause = plain[begin:end]
+    said = past(_SPEAKER, plain, begin)
+    if said >= 0:
+        said = past(_MENTION, plain, max(said, past(_ONCE_MORE, plain, said)))
+    if said >= 0:
+        begin = said
+        if _ends(_NOT_ASKED, clause):
+            return None
+    else:
+        tail = _ends(_COMES_UP, clause)
+        if not tail:
+            return None
+        end -= tail
+    begin = max(begin, past(_THE_WORD, plain, begin))
+    return _named(plain, begin, end)
+
+
+def _without(fillers: bytes, plain: bytes, begin: int, end: int) -> int:
+    """Where a clause ends that has such words behind it."""
+    for _ in range(_FILLERS):
+        end = begin + len(unmarked(plain[begin:end].rstrip()))
+        for filler in fillers.split(b"|"):
+            gap = b"" if filler[0] >= 0x80 else b" "
+            if plain[begin:end].endswith(gap + filler):
+                end -= len(gap + filler)
+                break
+    return begin + len(unmarked(plain[begin:end].rstrip()))
+
+
+def _reminder(plain: bytes, begin: int, openings: bytes):
+    """The span of Y, None if it is nothing by itself."""
+    begin = max(begin, skip(plain, begin), past(openings, plain, begin))
+    end = begin + len(unmarked(plain[begin:]))
+    for tail in (b" please", b" then"):
+        if plain[begin:end].endswith(tail):
+            end = begin + len(unmarked(plain[begin : end - len(tail)]))
+    return None if plain[begin:end] in _NO_REMINDER.split(b"|") else (begin, end)
+
+
+def _named(plain: bytes, begin: int, end: int):
+    """The span of a thing without quotes around it, None if it is none: a list, or nothing by itself."""
+    while begin < end and plain[begin : begin + 1] == b" ":
+        begin += 1
+    for quote in _OPEN_QUOTES.split(b"|"):
+        if plain[begin:end].startswith(quote):
+            begin += len(quote)
+            break
+    for quote in _CLOSE_QUOTES.split(b"|"):
+        if plain[begin:end].endswith(quote):
+            end -= len(quote)
+            break
+    name = plain[begin:end].strip()
+    for mark in ",|;|，|、|；|。".encode().split(b"|"):
+        if mark in name:
+            return None
+    return None if name in _NO_SUBJECT.split(b"|") else (begin, end)
+
+
+def _ends(tails: bytes, clause: bytes) -> int:
+    """The length of the first tail of a list with which a clause ends, 0 if it ends with none."""
+    for tail in tails.split(b"|"):
+        if clause.endswith(tail):
+            return len(tail)
+    return 0
+
+
+# --- "当提到X时提醒我Y"
+
+
+def _in_chinese(plain: bytes, start: int):
+    """The spans of X and Y of a Chinese sentence, None if it is no such request."""
+    at = max(start, past(_WHEN_IN_CHINESE, plain, start))
+    at = max(at, past(_SPEAKER_IN_CHINESE, plain, at))
+    at = max(at, past(_AGAIN, plain, at))
+    begin = past(_MENTION_IN_CHINESE, plain, at)
+    if begin < 0:
+        return None
+    for opening in _REMIND_IN_CHINESE.split(b"|"):
+        end = plain.find(opening, begin)
+        if end > 0:
+            when = _subject_in_chinese(plain, begin, _without(_BEFORE_REMIND_IN_CHINESE, plain, begin, end))
+            remind = _reminder(plain, end + len(opening), _OF_IN_CHINESE)
+            return (when, remind) if when and remind else None
+    return None
+
+
+def _subject_in_chinese(plain: bytes, begin: int, end: int):
+    clause = plain[begin:end]
+    if _ends(_NOT_ASKED_IN_CHINESE, clause):
+        return None
+    if not _ends(_NO_MOMENT, clause):
+        end -= _ends(_MOMENT, clause)
+    return _named(plain, begin, begin + len(unmarked(plain[begin:end].rstrip())))

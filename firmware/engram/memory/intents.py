@@ -1,0 +1,196 @@
+"""Standing intents: "when X comes up, remind me of Y", found in what people say without a model.
+
+An intent fires in a message of those who may see it that has all the terms of its X, once in a cool-down. All that a message
+is held against is packed and in RAM, so that one in which nothing comes up reads no flash:
+
+    heads   of each intent 18 bytes: number, owner (the crc32 of who may see it), moment of its last firing, end of its
+            life, which of these times were guessed, how many terms it has
+    terms   the crc32 of each of these terms, 4 bytes each, intent by intent
+
+The rest is in memory/intents.jsonl (see intent_file.py), whose code is loaded when it is needed. Until the clock is known
+nothing expires; times that were guessed count from the moment at which it is.
+"""
+
+from binascii import crc32
+from struct import calcsize, pack, pack_into, unpack_from
+
+from engram import files, text
+from engram.compat import const, let_go
+from engram.memory import scope
+
+MOST_TERMS = const(12)
+"""Of one intent: with the number of intents it bounds what a message is held against."""
+
+HEAD = "<IIIIBB"
+GUESSED_LIFE = const(1)
+GUESSED_LAST = const(2)
+
+_HEAD_BYTES = calcsize(HEAD)
+_LAST_AT = const(8)  # where the moment of the last firing stands in a head
+_GUESSED_AT = const(16)
+_TERM_BYTES = const(4)
+_HOUR = const(3600)
+_MODULES = ("engram.memory.intent_file",)
+
+
+class Intents:
+    """A board's intents, in a file in `folder`; at most `most` live ones, `a_turn` of them fire at once."""
+
+    def __init__(
+        self, folder: str, clock, is_on=True, most: int = 32, days: int = 90, hours: int = 24, a_turn: int = 3
+    ):
+        self.path = folder + "/intents.jsonl"
+        self.clock = clock
+        self.is_on = is_on
+        self.most = most
+        self.days = days
+        self.damaged = 0
+        """Pieces of damage that were found since the start."""
+        self.next = 1
+        """The number of the next intent; none is used twice."""
+        self._cool_down = hours * _HOUR
+        self._a_turn = a_turn
+        self._heads = bytearray()
+        self._terms = b""
+        self._may_settle = True
+
+    def open(self) -> None:
+        """Read the file, if there is one; damaged lines are set aside."""
+        if files.size(self.path) >= 0:
+            self._load().open_file(self)
+
+    def hold(self, heads: bytearray, terms: bytes, following: int) -> None:
+        """Take what the file says: the packed intents, and the number of the next."""
+        self._heads = heads
+        self._terms = terms
+        self.next = following
+
+    # --- on every message
+
+    def due(self, asker, content: str) -> list:
+        """The numbers of the asker's intents that a message brings up, those first that have not fired for longest."""
+        asked = owner_of(asker)
+        if not self.is_on or not self._is_known(asked):
+            return []
+        self._settle()
+        seen = self._seen(content)
+        now = self.clock.now()
+        found = []
+        first = 0
+        for at in range(0, len(self._heads), _HEAD_BYTES):
+            number, whose, last, ends, guessed, terms = unpack_from(HEAD, self._heads, at)
+            is_up = whose == asked and min(seen[first : first + terms])
+            if is_up and self._may_fire(last, now) and not self.is_over(ends, guessed):
+                found.append((last, number))
+            first += terms
+        found.sort()
+        return [number for _, number in found[: self._a_turn]]
+
+    def _is_known(self, asked: int) -> bool:
+        for at in range(0, len(self._heads), _HEAD_BYTES):
+            if unpack_from(HEAD, self._heads, at)[1] == asked:
+                return True
+        return False
+
+    def _seen(self, content: str) -> bytearray:
+        """For each term that is held, whether it stands in a text."""
+        held = self._terms
+        seen = bytearray(len(held) // _TERM_BYTES)
+        for term in text.index_terms(content):
+            packed = term_of(term)
+            at = held.find(packed)
+            while at >= 0:
+                if at % _TERM_BYTES == 0:
+                    seen[at // _TERM_BYTES] = 1
+                at = held.find(packed, at + 1)
+        return seen
+
+    def _may_fire(self, last: int, now: int) -> bool:
+        # A moment far ahead was told by a clock that was wrong: it would keep the intent silent until then.
+        return not last or not -self._cool_down < now - last < self._cool_down
+
+    def is_over(self, ends: int, guessed: int) -> bool:
+        """Whether an intent has had its time."""
+        return self.clock.known and not guessed & GUESSED_LIFE and ends <= self.clock.now()
+
+    def _settle(self) -> None:
+        """Once the clock is known, times that were guessed are counted from now."""
+        guessed = any(self._heads[at] for at in range(_GUESSED_AT, len(self._heads), _HEAD_BYTES))
+        if guessed and self.clock.known and self._may_settle:
+            # Not again at each message, should the flash refuse.
+            self._may_settle = self._load().settle(self)
+
+    # --- when one fires
+
+    def reminders(self, asker, numbers: list) -> list:
+        """(id, what to remind of) of the asker's intents with these numbers."""
+        return [(fields["id"], fields["remind"]) for fields in self.of(asker, numbers)]
+
+    def note_fired(self, numbers: list) -> None:
+        """The person has been reminded: these are silent for a while. If the flash refuses, only until a restart."""
+        now = self.clock.now()
+        for at in range(0, len(self._heads), _HEAD_BYTES):
+            if unpack_from(HEAD, self._heads, at)[0] in numbers:
+                pack_into("<I", self._heads, at + _LAST_AT, now)
+        self._load().note_fired(self, numbers, now)
+
+    # --- when people ask
+
+    def add(self, asker, when: str, remind: str, days: int = 0) -> dict:
+        """Keep an intent for `days`; its fields. ArgumentError if it is none, or the same is there already."""
+        return self._load().add(self, asker, when, remind, days or self.days)
+
+    def remove(self, asker, ref: str) -> dict:
+        """Let an intent go; its fields. NotFound if this asker has none of that id."""
+        return self._load().remove(self, asker, ref)
+
+    def numbers(self, asker) -> list:
+        """The numbers of the asker's live intents, oldest first."""
+        asked = owner_of(asker)
+        found = []
+        for at in range(0, len(self._heads), _HEAD_BYTES):
+            number, whose, _, ends, guessed, _ = unpack_from(HEAD, self._heads, at)
+            if whose == asked and not self.is_over(ends, guessed):
+                found.append(number)
+        return found
+
+    def of(self, asker, numbers=None):
+        """Yield the fields of the asker's live intents, or of those with some numbers: id, when, remind, created, expires,
+        last, fired. Each is read when its turn comes: others may change the file meanwhile.
+        """
+        for number in self.numbers(asker) if numbers is None else numbers:
+            fields = self._load().one(self.path, number)
+            if fields and is_of(asker, fields):
+                yield fields
+
+    def _load(self):
+        from engram.memory import intent_file
+
+        # What uses it now has it; where the heap is small, the next one loads it anew.
+        let_go(_MODULES)
+        return intent_file
+
+
+def owner_of(asker) -> int:
+    """Whose an asker's intents are: the principal's, in whatever private room, or the group's room's."""
+    return owner(scope.own(asker), room_of(asker))
+
+
+def owner(scope_name: str, room: str) -> int:
+    """As owner_of(), of what an intent's line says."""
+    return crc32((scope_name + "\n" + room).encode())
+
+
+def room_of(asker) -> str:
+    """The group's room that an asker's intents belong to, "" in private."""
+    return asker.room if asker.group else ""
+
+
+def is_of(asker, fields: dict) -> bool:
+    """Whether an intent is one of this asker's."""
+    return fields["scope"] == scope.own(asker) and fields.get("room", "") == room_of(asker)
+
+
+def term_of(term: str) -> bytes:
+    """A term as it is packed."""
+    return pack("<I", crc32(term.encode()))

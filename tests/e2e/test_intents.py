@@ -1,0 +1,63 @@
+"""Standing intents in a conversation: a reminder comes once, also after a restart, with a model and without."""
+
+from collections.abc import Callable
+
+from driving import Home, said, say
+from engram_host.scripted import Serving
+
+Scripted = Callable[..., Serving]
+
+MAKE = "When the paint shop comes up, remind me to buy brushes."
+REMINDER = "· reminder: buy brushes (i1)"
+
+
+def test_a_reminder_comes_once_and_not_again_after_a_restart(home: Home, scripted: Scripted, api: str):
+    server = scripted(
+        {
+            "when": {"contains": "remind me", "result": False},
+            "calls": [
+                {
+                    "name": "memory_intent",
+                    "arguments": {"action": "add", "when": "paint shop", "remind": "buy brushes"},
+                }
+            ],
+        },
+        {"when": {"result": "memory_intent"}, "reply": "I will, as {result.id}."},
+        {"reply": "I see."},
+    )
+    asking = home.asking(server.url, api)
+    printed = say(asking, MAKE, "hello", "I pass the paint shop on Mondays", "the paint shop is large").printed
+    assert "I will, as i1." in printed and "· will remind (i1) when paint shop comes up: buy brushes" in printed
+    assert printed.count(REMINDER) == 1
+    assert printed.index(REMINDER) > printed.index("I see.")
+    hello, first, second = [said(request)[-1] for request in server.requests[-3:]]
+    assert "buy brushes" in first and first.startswith("<standing-reminders>")
+    assert "standing-reminders" not in hello + second
+    printed = say(asking, "the paint shop again", "/intents").printed
+    assert REMINDER not in printed and "reminded 1 time" in printed
+    assert "standing-reminders" not in said(server.requests[-1])[-1]
+
+
+def test_a_model_that_does_not_keep_it_loses_nothing(home: Home, scripted: Scripted, api: str):
+    server = scripted({"reply": "Sure, I will remember that!"})
+    asking = home.asking(server.url, api)
+    assert "will remind (i1)" in say(asking, MAKE).printed
+    assert REMINDER in say(asking, "the paint shop").printed
+
+
+def test_a_reminder_comes_while_the_model_is_away(home: Home, scripted: Scripted, api: str):
+    server = scripted({"reply": "Fine.", "times": 1}, {"fault": "500"})
+    asking = home.asking(server.url, api).having(llm__retries=0)
+    printed = say(asking, MAKE, "the paint shop").printed
+    assert REMINDER in printed and "! " in printed
+
+
+def test_offline_a_reminder_comes_once_and_not_again_after_a_restart(home: Home):
+    assert REMINDER not in say(home, MAKE).printed
+    assert say(home, "the paint shop", "the paint shop").printed.count(REMINDER) == 1
+    assert REMINDER not in say(home, "the paint shop").printed
+
+
+def test_the_cool_down_is_a_setting(home: Home):
+    always = home.having(intents__cooldown_hours=0)
+    assert say(always, MAKE, "the paint shop", "the paint shop").printed.count(REMINDER) == 2

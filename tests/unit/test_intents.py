@@ -1,0 +1,415 @@
+"""Standing intents: what fires and when, over a clock that a test sets, restarts, damage and failing writes."""
+
+import os
+
+from board import ANN, DAY, NOW, ROOM, Board
+from engram import files, text, wire
+from engram.errors import ArgumentError, NotFound, StoreError
+from engram.memory.intents import Intents
+from engram.memory.scope import OWNER, Asker
+from samples import Numbers
+from support import raises
+
+HOUR = 3600
+ERA = 600000000  # before any clock was set
+
+
+def _board(**limits):
+    return Board(intents=limits)
+
+
+def _fire(board, content, asker=OWNER):
+    """The ids of what a message brings up, noted as the agent does it."""
+    numbers = board.intents.due(asker, content)
+    found = [ref for ref, _ in board.intents.reminders(asker, numbers)]
+    if numbers:
+        board.intents.note_fired(numbers)
+    return found
+
+
+def _listed(board, asker=OWNER):
+    return [(fields["id"], fields["when"], fields["remind"]) for fields in board.intents.of(asker)]
+
+
+def _refused(board, when, remind, days=0, asker=OWNER):
+    with raises(ArgumentError) as caught:
+        board.intents.add(asker, when, remind, days)
+    return str(caught.error)
+
+
+# --- matching
+
+
+def test_a_message_with_all_its_words_brings_it_up():
+    board = _board(hours=0)
+    board.intents.add(OWNER, "the paint shop", "buy brushes")
+    for content in ("I was at the paint shop", "shops that sell paint", "PAINT! And a shop.", "a café, a shop; paints"):
+        assert _fire(board, content) == ["i1"], content
+    for content in ("the paint is dry", "a shop", "paintshop", "repaint the shopping mall", ""):
+        assert _fire(board, content) == [], content
+
+
+def test_chinese_is_matched_by_pairs_and_a_single_character_by_itself():
+    board = _board(hours=0)
+    board.intents.add(OWNER, "油漆店", "买刷子")
+    board.intents.add(OWNER, "猫", "买猫粮")
+    assert _fire(board, "我今天去了油漆店。") == ["i1"]
+    assert _fire(board, "我的猫很可爱") == ["i2"]
+    assert _fire(board, "油漆和书店") == []
+
+
+WORDS = ("paint", "shop", "garden", "Bob", "taxes", "油漆", "猫", "café", "E42", "running", "the", "of", "cars", "2026")
+
+
+def _brought_up(when, content):
+    """The same in plain Python: all terms of one in the terms of the other."""
+    return set(text.terms(when)).issubset(set(text.index_terms(content)))
+
+
+def test_what_is_brought_up_is_what_a_plain_model_says():
+    numbers = Numbers(6)
+    board = _board(hours=0, a_turn=10)
+    whens = {}
+    while len(whens) < 10:
+        when = " ".join([numbers.pick(WORDS) for _ in range(1 + numbers.below(3))])
+        if list(text.terms(when)):
+            fields = board.intents.add(OWNER, when, "remind %d" % len(whens))
+            whens[fields["id"]] = when
+    fired = 0
+    for _ in range(60):
+        content = " ".join([numbers.pick(WORDS) for _ in range(1 + numbers.below(8))])
+        wanted = sorted([ref for ref, when in whens.items() if _brought_up(when, content)])
+        found = ["i%d" % number for number in board.intents.due(OWNER, content)]
+        assert sorted(found) == wanted, content
+        fired += len(found)
+    assert fired > 20
+
+
+def test_a_long_message_is_looked_at_to_its_end():
+    board = _board()
+    board.intents.add(OWNER, "paint zebra", "x")
+    assert _fire(board, "paint " + "many other words " * 500 + "zebra") == ["i1"]
+
+
+# --- how often
+
+
+def test_it_is_silent_until_the_cool_down_is_over_also_over_restarts():
+    board = _board()
+    board.intents.add(OWNER, "paint", "buy brushes")
+    assert _fire(board, "paint") == ["i1"]
+    for hours in (0, 1, 22):
+        board.now += hours * HOUR
+        board.restart()
+        assert _fire(board, "paint") == []
+    board.now += HOUR
+    assert _fire(board, "paint") == ["i1"]
+    assert _fire(board, "paint") == []
+    assert [fields["fired"] for fields in board.intents.of(OWNER)] == [2]
+
+
+def test_at_most_three_fire_at_once_and_the_others_at_the_next_message():
+    board = _board()
+    for number in range(8):
+        board.intents.add(OWNER, "paint", "reason %d" % number)
+    assert _fire(board, "paint") == ["i1", "i2", "i3"]
+    board.restart()
+    assert _fire(board, "paint") == ["i4", "i5", "i6"]
+    assert _fire(board, "paint") == ["i7", "i8"]
+    assert _fire(board, "paint") == []
+
+
+def test_those_fire_first_that_have_not_fired_for_longest():
+    board = _board(a_turn=1)
+    board.intents.add(OWNER, "paint", "one")
+    board.intents.add(OWNER, "paint", "two")
+    order = []
+    for _ in range(4):
+        order += _fire(board, "paint")
+        board.now += 25 * HOUR
+    assert order == ["i1", "i2", "i1", "i2"]
+
+
+def test_an_intent_leaves_when_its_days_are_over():
+    board = _board()
+    board.intents.add(OWNER, "paint", "brushes")
+    board.intents.add(OWNER, "garden", "seeds", 3)
+    board.now += 3 * DAY - 1
+    assert _fire(board, "the garden") == ["i2"]
+    board.now += 1
+    assert _listed(board) == [("i1", "paint", "brushes")] and _fire(board, "garden") == []
+    with raises(NotFound):
+        board.intents.remove(OWNER, "i2")
+    board.now += 87 * DAY
+    board.restart()
+    assert _listed(board) == []
+    assert board.intents.add(OWNER, "paint", "brushes")["id"] == "i3"
+    assert not board.holds("seeds")
+
+
+def test_switched_off_nothing_fires_and_nothing_is_added():
+    board = _board()
+    board.intents.add(OWNER, "paint", "brushes")
+    board.limits["intents"] = {"is_on": False}
+    board.restart()
+    assert _fire(board, "paint") == []
+    assert "intents.on" in _refused(board, "x-ray", "y")
+    assert len(_listed(board)) == 1
+
+
+# --- a clock that is set late
+
+
+def test_a_clock_that_is_set_late_neither_ends_nor_repeats_what_was_made_before():
+    board = Board()
+    board.now = ERA
+    board.restart()
+    assert not board.clock.known
+    board.intents.add(OWNER, "paint", "brushes")
+    board.intents.add(OWNER, "garden", "seeds")
+    assert _fire(board, "paint") == ["i1"]
+    board.now = NOW + 400 * DAY
+    assert _fire(board, "paint") == []
+    assert _fire(board, "garden") == ["i2"]
+    board.restart()
+    board.now += 23 * HOUR
+    assert _fire(board, "paint and garden") == []
+    board.now += HOUR
+    assert _fire(board, "paint and garden") == ["i1", "i2"]
+    board.now += 89 * DAY - 1
+    assert len(_listed(board)) == 2
+    board.now += 1
+    assert _listed(board) == []
+
+
+def test_while_the_clock_is_not_known_nothing_expires_or_comes_again():
+    board = Board()
+    board.intents.add(OWNER, "paint", "brushes", 1)
+    assert _fire(board, "paint") == ["i1"]
+    board.now = ERA
+    board.restart()
+    assert _fire(board, "paint") == []
+    assert len(_listed(board)) == 1
+    board.now = NOW + DAY
+    assert _listed(board) == []
+
+
+def test_one_that_fired_while_the_clock_was_not_known_keeps_its_end():
+    board = Board()
+    board.intents.add(OWNER, "paint", "brushes", 2)
+    board.now = ERA
+    board.restart()
+    assert _fire(board, "paint") == ["i1"]
+    board.now = NOW + DAY
+    assert _fire(board, "paint") == []
+    board.now = NOW + 2 * DAY
+    assert _listed(board) == []
+
+
+def test_a_clock_that_was_far_ahead_does_not_silence_for_years():
+    board = _board(days=3650)
+    board.intents.add(OWNER, "paint", "brushes")
+    board.now = NOW + 1000 * DAY
+    assert _fire(board, "paint") == ["i1"]
+    board.now = NOW + DAY
+    assert _fire(board, "paint") == ["i1"]
+
+
+# --- whose
+
+
+def test_nobody_else_sees_fires_or_removes_an_intent():
+    board = _board(hours=0)
+    for asker in (OWNER, ANN, ROOM):
+        board.intents.add(asker, "paint", "for " + asker.room)
+    others = (Asker("bob", "chat#7", False, ""), Asker("bob", "chat#8", True, ""), Asker("owner", "chat#9", True, ""))
+    for number, asker in enumerate((OWNER, ANN, ROOM)):
+        assert _listed(board, asker) == [("i%d" % (number + 1), "paint", "for " + asker.room)]
+        assert _fire(board, "paint", asker) == ["i%d" % (number + 1)]
+    for asker in others:
+        assert _listed(board, asker) == [] and _fire(board, "paint", asker) == []
+        for ref in ("i1", "i2", "i3"):
+            with raises(NotFound) as mine:
+                board.intents.remove(asker, ref)
+            with raises(NotFound) as none:
+                board.intents.remove(asker, "i9")
+            assert str(mine.error).replace(ref, "i9") == str(none.error)
+
+
+def test_a_private_intent_fires_in_each_private_room_of_its_principal():
+    board = Board()
+    board.intents.add(ANN, "paint", "brushes")
+    assert _fire(board, "paint", Asker("ann", "another#3", False, "")) == ["i1"]
+
+
+def test_all_in_a_group_have_its_intents():
+    board = Board()
+    board.intents.add(ROOM, "paint", "brushes")
+    assert _fire(board, "paint", Asker("bob", ROOM.room, True, "")) == ["i1"]
+
+
+def test_the_same_of_another_principal_is_no_duplicate():
+    board = Board()
+    board.intents.add(OWNER, "paint", "brushes")
+    assert board.intents.add(ANN, "paint", "brushes")["id"] == "i2"
+
+
+# --- what is refused
+
+
+def test_what_is_no_intent_is_refused_with_a_sentence():
+    board = Board()
+    assert "when: must be a text that is not empty" in _refused(board, " \n", "x")
+    assert "remind: must be a text that is not empty" in _refused(board, "paint", "")
+    assert "when: has no word to watch for" in _refused(board, "what it is", "x")
+    assert "when: has 13 words to watch for, at most 12" in _refused(
+        board, " ".join(["w%d" % n for n in range(13)]), "x"
+    )
+    assert "when: has 201 characters, at most 200" in _refused(board, "p" * 201, "x")
+    assert "remind: has 301 characters, at most 300" in _refused(board, "paint", "x" * 301)
+    assert "days: must be a whole number from 1 to 3650" in _refused(board, "paint", "x", 3651)
+    assert files.size(board.intents.path) < 0
+
+
+def test_the_same_again_is_refused_by_its_id():
+    board = Board()
+    board.intents.add(OWNER, "the paint shop", "Buy brushes.")
+    assert "there already as i1" in _refused(board, "a paint shop", "buy brushes")
+    assert board.intents.add(OWNER, "paint", "buy brushes")["id"] == "i2"
+
+
+def test_as_many_as_intents_most_are_kept():
+    board = _board(most=3)
+    for number in range(3):
+        board.intents.add(OWNER, "paint", "reason %d" % number)
+    assert "there are 3 already (intents.most)" in _refused(board, "paint", "another")
+    board.intents.remove(OWNER, "i2")
+    assert board.intents.add(OWNER, "paint", "another")["id"] == "i4"
+
+
+def test_texts_are_kept_on_one_line_without_control_characters():
+    board = Board()
+    board.intents.add(OWNER, " paint \n shop ", "buy\x1b[2J\tbrushes")
+    assert _listed(board) == [("i1", "paint shop", "buy\ufffd[2J brushes")]
+
+
+def test_no_number_is_used_twice():
+    board = Board()
+    for number in range(1, 6):
+        assert board.intents.add(OWNER, "paint", "x")["id"] == "i%d" % number
+        board.intents.remove(OWNER, "I%d " % number)
+        board.restart()
+
+
+# --- the file
+
+
+def _filled():
+    board = Board()
+    for number in range(3):
+        board.intents.add(OWNER, "paint %d" % number, "buy %d" % number)
+    with open(board.intents.path, "rb") as file:
+        return board, file.read()
+
+
+def _put(board, content):
+    with open(board.intents.path, "wb") as file:
+        file.write(content)
+    files.remove(board.place + "/memory/intents.bad")
+    board.intents = Intents(board.place + "/memory", board.clock)
+    board.intents.open()
+
+
+def test_damage_of_any_byte_takes_nothing_but_the_line_that_it_is_in():
+    board, content = _filled()
+    whole = _listed(board)
+    starts = [0]
+    while starts[-1] < len(content):
+        starts.append(content.find(b"\n", starts[-1]) + 1)
+    for at in range(len(content)):
+        damaged = bytearray(content)
+        damaged[at] ^= 0x20 if at % 2 else 0x41
+        _put(board, damaged)
+        hit = sum(1 for start in starts if start <= at) - 2  # the header is the first line
+        assert _listed(board) == [each for number, each in enumerate(whole) if number != hit], at
+        assert board.intents.damaged >= 1 and board.intents.next == 4, at
+        # It was set aside: the next start finds nothing any more.
+        again = Intents(board.place + "/memory", board.clock)
+        again.open()
+        assert again.damaged == 0, at
+
+
+def test_a_file_that_was_cut_anywhere_keeps_its_whole_lines():
+    board, content = _filled()
+    whole = _listed(board)
+    for size in range(0, len(content), 3):
+        _put(board, content[:size])
+        lines = content[:size].count(b"\n")
+        assert _listed(board)[: lines - 1] == whole[: max(0, lines - 1)], size
+
+
+def test_whole_lines_of_another_form_are_passed_over():
+    board, content = _filled()
+    odd = (
+        (("id", "i9"), ("when", "paint")),
+        (("id", "x"), ("when", "paint"), ("remind", "x"), ("scope", "all"), ("expires", 1)),
+        (("id", "i9"), ("when", "the"), ("remind", "x"), ("scope", "all"), ("expires", 1)),
+        (("id", "i9"), ("when", "paint"), ("remind", 5), ("scope", "all"), ("expires", 1)),
+        (("id", "i9"), ("when", "paint"), ("remind", "x"), ("scope", "all"), ("expires", 1 << 33)),
+        (("id", 7),),
+        (("next", "x"),),
+        (("anything", [1]),),
+    )
+    _put(board, content + b"".join([wire.encode(fields) for fields in odd]))
+    assert len(_listed(board)) == 3 and board.intents.next == 4 and board.intents.damaged == 0
+
+
+class _Failing:
+    """Writes fail while the block runs."""
+
+    def __enter__(self):
+        self._write_parts = files.write_parts
+        files.write_parts = self._fail
+
+    def _fail(self, path, parts):
+        raise StoreError("the flash is full.")
+
+    def __exit__(self, kind, error, trace):
+        files.write_parts = self._write_parts
+
+
+def test_a_write_that_fails_changes_nothing():
+    board, _ = _filled()
+    before = _listed(board)
+    with _Failing():
+        with raises(StoreError):
+            board.intents.add(OWNER, "garden", "seeds")
+        with raises(StoreError):
+            board.intents.remove(OWNER, "i1")
+        assert _listed(board) == before
+    board.restart()
+    assert _listed(board) == before
+
+
+def test_what_fired_is_silent_though_it_could_not_be_noted():
+    board, _ = _filled()
+    with _Failing():
+        assert _fire(board, "paint 1") == ["i2"]
+        assert _fire(board, "paint 1") == []
+
+
+def test_a_draft_that_a_power_cut_left_is_of_no_use():
+    board, content = _filled()
+    with open(board.intents.path + ".new", "wb") as file:
+        file.write(content[: len(content) // 2])
+    before = _listed(board)
+    board.restart()
+    assert _listed(board) == before
+    board.intents.add(OWNER, "garden", "seeds")
+    assert "intents.jsonl.new" not in os.listdir(board.place + "/memory")
+
+
+def test_without_an_intent_no_file_is_made():
+    board = Board()
+    assert _fire(board, "hello") == [] and _listed(board) == []
+    assert files.size(board.intents.path) < 0
