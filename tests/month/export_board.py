@@ -1,4 +1,4 @@
-"""Runs on the board: prints what somebody's export holds, and the trash if it is the owner's.
+"""Runs on the board: prints what somebody's export holds; for the owner also the trash, and what was said, from the journal.
 
 export_board.py FLASH WHO
 """
@@ -21,3 +21,6 @@ for line in app._parts.commands.run(asker, "/export"):
 if who == "owner":
     for record in app._parts.trash.records():
         print("trash", record["id"], record["content"])
+    for turn in app._parts.journal.later(0):
+        if turn["role"] == "user":
+            print("turn", turn["text"])

@@ -33,7 +33,20 @@ _THINGS = (
     "camera", "piano", "kayak", "heater", "toaster", "scanner", "hammock", "workbench", "aquarium", "greenhouse", "trailer",
     "barbecue", "projector", "typewriter", "chessboard", "globe", "lantern", "anvil",
 )  # fmt: skip
-_PLACES = ("cellar", "attic", "garage", "garden", "kitchen", "office", "shed", "hall", "pantry", "balcony", "studio", "barn")
+_PLACES = (
+    "cellar",
+    "attic",
+    "garage",
+    "garden",
+    "kitchen",
+    "office",
+    "shed",
+    "hall",
+    "pantry",
+    "balcony",
+    "studio",
+    "barn",
+)
 _PEOPLE = ("Mila", "Otto", "Nils", "Rosa", "Emil", "Ines", "Karl", "Lena", "Hugo", "Vera", "Paul", "Olga")
 _SMALL = ("thanks", "hello", "ok", "good morning", "nice", "great, thanks")
 

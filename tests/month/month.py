@@ -1,6 +1,6 @@
 """Plays a simulated month on a board, with restarts and power cuts on the way, and keeps its report.
 
-    month.py [DAYS] [SEED]     as a program: prints the report as a table and keeps it in build/bench/month.json
+month.py [DAYS] [SEED]     as a program: prints the report as a table and keeps it in build/bench/month.json
 """
 
 import json
@@ -18,7 +18,7 @@ import life
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 HERE = Path(__file__).resolve().parent
-HEAP = "384k"
+HEAP = "512k"
 """The code takes about 250 KB of it, as all modules are loaded from .mpy."""
 
 POWER_CUT = -9
@@ -35,8 +35,13 @@ class Month:
     """What happened: the report of each day, what was acknowledged, and how often the board began."""
 
     days: list[dict[str, Any]] = field(default_factory=list)
-    acknowledged: list[tuple[int, int]] = field(default_factory=list)
-    notices: list[tuple[str, str]] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
+    """What was said and acknowledged, in order, without commands."""
+    remembered: dict[str, str] = field(default_factory=dict)
+    """Whose it is, by the id of each memory that a person was told of."""
+    undone: set[str] = field(default_factory=set)
+    """What /undo took back."""
+    reminders: list[str] = field(default_factory=list)
     starts: int = 0
     cuts: int = 0
     heap: int = 0
@@ -64,10 +69,10 @@ def play(flash: Path, days: int, turns: int, seed: int, cuts_a_day: int = 1) -> 
             told, status = _start(flash, day, first, last, cut)
             month.starts += 1
             played = [line["turn"] for line in told if "turn" in line]
-            month.acknowledged += [(day, turn) for turn in played]
-            month.notices += [(line["who"], notice) for line in told if "turn" in line for notice in line["notices"]]
             for line in told:
-                if "spent" in line:
+                if "turn" in line:
+                    _note(month, day, line)
+                elif "spent" in line:
                     month.heap = max(month.heap, line["spent"]["heap"])
                     for name in _SPENT:
                         spent[name] += line["spent"][name]
@@ -82,6 +87,22 @@ def play(flash: Path, days: int, turns: int, seed: int, cuts_a_day: int = 1) -> 
                 first = last + 1
         month.days[-1].update(spent)
     return month
+
+
+def _note(month: Month, day: int, line: dict[str, Any]) -> None:
+    """Keep what was acknowledged in a turn."""
+    text = life.said(day, line["turn"]).text
+    if not text.startswith("/") and not line["answer"]:
+        month.said.append(text)
+    for notice in line["notices"]:
+        if notice.startswith("remembered "):
+            month.remembered[notice.split()[1].rstrip(":")] = line["who"]
+        elif notice.startswith("reminder: "):
+            month.reminders.append(notice)
+    if text == "/undo":
+        month.undone.update(
+            word for answer in line["answer"] for word in answer.replace(":", " ").split() if word[:1] == "m"
+        )
 
 
 def _start(flash: Path, day: int, first: int, last: int, cut: int) -> tuple[list[dict[str, Any]], int]:
@@ -107,13 +128,17 @@ def main(days: int, seed: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         month = play(Path(folder) / "flash.bin", days, life.TURNS, seed)
     OUT.parent.mkdir(parents=True, exist_ok=True)
-    OUT.write_text(json.dumps({"days": month.days, "starts": month.starts, "cuts": month.cuts, "heap": month.heap}, indent=1))
+    OUT.write_text(
+        json.dumps({"days": month.days, "starts": month.starts, "cuts": month.cuts, "heap": month.heap}, indent=1)
+    )
     names = ("day", "records", "records_bytes", "journal_bytes", "trash_bytes", "notes_bytes", "intents", *_SPENT)
     print("| " + " | ".join(names) + " |")
     print("|" + "---|" * len(names))
     for each in month.days:
         print("| " + " | ".join(str(each[name]) for name in names) + " |")
-    print(f"{month.starts} starts, {month.cuts} power cuts, at most {month.heap} bytes of heap in use after a collection")
+    print(
+        f"{month.starts} starts, {month.cuts} power cuts, at most {month.heap} bytes of heap in use after a collection"
+    )
 
 
 if __name__ == "__main__":

@@ -2,9 +2,9 @@
 
     month_board.py FLASH DAY FIRST LAST CUT
 
-Turns FIRST to LAST of a day are played (see life.py); with the last one of the day the board does what it does at night. CUT is the
-number of the change of the flash at which the power fails, 0 for none. Each turn prints a line "> {...}" once it is acknowledged,
-and the end of the day one with its report.
+Turns FIRST to LAST of a day are played (see life.py); with the last one of the day the board does what it does at night. CUT
+is the number of the change of the flash at which the power fails, 0 for none. Each turn prints a line "> {...}" once it is
+acknowledged, and the end of the day one with its report.
 """
 
 import asyncio
@@ -13,10 +13,11 @@ import json
 import random
 import sys
 
+import vfs  # type: ignore
+
 import faulty_flash
 import flash
 import life
-import vfs  # type: ignore
 from engram import files
 from engram.agent.agent import Sink
 from engram.app import App
@@ -107,7 +108,7 @@ class Board:
                 "trash_bytes": parts.trash.bytes,
                 "notes_bytes": sum(files.size("/flash/memory/" + file) for _, file, _ in parts.daily._day_files()),
                 "notes_files": len(parts.daily._day_files()),
-                "intents": len(parts.intents.listed(OWNER)),
+                "intents": len(list(parts.intents.of(OWNER))),
             }
         )
 

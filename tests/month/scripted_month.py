@@ -11,7 +11,7 @@ _ALONE = ("group",)  # what a group was told, all may see
 
 
 class Model:
-    """Answers requests. `calls` and `tokens` are counted, `leaks` are words of somebody else than who is listened to."""
+    """Answers requests, and counts calls and tokens; AssertionError where words are shown of somebody else than who speaks."""
 
     name = "scripted"
 
@@ -62,7 +62,7 @@ class Model:
 
 
 def _after(content, mark):
-    return content[content.find(mark) + len(mark) :].strip()
+    return content[content.rfind(mark) + len(mark) :].strip()
 
 
 def _between(content, begin, end):
@@ -82,8 +82,10 @@ def _facts(said):
         if content.startswith("Today"):
             operations.append({"op": "note", "from": turn, "content": content})
         elif content.startswith("The "):
-            importance = (len(content) * 7 % 10) / 10
-            operations.append({"op": "add", "from": turn, "content": content, "tags": ["thing"], "importance": importance})
+            importance = (len(content) * 7 % 8) / 10
+            operations.append(
+                {"op": "add", "from": turn, "content": content, "tags": ["thing"], "importance": importance}
+            )
     return operations
 
 
@@ -94,5 +96,7 @@ def _distilled(message):
         head, _, content = line[1:].partition("] ")
         if at % 3 == 0:
             fact = content[6:] if content[2:3] == ":" else content
-            operations.append({"op": "add", "from": [head.split(" ")[0]], "content": fact, "tags": ["day"], "importance": 0.6})
+            operations.append(
+                {"op": "add", "from": [head.split(" ")[0]], "content": fact, "tags": ["day"], "importance": 0.6}
+            )
     return operations[:10]
