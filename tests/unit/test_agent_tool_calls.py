@@ -111,7 +111,7 @@ def test_forget_says_what_it_needs_and_what_it_does_not_find():
 
 def test_each_mode_offers_only_its_tools():
     board = _board()
-    assert [tool.name for tool in board.tools.listed()][-1] == "memory_intent" and len(board.tools.listed()) == 9
+    assert [tool.name for tool in board.tools.listed()][-1] == "memory_intent" and len(board.tools.listed()) == 10
     board.tools.mode = "lightweight"
     names = [tool.name for tool in board.tools.listed()]
     assert names == ["file_read", "file_write", "file_append", "file_edit", "profile_edit", "memory_intent"]
