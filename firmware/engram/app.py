@@ -43,6 +43,7 @@ _ROOTS_LARGEST = const(32768)  # bytes of the file of root certificates
 class Parts:
     """What the board's agent is made of; each part is handed what it needs from here."""
 
+    folder: str
     config: Config
     clock: Clock
     records: Records
@@ -85,6 +86,7 @@ class App:
     def _assemble(self, folder: str) -> Parts:
         config = self.config
         parts = Parts()
+        parts.folder = folder
         parts.config = config
         parts.clock = clock = Clock(zone_minutes(config.get("timezone")))
         files.make_folder(folder + "/memory")

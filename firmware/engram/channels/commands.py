@@ -22,14 +22,15 @@ COMMANDS = (
     ("session", "[new [TITLE] | list | switch ID | delete ID]", "threads of conversation; alone: the present one"),
     ("profile", "[FILE [add TEXT | write TEXT | replace OLD => NEW]]", "show or edit user.md, soul.md, identity.md"),
     ("mode", "[full | lightweight]", "which memory the agent uses; the other one is kept"),
-    ("export", "", "all memories, the profile and the notes as JSON Lines"),
+    ("export", "[md]", "all memories, the profile and the notes as JSON Lines; md: the memories as Markdown"),
+    ("import", "FILE | OBJECT", "take memories from a file of the board (.jsonl, .json, .md) or a JSON object"),
     ("compact", "", "take what was forgotten off the flash"),
     ("stats", "", "how the board is doing"),
     ("json", "on | off", "on the serial line: one JSON object a line, for programs"),
 )
 
 
-_LENT = {"export": "engram.channels.exchange"}
+_LENT = {"export": "engram.channels.exchange", "import": "engram.channels.exchange"}
 """Modules with commands that are seldom used: each is a function of the parts, who asks and what stands behind the name."""
 
 

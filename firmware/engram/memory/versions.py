@@ -1,7 +1,8 @@
 """What a line of the records' log means to the store.
 
     {"seq","id","content","tags":[..],"keywords":[..],"type","importance","source","scope","created","updated",
-     "pinned","expires","supersedes","turns":[turn ids],"was","undoes","with","guess","crc"}   a version of a record
+     "pinned","expires","supersedes","turns":[turn ids],"origin","past","was","undoes","with","guess",
+     "crc"}                                                                        a version of a record
     {"seq","op":"forget","id","at","was","with":[ids],"redacts":[turn ids],"undoes","restores",
      "crc"}                                                                        a record that has gone
     {"seq","op":"leave","id","at","was","with":[ids],"crc"}                        a record that left for want of room
@@ -14,7 +15,8 @@ Absent fields mean their default. `was` is the seq of the record's line before, 
 one takes back. `with` are the older records that it superseded: they go too, or come back to its history. `redacts`
 are turns that go, `restores` is a record that was superseded and is live again. `parts` lines before this one hold
 the beginning of `old`. `guess` says that the clock was not known. `learned` goes with what turns up to the seq `until` of
-the journal with that epoch gave, in one flush.
+the journal with that epoch gave, in one flush. `origin` tells where a record was imported from (see origins.py), and
+`past` that it was superseded there, so that it is history from its first line on.
 """
 
 from engram import text
@@ -44,6 +46,8 @@ class Versions:
             raise ValueError("a line of another form")
         older = line.get("with", ()) or ((line["supersedes"],) if "supersedes" in line else ())
         hides = [(_number(ref), SUPERSEDED) for ref in older]
+        if line.get("past"):
+            hides.append((number, SUPERSEDED))
         return Entry(number, terms(line), _labels(line), 0, line.get("created", 0), hides, (), 0)
 
     def observe(self, line: dict) -> None:
@@ -84,3 +88,5 @@ def _labels(line: dict):
         yield "#" + tag
     yield "@" + line.get("scope", scope.ALL)
     yield "!" + line.get("type", "fact")
+    if "origin" in line:
+        yield "^" + line["origin"]
