@@ -103,6 +103,10 @@ class _Life:
         parts.records.store("Ada plays chess", ["chess"])
         parts.records.uses.save()
 
+    def move_in(self) -> None:
+        told = self.command('/import {"content":"Ann sails","origin":"1a2b3c4d:m3","superseded":true}')
+        assert told == ["1 stored, 0 refused"]
+
     def edit(self) -> None:
         self.command("/profile user.md add Likes short answers.")
         self.command("/undo")
@@ -133,6 +137,7 @@ def written(tmp_path_factory) -> tuple[dict[str, set[str]], set[str]]:
         life.show_picture()
         life.remember()
         life.learn()
+        life.move_in()
         life.edit()
         life.move()
         life.forget("t5")
