@@ -45,6 +45,7 @@ _ROOTS_LARGEST = const(32768)  # bytes of the file of root certificates
 class Parts:
     """What the board's agent is made of; each part is handed what it needs from here."""
 
+    folder: str
     config: Config
     clock: Clock
     records: Records
@@ -90,6 +91,7 @@ class App:
     def _assemble(self, folder: str, clock, model) -> Parts:
         config = self.config
         parts = Parts()
+        parts.folder = folder
         parts.config = config
         parts.clock = clock = clock or Clock(zone_minutes(config.get("timezone")))
         files.make_folder(folder + "/memory")

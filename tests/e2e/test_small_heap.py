@@ -1,5 +1,6 @@
 """The whole conversation on the chip's sizes, in little more heap than a plain ESP32 has; see chip.py."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,18 @@ def test_offline_commands_fit(tmp_path: Path):
     ended = chip.run(home, *stored, "what do you know about item 7?", "/memory list 2", "/export", "/compact")
     assert ended.status == 0 and "MemoryError" not in ended.printed + ended.problems
     assert ended.printed.count("Remembered as") == 40 and "item 7 is on shelf 7" in ended.printed
+
+
+def test_an_import_of_many_objects_fits(tmp_path: Path):
+    home = chip.board(tmp_path / "home")
+    lines = [
+        json.dumps({"content": f"item {number} is on shelf {number} of the cellar", "origin": f"shop:{number}"})
+        for number in range(40)
+    ]
+    ended = chip.run(home, *(f"/import {line}" for line in [*lines, *lines[:3]]), "/export md", "/export")
+    assert ended.status == 0 and "MemoryError" not in ended.printed + ended.problems, ended.printed[-2000:]
+    assert ended.printed.count("1 stored, 0 refused") == 40 and ended.printed.count("1 there already") == 3
+    assert '"engram_export_end":44' in ended.printed and "from shop:39)" in ended.printed
 
 
 @pytest.mark.parametrize("fault", ["huge", {"kind": "malformed", "after": 9}, {"kind": "cut", "after": 9}, "400"])

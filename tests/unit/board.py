@@ -52,7 +52,7 @@ class Board:
             remove(_last.place)
         _last = self
         gc.collect()
-        self.place = folder()
+        self.place = self.folder = folder()
         self.now = NOW
         self.limits = limits
         self.open()

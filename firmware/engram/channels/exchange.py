@@ -1,24 +1,258 @@
-"""The commands that take a memory out of a board."""
+"""The commands that take memories out of a board and into it: /export and /import."""
 
-from engram import text
+from engram import files, text
+from engram.compat import const, let_go
+from engram.errors import ArgumentError, NotFound, StoreError
+from engram.memory import profile, scope
+
+_MOST_TOLD = const(100)  # refused lines that are told one by one; the others are counted
+_NAME_LONGEST = const(64)
+_NAME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
+_NEVER = ("config.json", "secrets.json", "code.json")
+_WORK = const(10000)  # steps that an index may take that is made anew, before an import gives up
+
+_MODULES = (
+    "engram.memory.exchange_markdown",
+    "engram.memory.exchange_files",
+    "engram.memory.exchange_foreign",
+    "engram.memory.exchange_json",
+    "engram.memory.exchange_export",
+    "engram.memory.exchange_import",
+    "engram.memory.exchange_item",
+    "engram.memory.origins",
+)
+
+
+# --- out
 
 
 def export_command(parts, asker, rest: str):
-    """Yield all memories, the profile and the notes as JSON Lines."""
-    for record in parts.records.newest(asker):
-        yield _exported(parts.records.fields(record))
-    if asker.group:
-        return
-    for keeper in (parts.profile.of(asker), parts.notes.of(asker)):
-        for name in keeper.names():
-            yield _exported((("file", name), ("text", keeper.text(name))))
+    """Yield all memories as JSON Lines with the profile and the notes, or as Markdown."""
+    if rest not in ("", "md"):
+        raise ArgumentError("/export", "takes nothing, or md for Markdown.")
+    try:
+        yield from _markdown(parts, asker) if rest else _json(parts, asker)
+    finally:
+        let_go(_MODULES)
 
 
-def _exported(pairs) -> str:
-    """A line of JSON that a channel shows as it is: what it would take for a terminal's control is escaped."""
-    line = text.dumps_fields(pairs)
-    if text.printable(line) != line:
-        for first, end in ((0x7F, 0xA0), (0x202A, 0x202F), (0x2066, 0x206A)):
-            for code in range(first, end):
-                line = line.replace(chr(code), "\\u%04x" % code)
-    return line
+def _json(parts, asker):
+    from engram.memory import exchange_export, exchange_json
+
+    records = parts.records
+    yield exchange_json.head(records.entries, parts.journal.epoch, parts.clock.now(), records.count(asker))
+    count = 1
+    for found in exchange_export.memories(records, asker, True):
+        if found is None:
+            yield None
+            continue
+        yield exchange_json.line(exchange_json.pairs(records, *found))
+        count += 1
+    if not asker.group:
+        for keeper in (parts.profile.of(asker), parts.notes.of(asker)):
+            for name in keeper.names():
+                yield exchange_json.line((("file", name), ("text", keeper.text(name))))
+                count += 1
+    yield exchange_json.tail(count)
+
+
+def _markdown(parts, asker):
+    from engram.memory import exchange_export, exchange_markdown
+
+    yield exchange_markdown.title(parts.clock)
+    day = ""
+    for found in exchange_export.memories(parts.records, asker, False):
+        if found is None:
+            yield None
+            continue
+        if parts.clock.day(found[0]["created"]) != day:
+            day = parts.clock.day(found[0]["created"])
+            yield ""
+            yield "## " + day
+            yield ""
+        epoch = parts.records.entries.epoch
+        yield from exchange_markdown.lines(found[0], parts.clock, scope.own(asker), epoch)
+
+
+# --- in
+
+
+def import_command(parts, asker, rest: str):
+    """Take memories from a file of the board, or from the JSON object that follows; yield what became of them."""
+    if not rest:
+        raise ArgumentError("/import", "needs a file of the board (.jsonl, .json or .md), or a JSON object.")
+    try:
+        yield from _import(parts, asker, rest)
+    finally:
+        let_go(_MODULES)
+
+
+def _import(parts, asker, rest: str):
+    from engram.memory.exchange_import import Import
+
+    path = "" if rest[0] == "{" else _path(parts, asker, rest)
+    yield from _ready(parts.records)
+    taking = Import(parts.records, parts.capacity, parts.clock, asker)
+    texts = Texts(parts, asker, taking)
+    stopped = ""
+    try:
+        for _ in _taking(parts, path or rest, bool(path), taking, texts):
+            yield from _refused(taking)
+            yield None
+    except StoreError as error:
+        stopped = "stopped at line %d: %s What stands before it is kept, the file can be imported again." % (
+            taking.line,
+            error,
+        )
+    finally:
+        taking.close()
+    yield from _refused(taking)
+    if taking.refused > _MOST_TOLD:
+        yield "%d more refused lines" % (taking.refused - _MOST_TOLD)
+    yield from taking.report()
+    yield from texts.report()
+    if stopped:
+        yield stopped
+    elif path and texts.missing:
+        yield "the file is not whole: " + texts.missing
+
+
+def _taking(parts, source: str, is_file: bool, taking, texts):
+    """Take all that a file or an object has; a generator that pauses."""
+    records = parts.records
+    for number, found in _items(parts, source, is_file, taking, texts):
+        if found is not None:
+            texts.lines += 1
+        if isinstance(found, str):
+            taking.refuse(number, found)
+        elif found is not None:
+            taking.take(number, found)
+        if records.partial:
+            yield from _ready(records)
+        records.tick()
+        yield None
+    taking.flush()
+
+
+def _refused(taking):
+    """Yield the lines that tell of what was refused since the last time."""
+    first = taking.refused - len(taking.problems)
+    for at, (line, why) in enumerate(taking.problems):
+        if first + at < _MOST_TOLD:
+            yield "line %d: %s" % (line, why)
+    taking.problems.clear()
+
+
+def _items(parts, source: str, is_file: bool, taking, texts):
+    from engram.memory import exchange_files
+
+    if not is_file:
+        return iter(((1, exchange_files.read_object(text.encode(source), taking.left_out, texts.note)),))
+    if source.endswith(".md"):
+        from engram.memory.exchange_markdown import Reader
+
+        texts.reader = Reader(parts.clock, taking.left_out)
+        return exchange_files.markdown(exchange_files.lines(source), texts.reader)
+    if source.endswith(".json"):
+        return exchange_files.json_list(source, taking.left_out, texts.note)
+    return exchange_files.json_lines(exchange_files.lines(source), taking.left_out, texts.note)
+
+
+def _path(parts, asker, name: str) -> str:
+    if not scope.is_owner(asker):
+        raise ArgumentError("/import", "reads files for the owner only; others can send a JSON object.")
+    if not name.endswith((".jsonl", ".json", ".md")) or len(name) > _NAME_LONGEST or name[0] == "." or name in _NEVER:
+        raise ArgumentError("/import", "takes a file of the board whose name ends in .jsonl, .json or .md.")
+    for letter in name:
+        if letter not in _NAME:
+            raise ArgumentError("/import", "takes a name with letters, digits, '.', '_' and '-' only, and no folder.")
+    path = parts.folder + "/" + name
+    if files.size(path) < 0:
+        raise NotFound("file", name, "put it beside config.json first; see docs/moving.md.")
+    return path
+
+
+def _ready(records):
+    """Let the index be made first, where it is not whole: what is there already is found by it."""
+    for _ in range(_WORK):
+        if not records.partial:
+            return
+        records.tick()
+        yield None
+    raise StoreError("the index could not be made whole: /compact, then try again.")
+
+
+class Texts:
+    """What of an export is no memory: its first and last line, the profile and the notes."""
+
+    def __init__(self, parts, asker, taking):
+        self._parts = parts
+        self._asker = asker
+        self._taking = taking
+        self._has_head = False
+        self._told = 0  # lines that the export has, as its last one says
+        self.lines = 0
+        """Lines that were read."""
+        self._kept = []
+        self._others = []
+        self.reader = None
+
+    @property
+    def missing(self) -> str:
+        """What is missing of an export, "" if it is whole."""
+        if not self._has_head or self.lines == self._told:
+            return ""
+        return "it had %d lines, %d were read" % (self._told, self.lines) if self._told else "its last line is missing"
+
+    def note(self, fields: dict) -> bool:
+        """Take an object that is no memory; whether it was one. ArgumentError says why it cannot be taken."""
+        if "engram_export_end" in fields:
+            self._told = fields["engram_export_end"]
+            return True
+        if "engram_export" in fields:
+            self._head(fields)
+        elif "file" in fields and "content" not in fields:
+            self._text(fields.get("file"), fields.get("text"))
+        else:
+            return False
+        self.lines += 1
+        return True
+
+    def _head(self, fields: dict) -> None:
+        from engram.memory import exchange_json, origins
+
+        if fields["engram_export"] != exchange_json.FORMAT:
+            raise ArgumentError("engram_export", "is of a form that this board does not know: update it first.")
+        self._has_head = True
+        journal = self._parts.journal
+        if fields.get("journal") == origins.of_epoch(journal.epoch):
+            self._taking.has_turns = lambda turn: journal.has(turn, self._asker)
+
+    def _text(self, name, content) -> None:
+        """Put a text in its place if there is none yet."""
+        if self._asker.group:
+            raise ArgumentError("file", "the profile and the notes stay out of group rooms.")
+        if not isinstance(name, str) or not isinstance(content, str) or "\0" in content:
+            raise ArgumentError("file", "needs a name and a text.")
+        is_profile = name in profile.FILES
+        keeper = (self._parts.profile if is_profile else self._parts.notes).of(self._asker)
+        present = keeper.text(name)
+        if present == content:
+            return
+        if present.strip() and present != profile.TEMPLATES.get(name):
+            self._others.append(name)
+            return
+        if is_profile:
+            keeper.write(name, content)
+        else:
+            keeper.put(name, content)
+        self._kept.append(name)
+
+    def report(self):
+        """Yield what became of the texts."""
+        if self._kept:
+            yield "put in their place: " + ", ".join(self._kept)
+        if self._others:
+            yield "not touched, since another text stands there: " + ", ".join(self._others)
+        if self.reader and self.reader.outside:
+            yield "%d lines are in no list and were left out" % self.reader.outside

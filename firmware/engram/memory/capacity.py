@@ -84,6 +84,11 @@ class Capacity:
                 )
             yield from self._records.compacting(with_history=False)
 
+    @property
+    def spare(self) -> int:
+        """So many more records can be stored before any leaves for want of room."""
+        return 0 if self._is_heavy() else max(0, self._most - self._at_once() // 2 - self._records.count_all())
+
     def make_room(self, more: int) -> bool:
         """Let as many records leave, at once, as more are to be stored; whether that was enough."""
         # Work that is under way may have chosen the same ones.

@@ -25,9 +25,16 @@ records that say nearly the same; the id of one that says the same, or ""; and t
 
 _FIELDS = (
     "content", "tags", "keywords", "type", "importance", "source", "scope", "created", "updated",
-    "pinned", "expires", "supersedes", "turns",
+    "pinned", "expires", "supersedes", "turns", "origin", "past",
 )  # fmt: skip
-_DEFAULTS = {"type": "fact", "importance": fields.IMPORTANCE, "source": "manual", "scope": scope.ALL, "pinned": False}
+_DEFAULTS = {
+    "type": "fact",
+    "importance": fields.IMPORTANCE,
+    "source": "manual",
+    "scope": scope.ALL,
+    "pinned": False,
+    "past": False,
+}
 
 
 class Records:
@@ -54,7 +61,9 @@ class Records:
         self._most = most
         self._tags = (None, None)  # when they were counted, for whom, and the counts
         self._clock = clock
-        self._limit = limit
+        self.limit = limit
+        self.entries = store
+        """The store of the lines: for what takes them in and out as they are."""
         self.uses = uses
         """Keeps how often each record was of use; None where that is not kept."""
         self._makes_room = None
@@ -102,6 +111,8 @@ class Records:
     def draft_update(self, ref: str, changes: dict, asker=scope.OWNER) -> Draft:
         """What update() would write, checked."""
         number, record = self._live(ref, asker)
+        record.pop("past", None)
+        record.pop("guess", None)
         for name, value in changes.items():
             if name == "supersedes":
                 raise ArgumentError(name, "is given when a memory is stored and stays: store a new one instead.")
@@ -196,7 +207,7 @@ class Records:
                 line.append((name, value))
         if draft.was:
             line.append(("was", draft.was))
-        if not self._clock.known:
+        if draft.values.get("guess", not self._clock.known):
             line.append(("guess", True))
         return line
 
@@ -357,7 +368,7 @@ class Records:
 
     def fields(self, record: dict):
         """Yield a record's (name, value) pairs in the order in which they are shown and exported."""
-        for name in ("id",) + _FIELDS:
+        for name in ("id",) + _FIELDS + ("guess",):
             if name in record:
                 yield name, record[name]
 
@@ -417,7 +428,7 @@ class Records:
         """The values in the form in which they are stored; ArgumentError names the first that is wrong."""
         checked = {}
         for name, value in values.items():
-            value = fields.check(name, value, self._limit)
+            value = fields.check(name, value, self.limit)
             if value is not None:
                 checked[name] = value
         if "supersedes" in checked:

@@ -39,7 +39,15 @@ class Uses:
         """A record was of use."""
         if not self._new:
             self._since = ticks_ms()
-        self._new[number] = self._new.get(number, 0) + 1
+        self._new[number] = (self._new.get(number, (0, 0))[0] + 1, self._today())
+        if len(self._new) >= _UNSAVED:
+            self.save()
+
+    def put(self, number: int, count: int, at: int) -> None:
+        """A new record was of use so often elsewhere, the last time on the day of that moment."""
+        if not self._new:
+            self._since = ticks_ms()
+        self._new[number] = (count, max(0, min(0xFFFF, at // _DAY - _FIRST_DAY)))
         if len(self._new) >= _UNSAVED:
             self.save()
 
@@ -50,13 +58,20 @@ class Uses:
 
     def of(self, number: int) -> tuple:
         """(how often a record was of use, the moment of the last day on which it was), (0, 0) if never."""
-        uses = last = 0
-        for known, count, day in self._entries():
-            if known == number:
-                uses, last = count, day
-        if number in self._new:
-            uses, last = uses + self._new[number], self._today()
-        return uses, (last + _FIRST_DAY) * _DAY if uses else 0
+        return self.of_some((number,)).get(number, (0, 0))
+
+    def of_some(self, numbers) -> dict:
+        """What of() tells of some records, by number; without those that never were of use."""
+        found = {}
+        for number, count, day in self._entries():
+            if number in numbers:
+                found[number] = (count, (day + _FIRST_DAY) * _DAY)
+        for number in numbers:
+            if number in self._new:
+                count, day = self._new[number]
+                before, last = found.get(number, (0, 0))
+                found[number] = (min(before + count, _MOST_USES), max(last, (day + _FIRST_DAY) * _DAY))
+        return found
 
     def last(self, numbers) -> dict:
         """The moment of the last day on which each of some records was of use; those that never were are not in it."""
@@ -64,9 +79,9 @@ class Uses:
         for number, _, day in self._entries():
             if number in numbers:
                 found[number] = (day + _FIRST_DAY) * _DAY
-        for number in self._new:
+        for number, (_, day) in self._new.items():
             if number in numbers:
-                found[number] = (self._today() + _FIRST_DAY) * _DAY
+                found[number] = max(found.get(number, 0), (day + _FIRST_DAY) * _DAY)
         return found
 
     def save(self) -> None:
@@ -96,11 +111,12 @@ class Uses:
         new = dict(self._new)
         for number, count, day in self._entries():
             if number in new:
-                new[number] += count
+                more, last = new[number]
+                new[number] = (more + count, max(last, day))
             else:
                 yield number, count, day
-        for number, count in new.items():
-            yield number, count, self._today()
+        for number, (count, day) in new.items():
+            yield number, count, day
 
     def _entries(self):
         """Yield (number, uses, day) of each entry on flash, longest unused first; none if the file is damaged."""

@@ -1,7 +1,8 @@
 """What a line of the records' log means to the store.
 
     {"seq","id","content","tags":[..],"keywords":[..],"type","importance","source","scope","created","updated",
-     "pinned","expires","supersedes","turns":[turn ids],"was","undoes","with","guess","crc"}   a version of a record
+     "pinned","expires","supersedes","turns":[turn ids],"origin","past","was","undoes","with","guess",
+     "crc"}                                                                        a version of a record
     {"seq","op":"forget","id","at","was","with":[ids],"redacts":[turn ids],"undoes","restores",
      "crc"}                                                                        a record that has gone
     {"seq","op":"leave","id","at","was","with":[ids],"crc"}                        a record that left for want of room
@@ -18,6 +19,8 @@ are turns that go, `restores` is a record that was superseded and is live again.
 the beginning of `old`. `guess` says that the clock was not known. `learned` goes with what turns up to the seq `until` of
 the journal with that epoch gave, in one flush; `distilled` likewise with the `lines` lines before it, which notes gave:
 `run` is the same for all batches of one distillation, `before` the seq of the line of the batch before it.
+`origin` tells where a record was imported from (see origins.py), and
+`past` that it was superseded there, so that it is history from its first line on.
 """
 
 from engram import text
@@ -49,6 +52,8 @@ class Versions:
             raise ValueError("a line of another form")
         older = line.get("with", ()) or ((line["supersedes"],) if "supersedes" in line else ())
         hides = [(_number(ref), SUPERSEDED) for ref in older]
+        if line.get("past"):
+            hides.append((number, SUPERSEDED))
         return Entry(number, terms(line), _labels(line), 0, line.get("created", 0), hides, (), 0)
 
     def observe(self, line: dict) -> None:
@@ -105,3 +110,5 @@ def _labels(line: dict):
         yield "#" + tag
     yield "@" + line.get("scope", scope.ALL)
     yield "!" + line.get("type", "fact")
+    if "origin" in line:
+        yield "^" + line["origin"]

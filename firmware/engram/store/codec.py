@@ -15,7 +15,7 @@ from engram.compat import const
 LABEL = 0xE00000
 """The hashes of labels begin here; those of words are below."""
 
-_LABEL_MARKS = "#@~%!=&"
+_LABEL_MARKS = "#@~%!=&^"
 _LEVEL_FIRST = const(475)  # BM25's term weight, in thousandths, at which level 0 begins
 _LEVEL_STEP = const(150)
 _LEVEL_TOP = const(7)

@@ -308,6 +308,16 @@ class Store:
         state, line = self.fates.of(number)
         return line if state in (LIVE, SUPERSEDED) else None
 
+    def fate(self, number: int) -> tuple:
+        """(state, line of the latest version) of an entry; (None, None) if there is none."""
+        self.ready()
+        return self.fates.of(number)
+
+    def having(self, label: str) -> list:
+        """The seqs of the lines that have a label, whatever became of them, or share its hash; of those in the index."""
+        self.ready()
+        return self.index.having(codec.term_hash(label))
+
     def line(self, seq: int):
         """The line with a seq as a dict, whatever has become of its entry; None if there is none."""
         self.ready()

@@ -1,0 +1,58 @@
+"""Taking memories out: those that an asker may see, oldest first, so that what a memory replaced comes before it.
+
+A slice of the log is read at a time, since others may write, compact and restart it between two lines of an export.
+"""
+
+from engram.compat import const
+from engram.memory import origins, scope
+from engram.store.entry import FORGOTTEN, LIVE
+
+_LINES_AT_ONCE = const(16)
+_BYTES_AT_ONCE = const(4096)  # of those lines, from which on no more are read at once: bounds the heap
+
+
+def memories(records, asker, with_past: bool):
+    """Yield (record, origin of the one that it replaced or "", whether it was superseded, its uses as Uses.of() tells
+    them), or None as a pause.
+
+    Expired ones are left out; with `with_past` those that were superseded come too.
+    """
+    entries = records.entries
+    seq = entries.oldest
+    while seq < entries.next_seq:
+        lines, seq = _slice(entries, seq)
+        numbers = [entries.describe(line).number for line in lines]
+        used = records.uses.of_some(numbers) if records.uses else {}
+        for number, line in zip(numbers, lines):
+            if number < 0 or not scope.may_see(asker, line.get("scope", scope.ALL)):
+                continue
+            state, latest = entries.fate(number)
+            if state is None or state == FORGOTTEN or latest["seq"] != line["seq"]:
+                continue
+            if state == LIVE and not records.is_expired(line):
+                yield line, _follows(records, line, asker), False, used.get(number, (0, 0))
+            elif state != LIVE and with_past:
+                yield line, _follows(records, line, asker), True, used.get(number, (0, 0))
+        yield None
+
+
+def _slice(entries, seq: int) -> tuple:
+    """(some lines from a seq on, the seq after them)."""
+    lines = []
+    last = entries.next_seq - 1
+    size = 0
+    for _, _, length, line in entries.log.scan_from(seq, last):
+        lines.append(line)
+        size += length
+        if len(lines) == _LINES_AT_ONCE or size >= _BYTES_AT_ONCE:
+            return lines, line["seq"] + 1
+    return lines, last + 1
+
+
+def _follows(records, line: dict, asker) -> str:
+    if "supersedes" not in line:
+        return ""
+    state, older = records.entries.fate(int(line["supersedes"][1:]))
+    if state is None or state == FORGOTTEN or not scope.may_see(asker, older.get("scope", scope.ALL)):
+        return ""
+    return origins.of(older, records.entries.epoch)

@@ -1,0 +1,98 @@
+"""Memories as JSON objects, a line each: Engram's own form both ways. docs/formats.md has it field by field."""
+
+from engram import text
+from engram.errors import ArgumentError
+from engram.memory import origins, scope
+from engram.memory.exchange_item import Item, item, whole
+
+FORMAT = 1
+_FIELDS = (
+    "content", "tags", "keywords", "type", "importance", "source", "scope", "created", "updated",
+    "pinned", "expires", "turns", "guess",
+)  # fmt: skip
+_OTHERS = ("id", "origin", "supersedes", "superseded", "uses", "used")
+_FROM_ESP_CLAW = ("summary_ids", "created_at", "deleted")
+_FROM_COCLAW = ("createdAt", "lastUsedAt")
+
+
+def head(entries, journal_epoch: int, at: int, count: int) -> str:
+    """The first line of an export."""
+    return line(
+        (
+            ("engram_export", FORMAT),
+            ("epoch", origins.of_epoch(entries.epoch)),
+            ("journal", origins.of_epoch(journal_epoch)),
+            ("at", at),
+            ("records", count),
+        )
+    )
+
+
+def tail(count: int) -> str:
+    """The last line of an export: without it, it is known to be cut."""
+    return line((("engram_export_end", count),))
+
+
+def pairs(records, record: dict, follows: str, is_past: bool, used: tuple):
+    """Yield the (name, value) pairs of a record's line; `used` is (uses, the moment of the last day)."""
+    for name, value in records.fields(record):
+        if name == "id":
+            yield name, value
+            yield "origin", origins.of(record, records.entries.epoch)
+        elif name == "supersedes":
+            if follows:
+                yield name, follows
+        elif name not in ("origin", "past"):
+            yield name, value
+    if is_past:
+        yield "superseded", True
+    if used[0]:
+        yield "uses", used[0]
+        yield "used", used[1]
+
+
+def line(fields) -> str:
+    """A line of JSON that a channel shows as it is: what it would take for a terminal's control is escaped."""
+    shown = text.dumps_fields(fields)
+    if text.printable(shown) != shown:
+        for first, end in ((0x7F, 0xA0), (0x202A, 0x202F), (0x2066, 0x206A)):
+            for code in range(first, end):
+                shown = shown.replace(chr(code), "\\u%04x" % code)
+    return shown
+
+
+def read(fields: dict, left_out) -> Item:
+    """The memory in an object of any of the forms that are known; ArgumentError says why it is none.
+
+    `left_out(name)` is called for each field that is not known, and for "tags" that found no place.
+    """
+    if "content" not in fields and not fields.get("deleted"):
+        raise ArgumentError("content", "is missing.")
+    for names, form in ((_FROM_ESP_CLAW, "esp_claw"), (_FROM_COCLAW, "coclaw")):
+        if [name for name in names if name in fields]:
+            from engram.memory import exchange_foreign  # seldom needed
+
+            return getattr(exchange_foreign, form)(fields, left_out)
+    # Who writes a line by hand means a memory of their own.
+    values = {"scope": scope.ALL} if "origin" in fields else {}
+    for name, value in fields.items():
+        if name in _FIELDS:
+            values[name] = value
+        elif name not in _OTHERS:
+            left_out(name)
+    return item(
+        values,
+        "origin" in fields,
+        origins.check("origin", fields["origin"]) if "origin" in fields else "",
+        origins.check("supersedes", fields["supersedes"]) if "supersedes" in fields else "",
+        _flag(fields, "superseded"),
+        uses=whole(fields, "uses"),
+        used=whole(fields, "used"),
+    )
+
+
+def _flag(fields: dict, name: str) -> bool:
+    value = fields.get(name, False)
+    if not isinstance(value, bool):
+        raise ArgumentError(name, "must be true or false.")
+    return value

@@ -1,0 +1,71 @@
+"""Where a record comes from: what tells on every board that two lines are the same record.
+
+An origin is the records' epoch of the board on which it was first stored, as eight hexadecimal digits, and its id there:
+"1a2b3c4d:m12". What came from another program has that one's name and id: "esp-claw:mem-17". A record keeps its origin
+for good, and one that has none is this board's own.
+"""
+
+from engram.compat import const
+from engram.errors import ArgumentError
+from engram.memory import ids
+
+_LONGEST = const(96)  # characters: the name of a program and its id
+
+
+def of_epoch(epoch: int) -> str:
+    """How the origins begin of a store's own records."""
+    return "%08x" % epoch
+
+
+def of(record: dict, epoch: int) -> str:
+    """The origin of a record in the store with that epoch."""
+    return record.get("origin") or of_epoch(epoch) + ":" + record["id"]
+
+
+def check(name: str, value) -> str:
+    """An origin as it is stored; ArgumentError says what would be right."""
+    if not isinstance(value, str) or len(value) > _LONGEST or not 0 < value.find(":") < len(value) - 1:
+        raise ArgumentError(name, "must be a text such as 1a2b3c4d:m12.")
+    for letter in value:
+        if not "!" <= letter <= "~":
+            raise ArgumentError(name, "must have printable ASCII characters only, and no space.")
+    return value
+
+
+def find(entries, origin: str, accepts) -> tuple:
+    """(state, latest line) of the record with an origin; (None, None) if there is none that `accepts(line)`.
+
+    `entries` is the store of the records. Of several, one that is live goes before one that was superseded, and that
+    before one that was forgotten.
+    """
+    found = None, None
+    for number in _numbers(entries, origin):
+        state, line = entries.fate(number)
+        if line is not None and accepts(line) and (found[0] is None or state < found[0]):
+            found = state, line
+    return found
+
+
+def _numbers(entries, origin: str):
+    source, _, ref = origin.partition(":")
+    if source == of_epoch(entries.epoch):
+        number = _number(ref)
+        # A line that was imported has another origin, whatever its id is here.
+        if number and "origin" not in (entries.line(number) or {}):
+            yield number
+    seen = set()
+    for seq in entries.having("^" + origin):
+        line = entries.line(seq) or {}
+        # The index knows labels by a part of a crc only.
+        if line.get("origin") == origin:
+            number = int(line["id"][1:])
+            if number not in seen:
+                seen.add(number)
+                yield number
+
+
+def _number(ref: str) -> int:
+    try:
+        return ids.number("origin", ref, "m")
+    except ArgumentError:
+        return 0

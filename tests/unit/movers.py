@@ -1,0 +1,157 @@
+"""Boards whose memory moves: exports and imports as a person does them, and what may be compared of two boards."""
+
+import json
+import random
+
+from board import DAY, NOW, Board, has_large_heap
+from engram.channels.commands import Commands
+from engram.memory.scope import OWNER
+
+NAMES = (
+    "content",
+    "tags",
+    "keywords",
+    "type",
+    "importance",
+    "source",
+    "scope",
+    "created",
+    "updated",
+    "pinned",
+    "expires",
+)
+
+MANY = 40 if has_large_heap() else 10
+
+
+def mover(**limits):
+    """A board with commands."""
+    board = Board(**limits).configure()
+    board.commands = Commands(board)
+    return board
+
+
+def restarted(board):
+    """The same board after a restart."""
+    board.restart()
+    board.configure()
+    board.commands = Commands(board)
+    return board
+
+
+def answered(board, line, asker=OWNER):
+    """The lines that a command answers."""
+    return [line for line in board.commands.run(asker, line) if line is not None]
+
+
+def exported(board, asker=OWNER):
+    """The objects of an export, its first and last line and the texts among them."""
+    return [json.loads(line) for line in answered(board, "/export", asker)]
+
+
+def memories(board, asker=OWNER):
+    """The lines of an export that are memories."""
+    return [line for line in exported(board, asker) if "content" in line]
+
+
+def put(board, content, name="in.jsonl"):
+    """Lay a file beside config.json: bytes, a text, a list of objects and lines, or a tuple of pieces."""
+    if isinstance(content, list):
+        content = "\n".join([line if isinstance(line, str) else json.dumps(line) for line in content]) + "\n"
+    with open(board.folder + "/" + name, "wb") as file:
+        for piece in content if isinstance(content, tuple) else (content,):
+            file.write(piece if isinstance(piece, bytes) else piece.encode())
+
+
+def imported(board, content, name="in.jsonl", asker=OWNER):
+    """What an import of such a file answers."""
+    put(board, content, name)
+    return answered(board, "/import " + name, asker)
+
+
+def told(record):
+    """What of a record does not depend on the board, with the defaults."""
+    shown = {name: record[name] for name in NAMES if name in record}
+    for name, default in (("keywords", []), ("type", "fact"), ("importance", 0.5), ("source", "manual")):
+        shown.setdefault(name, default)
+    shown.setdefault("scope", "all")
+    shown.setdefault("pinned", False)
+    return shown
+
+
+def live(board, asker=OWNER):
+    """What is remembered, oldest first."""
+    return [told(record) for record in board.records.newest(asker)][::-1]
+
+
+WORDS = (
+    "apple", "boat", "猫狗鱼", "دلفين", "🎉", 'he said "no"', "C:\\dir\\", "a\nb", "\n\n- list #tag", "# head", "(pinned)",
+    "é́", "\x1b[31m", "\x85", "\u202e", "&#10;", "\\#", "  two", "1. one", "tab\there", "'", "{}", "null",
+)  # fmt: skip
+TAGS = ("food", "家", "big-cats", "🎉", "a.b", "x(y)")
+
+
+def _record():
+    """A random content and fields that a record may have."""
+    content = (
+        " ".join(random.choice(WORDS) for _ in range(1 + random.getrandbits(3))) + " " + str(random.getrandbits(20))
+    )
+    more = {"tags": [TAGS[(random.getrandbits(4) + at) % len(TAGS)] for at in range(1 + random.getrandbits(1))]}
+    if random.getrandbits(1):
+        more["keywords"] = [random.choice(WORDS) for _ in range(1 + random.getrandbits(1))]
+    if random.getrandbits(1):
+        more["type"] = random.choice(
+            ("decision", "preference", "convention", "code_context", "pattern", "event", "device")
+        )
+    if random.getrandbits(1):
+        more["importance"] = random.getrandbits(7) % 101 / 100
+    if random.getrandbits(1):
+        more["pinned"] = True
+    if random.getrandbits(1):
+        more["expires"] = NOW + 400 * DAY + random.getrandbits(20)
+    if random.getrandbits(1):
+        more["source"] = random.choice(("auto_llm", "auto_rule", "distilled", "import"))
+    if random.getrandbits(1):
+        more["scope"] = random.choice(("all", "user:owner"))
+    return content, more
+
+
+def fill(board, count):
+    """Live as a person does: memories are stored, changed, replaced, forgotten and used."""
+    refs = []
+    for _ in range(count):
+        board.now += random.getrandbits(12)
+        content, more = _record()
+        if refs and random.getrandbits(2) == 0:
+            ref = refs.pop(random.getrandbits(8) % len(refs))
+            kind = random.getrandbits(2)
+            if kind == 0:
+                board.records.forget(ref)
+                continue
+            if kind == 1:
+                board.records.update(ref, {"content": content})
+                refs.append(ref)
+                continue
+            more["supersedes"] = ref
+        refs.append(board.records.store(content, more.pop("tags"), **more).id)
+        if random.getrandbits(1):
+            board.records.used(refs[-1])
+    return board
+
+
+def comparable(lines):
+    """Lines of an export without what is made anew on each board."""
+    return [{name: value for name, value in line.items() if name not in ("id", "turns")} for line in lines]
+
+
+def rows(board):
+    """The memories of an export, as far as they are the same on each board."""
+    return comparable(memories(board))
+
+
+def stored(*contents):
+    """A board that remembers some texts."""
+    board = mover()
+    for content in contents:
+        board.records.store(content, ["a"])
+    return board

@@ -1,0 +1,198 @@
+"""Import and export as JSON Lines: what leaves one board arrives on another as it was, and once."""
+
+import random
+
+from board import DAY, NOW
+from engram.memory.scope import OWNER
+from movers import MANY, answered, comparable, fill, imported, live, memories, mover, restarted, rows, stored
+
+# --- there and back
+
+
+def test_a_memory_arrives_on_an_empty_board_as_it_left_with_its_history_and_uses():
+    for seed in range(3):
+        random.seed(seed)
+        board = fill(mover(segment_bytes=4000), MANY)
+        left, was, now = answered(board, "/export"), rows(board), live(board)
+        other = mover()
+        other.now = NOW + 99 * DAY
+        assert imported(other, "\n".join(left) + "\n")[0] == "%d stored, 0 refused" % len(was)
+        assert rows(other) == was and live(other) == now
+        assert rows(restarted(other)) == was
+
+
+def test_an_import_that_is_done_again_stores_nothing():
+    random.seed(5)
+    left = answered(fill(mover(), MANY), "/export")
+    board = mover()
+    imported(board, "\n".join(left) + "\n")
+    seq = board.records_store.next_seq
+    told = imported(board, "\n".join(left) + "\n")
+    assert told[0].startswith("0 stored, ") and board.records_store.next_seq == seq
+
+
+def test_a_memory_that_comes_back_is_recognised_as_the_boards_own():
+    board = mover()
+    first = board.records.store("Ann plays chess", ["chess"], pinned=True).id
+    lines = memories(board)
+    origin = lines[0]["origin"]
+    # The other board's line has another id, and a word that was changed there.
+    back = dict(lines[0], id="m77", content="Ann plays go", updated=board.now + 5)
+    assert imported(board, [back])[0] == "0 stored, 1 changed, 0 refused"
+    record = board.records.get(first)
+    assert (record["content"], record["pinned"], record["updated"]) == ("Ann plays go", True, board.now + 5)
+    assert memories(board)[0]["origin"] == origin and board.records.count() == 1
+
+
+def test_a_board_keeps_the_origin_that_a_memory_has():
+    lines = memories(stored("Ann plays chess"))
+    board = mover()
+    imported(board, lines)
+    assert memories(board)[0]["origin"] == lines[0]["origin"]
+    board.records.update(board.records.newest().__next__()["id"], {"content": "Ann plays go"})
+    assert memories(board)[0]["origin"] == lines[0]["origin"]
+
+
+def test_two_memories_of_one_export_stay_two_however_alike():
+    board = mover()
+    for content in ("Ann lives in Rome", "Ann has a dog", "Ann has a cat"):
+        board.records.store(content, ["ann"])
+    for ref, content in (("m2", "Ann lives in Oslo"), ("m3", "Ann lives in Rome")):
+        board.records.update(ref, {"content": content})
+    lines, was = answered(board, "/export"), live(board)
+    other = mover()
+    imported(other, "\n".join(lines) + "\n")
+    assert live(other) == was and len(was) == 3
+
+
+def test_what_the_board_knows_already_from_elsewhere_is_not_stored_twice():
+    lines = memories(stored("My bike is green", "Bob sings"))
+    board = stored("My bike is green.")
+    assert imported(board, lines)[0] == "1 stored, 1 there already, 0 refused"
+
+
+def test_what_is_here_is_not_replaced_because_of_what_an_import_says():
+    lines = memories(stored("Ann lives in Oslo"))
+    board = stored("Ann lives in Rome")
+    imported(board, lines)
+    assert [record["content"] for record in live(board)] == ["Ann lives in Rome", "Ann lives in Oslo"]
+
+
+def test_a_memory_that_is_newer_here_stays():
+    board = stored("Ann plays chess")
+    lines = memories(board)
+    board.now += 10
+    board.records.update("m1", {"content": "Ann plays go"})
+    assert imported(board, lines)[0] == "0 stored, 1 older than here, 0 refused"
+    assert board.records.get("m1")["content"] == "Ann plays go"
+
+
+def test_a_memory_that_was_replaced_here_does_not_come_back():
+    lines = memories(stored("Ann lives in Rome"))
+    board = mover()
+    imported(board, lines)
+    board.records.store("Ann lives in Oslo", ["ann"], supersedes="m1")
+    assert imported(board, lines)[0] == "0 stored, 1 there already, 0 refused"
+    assert [record["content"] for record in live(board)] == ["Ann lives in Oslo"]
+
+
+def test_a_memory_that_was_forgotten_here_comes_back_once():
+    board = stored("Ann plays chess")
+    lines = memories(board)
+    board.records.forget("m1")
+    for outcome in ("1 stored, 0 refused", "0 stored, 1 there already, 0 refused"):
+        assert imported(board, lines)[0] == outcome
+    assert [record["content"] for record in live(board)] == ["Ann plays chess"]
+
+
+def test_forgetting_and_undo_reach_the_history_that_came_with_a_memory():
+    board = stored("Ann lives in Rome")
+    board.records.store("Ann lives in Oslo", ["a"], supersedes="m1")
+    lines = memories(board)
+    other = mover()
+    imported(other, lines)
+    ref = other.records.newest().__next__()["id"]
+    assert [record["content"] for record in other.records.history(ref)] == ["Ann lives in Oslo", "Ann lives in Rome"]
+    other.records.forget(ref)
+    other.changes.undo()
+    assert [record["content"] for record in other.records.history(ref)][-1] == "Ann lives in Rome"
+    other.changes.undo()
+    assert [record["content"] for record in live(other)] == ["Ann lives in Rome"]
+    other.records.update("m1", {"content": "Ann lives in Nice"})
+    other.changes.undo()
+    assert [record["content"] for record in live(restarted(other))] == ["Ann lives in Rome"]
+
+
+def test_history_is_history_even_if_what_replaced_it_does_not_come():
+    board = stored("Ann lives in Rome")
+    board.records.store("Ann lives in Oslo", ["a"], supersedes="m1")
+    lines = memories(board)
+    other = mover()
+    imported(other, lines[:1])
+    assert live(other) == [] and live(restarted(other)) == []
+    assert imported(other, lines)[0] == "1 stored, 1 there already, 0 refused"
+    assert other.records.get("m2")["supersedes"] == "m1"
+
+
+def test_compaction_keeps_what_was_imported():
+    random.seed(7)
+    left = answered(fill(mover(), MANY), "/export")
+    board = mover(segment_bytes=4000)
+    imported(board, "\n".join(left) + "\n")
+    was = rows(board)
+    board.compact()
+    assert rows(restarted(board)) == was
+
+
+def test_turns_come_along_on_the_board_of_their_journal_only():
+    board = mover()
+    turn = "t%d" % board.journal.add(OWNER, "user", "owner", "I play chess")
+    board.records.store("Ann plays chess", ["chess"], turns=[turn])
+    lines = answered(board, "/export")
+    board.records.forget("m1")
+    assert imported(board, "\n".join(lines) + "\n") == ["1 stored, 0 refused"]
+    assert board.records.newest().__next__()["turns"] == [turn]
+    other = mover()
+    told = imported(other, "\n".join(lines) + "\n")
+    assert told[1].startswith("1 came without the turns") and "turns" not in other.records.newest().__next__()
+
+
+def test_a_moment_that_was_a_guess_stays_one():
+    board = mover()
+    board.now = 1000
+    board.records.store("It rains", ["weather"])
+    board.now = NOW
+    lines = memories(board)
+    assert lines[0]["guess"] is True
+    other = mover()
+    imported(other, lines)
+    assert rows(other) == comparable(lines)
+
+
+# --- the profile and the notes
+
+
+def test_texts_come_along_where_none_stand_yet():
+    board = mover()
+    board.profile.of(OWNER).write("user.md", "Her name is Ada.\n")
+    board.notes.of(OWNER).write("MEMORY.md", "one\ntwo")
+    board.notes.of(OWNER).note("went out")
+    lines = answered(board, "/export")
+    note = board.notes.of(OWNER).text("2026-09-21.md")
+    other = mover()
+    other.now += 9 * DAY
+    other.notes.of(OWNER).write("MEMORY.md", "mine")
+    told = imported(other, "\n".join(lines) + "\n")
+    assert told[1:] == [
+        "put in their place: user.md, 2026-09-21.md",
+        "not touched, since another text stands there: MEMORY.md",
+    ]
+    assert other.profile.of(OWNER).text("user.md") == "Her name is Ada.\n"
+    assert other.notes.of(OWNER).text("2026-09-21.md") == note and other.notes.of(OWNER).text("MEMORY.md") == "mine"
+
+
+def test_a_text_has_the_names_and_lengths_that_it_may_have():
+    board = mover(profile_chars=200)
+    lines = [{"file": "../config.json", "text": "x"}, {"file": "user.md", "text": "x" * 201}, {"file": "user.md"}]
+    told = imported(board, lines)
+    assert told[0].startswith("line 1: file: ") and told[1].startswith("line 2: ") and told[2].startswith("line 3: ")

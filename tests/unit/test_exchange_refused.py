@@ -1,0 +1,163 @@
+"""Imports line by line: what cannot be taken is told with its line, and leaves the rest as it is."""
+
+import random
+
+from board import has_large_heap
+from engram.errors import ArgumentError, NotFound
+from movers import answered, fill, imported, live, mover, put, rows, stored
+from support import raises
+
+# --- what is refused
+
+
+REFUSED = (
+    (b"{", "is no JSON object."),
+    (b'{"content":"cut', "is no JSON object."),
+    (b"[1]", "is no JSON object."),
+    (b'{"content":"\xff","tags":["a"]}', "is not UTF-8."),
+    (b'{"content":"a\\u0000b","tags":["a"]}', "content: "),
+    (b'{"content":" ","tags":["a"]}', "content: "),
+    (b'{"content":7,"tags":["a"]}', "content: "),
+    (b'{"tags":["a"]}', "content: "),
+    (b'{"content":"x","tags":[1]}', "tags: "),
+    (b'{"content":"x","tags":["a","b","c","d"]}', "tags: "),
+    (b'{"content":"x","type":"gossip"}', "type: "),
+    (b'{"content":"x","importance":2}', "importance: "),
+    (b'{"content":"x","importance":"high"}', "importance: "),
+    (b'{"content":"x","pinned":"yes"}', "pinned: "),
+    (b'{"content":"x","scope":"everyone"}', "scope: "),
+    (b'{"content":"x","created":-1}', "created: "),
+    (b'{"content":"x","created":"yesterday"}', "created: "),
+    (b'{"content":"x","created":1790000000000}', "created: "),
+    (b'{"content":"x","updated":1.5}', "updated: "),
+    (b'{"content":"x","expires":true}', "expires: "),
+    (b'{"content":"x","origin":"m12"}', "origin: "),
+    (b'{"content":"x","origin":"a b:m12"}', "origin: "),
+    (b'{"content":"x","supersedes":"m3"}', "supersedes: "),
+    (b'{"content":"x","superseded":1}', "superseded: "),
+    (b'{"content":"x","turns":"t3"}', "turns: "),
+    (b'{"content":"x","uses":-1}', "uses: "),
+    (b'{"engram_export":9}', "engram_export: "),
+)
+
+
+def test_each_line_that_cannot_be_taken_is_told_with_its_number_and_why():
+    board = mover()
+    told = imported(board, b"\n".join([line for line, _ in REFUSED]) + b"\n")
+    for number, (line, why) in enumerate(REFUSED):
+        assert told[number].startswith("line %d: %s" % (number + 1, why)), (line, told[number])
+    assert told[len(REFUSED)] == "0 stored, %d refused" % len(REFUSED) and live(board) == []
+
+
+def test_a_refused_line_leaves_the_others_as_they_are():
+    lines = [{"content": "Ann plays chess"}, "{", {"content": "Bob sings", "tags": ["bob"]}]
+    board = mover()
+    assert imported(board, lines)[-1] == "2 stored, 1 refused"
+    assert [record["content"] for record in live(board)] == ["Ann plays chess", "Bob sings"]
+
+
+def test_cut_and_damaged_exports_do_no_harm():
+    for seed in range(4):
+        random.seed(seed)
+        board = fill(mover(), 6)
+        whole = "\n".join(answered(board, "/export")).encode() + b"\n"
+        known = [row["content"] for row in rows(board)]
+        data = bytearray(whole)
+        for _ in range(1 + random.getrandbits(2)):
+            at = random.getrandbits(16) % len(data)
+            if random.getrandbits(1):
+                data[at] = random.getrandbits(8)
+            else:
+                data = data[: max(1, at)]
+        other = mover()
+        told = imported(other, bytes(data))
+        counted = [line for line in told if " refused" in line and " stored" in line]
+        assert len(counted) == 1
+        assert len([row for row in rows(other) if row["content"] in known]) >= len(rows(other)) - 4
+        # What was damaged comes with the whole file; a content that was changed on the way is another memory's.
+        imported(other, whole)
+        assert [content for content in known if content not in [row["content"] for row in rows(other)]] == []
+
+
+def test_an_export_that_lacks_lines_is_told():
+    lines = answered(stored("Ann plays chess", "Bob sings"), "/export")
+    board = mover()
+    assert imported(board, lines[:-1])[-1] == "the file is not whole: its last line is missing"
+    assert imported(board, lines[:1] + lines[2:])[-1] == "the file is not whole: it had 6 lines, 5 were read"
+
+
+def test_a_line_that_is_too_long_is_passed_over():
+    board = mover()
+    told = imported(board, ('{"content":"',) + ("x" * 1000,) * 20 + ('"}\n{"content":"Bob sings"}\n',))
+    assert told == ["line 1: has 20015 bytes, at most 16384 fit.", "1 stored, 1 refused"]
+
+
+def test_a_memory_that_makes_too_long_a_line_is_refused_alone():
+    if not has_large_heap():
+        return
+    board = mover(content_chars=4000)
+    # Each of these characters takes six bytes in the log.
+    told = imported(board, [{"content": "a"}, {"content": "x" + "\x01" * 2722 + "y"}, {"content": "b"}])
+    assert told[0].startswith("line 2: fields: make a line of ") and told[1] == "2 stored, 1 refused"
+
+
+def test_many_refused_lines_are_counted():
+    told = imported(mover(), ["{"] * 120)
+    assert len(told) == 102 and told[100:] == ["20 more refused lines", "0 stored, 120 refused"]
+
+
+def test_fields_that_are_not_known_are_named():
+    told = imported(mover(), [{"content": "Bob sings", "mood": "good"}])
+    assert told == ["1 stored, 0 refused", "left out, since a memory has no place for it: mood"]
+
+
+def test_a_file_needs_a_name_of_the_board():
+    board = mover()
+    put(board, "x", "my file.jsonl")
+    for name in (
+        "../x.jsonl",
+        "memory/memory_records.jsonl",
+        "my file.jsonl",
+        "x.txt",
+        ".x.md",
+        "secrets.json",
+        "\0.md",
+    ):
+        with raises(ArgumentError):
+            answered(board, "/import " + name)
+    with raises(NotFound):
+        answered(board, "/import none.jsonl")
+    with raises(ArgumentError):
+        answered(board, "/import")
+
+
+# --- room
+
+
+def test_a_full_memory_stops_an_import_which_goes_on_later():
+    left = answered(stored(*["thing number %d" % number for number in range(30)]), "/export")
+    board = mover(records_most=20)
+    told = imported(board, "\n".join(left) + "\n")
+    assert told[0] == "20 stored, 0 refused"
+    assert told[1].startswith("stopped at line 22: memory is full, and an import lets nothing leave that is here")
+    while board.capacity.tick():
+        pass
+    assert board.capacity.left == 0
+    for number in range(1, 11):
+        board.records.forget("m%d" % number)
+    told = imported(board, "\n".join(left[:1] + left[21:]) + "\n")
+    assert told[0] == "10 stored, 0 refused" and board.records.count() == 20
+
+
+def test_many_memories_are_kept_with_one_flush():
+    board = mover()
+    appended = []
+    append = board.records_store.log.append
+
+    def counting(lines):
+        appended.append(len(lines))
+        return append(lines)
+
+    board.records_store.log.append = counting
+    imported(board, [{"content": "thing number %d" % number} for number in range(33)])
+    assert appended == [16, 16, 1]

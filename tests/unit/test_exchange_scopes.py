@@ -1,0 +1,115 @@
+"""Whose memories go out and come in: nobody gets or changes another one's by way of an import or an export."""
+
+import json
+import random
+
+from board import ANN, NOW, ROOM
+from engram.channels.commands import Commands
+from engram.errors import ArgumentError
+from engram.memory.scope import OWNER
+from movers import MANY, WORDS, answered, exported, fill, imported, live, memories, mover, put, stored, told
+from support import raises
+
+# --- who may see and change what
+
+
+def test_an_export_never_holds_what_its_asker_may_not_see():
+    board = mover()
+    board.records.store("owner's secret garden", ["a"])
+    board.records.store("ann's secret garden", ["a"], ANN)
+    board.records.store("everybody's garden", ["a"], ROOM)
+    board.records.store("ann's new garden", ["a"], ANN, supersedes="m2")
+    seen = {OWNER: ("m1", "m3"), ANN: ("m2", "m3", "m4"), ROOM: ("m3",)}
+    for asker, refs in seen.items():
+        for form in ("/export", "/export md"):
+            printed = "\n".join(answered(board, form, asker))
+            for number, content in enumerate(("owner's s", "ann's s", "everybody's", "ann's n")):
+                is_past = number == 1 and form == "/export md"
+                assert (content in printed) == ("m%d" % (number + 1) in refs and not is_past), (asker, form, content)
+
+
+def test_what_others_import_is_their_own():
+    board = mover()
+    line = '/import {"content":"Ann sings","scope":"user:owner"}'
+    assert answered(board, line, ANN) == ["1 stored, 0 refused"]
+    assert [row["scope"] for row in live(board, ANN)] == ["user:ann"] and live(board) == []
+
+
+def test_others_cannot_reach_the_owners_memories_by_their_origin():
+    board = stored("the owner's garden")
+    origin = memories(board)[0]["origin"]
+    line = {"content": "nothing", "origin": origin, "updated": NOW + 9, "deleted": False}
+    del line["deleted"]
+    assert answered(board, "/import " + json.dumps(line), ANN) == ["1 stored, 0 refused"]
+    line["supersedes"] = origin
+    line["origin"] = "1a2b3c4d:m1"
+    told = answered(board, "/import " + json.dumps(line), ANN)
+    assert told[0] in ("1 stored, 0 refused", "0 stored, 1 there already, 0 refused")
+    assert [row["content"] for row in live(board)] == ["the owner's garden"]
+
+
+def test_others_cannot_take_the_place_of_what_the_owner_imports():
+    lines = memories(stored("the owner's garden"))
+    board = mover()
+    answered(board, "/import " + json.dumps(dict(lines[0], content="nothing")), ANN)
+    assert imported(board, lines)[0] == "1 stored, 0 refused"
+    assert [row["content"] for row in live(board)] == ["the owner's garden"]
+
+
+def test_files_are_for_the_owner():
+    board = mover()
+    put(board, [{"content": "the owner's file"}])
+    for asker in (ANN, ROOM):
+        with raises(ArgumentError):
+            answered(board, "/import in.jsonl", asker)
+
+
+def test_the_texts_that_others_import_are_their_own():
+    board = mover()
+    answered(board, '/import {"file":"user.md","text":"I am Ann"}', ANN)
+    assert board.profile.of(ANN).text("user.md") == "I am Ann" and "Ann" not in board.profile.of(OWNER).text("user.md")
+    for line, asker in (('{"file":"soul.md","text":"x"}', ANN), ('{"file":"user.md","text":"x"}', ROOM)):
+        told = answered(board, "/import " + line, asker)
+        assert told[0].startswith("line 1: file: ") or told[1].startswith("not touched"), told
+
+
+def test_a_group_room_imports_for_all_only():
+    board = mover()
+    told = answered(board, '/import {"content":"x y","scope":"user:ann"}', ROOM)
+    assert told[0].startswith("line 1: scope: in a group room")
+    answered(board, '/import {"content":"we meet at noon"}', ROOM)
+    assert [row["scope"] for row in live(board)] == ["all"]
+
+
+def test_the_owner_imports_for_anybody_and_is_not_fooled_twice():
+    board = mover()
+    lines = [{"content": "Ann sings", "scope": "user:ann", "origin": "1a2b3c4d:m1"}]
+    assert imported(board, lines)[0] == "1 stored, 0 refused"
+    assert imported(board, lines)[0] == "0 stored, 1 there already, 0 refused"
+    assert live(board) == [] and [row["content"] for row in live(board, ANN)] == ["Ann sings"]
+
+
+def test_secrets_are_in_no_export():
+    board = mover()
+    board.configure(llm_key="sk-secret")
+    board.commands = Commands(board)
+    assert "sk-secret" not in json.dumps(exported(board)) + "\n".join(answered(board, "/export md"))
+
+
+def test_an_export_is_whole_while_others_write_and_compact():
+    random.seed(3)
+    board = fill(mover(segment_bytes=4000), MANY)
+    before = {line["id"] for line in memories(board) if "superseded" not in line}
+    seen = []
+    for number, line in enumerate(board.commands.run(OWNER, "/export")):
+        if line is not None:
+            seen.append(json.loads(line))
+        if number == 5:
+            board.records.update(min(before), {"content": "changed meanwhile"})
+        if number == 8:
+            board.records.compact()
+        if number % 6 == 0:
+            board.records.store("meanwhile %d %s" % (number, random.choice(WORDS)), ["new"])
+            board.records.tick()
+    assert before <= {line["id"] for line in seen if "content" in line}
+    assert told(seen[1])["content"]
