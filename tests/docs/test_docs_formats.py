@@ -104,7 +104,6 @@ class _Life:
         parts.records.store("Ada plays chess", ["chess"])
         parts.records.uses.save()
 
-<<<<<<< HEAD
     def distil(self) -> None:
         parts = self._parts
         parts.notes.of(OWNER).note("rain came in at the attic")
@@ -126,11 +125,10 @@ class _Life:
 
     def intend(self) -> None:
         self.tool("memory_intent", action="add", when="the paint shop", remind="buy brushes")
-=======
+
     def move_in(self) -> None:
         told = self.command('/import {"content":"Ann sails","origin":"1a2b3c4d:m3","superseded":true}')
         assert told == ["1 stored, 0 refused"]
->>>>>>> b10dc4f08f5ae6f8511fd3bca3cdb1aafea8ddde
 
     def edit(self) -> None:
         self.command("/profile user.md add Likes short answers.")
@@ -162,13 +160,10 @@ def written(tmp_path_factory) -> tuple[dict[str, set[str]], set[str]]:
         life.show_picture()
         life.remember()
         life.learn()
-<<<<<<< HEAD
         life.distil()
         life.outgrow()
         life.intend()
-=======
         life.move_in()
->>>>>>> b10dc4f08f5ae6f8511fd3bca3cdb1aafea8ddde
         life.edit()
         life.move()
         life.forget("t5")

@@ -60,7 +60,7 @@ class Watch:
         first = most = gc.mem_alloc()
         told = []
         for at, line in enumerate(app._parts.commands.run(OWNER, command)):
-            if line is not None and on_line(line):
+            if isinstance(line, str) and on_line(line):
                 told.append(line)
             if at % EVERY == 0:
                 gc.collect()

@@ -41,7 +41,7 @@ def restarted(board):
 
 def answered(board, line, asker=OWNER):
     """The lines that a command answers."""
-    return [line for line in board.commands.run(asker, line) if line is not None]
+    return [line for line in board.commands.run(asker, line) if isinstance(line, str)]
 
 
 def exported(board, asker=OWNER):

@@ -44,7 +44,7 @@ def _json(parts, asker):
     count = 1
     for found in exchange_export.memories(records, asker, True):
         if found is None:
-            yield None
+            yield 0
             continue
         yield exchange_json.line(exchange_json.pairs(records, *found))
         count += 1
@@ -63,7 +63,7 @@ def _markdown(parts, asker):
     day = ""
     for found in exchange_export.memories(parts.records, asker, False):
         if found is None:
-            yield None
+            yield 0
             continue
         if parts.clock.day(found[0]["created"]) != day:
             day = parts.clock.day(found[0]["created"])
@@ -98,7 +98,7 @@ def _import(parts, asker, rest: str):
     try:
         for _ in _taking(parts, path or rest, bool(path), taking, texts):
             yield from _refused(taking)
-            yield None
+            yield 0
     except StoreError as error:
         stopped = "stopped at line %d: %s What stands before it is kept, the file can be imported again." % (
             taking.line,
@@ -130,7 +130,7 @@ def _taking(parts, source: str, is_file: bool, taking, texts):
         if records.partial:
             yield from _ready(records)
         records.tick()
-        yield None
+        yield 0
     taking.flush()
 
 
@@ -178,7 +178,7 @@ def _ready(records):
         if not records.partial:
             return
         records.tick()
-        yield None
+        yield 0
     raise StoreError("the index could not be made whole: /compact, then try again.")
 
 
