@@ -229,3 +229,36 @@ def test_where_history_has_gone_what_holds_now_is_found_by_its_id():
     board.records.forget("m2")
     board.restart()
     assert _live(board) == set()
+
+
+def test_the_trash_is_exported_to_whom_it_belongs_and_comes_back_by_an_import():
+    from engram.channels.commands import Commands
+
+    board = Board(records_most=3)
+    board.configure()
+    board.records.store(_said(0), ["t"], importance=0.1, pinned=False, scope="user:owner", keywords=["k"])
+    board.records.store(_said(1), ["t"], importance=0, scope="user:ann")
+    _fill(board, 4, 2)
+    board.folder = board.place
+    commands = Commands(board)
+    lines = [line for line in commands.run(OWNER, "/export trash") if isinstance(line, str)]
+    assert any(_said(0) in line for line in lines) and not any(_said(1) in line for line in lines)
+    for ref in list(_live(board))[:2]:
+        board.records.forget(ref)
+    line = next(line for line in lines if _said(0) in line)
+    assert "1 stored" in " ".join([told for told in commands.run(OWNER, "/import " + line) if isinstance(told, str)])
+    back = [record for record in board.records.newest() if record["content"] == _said(0)]
+    assert (back[0]["importance"], back[0]["keywords"]) == (0.1, ["k"])
+
+
+def test_forgetting_takes_a_memory_out_of_the_trash_too():
+    from engram.channels.commands import Commands
+
+    board = Board(records_most=3)
+    board.configure()
+    _fill(board, 4)
+    commands = Commands(board)
+    ref = _trashed(board)[0]
+    assert "left the trash" in next(line for line in commands.run(OWNER, "/forget " + ref) if isinstance(line, str))
+    board.compact()
+    assert _trashed(board) == [] and not board.holds(_said(0))

@@ -29,7 +29,11 @@ COMMANDS = (
     ("distill", "", "turn the notes that wait into memories; /undo takes all of it back"),
     ("clear", "[DAY]", "empty the notes of today, or of a day such as 2026-01-31; memories stay"),
     ("dedupe", "", "look for memories that say the same, and let the lesser one go"),
-    ("export", "[md]", "all memories, the profile and the notes as JSON Lines; md: the memories as Markdown"),
+    (
+        "export",
+        "[md | trash]",
+        "all memories, profile and notes as JSON Lines; md: memories as Markdown; trash: what left",
+    ),
     ("import", "FILE | OBJECT", "take memories from a file of the board (.jsonl, .json, .md) or a JSON object"),
     ("compact", "", "take what was forgotten off the flash"),
     ("stats", "", "how the board is doing"),

@@ -27,11 +27,11 @@ _MODULES = (
 
 
 def export_command(parts, asker, rest: str):
-    """Yield all memories as JSON Lines with the profile and the notes, or as Markdown."""
-    if rest not in ("", "md"):
-        raise ArgumentError("/export", "takes nothing, or md for Markdown.")
+    """Yield all memories as JSON Lines with the profile and the notes, or as Markdown; or what is in the trash."""
+    if rest not in _FORMS:
+        raise ArgumentError("/export", "takes nothing, md for Markdown, or trash for what left for want of room.")
     try:
-        yield from _markdown(parts, asker) if rest else _json(parts, asker)
+        yield from _FORMS[rest](parts, asker)
     finally:
         let_go(_MODULES)
 
@@ -72,6 +72,27 @@ def _markdown(parts, asker):
             yield ""
         epoch = parts.records.entries.epoch
         yield from exchange_markdown.lines(found[0], parts.clock, scope.own(asker), epoch)
+
+
+def _trash(parts, asker):
+    from engram.memory import exchange_json
+
+    records = parts.records
+    count = sum(1 for _ in _trashed(parts, asker))
+    yield exchange_json.head(records.entries, parts.journal.epoch, parts.clock.now(), count)
+    for record in _trashed(parts, asker):
+        yield exchange_json.line(exchange_json.pairs(records, record, "", False, (0, 0)))
+    yield exchange_json.tail(count + 1)
+
+
+def _trashed(parts, asker):
+    """Yield what an asker may see of the trash."""
+    for record in parts.trash.records():
+        if scope.may_see(asker, record.get("scope", scope.ALL)):
+            yield record
+
+
+_FORMS = {"": _json, "md": _markdown, "trash": _trash}
 
 
 # --- in
