@@ -2,7 +2,7 @@
 
     care_board.py FLASH CUT     CUT is the number of the change of the flash at which the power fails, 0 for none
 
-It goes on from where the flash is: what was done before is not done again. Prints what is acknowledged, at the end what there is,
+It goes on from where the flash is: what was done before is not done again. Prints what is acknowledged, what there is at the end,
 and last the number of changes.
 """
 
