@@ -21,8 +21,9 @@ class Console:
         self.json = JsonLines(self.answer, self.sent.append, LIMIT)
         self.greeting = self.lines()
 
-    async def answer(self, message, is_command, sink):
+    async def answer(self, message, is_command, sink, asker):
         self.taken.append((message, is_command))
+        self.asker = asker
         return await self.does(sink) if self.does else None
 
     def lines(self):
