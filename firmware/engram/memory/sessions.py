@@ -35,7 +35,7 @@ class Head:
 
 
 class Sessions:
-    """The sessions that are listed, at most `most`: the one that was not used for longest gives way."""
+    """The sessions that are listed, at most `most`: of who has the most, the one that was not used for longest gives way."""
 
     def __init__(self, most: int):
         self._most = most
@@ -59,8 +59,17 @@ class Sessions:
     def begin(self, sid: str, title: str, owner: str, at: int) -> None:
         """Add a session."""
         while len(self.heads) >= self._most:
-            self.end(min(self.heads, key=lambda other: (self.heads[other].at, int(other[1:]))))
+            self.end(self._first_to_go(owner))
         self.heads[sid] = Head(title, owner, at)
+
+    def _first_to_go(self, owner: str) -> str:
+        """The session that gives way to a new one: of who has the most, so that one who begins many takes none of others."""
+        counts = {owner: 1}
+        for head in self.heads.values():
+            counts[head.scope] = counts.get(head.scope, 0) + 1
+        most = max(counts[head.scope] for head in self.heads.values())
+        those = [sid for sid, head in self.heads.items() if counts[head.scope] == most]
+        return min(those, key=lambda sid: (self.heads[sid].at, int(sid[1:])))
 
     def end(self, sid: str) -> None:
         """Take a session off the list."""
