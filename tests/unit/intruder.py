@@ -15,9 +15,17 @@ from engram.errors import EngramError
 from engram.llm.types import Call
 from engram.memory import scope
 from engram.memory.scope import OWNER, Asker
+from support import on_micropython
 
 ANN = Asker("ann", "chat#1", False, "garden")
 BOB = Asker("bob", "chat#2", False, "")
+OFFICE = Asker("bob", "chat#2", False, "office")
+ANN_OFFICE = Asker("ann", "chat#1", False, "office")
+STRANGER = Asker("carl", "club", True, "garden")
+ANN_IN_GROUP = Asker("ann", "club", True, "garden")
+SAME_ROOM = Asker("bob", "chat#1", False, "")
+IN_GARDEN = Asker("bob", "chat#2", False, "garden")
+INTRUDERS = (BOB, IN_GARDEN, OFFICE, ANN_OFFICE, STRANGER, ANN_IN_GROUP, SAME_ROOM, OWNER)
 
 TOOLS = {
     "memory_store": (
@@ -90,6 +98,8 @@ SAID = (
 )
 """Messages to the agent: they are answered without a model, and stand in prompts."""
 
+_FEW = 2
+
 _TRICKS = (
     "%s~ann.md",
     "../memory/%s~ann.md",
@@ -114,7 +124,7 @@ class House:
 
     def __init__(self, seed, **settings):
         random.seed(seed)
-        self.board = board = Board().learn(Script(), **settings)
+        self.board = board = Board().serve(Script(), **settings)
         board.commands = Commands(board)
         self.words, self.tags = [], ["ws:garden"]
         self.secrets = {}
@@ -132,11 +142,11 @@ class House:
         word, secret = _word(), _word()
         self.words.append(word)
         self.secrets.setdefault(told, []).append(secret)
-        return "%s goes with %s" % (word, secret)
+        return word + " " + secret
 
     def tag(self, told):
         """Two tags, one of which an intruder knows."""
-        known, secret = self.thing(told).split(" goes with ")
+        known, secret = self.thing(told).split()
         self.tags.append(known)
         return [known, secret]
 
@@ -207,11 +217,18 @@ class House:
             return names + [trick % name[:-3] for name in names for trick in _TRICKS[: 7 if names[0] == name else 3]]
         return [ref for told in sorted(self.ids) for ref in self.ids[told] if ref[0] == kind[1].replace("r", "m")]
 
+    def _some(self, values):
+        """All of some values on a computer's Python, by chance a few where that would take minutes."""
+        if not on_micropython() or len(values) <= _FEW:
+            return values
+        first = random.randrange(len(values))
+        return [values[(first + step * len(values) // _FEW) % len(values)] for step in range(_FEW)]
+
     def forms(self, template):
         """Yield a template with each of the values that its placeholders stand for, all of one kind at a time."""
         for kind in ("<word>", "<tag>", "<record>", "<turn>", "<session>", "<file>"):
             if kind in template:
-                for value in self.values(kind):
+                for value in self._some(self.values(kind)):
                     yield from self.forms(template.replace(kind, value.replace("\0", "\\u0000")))
                 return
         yield template
@@ -322,6 +339,19 @@ class Intruder:
                 except EngramError as error:
                     self.check("get", ref, str(error))
         self.check("newest", "", str(list(memory.newest())))
+
+
+def every(attempt):
+    """Let each intruder try something in a house of their own; how much was tried."""
+    tried = 0
+    for seed, asker in enumerate(INTRUDERS):
+        intruder = Intruder(House(seed), asker)
+        assert intruder.hidden and intruder.secrets and intruder.ids
+        attempt(intruder)
+        intruder.check_unharmed()
+        tried += intruder.tried
+        intruder = None  # its board: two do not fit into a small heap
+    return tried
 
 
 def _of(line):
