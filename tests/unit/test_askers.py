@@ -196,7 +196,7 @@ def test_a_tag_ws_shares_a_memory_with_those_in_the_workspace_only():
     inside, outside = Asker("bob", "x", False, "garden"), Asker("bob", "x", True, "garden")
     assert board.records.get(ref, inside)["scope"] == "ws:garden"
     for asker in (BOB, ANN, OWNER, outside, Asker("bob", "x", False, "office")):
-        assert not board.records.has(ref, asker)
+        assert not board.records.is_seen(ref, asker)
         assert list(board.records.newest(asker)) == [] and "key" not in [tag for tag, _ in board.records.tags(asker)]
 
 

@@ -26,6 +26,6 @@ class Forgetting:
             return record
         seen = dict(record)
         seen["turns"] = [turn for turn in record.get("turns", ()) if self._journal.has(turn, asker)]
-        if "supersedes" in record and not self._records.has(record["supersedes"], asker):
+        if "supersedes" in record and not self._records.is_seen(record["supersedes"], asker):
             del seen["supersedes"]
         return seen

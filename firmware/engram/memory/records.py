@@ -231,7 +231,7 @@ class Records:
             raise NotFound("memory", "m%d" % number, "it may have been forgotten; memory_list shows what there is.")
         return record
 
-    def has(self, ref: str, asker) -> bool:
+    def is_seen(self, ref: str, asker) -> bool:
         """Whether the asker sees a record of that id."""
         record = self._store.get(ids.number("id", ref, "m"))
         return record is not None and scope.may_see(asker, record.get("scope", scope.ALL))
