@@ -2,20 +2,25 @@
 
 Each thing that is kept has a word that an intruder knows and types, and a secret that nobody ever types: wherever the secret
 comes out, something was shown that should not be. A new tool or command is tried once it stands in TOOLS or COMMANDS below,
-with what an intruder would give it: <word>, <tag>, <record>, <turn>, <session> and <file> stand for each of those in turn.
+with what an intruder would give it: <word>, <tag>, <record>, <origin>, <turn>, <session>, <intent> and <file> stand for each
+of those in turn.
 """
 
+import asyncio
 import json
 import random
+import sys
 
 from board import DAY, Board, Script
 from engram import text
 from engram.channels.commands import Commands
+from engram.compat import forget
 from engram.errors import EngramError
 from engram.llm.types import Call
-from engram.memory import scope
+from engram.memory import origins, scope
 from engram.memory.scope import OWNER, Asker
 from support import on_micropython
+from turns import Ear
 
 ANN = Asker("ann", "chat#1", False, "garden")
 BOB = Asker("bob", "chat#2", False, "")
@@ -52,6 +57,12 @@ TOOLS = {
         {"confirm": "yes-1"},
         {"confirm": "yes-2", "turns": True},
     ),
+    "note_add": ({"text": "I met <word>"},),
+    "memory_intent": (
+        {"action": "add", "when": "<word>", "remind": "mine", "days": 3},
+        {"action": "list"},
+        {"action": "remove", "id": "<intent>"},
+    ),
     "memory_get": (
         {"id": "<record>"},
         {"id": "<turn>", "around": 5, "first": 1},
@@ -75,11 +86,27 @@ COMMANDS = {
     "memory": ("", "list", "list 2", "tags", "show <record>", "show <turn>", "history <record>"),
     "recall": ("<word>", "--explain <word>", "ann bob owner <word>"),
     "forget": ("<record>", "<turn>", "<word>"),
+    "pin": ("<record>",),
+    "unpin": ("<record>",),
     "undo": ("",),
     "session": ("", "list", "switch <session>", "delete <session>", "new", "new <word>"),
     "profile": ("", "<file>", "<file> add gone", "<file> write gone", "<file> replace <word> => gone"),
+    "intents": ("", "list", "remove <intent>"),
     "mode": ("", "lightweight", "full"),
-    "export": ("",),
+    "note": ("I met <word>",),
+    "distill": ("",),
+    "clear": ("", "2026-09-20", "<file>"),
+    "dedupe": ("",),
+    "export": ("", "md"),
+    "import": (
+        "memory_records.jsonl",
+        "<file>",
+        '{"content":"my <word>","scope":"user:ann","tags":["ws:garden"]}',
+        '{"content":"my <word>","scope":"ws:garden"}',
+        '{"content":"gone","origin":"<origin>","follows":"<origin>"}',
+        '{"op":"forget","origin":"<origin>"}',
+        '{"file":"<file>","text":"gone"}',
+    ),
     "compact": ("",),
     "stats": ("",),
     "workspace": ("", "garden", "off"),
@@ -94,11 +121,15 @@ SAID = (
     "forget <record>",
     "forget <word>",
     "list memories",
+    "list reminders",
+    "forget <intent>",
+    "when <word> comes up, remind me to go",
     "find <word>",
 )
 """Messages to the agent: they are answered without a model, and stand in prompts."""
 
 _FEW = 2
+_LOADED = set(sys.modules)
 
 _TRICKS = (
     "%s~ann.md",
@@ -178,6 +209,10 @@ class House:
         over = self.note(private, records.store(self.thing(private), ["home"], asker).id)
         records.update(over, {"expires": board.now - 1}, asker)
         self.note(private, newer)
+        left = self.note(private, records.store(self.thing(private), ["home"], asker).id)
+        records.leave([int(left[1:])], board.trash)
+        word, secret = self.thing(private).split()
+        self.note(private, board.intents.add(asker, word, "take the " + secret)["id"])
         if asker.workspace:
             told = "ws:" + asker.workspace
             moved = records.store(self.thing(private), ["home"], asker, turns=[said]).id
@@ -204,6 +239,8 @@ class House:
             notes = board.notes.named(principal)
             found += [name + ": " + notes.text(name) for name in notes.names()]
             found.append(board.profile.named(principal).text("user.md"))
+            found += [_of(fields) for fields in board.intents.of(asker)]
+            found += [_of(line) for line in board.trash.records() if line.get("scope") == told]
         return found
 
     def values(self, kind):
@@ -215,6 +252,8 @@ class House:
         if kind == "<file>":
             names = ["user.md", "MEMORY.md", self.board.clock.day(self.board.now) + ".md"]
             return names + [trick % name[:-3] for name in names for trick in _TRICKS[: 7 if names[0] == name else 3]]
+        if kind == "<origin>":
+            return [origins.of_epoch(self.board.records.entries.epoch) + ":" + ref for ref in self.values("<record>")]
         return [ref for told in sorted(self.ids) for ref in self.ids[told] if ref[0] == kind[1].replace("r", "m")]
 
     def _some(self, values):
@@ -226,7 +265,7 @@ class House:
 
     def forms(self, template):
         """Yield a template with each of the values that its placeholders stand for, all of one kind at a time."""
-        for kind in ("<word>", "<tag>", "<record>", "<turn>", "<session>", "<file>"):
+        for kind in ("<word>", "<tag>", "<record>", "<origin>", "<turn>", "<session>", "<intent>", "<file>"):
             if kind in template:
                 for value in self._some(self.values(kind)):
                     yield from self.forms(template.replace(kind, value.replace("\0", "\\u0000")))
@@ -259,7 +298,10 @@ class Intruder:
         """Fail if something of others has changed."""
         for told in self.hidden:
             now = self.house.seen(told)
-            assert now == self.house.before[told], "%s changed what is of %s" % (self.asker, told)
+            gone = [thing for thing in self.house.before[told] if thing not in now]
+            assert not gone, "%s changed what is of %s: %s" % (self.asker, told, gone)
+            # The owner may bring in what is somebody else's, and nobody else.
+            assert len(now) == len(self.house.before[told]) or self.asker is OWNER, now
 
     def call(self, name, arguments):
         """Call a tool."""
@@ -275,7 +317,7 @@ class Intruder:
     def type(self, line):
         """Type a command."""
         try:
-            answer = "\n".join([line for line in self.board.commands.run(self.asker, line) if line is not None])
+            answer = "\n".join([line for line in self.board.commands.run(self.asker, line) if isinstance(line, str)])
         except EngramError as error:
             answer = str(error)
         self.check("/" + line[1:].split(" ")[0], line, answer)
@@ -298,6 +340,7 @@ class Intruder:
             for form in forms:
                 for rest in self.house.forms(form):
                     self.type(("/%s %s" % (name, rest)).strip())
+            _let_go()
 
     def try_offline(self):
         """Say everything to the agent as it answers without a model."""
@@ -307,6 +350,17 @@ class Intruder:
         for form in SAID:
             for said in self.house.forms(form):
                 self.check("offline", said, offline.answer(self.asker, said, self.turn()))
+
+    def try_turns(self):
+        """Say everything to the agent, and look at what it tells and at what the model is shown."""
+        self.board.agent.model = Script()
+        for said in self.house.forms("what about <word>, and <word>?"):
+            ear = Ear()
+            outcome = asyncio.run(self.board.agent.turn(self.asker, said, ear))
+            shown = "\n".join(self.board.agent.model.requests.pop())
+            self.check(
+                "a turn", said + " " + outcome.turn, ear.heard + "\n".join(ear.notices) + shown + outcome.problem
+            )
 
     def try_prompts(self, mode):
         """Have prompts built: of a turn, of a last look, and of the reading for facts."""
@@ -351,7 +405,15 @@ def every(attempt):
         intruder.check_unharmed()
         tried += intruder.tried
         intruder = None  # its board: two do not fit into a small heap
+        _let_go()
     return tried
+
+
+def _let_go():
+    """Forget the code that was loaded for what was tried: a small heap does not hold all of the firmware at once."""
+    for name in sorted(sys.modules, key=len, reverse=True) if on_micropython() else ():
+        if name not in _LOADED and name.startswith("engram."):
+            forget(name)
 
 
 def _of(line):

@@ -25,8 +25,8 @@ def test_every_command_is_tried():
 
 
 def test_no_tool_of_the_full_mode_gives_anything_away():
-    assert every(lambda intruder: intruder.try_tools("full")) > 4 * len(INTRUDERS)
+    assert every(lambda intruder: intruder.try_tools("full")) > len(INTRUDERS)
 
 
 def test_no_tool_of_the_lightweight_mode_gives_anything_away():
-    assert every(lambda intruder: intruder.try_tools("lightweight")) > 4 * len(INTRUDERS)
+    assert every(lambda intruder: intruder.try_tools("lightweight")) > len(INTRUDERS)

@@ -81,18 +81,21 @@ class Changes:
         if line.get("op") in _TEXT_CHANGES:
             return self._undo_text(line)
         if line.get("op") == "distilled":
-            return self._undo_distillation(line)
+            return self._undo_distillation(line, asker)
         taken_back, sentence = self._reversed(line)
         self._store.append(taken_back)
         for turn in line.get("redacts", ()):
             self._journal.show(turn, asker)
         return sentence
 
-    def _undo_distillation(self, line: dict) -> str:
-        """Take back what all batches of a distillation did, each with one flush, the last one first."""
+    def _undo_distillation(self, line: dict, asker) -> str:
+        """Take back what all batches of a distillation did that are the asker's, each with one flush, the last one first."""
         count = 0
         run = line["run"]
         while line is not None and line.get("op") == "distilled" and line["run"] == run:
+            if not scope.may_see(asker, line.get("scope", "")):
+                line = self._store.line(line.get("before", 0))
+                continue
             lines = [self._store.line(seq) for seq in range(line["seq"] - line["lines"], line["seq"])]
             taken_back = [self._reversed(each)[0] for each in lines if each is not None]
             mark = [("op", "distilled"), ("run", run), ("at", self._clock.now()), ("undoes", line["seq"])]

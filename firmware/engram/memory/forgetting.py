@@ -25,7 +25,11 @@ class Forgetting:
         if record.get("scope", scope.ALL)[:3] != scope.WORKSPACE:
             return record
         seen = dict(record)
-        seen["turns"] = [turn for turn in record.get("turns", ()) if self._journal.has(turn, asker)]
+        turns = [turn for turn in record.get("turns", ()) if self._journal.has(turn, asker)]
+        if turns:
+            seen["turns"] = turns
+        else:
+            seen.pop("turns", None)
         if "supersedes" in record and not self._records.is_seen(record["supersedes"], asker):
             del seen["supersedes"]
         return seen

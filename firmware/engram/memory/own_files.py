@@ -81,11 +81,15 @@ class People:
             self._known = found
         return self._known
 
+    def has_room(self, principal: str) -> bool:
+        """Whether a principal may have files."""
+        return principal == OWNER.principal or principal in self.known() or len(self.known()) < self._most
+
     def admit(self, principal: str) -> None:
         """A principal is about to write a file; StoreFull if that would be one principal too many."""
         if principal == OWNER.principal or principal in self.known():
             return
-        if len(self.known()) >= self._most:
+        if not self.has_room(principal):
             problem = "%d people besides the owner have files of their own, the most that may (principals.most)."
             raise StoreFull(problem % self._most)
         self.known().add(principal)

@@ -64,6 +64,13 @@ def of_new(tags, asker: Asker) -> str:
     return wanted or own(asker)
 
 
+def of_imported(told: str, tags, asker: Asker) -> str:
+    """The scope of a record that this asker, who is not the owner, brings in, and that said `told` of itself."""
+    if told[:3] == WORKSPACE:
+        return of_new((told,), asker)
+    return own(asker) if told[:5] == "user:" else of_new(tags, asker)
+
+
 def of_changed(record: dict, tags, asker: Asker) -> str:
     """The scope of a record whose tags are changed to these: a private one may go to a workspace, and stays there."""
     scope = record.get("scope", ALL)
