@@ -151,7 +151,11 @@ class App:
         self._parts.notes.of(OWNER).note(content)
 
     async def ask(self, content: str, sink, asker=OWNER):
-        """Give the agent a message, as a channel does; see Agent.turn."""
+        """Give the agent a message, as a channel does; see Agent.turn. ArgumentError if the asker cannot be one."""
+        if asker is not OWNER:
+            from engram.memory import askers
+
+            askers.checked(asker)
         return await self._parts.agent.turn(asker, content, sink)
 
     def banner(self):

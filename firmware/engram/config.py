@@ -75,6 +75,7 @@ SETTINGS = (
     ("intents.days", 90, 1, 3650),
     ("intents.cooldown_hours", 24, 0, 8760),
     ("intents.a_turn", 3, 1, 10),
+    ("console.workspace", "", 0, 29),
     ("console.line_bytes", 12000, 256, 12000),
     ("console.echo", True, 0, 0),
     ("console.prompt", True, 0, 0),

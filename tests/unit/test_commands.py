@@ -5,7 +5,7 @@ import json
 from board import ANN, DAY, ROOM, Board
 from engram.channels.commands import COMMANDS, Commands
 from engram.errors import ArgumentError, ConfigError, EngramError, NotFound
-from engram.memory.scope import OWNER
+from engram.memory.scope import OWNER, Asker
 from support import raises
 
 
@@ -309,3 +309,41 @@ def test_stats_tell_how_the_board_is_doing():
     ]
     board.now = 1000
     assert "(a guess: the clock is not set)" in _lines(board, "/stats")[1]
+
+
+# --- who may
+
+
+def test_what_concerns_the_whole_board_is_the_owners():
+    board = _board()
+    for line in ("/mode lightweight", "/compact"):
+        for asker in (ANN, ROOM, Asker("owner", "club", True, "")):
+            assert "only the owner" in _error(board, line, asker)
+    assert board.config.get("mode") == "full" and _lines(board, "/mode", ANN) == ["full mode"]
+
+
+def test_stats_tell_others_only_what_is_theirs():
+    board = _board()
+    _fill(board, 3)
+    board.records.store("mine", ["a"], ANN)
+    shown = [line.split() for line in _lines(board, "/stats", ANN)]
+    assert [row[0] for row in shown] == ["version", "time", "mode", "model", "memories"]
+    assert shown[-1] == ["memories", "1"]
+
+
+def test_the_owner_enters_and_leaves_a_workspace():
+    board = _board()
+    assert _lines(board, "/workspace") == ["in no workspace"]
+    assert "in the workspace garden" in _lines(board, "/workspace garden")[0]
+    assert board.config.get("console.workspace") == "garden" and board.holds('"workspace"')
+    assert _lines(board, "/workspace off") == ["in no workspace"]
+    for wrong in ("My Garden", "Garden", "a b", "#a", "w" * 30):
+        assert "must be the id of a workspace" in _error(board, "/workspace " + wrong)
+
+
+def test_others_see_their_workspace_and_do_not_choose_it():
+    board = _board()
+    assert "in the workspace garden" in _lines(board, "/workspace", Asker("ann", "x", False, "garden"))[0]
+    for asker in (ANN, ROOM, Asker("owner", "line x", False, "")):
+        assert "only the owner" in _error(board, "/workspace garden", asker)
+    assert board.config.get("console.workspace") == ""

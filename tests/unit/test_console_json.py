@@ -7,6 +7,7 @@ from binascii import crc32
 from engram import __version__, wire
 from engram.agent.agent import Outcome
 from engram.channels.json_lines import JsonLines
+from engram.memory.scope import Asker
 
 LIMIT = 4000
 
@@ -21,8 +22,9 @@ class Console:
         self.json = JsonLines(self.answer, self.sent.append, LIMIT)
         self.greeting = self.lines()
 
-    async def answer(self, message, is_command, sink):
+    async def answer(self, message, is_command, sink, asker):
         self.taken.append((message, is_command))
+        self.asker = asker
         return await self.does(sink) if self.does else None
 
     def lines(self):
@@ -267,3 +269,52 @@ async def test_random_bytes_are_refused_or_taken_and_never_raise():
         console = Console()
         told = await console.ask(line)
         assert all("error" in answer or "done" in answer for answer in told)
+
+
+# --- others for whom a program speaks
+
+
+async def test_a_request_without_who_is_the_owners():
+    console = Console()
+    await console.ask('{"say":"hello"}')
+    assert console.asker is None
+
+
+async def test_a_request_may_say_who_speaks_and_where():
+    for line, asker in (
+        ('{"say":"hello","who":"ann"}', Asker("ann", "direct", False, "")),
+        ('{"say":"hello","who":"ann","room":"tg 7"}', Asker("ann", "line tg 7", False, "")),
+        ('{"say":"x","who":"小明","room":"club","group":true}', Asker("小明", "line club", True, "")),
+        (
+            '{"command":"/memory","who":"ann","group":false,"workspace":"garden"}',
+            Asker("ann", "direct", False, "garden"),
+        ),
+    ):
+        console = Console()
+        await console.ask(line)
+        assert console.asker == asker
+
+
+async def test_who_cannot_be_is_refused_by_name():
+    for fields, problem in (
+        ('"who":"owner"', "who: cannot be owner"),
+        ('"who":""', "who: must be a name"),
+        ('"who":5', "who: must be a name"),
+        ('"who":"%s"' % ("a" * 33), "who: has 33 bytes, at most 32"),
+        ('"who":"a","room":"console\\n"', "room: must be a name"),
+        ('"who":"a","room":""', "room must be a name, or be left out"),
+        ('"who":"a","room":7', "room: must be a name"),
+        ('"who":"a","group":true', "room: is needed for a group"),
+        ('"who":"a","room":"b","group":1', "group: must be true or false"),
+        ('"who":"a","workspace":"My Garden"', "workspace: must be the id of a workspace"),
+        ('"room":"b"', "room, group and workspace go with who"),
+        ('"group":false', "room, group and workspace go with who"),
+    ):
+        assert problem in await _error('{"say":"hello",%s}' % fields)
+
+
+async def test_people_for_whom_a_program_speaks_cannot_end_its_way_of_talking():
+    for command in ("/json off", "/json on"):
+        console = Console()
+        await console.ask('{"command":"%s","who":"ann"}' % command)
+        assert console.taken == [(command, True)]

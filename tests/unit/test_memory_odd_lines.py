@@ -29,6 +29,17 @@ def test_nobody_sees_what_belongs_to_a_name_with_the_same_hash():
     assert list(board.journal.search("safe picture", 5, TWIN)) == []
 
 
+def test_nobody_learns_the_tags_or_counts_of_a_name_with_the_same_hash():
+    board = Board()
+    for number in range(60):
+        board.records.store("the code %d of the safe" % number, ["secret-tag"], ANN)
+    board.records.store("tea is ready", ["tea"], TWIN)
+    for _ in range(2):
+        assert list(board.records.tags(TWIN)) == [("tea", 1)]
+        assert (board.records.count(TWIN), board.records.count(TWIN, ["secret-tag"])) == (1, 0)
+        board.compact()
+
+
 def test_a_very_long_name_of_a_speaker_is_cut():
     board = Board()
     board.journal.add(OWNER, "user", "n" * 400, "hello there")

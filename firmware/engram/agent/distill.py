@@ -123,30 +123,34 @@ class Distillation:
             self._run = self._parts.records.changes
             if not self._asked:
                 self.report = Report("")
+        # Somebody else may ask while the model answers: what comes of this batch is not theirs to read.
+        report = self.report
         try:
-            is_over = not await self._step()
+            is_over = not await self._step(report, self._run)
             self._pause.end()
-            self.report.why = ""
+            report.why = ""
         except EngramError as error:
             self._pause.fail(error)
-            self.report.why = str(error)
+            report.why = str(error)
             # Whoever asked for it is told why it waits; it goes on by itself.
-            self._asked = ""
+            if self.report is report:
+                self._asked = ""
             return
         finally:
             self._parts.learning.save()
             let_go(_MODULES)
         if is_over:
             self._parts.daily.note_over()
-            self.report.is_over = True
-            log.info("distilling", next(self.report.lines()))
-            self._end()
+            report.is_over = True
+            log.info("distilling", next(report.lines()))
+            if self.report is report:
+                self._end()
 
     def _end(self) -> None:
         self._run = self._before = self._attempts = 0
         self._asked = ""
 
-    async def _step(self) -> bool:
+    async def _step(self, report: Report, run: int) -> bool:
         """Read one batch; whether there was one."""
         config, daily = self._parts.config, self._parts.daily
         principal = self._next()
@@ -165,11 +169,11 @@ class Distillation:
             if self._attempts < _ATTEMPTS:
                 raise
             problem = "%d notes were passed over: %s" % (len(batch.entries), error)
-            self.report.refuse(problem)
+            report.refuse(problem)
             log.warning("distilling", problem)
             elements = []
         self._attempts = 0
-        self._keep(batch, distilling, distilling.drafts(elements))
+        self._keep(batch, distilling, distilling.drafts(elements), report, run)
         return True
 
     def _next(self) -> str:
@@ -188,12 +192,12 @@ class Distillation:
         collected = await answer(self._model, self._parts.learning, request, asked, distilling.most_bytes)
         return distilling.elements(collected)
 
-    def _keep(self, batch, distilling, drafts) -> None:
-        records, report = self._parts.records, self.report
+    def _keep(self, batch, distilling, drafts, report: Report, run: int) -> None:
+        records = self._parts.records
         refs = []
         if drafts:
             told = [("op", "distilled"), ("scope", distilling.scope), ("lines", len(drafts)), ("marks", batch.marks)]
-            told += [("run", self._run), ("before", self._before or None), ("at", self._parts.clock.now())]
+            told += [("run", run), ("before", self._before or None), ("at", self._parts.clock.now())]
             refs = records.keep(drafts, ([pair for pair in told if pair[1] is not None],))
             self._before = records.changes - 1
         self._parts.daily.note_read(batch)

@@ -75,6 +75,8 @@ class Reading:
         """The text of a note of the day."""
         if self._asker.group:
             raise ArgumentError("op", "must not be note: notes are private and stay out of group rooms.")
+        if not self._parts.notes.people.has_room(self._asker.principal):
+            raise ArgumentError("op", "must not be note: no more people can have files of their own (principals.most).")
         return fields.check("content", wanted.values["content"], operations.CONTENT_CHARS)  # type: ignore
 
     def write_notes(self) -> None:

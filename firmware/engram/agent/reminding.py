@@ -20,7 +20,8 @@ async def remind(intents, numbers: list, asker, content: str, sink) -> str:
         found = intents.reminders(asker, numbers)
         for ref, what in found:
             await sink.notice("reminder: %s (%s)" % (what, ref))
-        intents.note_fired(numbers)
+        # Those alone: a number may be another's, whose name has the same crc32.
+        intents.note_fired([int(ref[1:]) for ref, _ in found])
     except EngramError as error:
         log.warning("intents", "a reminder could not be read: " + str(error))
         return ""

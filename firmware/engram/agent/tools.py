@@ -234,7 +234,7 @@ class Tools:
         if ref.strip()[:1].lower() == "t":
             turns = self._journal.get(ref, asker, arguments.get("around", 1))
             return self._shown_turns(turns, ids.number("id", ref, "t"), arguments.get("first", 1)), ""
-        return {"memory": self._shown(self._records.get(ref, asker), whole=True)}, ""
+        return {"memory": self._shown(self._forgetting.seen(self._records.get(ref, asker), asker), whole=True)}, ""
 
     # --- lightweight mode
 

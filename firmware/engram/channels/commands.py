@@ -37,6 +37,7 @@ COMMANDS = (
     ("import", "FILE | OBJECT", "take memories from a file of the board (.jsonl, .json, .md) or a JSON object"),
     ("compact", "", "take what was forgotten off the flash"),
     ("stats", "", "how the board is doing"),
+    ("workspace", "[ID | off]", "the workspace of this conversation: who is in it shares what is tagged ws:ID"),
     ("json", "on | off", "on the serial line: one JSON object a line, for programs"),
 )
 
@@ -52,6 +53,7 @@ _LENT = {
     "intents": "engram.channels.standing",
     "pin": _CARE,
     "unpin": _CARE,
+    "workspace": "engram.channels.workspace",
 }
 """Modules with commands that are seldom used: each is a function of the parts, who asks and what stands behind the name."""
 
@@ -169,7 +171,7 @@ class Commands:
             for turn in self._parts.journal.get(more, asker, 2):
                 yield "t%-6d %s  %s: %s" % (turn["seq"], self._minute(turn["at"]), turn["who"], turn["text"])
             return
-        record = self._parts.records.get(more, asker)
+        record = self._parts.forgetting.seen(self._parts.records.get(more, asker), asker)
         yield "%s  %s" % (record["id"], record["content"])
         for name in ("tags", "keywords", "turns"):
             if record.get(name):
@@ -318,11 +320,13 @@ class Commands:
     def _mode(self, asker, rest: str):
         parts = self._parts
         if rest:
+            only_owner(asker, "/mode")
             parts.config.save("mode", rest)
             parts.tools.mode = rest
         yield "%s mode%s" % (parts.config.get("mode"), "; nothing of the other mode is lost" if rest else "")
 
     def _compact(self, asker, rest: str):
+        only_owner(asker, "/compact")
         saved = 0
         for part in (self._parts.records, self._parts.journal):
             before = part.bytes
@@ -335,13 +339,23 @@ class Commands:
         parts = self._parts
         clock = parts.clock
         model = parts.agent.model
-        damaged = sum(part.damaged for part in (parts.records, parts.journal, parts.intents))
         rows = (
             ("version", __version__),
             ("time", clock.minute(clock.now()) + ("" if clock.known else " (a guess: the clock is not set)")),
             ("mode", parts.config.get("mode")),
             ("model", model.name if model else "none, offline"),
             ("memories", self._memories_told(asker)),
+        )
+        for name, value in rows:
+            yield "%-9s %s" % (name, value)
+        if scope.is_owner(asker):
+            yield from self._stats_of_all()
+
+    def _stats_of_all(self):
+        """What concerns the whole board, and everybody on it."""
+        parts = self._parts
+        damaged = sum(part.damaged for part in (parts.records, parts.journal, parts.intents))
+        rows = (
             ("turns", "%d, %d bytes" % (parts.journal.turns(), parts.journal.bytes)),
             ("answered", "%d since the start, %d failed" % (parts.agent.turns, parts.agent.failed)),
             ("damaged", "%d lines set aside since the start" % damaged),
@@ -362,7 +376,10 @@ class Commands:
 
     def _memories_told(self, asker) -> str:
         parts = self._parts
-        told = "%d, %d bytes" % (parts.records.count(asker), parts.records.bytes)
+        told = "%d" % parts.records.count(asker)
+        if not scope.is_owner(asker):
+            return told
+        told += ", %d bytes" % parts.records.bytes
         if parts.trash.bytes:
             told += "; %d left for want of room since the start, the trash has %d bytes" % (
                 parts.capacity.left,
@@ -396,6 +413,12 @@ class Commands:
 
 def _is_trashed(record: dict, number: int, asker) -> bool:
     return record["id"] == "m%d" % number and scope.may_see(asker, record.get("scope", scope.ALL))
+
+
+def only_owner(asker, command: str) -> None:
+    """ArgumentError for all but the owner: a command that concerns what others have, too."""
+    if not scope.is_owner(asker):
+        raise ArgumentError(command, "concerns the whole board: only the owner can do that, on the console.")
 
 
 def counted(count: int, one: str, several: str) -> str:

@@ -17,7 +17,7 @@ from engram.agent.agent import Sink
 from engram.channels.editor import Editor, TooLong
 from engram.compat import const, forget, sleep_ms
 from engram.errors import EngramError
-from engram.memory.scope import OWNER
+from engram.memory.scope import OWNER, Asker
 
 _AT_ONCE = const(256)  # bytes taken between two looks at other tasks
 _AHEAD = const(1024)  # bytes typed while an answer comes that are kept: more wait in the serial line's own buffer
@@ -32,6 +32,7 @@ class Console(Sink):
     """Talks with the owner; `commands` runs what begins with a slash, `agent` answers the rest."""
 
     def __init__(self, config, commands, agent, source=None, target=None):
+        self._config = config
         self._commands = commands
         self._agent = agent
         self._target = target or sys.stdout
@@ -104,12 +105,16 @@ class Console(Sink):
         elif message:
             await self.answer(message, message[0] == "/", self)
 
-    async def answer(self, message: str, is_command: bool, sink):
-        """Answer a message, or run a command; what comes of it goes to `sink`. The outcome of a turn."""
+    async def answer(self, message: str, is_command: bool, sink, asker=None):
+        """Answer a message, or run a command, of the owner if nobody else is named; what comes of it goes to `sink`.
+
+        The outcome of a turn.
+        """
+        asker = asker or Asker(OWNER.principal, OWNER.room, False, self._config.get("console.workspace"))
         try:
             if not is_command:
-                return await self._converse(message, sink)
-            outputs = self._commands.run(OWNER, message)
+                return await self._converse(message, sink, asker)
+            outputs = self._commands.run(asker, message)
             try:
                 for output in outputs:
                     if isinstance(output, int):
@@ -128,8 +133,8 @@ class Console(Sink):
             sink.problem(_NO_MEMORY)
         return None
 
-    async def _converse(self, message: str, sink):
-        outcome = await self._input.unless_stopped(self._agent.turn(OWNER, message, sink))
+    async def _converse(self, message: str, sink, asker):
+        outcome = await self._input.unless_stopped(self._agent.turn(asker, message, sink))
         self._end_line()
         if outcome.problem:
             sink.problem(outcome.problem)

@@ -46,7 +46,9 @@ def _json(parts, asker):
         if found is None:
             yield 0
             continue
-        yield exchange_json.line(exchange_json.pairs(records, *found))
+        record, follows, is_past, used = found
+        record = parts.forgetting.seen(record, asker)
+        yield exchange_json.line(exchange_json.pairs(records, record, follows, is_past, used))
         count += 1
     if not asker.group:
         for keeper in (parts.profile.of(asker), parts.notes.of(asker)):

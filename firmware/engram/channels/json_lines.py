@@ -8,22 +8,25 @@ import gc
 
 from engram import __version__, text, wire
 from engram.agent.agent import Sink
-from engram.compat import const
+from engram.compat import const, let_go
+from engram.errors import ArgumentError
 
 _PROTOCOL = const(1)  # counts up when a program that knew the last one would misunderstand this one
 _PIECE = const(1000)  # characters of an answer in a line: more would take the heap several times
 _CHECK = const(20)  # bytes at the end of a line in which its crc begins
 _SHORT = const(16)  # bytes: a command that is no JSON is shorter
+_ASKER = ("who", "room", "group", "workspace")
+_ROOM = "line "
 _ID_LONGEST = const(64)  # characters: an id comes back in every line
 
 _NO_JSON = 'the line is no JSON object such as {"id":1,"say":"hello"}; a line  /json off  ends this way of talking.'
 _DAMAGED = "the line was damaged on its way, or has no crc though an earlier one had: send it again."
 _TOO_MUCH = "the board has not enough free memory for a line of this length: send it in parts."
-_ONE = "a request has id, if you want, and either say or command, and nothing else."
+_ONE = "a request has id, if you want, and either say or command, and who with room, group and workspace for another person."
 
 
 class JsonLines(Sink):
-    """Takes requests; `answer(message, is_command, sink)` is the console's, `write` takes what is to be sent."""
+    """Takes requests; `answer(message, is_command, sink, asker)` is the console's, `write` takes what is to be sent."""
 
     def __init__(self, answer, write, limit: int):
         self._answer = answer
@@ -52,20 +55,21 @@ class JsonLines(Sink):
     async def _take(self, line) -> bool:
         self._id = None
         try:
-            message, is_command = self._request(line)
-        except (ValueError, MemoryError) as error:
+            message, is_command, asker = self._request(line)
+        except (ValueError, ArgumentError, MemoryError) as error:
             gc.collect()
-            self.problem(str(error) if isinstance(error, ValueError) else _TOO_MUCH)
+            self.problem(_TOO_MUCH if isinstance(error, MemoryError) else str(error))
             if self._id is not None:
                 self._end()
             return True
         self._send(("id", self._id), ("taken", True))
         outcome = None
-        goes_on = not is_command or message.strip() != "/json off"
-        if goes_on and is_command and message.strip() == "/json on":
+        # How the line is used is the program's to say, not that of the people for whom it speaks.
+        goes_on = not is_command or asker is not None or message.strip() != "/json off"
+        if goes_on and is_command and asker is None and message.strip() == "/json on":
             self._greet()
         elif goes_on:
-            outcome = await self._answer(message, is_command, self)
+            outcome = await self._answer(message, is_command, self, asker)
         self._end(outcome.turn if outcome else None)
         return goes_on
 
@@ -74,7 +78,7 @@ class JsonLines(Sink):
         self._id = None
 
     def _request(self, line) -> tuple:
-        """(message, whether it is a command) of a line; ValueError with a sentence if it is none."""
+        """(message, whether it is a command, who says it or None) of a line; ValueError or ArgumentError if it is none."""
         fields = self._fields(line)
         name = fields.pop("id", None)
         if isinstance(name, bool) or not (name is None or isinstance(name, (int, float, str))):
@@ -82,6 +86,7 @@ class JsonLines(Sink):
         if isinstance(name, str) and len(name) > _ID_LONGEST:
             raise ValueError("an id must have at most %d characters." % _ID_LONGEST)
         self._id = name
+        asker = _asker(fields)
         for kind in ("say", "command"):
             message = fields.get(kind)
             if len(fields) == 1 and isinstance(message, str):
@@ -89,7 +94,7 @@ class JsonLines(Sink):
                     raise ValueError(kind + " must be a text, and without NUL.")
                 if kind == "command" and message[0] != "/":
                     raise ValueError("a command begins with a slash; /help lists them.")
-                return message.strip(), kind == "command"
+                return message.strip(), kind == "command", asker
         raise ValueError(_ONE)
 
     def _fields(self, line) -> dict:
@@ -135,3 +140,26 @@ class JsonLines(Sink):
 
     def _send(self, *fields) -> None:
         self._write(wire.encode(fields).decode())
+
+
+def _asker(fields: dict):
+    """Takes out of a request who says it; None for the owner."""
+    told = [fields.pop(name) if name in fields else None for name in _ASKER]
+    if told[0] is None:
+        if told != [None] * len(told):
+            raise ValueError("room, group and workspace go with who.")
+        return None
+    from engram.memory import askers
+
+    try:
+        who, room, group, workspace = told
+        if room == "":
+            raise ValueError("room must be a name, or be left out.")
+        if room is not None and isinstance(room, str):
+            # What a program calls its rooms is never the console.
+            room = _ROOM + room
+        return askers.of_channel(
+            who, room or "", False if group is None else group, "" if workspace is None else workspace
+        )
+    finally:
+        let_go(("engram.memory.askers",))

@@ -57,7 +57,7 @@ class Changes:
             if "undoes" in line:
                 undone.add(line["undoes"])
             elif line["seq"] not in undone and self._may_undo(line, asker):
-                return self._undo(line)
+                return self._undo(line, asker)
         raise NotFound("change", "to undo", "changes are kept until the memory is compacted.")
 
     def _may_undo(self, line: dict, asker) -> bool:
@@ -65,25 +65,37 @@ class Changes:
             return scope.may_see(asker, line.get("scope", ""))
         if line.get("op") in _TEXT_CHANGES:
             return not asker.group and _whose(line) == asker.principal
-        version = self._store.line(line["was"]) if line.get("op") == "forget" else line
-        return version is not None and "content" in version and scope.may_see(asker, version.get("scope", scope.ALL))
+        if line.get("op") == "forget":
+            return _is_seen(self._store.line(line["was"]) if "was" in line else None, asker)
+        if not _is_seen(line, asker):
+            return False
+        # What would come back counts too: a private record may have gone to a workspace in between.
+        older = None
+        if line.get("was"):
+            older = self._store.line(line["was"])
+        elif "supersedes" in line:
+            older = self._store.get(int(line["supersedes"][1:]))
+        return older is None or "content" not in older or _is_seen(older, asker)
 
-    def _undo(self, line: dict) -> str:
+    def _undo(self, line: dict, asker) -> str:
         if line.get("op") in _TEXT_CHANGES:
             return self._undo_text(line)
         if line.get("op") == "distilled":
-            return self._undo_distillation(line)
+            return self._undo_distillation(line, asker)
         taken_back, sentence = self._reversed(line)
         self._store.append(taken_back)
         for turn in line.get("redacts", ()):
-            self._journal.show(turn)
+            self._journal.show(turn, asker)
         return sentence
 
-    def _undo_distillation(self, line: dict) -> str:
-        """Take back what all batches of a distillation did, each with one flush, the last one first."""
+    def _undo_distillation(self, line: dict, asker) -> str:
+        """Take back what all batches of a distillation did that are the asker's, each with one flush, the last one first."""
         count = 0
         run = line["run"]
         while line is not None and line.get("op") == "distilled" and line["run"] == run:
+            if not scope.may_see(asker, line.get("scope", "")):
+                line = self._store.line(line.get("before", 0))
+                continue
             lines = [self._store.line(seq) for seq in range(line["seq"] - line["lines"], line["seq"])]
             taken_back = [self._reversed(each)[0] for each in lines if each is not None]
             mark = [("op", "distilled"), ("run", run), ("at", self._clock.now()), ("undoes", line["seq"])]
@@ -138,6 +150,11 @@ class Changes:
         if None in pieces:
             raise NotFound("whole earlier text", "of " + line["file"], "a part of it was damaged on the flash.")
         return "".join([piece["old"] for piece in pieces]) + line["old"]
+
+
+def _is_seen(version, asker) -> bool:
+    """Whether a version of a record is still there and may be shown to who asks."""
+    return bool(version) and "content" in version and scope.may_see(asker, version.get("scope", scope.ALL))
 
 
 def _whose(line: dict) -> str:

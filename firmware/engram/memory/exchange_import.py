@@ -126,11 +126,12 @@ class Import:
         if "created" in values:
             values["guess"] = item.values.get("guess") is True
         if self._is_owner:
-            values.setdefault("scope", self._own)
+            # Whatever it says: the owner brings in what others have, too.
+            values.setdefault("scope", scope.of_tags(values.get("tags", ())) or self._own)
         elif self._asker.group and values.get("scope", scope.ALL) != scope.ALL:
             raise ArgumentError("scope", "in a group room only memories that are for all can be imported.")
         else:
-            values["scope"] = self._own
+            values["scope"] = scope.of_imported(values.get("scope", ""), values.get("tags", ()), self._asker)
         self._put_turns(values, item)
         return values
 
@@ -272,7 +273,11 @@ class Import:
 
     def _older(self, origin: str, own_scope: str) -> str:
         state, record = self._find(origin, own_scope)
-        return record["id"] if state is not None and state != FORGOTTEN else ""
+        if state is None or state == FORGOTTEN:
+            return ""
+        # One that others see must not vanish for them.
+        is_shared = record.get("scope", scope.ALL) != own_scope and not self._is_owner
+        return "" if is_shared else record["id"]
 
     # --- telling
 

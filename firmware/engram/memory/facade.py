@@ -1,45 +1,57 @@
-"""What code on the board calls: app.memory.store(...), app.memory.search(...). It acts for the owner."""
+"""What code on the board calls: app.memory.store(...), app.memory.search(...). It acts for the owner, unless told otherwise."""
 
-from engram.memory import scope
+from engram.errors import ArgumentError
+from engram.memory import fields, scope
 
 
 class Memory:
     """The memory as a sensor loop or a person's own main.py uses it; `parts` has records, recall and forgetting."""
 
-    def __init__(self, parts):
+    def __init__(self, parts, asker=scope.OWNER):
+        self._parts = parts
+        self._asker = asker
         self._records = parts.records
         self._recall = parts.recall
         self._forgetting = parts.forgetting
 
     def store(self, content: str, tags, **more) -> str:
-        """Keep a memory that all may see; its id. It is on flash when this returns.
+        """Keep a memory that all may see, with a tag ws:ID those in that workspace; its id. It is on flash when this returns.
 
         more: keywords, type, importance, pinned, expires (Unix seconds), supersedes (an id), source, scope.
         """
+        workspace = scope.of_tags(fields.check("tags", tags, 0))
+        if workspace and more.get("scope", workspace) != workspace:
+            raise ArgumentError("scope", "is that of the workspace in the tags: give one of the two.")
         if "scope" not in more:
-            more["scope"] = scope.ALL
-        return self._records.store(content, tags, **more).id
+            more["scope"] = workspace or scope.ALL
+        return self._records.store(content, tags, self._asker, **more).id
 
     def search(self, query: str, limit: int = 10, tags=(), since: int = 0, until: int = 0) -> list:
         """The memories and turns that fit best, as dicts with id, at, text and score (and who, for a turn)."""
-        found = self._recall.find(query, scope.OWNER, limit, (), tags, since, until)
+        found = self._recall.find(query, self._asker, limit, (), tags, since, until)
         return [_shown(item) for item in found]
 
     def get(self, ref: str) -> dict:
         """A memory by its id; NotFound if there is none."""
-        return self._records.get(ref)
+        return self._forgetting.seen(self._records.get(ref, self._asker), self._asker)
 
     def newest(self, tags=()):
         """Yield the memories, newest first; those that have all `tags`."""
-        return self._records.newest(scope.OWNER, tags)
+        return self._records.newest(self._asker, tags)
 
     def forget(self, ref: str, with_turns: bool = False) -> None:
         """Let a memory go, and with it the turns that it came from if wanted."""
-        self._forgetting.forget(ref, with_turns=with_turns)
+        self._forgetting.forget(ref, self._asker, with_turns)
 
     def why_empty(self, query: str) -> str:
         """Why a search found nothing."""
-        return self._recall.why_empty(query, scope.OWNER)
+        return self._recall.why_empty(query, self._asker)
+
+    def of(self, asker):
+        """The memory as somebody else sees it, or the owner in a workspace: Asker(principal, room, group, workspace)."""
+        from engram.memory import askers
+
+        return Memory(self._parts, askers.checked(asker))
 
 
 def _shown(item) -> dict:

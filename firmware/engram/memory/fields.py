@@ -114,9 +114,11 @@ def _check_turns(name: str, value, limit: int):
 
 
 def _check_scope(name: str, value, limit: int):
-    if not isinstance(value, str) or not (value == scope.ALL or value[:5] == "user:" or value[:3] == "ws:"):
-        raise ArgumentError(name, "must be all, user:NAME or ws:ID.")
-    return value
+    if isinstance(value, str):
+        kind, _, rest = value.partition(":")
+        if value == scope.ALL or (rest and kind == "user") or (rest and kind == "ws" and tag(value) == value):
+            return value
+    raise ArgumentError(name, "must be all, user:NAME or ws:ID, as in the tag.")
 
 
 _CHECKS = {

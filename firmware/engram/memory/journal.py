@@ -10,7 +10,7 @@ from engram import log, text
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound, StoreFull
 from engram.memory import ids, scope, turns
-from engram.memory.sessions import Sessions, kept_title, title_of
+from engram.memory.sessions import Sessions, kept_title, room_of, title_of
 from engram.store.entry import LIVE, Query
 
 _TEXT_BYTES = const(15000)  # of one turn, as JSON: its line has to stay below wire.MAX_LINE
@@ -62,12 +62,12 @@ class Journal:
         sid = "s%d" % self._store.next_seq
         opened = [("op", "session"), ("sid", sid), ("title", title)]
         opened += [("scope", scope.own(asker)), ("at", self._clock.now())]
-        return [opened, [("op", "current"), ("room", asker.room), ("sid", sid)]]
+        return [opened, [("op", "current"), ("room", room_of(asker)), ("sid", sid)]]
 
     def switch(self, asker, ref: str) -> Session:
         """Let the asker's room go on in another session."""
         sid = self._sessions.visible(asker, ref)
-        self._write([[("op", "current"), ("room", asker.room), ("sid", sid)]])
+        self._write([[("op", "current"), ("room", room_of(asker)), ("sid", sid)]])
         return self._session(sid)
 
     def delete(self, asker, ref: str) -> Session:
@@ -104,6 +104,8 @@ class Journal:
         lines = [] if sid else self._beginning(asker, "")
         turn = self._turn(asker, sid or "s%d" % self._store.next_seq)
         turn += [("role", role), ("who", _cut_to(who, _WHO_BYTES)), ("text", fitting), ("at", self._clock.now())]
+        if asker.workspace and not asker.group:
+            turn.append(("workspace", asker.workspace))
         if caption:
             turn.append(("caption", _cut_to(caption, _CAPTION_BYTES)))
         flags = (("cut", cut or fitting != content), ("command", command), ("guess", not self._clock.known))
@@ -176,6 +178,10 @@ class Journal:
             previous = line.get("prev", 0) if line else 0
             seq = previous if 0 < previous < seq else 0
 
+    def knows(self, asker) -> bool:
+        """Whether who asks has a session."""
+        return bool(self._sessions.seen_by(asker))
+
     def has_session(self, sid: str) -> bool:
         """Whether a session is listed."""
         return sid in self._heads
@@ -198,19 +204,20 @@ class Journal:
         found = self._found(ref, asker)
         near = self._neighbours(found["seq"], found["sid"], around)
         turns = [found if seq == found["seq"] else self._store.get(seq) for seq in near]
-        return [turn for turn in turns if turn is not None]
+        return [turn for turn in turns if turn is not None and scope.may_see(asker, turn.get("scope", scope.ALL))]
 
     def has(self, ref: str, asker) -> bool:
         """Whether the asker sees a turn of that id."""
-        try:
-            return bool(self._found(ref, asker))
-        except NotFound:
-            return False
+        turn = self._store.get(ids.number("id", ref, "t"))
+        return bool(turn) and "text" in turn and scope.may_see(asker, turn.get("scope", scope.ALL))
 
     def _found(self, ref: str, asker) -> dict:
         seq = ids.number("id", ref, "t")
         found = self._store.get(seq)
-        if found is None or "text" not in found or not scope.may_see(asker, found.get("scope", scope.ALL)):
+        told = found.get("scope", scope.ALL) if found and "text" in found else ""
+        if found is None or not scope.may_see(asker, told):
+            if told:
+                scope.refuse(asker, told)
             raise NotFound("turn", "t%d" % seq, "it may have been forgotten or have left the journal.")
         return found
 
@@ -243,7 +250,7 @@ class Journal:
     ):
         """Yield (hit, turn) for at most `limit` turns, best first, without those whose seq is in `skip`."""
         labels = ("~" + session,) if session else ()
-        wanted = Query(text.terms(query), labels, scope.labels(asker), since, until, self._named(query), idfs)
+        wanted = Query(text.terms(query), labels, scope.labels(asker), since, until, self._named(query, asker), idfs)
         for hit in self._store.search(wanted, limit, explain, skip):
             yield hit, hit.line
 
@@ -251,20 +258,22 @@ class Journal:
         """How many turns have each term; see Store.frequencies."""
         return self._store.frequencies(terms)
 
-    def _named(self, query: str) -> str:
-        """The label of the speaker whom a query names, "" if it names none or several."""
-        return turns.named(query, self._store.names("%"))
+    def _named(self, query: str, asker) -> str:
+        """The label of the speaker whom a query names, "" if it names none or several of whom the asker sees a turn."""
+        scopes = scope.labels(asker)
+        return turns.named(query, self._store.names("%"), lambda label: self._store.is_used(label, scopes))
 
     def redact(self, ref: str, asker) -> None:
         """Forget a turn: its text leaves history and search at once, and the flash at the next compaction."""
         turn = self._found(ref, asker)
         self._store.append([("op", "redact"), ("turn", turn["seq"]), ("at", self._clock.now())], urgent=True)
 
-    def show(self, ref: str) -> None:
-        """Take back that a turn was forgotten; nothing happens if its text or its session has gone."""
+    def show(self, ref: str, asker) -> None:
+        """Take back that a turn was forgotten; nothing happens if its text or its session has gone, or for one of others."""
         seq = ids.number("id", ref, "t")
         line = self._store.line(seq)
-        if line is not None and "text" in line and line["sid"] in self._heads:
+        is_there = line is not None and "text" in line and line["sid"] in self._heads
+        if line is not None and is_there and scope.may_see(asker, line.get("scope", scope.ALL)):
             self._store.append([("op", "show"), ("turn", seq), ("at", self._clock.now())])
 
     # --- the whole
@@ -326,7 +335,7 @@ class Journal:
         if line["sid"] not in self._heads:
             return False
         # The next turn's `prev` points here: the line stays without its text.
-        return _without(line, ("text", "caption", "cut", "command", "gone")) + [("gone", True)]
+        return _without(line, ("text", "caption", "workspace", "cut", "command", "gone")) + [("gone", True)]
 
     def _keep_operation(self, line: dict):
         if line["op"] in ("redact", "show"):

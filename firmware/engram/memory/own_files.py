@@ -14,7 +14,7 @@ from engram.memory.scope import OWNER
 
 _MARK = "~"
 _PLAIN = b"abcdefghijklmnopqrstuvwxyz0123456789-"
-_NAME_BYTES = const(64)  # of a principal: a file's name may have 255 bytes, and three are taken for one
+_NAME_BYTES = const(64)  # of a principal: a file's name may have 255 bytes, and one takes three letters
 
 
 def name_of(name: str, principal: str) -> str:
@@ -42,7 +42,7 @@ def told_by(file: str) -> tuple:
 
 def _spelt(principal: str) -> str:
     data = text.encode(principal)
-    if not 0 < len(data) <= _NAME_BYTES:
+    if not 0 < len(data) <= _NAME_BYTES or not text.is_valid(principal):
         raise ArgumentError("who", "must be a name of 1 to %d bytes." % _NAME_BYTES)
     return "".join([chr(byte) if byte in _PLAIN else "_%02x" % byte for byte in data])
 
@@ -81,11 +81,15 @@ class People:
             self._known = found
         return self._known
 
+    def has_room(self, principal: str) -> bool:
+        """Whether a principal may have files."""
+        return principal == OWNER.principal or principal in self.known() or len(self.known()) < self._most
+
     def admit(self, principal: str) -> None:
         """A principal is about to write a file; StoreFull if that would be one principal too many."""
         if principal == OWNER.principal or principal in self.known():
             return
-        if len(self.known()) >= self._most:
+        if not self.has_room(principal):
             problem = "%d people besides the owner have files of their own, the most that may (principals.most)."
             raise StoreFull(problem % self._most)
         self.known().add(principal)

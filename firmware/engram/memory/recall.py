@@ -132,7 +132,7 @@ class Recall:
         """A sentence on why a search found nothing."""
         if self.partial:
             return self.partial
-        if not self._records.count(asker) and not self._journal.turns():
+        if not self._records.count(asker) and not self._journal.knows(asker):
             return "nothing is stored yet."
         terms = list(text.terms(query))
         if not terms:

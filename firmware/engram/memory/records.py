@@ -83,7 +83,7 @@ class Records:
         a fact that has changed takes the place of the old one.
 
         more: keywords, type, importance, pinned, expires (Unix seconds), supersedes (an id), source, scope, turns (ids
-        of the turns that it came from).
+        of the turns that it came from). A scope that is given is not checked: whoever gives it speaks for the board.
         """
         draft = self.draft(content, tags, asker, **more)
         if draft.same:
@@ -93,9 +93,13 @@ class Records:
 
     def draft(self, content: str, tags, asker=scope.OWNER, **more) -> Draft:
         """What store() would keep, checked and compared with its nearest."""
-        values = {"content": content, "tags": tags, "scope": scope.own(asker)}
+        values = {"content": content, "tags": tags}
         values.update(more)
-        values = self._checked(values, asker)
+        values = self._checked(values)
+        if "scope" not in values:
+            values["scope"] = scope.of_new(values["tags"], asker)
+        if "supersedes" in values:
+            self._check_superseded(values, asker)
         same, changed, similar = self._nearest(values)
         if changed and "supersedes" not in values:
             values["supersedes"] = changed
@@ -120,7 +124,10 @@ class Records:
                 fields.check_clearable(name)
                 record.pop(name, None)
         kept = {name: value for name, value in changes.items() if value is not None}
-        record.update(self._checked(kept, asker))
+        kept = self._checked(kept)
+        if "tags" in kept and "scope" not in kept:
+            kept["scope"] = scope.of_changed(record, kept["tags"], asker)
+        record.update(kept)
         record["updated"] = self._clock.now()
         return Draft("m%d" % number, record, [], "", record["seq"])
 
@@ -217,9 +224,17 @@ class Records:
         """A record as a dict with its id, seq, tags and content; NotFound if this asker sees none of that id."""
         number = ids.number("id", ref, "m")
         record = self._store.get(number)
-        if record is None or not scope.may_see(asker, record.get("scope", scope.ALL)):
+        told = record.get("scope", scope.ALL) if record else ""
+        if record is None or not scope.may_see(asker, told):
+            if told:
+                scope.refuse(asker, told)
             raise NotFound("memory", "m%d" % number, "it may have been forgotten; memory_list shows what there is.")
         return record
+
+    def is_seen(self, ref: str, asker) -> bool:
+        """Whether the asker sees a record of that id."""
+        record = self._store.get(ids.number("id", ref, "m"))
+        return record is not None and scope.may_see(asker, record.get("scope", scope.ALL))
 
     def _live(self, ref: str, asker) -> tuple:
         record = self.get(ref, asker)
@@ -280,10 +295,13 @@ class Records:
         return 0 < record.get("expires", 0) <= self._clock.now()
 
     def history(self, ref: str, asker=scope.OWNER):
-        """Yield the versions of a record that are still on flash, newest first, then what it superseded."""
+        """Yield the versions of a record that are still on flash, newest first, then what it superseded.
+
+        A private one that went to a workspace keeps its earlier versions to itself.
+        """
         record = self.get(ref, asker)
         while record is not None:
-            if "content" in record:
+            if "content" in record and scope.may_see(asker, record.get("scope", scope.ALL)):
                 yield record
             if record.get("was"):
                 record = self._store.line(record["was"])
@@ -424,15 +442,20 @@ class Records:
             comparing.done()
         return None
 
-    def _checked(self, values: dict, asker) -> dict:
+    def _check_superseded(self, values: dict, asker) -> None:
+        """A record takes the place of one that the same people see: else it would vanish for some of them."""
+        record = self._live(values["supersedes"], asker)[1]
+        if record.get("scope", scope.ALL) != values["scope"]:
+            problem = "%s is not seen by the same people as this: change it with memory_update, or forget it."
+            raise ArgumentError("supersedes", problem % record["id"])
+
+    def _checked(self, values: dict) -> dict:
         """The values in the form in which they are stored; ArgumentError names the first that is wrong."""
         checked = {}
         for name, value in values.items():
             value = fields.check(name, value, self.limit)
             if value is not None:
                 checked[name] = value
-        if "supersedes" in checked:
-            self._live(checked["supersedes"], asker)
         return checked
 
 

@@ -12,6 +12,8 @@ from engram.memory import ids, scope
 _TITLE_LONGEST = const(60)
 _TITLE_BYTES = const(90)  # the titles of all sessions stand in one line, a segment's header
 _ROOMS = const(64)  # rooms whose current session is kept: bounds the header and the heap
+_ROOMS_BYTES = const(3500)  # of their names: they stand in one line, a segment's header
+_A_ROOM = const(16)  # bytes beside a room's name
 
 
 class Head:
@@ -33,7 +35,7 @@ class Head:
 
 
 class Sessions:
-    """The sessions that are listed, at most `most`: the one that was not used for longest gives way."""
+    """The sessions that are listed, at most `most`: of who has the most, the one that was not used for longest gives way."""
 
     def __init__(self, most: int):
         self._most = most
@@ -57,8 +59,17 @@ class Sessions:
     def begin(self, sid: str, title: str, owner: str, at: int) -> None:
         """Add a session."""
         while len(self.heads) >= self._most:
-            self.end(min(self.heads, key=lambda other: (self.heads[other].at, int(other[1:]))))
+            self.end(self._first_to_go(owner))
         self.heads[sid] = Head(title, owner, at)
+
+    def _first_to_go(self, owner: str) -> str:
+        """The session that gives way to a new one: of who has the most, so that one who begins many takes none of others."""
+        counts = {owner: 1}
+        for head in self.heads.values():
+            counts[head.scope] = counts.get(head.scope, 0) + 1
+        most = max(counts[head.scope] for head in self.heads.values())
+        those = [sid for sid, head in self.heads.items() if counts[head.scope] == most]
+        return min(those, key=lambda sid: (self.heads[sid].at, int(sid[1:])))
 
     def end(self, sid: str) -> None:
         """Take a session off the list."""
@@ -68,9 +79,14 @@ class Sessions:
 
     def enter(self, room: str, sid: str) -> None:
         """Let a room go on in a session."""
-        if room not in self._rooms and len(self._rooms) >= _ROOMS:
-            self._rooms.pop(min(self._rooms, key=self._last_used))
+        if room not in self._rooms:
+            taken = _in_header(room)
+            while self._rooms and (len(self._rooms) >= _ROOMS or taken + self._bytes() > _ROOMS_BYTES):
+                self._rooms.pop(min(self._rooms, key=self._last_used))
         self._rooms[room] = sid
+
+    def _bytes(self) -> int:
+        return sum(_in_header(room) for room in self._rooms)
 
     def _last_used(self, room: str) -> tuple:
         head = self.heads.get(self._rooms[room])
@@ -78,24 +94,34 @@ class Sessions:
 
     def current(self, asker) -> str:
         """The session that the asker's room is in, "" if it has none yet that this asker may see."""
-        sid = self._rooms.get(asker.room, "")
-        return sid if self._may_see(asker, sid) else ""
+        sid = self._rooms.get(room_of(asker), "")
+        return sid if self._is_of(asker, sid) else ""
 
     def visible(self, asker, ref: str) -> str:
         """The id of a session that the asker names; NotFound if there is none for this asker."""
         sid = "s%d" % ids.number("session", ref, "s")
-        if not self._may_see(asker, sid):
+        if not self._is_of(asker, sid):
             raise NotFound("session", sid, "/session list shows those that there are.")
         return sid
 
     def seen_by(self, asker) -> list:
         """The ids of the asker's sessions, the one used last first."""
-        found = [sid for sid in self.heads if self._may_see(asker, sid)]
+        found = [sid for sid in self.heads if self._is_of(asker, sid)]
         found.sort(key=lambda sid: (-self.heads[sid].at, -int(sid[1:])))
         return found
 
-    def _may_see(self, asker, sid: str) -> bool:
-        return sid in self.heads and scope.may_see(asker, self.heads[sid].scope)
+    def _is_of(self, asker, sid: str) -> bool:
+        """Whether a session is one in which what the asker says has its place: a group's is not for what is private."""
+        return sid in self.heads and self.heads[sid].scope == scope.own(asker)
+
+
+def room_of(asker) -> str:
+    """The name by which a room's session is kept: a private one's has the principal too, should a channel mix up rooms."""
+    return asker.room if asker.group or scope.is_owner(asker) else asker.room + "\n" + asker.principal
+
+
+def _in_header(room: str) -> int:
+    return len(text.encode(text.dumps(room))) + _A_ROOM
 
 
 def title_of(content: str) -> str:

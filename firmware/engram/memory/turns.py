@@ -1,7 +1,7 @@
 """What a line of the journal means to the store, and what it tells of the sessions.
 
-    {"seq","sid","role","who","text","caption","at","prev","n","scope","cut","command","guess",
-     "crc"}                                                                        a turn
+    {"seq","sid","role","who","text","caption","at","prev","n","scope","workspace","cut","command",
+     "guess","crc"}                                                                a turn
     {"seq","sid","role","who","at","prev","n","scope","gone":true,"crc"}           a turn whose text was forgotten
     {"seq","op":"session","sid","title","scope","at","crc"}                        a session begins
     {"seq","op":"current","room","sid","crc"}                                      a room goes on in a session
@@ -9,10 +9,11 @@
     {"seq","op":"redact","turn","at","crc"}                                        a turn was forgotten
     {"seq","op":"show","turn","at","crc"}                                          that was taken back
 
-role is "user" or "assistant", who the speaker's name, caption what a picture that came with the turn shows, prev the seq
-of the session's turn before (0 for none), n the turn's place in its session from 0 on, cut true for a reply that the link
-broke, command true for what was understood as a command, which no search finds. A title is kept only if a person gave it:
-a session without one is called by its first turn, so that no text stands in two places when it is forgotten.
+role is "user" or "assistant", who the speaker's name, workspace the one in which it was said, if in any, caption what a
+picture that came with the turn shows, prev the seq of the session's turn before (0 for none), n the turn's place in its
+session from 0 on, cut true for a reply that the link broke, command true for what was understood as a command, which no
+search finds. A title is kept only if a person gave it: a session without one is called by its first turn, so that no text
+stands in two places when it is forgotten.
 """
 
 from engram import text
@@ -87,7 +88,7 @@ def _is_known(line: dict) -> bool:
         return False
     if not isinstance(line.get("n", 0), int):
         return False
-    for name in ("scope", "title", "caption"):
+    for name in ("scope", "title", "caption", "workspace"):
         if not isinstance(line.get(name, ""), str):
             return False
     return all(isinstance(line.get(name), kind) for name, kind in _NEEDED[operation])
@@ -123,12 +124,14 @@ def labels(line: dict):
     yield "@" + line.get("scope", scope.ALL)
 
 
-def named(query: str, names) -> str:
-    """Of the speakers' labels in `names` the one that a query names, "" if it names none or several."""
+def named(query: str, names, is_known) -> str:
+    """Of the speakers' labels in `names` the one that a query names, "" if it names none or several; is_known(label) tells
+    whether a label counts.
+    """
     words = set(text.words(query))
     found = ""
     for label in names:
-        if label != found and not set(text.words(label)).isdisjoint(words):
+        if label != found and not set(text.words(label)).isdisjoint(words) and is_known(label):
             if found:
                 return ""
             found = label

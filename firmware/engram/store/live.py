@@ -22,7 +22,7 @@ HASH_BIAS = const(1 << 23)
 """What is taken from a hash, so that half of the entries are negative: all are small integers."""
 
 _ROW_MASK = const(127)
-_LONGEST_NAME = const(255)  # bytes of a label that people see: its length stands in one
+_LONGEST_NAME = const(255)  # bytes of a label that is kept as it is: its length stands in one
 
 
 class Live:
@@ -79,7 +79,7 @@ class Live:
             length += 1
         for label in labels:
             self._put(label, row)
-            if label[0] in "#%":
+            if label[0] in "#%@":
                 self._put_name(label.encode())
         self.previous[row] = self._last_of(session) if session else NO_ROW
         self.seqs[row] = seq
@@ -98,7 +98,7 @@ class Live:
             self._names.extend(name)
 
     def names(self) -> list:
-        """The labels that people see, in order."""
+        """The labels that are kept as they are, in order."""
         found = []
         at = 0
         while at < len(self._names):

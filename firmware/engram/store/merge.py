@@ -282,8 +282,11 @@ def _names(job, sources):
     is_sure = not any(source.gone for source in sources)
     for name in in_order([source.piece.names() for source in sources]):
         if is_sure or any(source.has(codec.term_hash(name)) for source in sources):
-            yield name
-            count += 1
-            if count == _MOST_NAMES:
+            # All scopes stay: who sees what is decided by them (see listing.py).
+            if name[0] == "@":
+                yield name
+            elif count < _MOST_NAMES:
+                yield name
+                count += 1
+            else:
                 job.has_left_names = True
-                return

@@ -1,4 +1,4 @@
-"""The labels that people see, such as "#tag" and "%speaker", each once."""
+"""The labels that are kept as they are: "#tag", "%speaker" and "@scope", each once."""
 
 from engram.store.piece import Damaged, in_order
 

@@ -9,7 +9,7 @@ neighbours in its session stand beside it and a session is one run of rows; a lo
                          then for each that stands in one row only hash (3), and row times 8 plus the level (2)
                          A list is the postings and their check (1).
     rows                 seq (4), offset of the line in its segment (3), minutes since 2020 (3), check (1), for each row
-    names                the labels that people see, in the order of their bytes, each with its length (1) before it
+    names                the tags, speakers and scopes, in the order of their bytes, each with its length (1) before it
     runs                 varints for each session's run: session minus the one before, rows minus 1
                          then for every 64th run: its session (4), first row (4), and offset in the runs (4)
     directory            where each bucket is and, in the lowest byte, a sixteenth of its size, rounded up, 255 for more (4)
@@ -27,7 +27,7 @@ from engram import files
 from engram.compat import const
 from engram.store import codec
 
-_MAGIC = b"EGX4"
+_MAGIC = b"EGX5"
 _FOOTER = "<4sHHHHIIIIIIIIIII"
 # magic, terms, rows, runs, buckets, first seq, last seq, words in all, where rows, names, runs and directory begin, crc of
 # the names, bytes of the log, epoch, crc

@@ -422,7 +422,7 @@ class Store:
         return self.index.rows, self._ranking(terms, None).frequencies()
 
     def names(self, prefix: str):
-        """Yield the labels that people see, such as "#tag" and "%speaker", that begin with a prefix, in no order."""
+        """Yield the labels of "#tag", "%speaker" and "@scope" that begin with a prefix, in no order."""
         from engram.store import names
 
         self.ready()
@@ -439,6 +439,12 @@ class Store:
         from engram.store import listing
 
         return listing.count(self, labels, scopes)
+
+    def is_used(self, label: str, scopes) -> bool:
+        """Whether a live entry with one of `scopes` has the label, as far as hashes tell."""
+        from engram.store import listing
+
+        return listing.is_used(self, label, scopes)
 
     # --- making room
 

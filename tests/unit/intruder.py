@@ -1,0 +1,434 @@
+"""Somebody who tries to get at what others keep on the same board, through everything that answers.
+
+Each thing that is kept has a word that an intruder knows and types, and a secret that nobody ever types: wherever the secret
+comes out, something was shown that should not be. A new tool or command is tried once it stands in TOOLS or COMMANDS below,
+with what an intruder would give it: <word>, <tag>, <record>, <origin>, <turn>, <session>, <intent> and <file> stand for each
+of those in turn.
+"""
+
+import asyncio
+import json
+import random
+import sys
+
+from board import DAY, Board, Script
+from engram import text
+from engram.channels.commands import Commands
+from engram.compat import forget
+from engram.errors import EngramError
+from engram.llm.types import Call
+from engram.memory import origins, scope
+from engram.memory.scope import OWNER, Asker
+from support import on_micropython
+from turns import Ear
+
+ANN = Asker("ann", "chat#1", False, "garden")
+BOB = Asker("bob", "chat#2", False, "")
+OFFICE = Asker("bob", "chat#2", False, "office")
+ANN_OFFICE = Asker("ann", "chat#1", False, "office")
+STRANGER = Asker("carl", "club", True, "garden")
+ANN_IN_GROUP = Asker("ann", "club", True, "garden")
+SAME_ROOM = Asker("bob", "chat#1", False, "")
+IN_GARDEN = Asker("bob", "chat#2", False, "garden")
+INTRUDERS = (BOB, IN_GARDEN, OFFICE, ANN_OFFICE, STRANGER, ANN_IN_GROUP, SAME_ROOM, OWNER)
+
+TOOLS = {
+    "memory_store": (
+        {"content": "my <word> is new", "tags": ["mine"], "keywords": ["<word>"], "type": "fact", "importance": 0.9},
+        {"content": "the <word> is new", "tags": ["<tag>", "ws:garden"], "pinned": True, "expires": "2030-01-31"},
+        {"content": "that one is over", "tags": ["mine"], "supersedes": "<record>"},
+    ),
+    "memory_recall": (
+        {"query": "<word>", "limit": 20},
+        {"tags": ["<tag>"], "since": "2020-01-31", "until": "2030-01-31"},
+        {"tags": ["ws:garden"]},
+        {"query": "<word>", "tags": ["<tag>"]},
+    ),
+    "memory_search": ({"query": "<word>", "limit": 20, "since": "2020-01-31", "until": "2030-01-31"},),
+    "memory_list": ({"what": "tags"}, {"what": "memories", "page": 1}, {"tags": ["<tag>"]}, {"page": 2}),
+    "memory_update": (
+        {"id": "<record>", "content": "gone", "tags": ["mine"], "keywords": None, "importance": 0, "pinned": False},
+        {"id": "<record>", "type": "event", "expires": None},
+        {"id": "<record>", "tags": ["ws:garden"]},
+    ),
+    "memory_forget": (
+        {"id": "<record>", "turns": True},
+        {"query": "<word>"},
+        {"confirm": "yes-1"},
+        {"confirm": "yes-2", "turns": True},
+    ),
+    "note_add": ({"text": "I met <word>"},),
+    "memory_intent": (
+        {"action": "add", "when": "<word>", "remind": "mine", "days": 3},
+        {"action": "list"},
+        {"action": "remove", "id": "<intent>"},
+    ),
+    "memory_get": (
+        {"id": "<record>"},
+        {"id": "<turn>", "around": 5, "first": 1},
+        {"file": "<file>", "first": 1, "count": 100},
+    ),
+    "file_read": ({"file": "<file>", "first": 1, "count": 100},),
+    "file_write": ({"file": "<file>", "text": "gone"},),
+    "file_append": ({"file": "<file>", "text": "gone"},),
+    "file_edit": ({"file": "<file>", "old": "<word>", "text": "gone"}, {"file": "<file>", "old": "e", "text": ""}),
+    "profile_edit": (
+        {"file": "user.md", "action": "append", "text": "I am <word>"},
+        {"file": "user.md", "action": "replace", "old": "<word>", "text": "gone"},
+        {"file": "soul.md", "action": "write", "text": "tell everything"},
+        {"file": "identity.md", "action": "append", "text": "tell everything"},
+    ),
+}
+"""The arguments with which each tool is tried: every argument that it has stands in one of them."""
+
+COMMANDS = {
+    "help": ("", "memory"),
+    "memory": ("", "list", "list 2", "tags", "show <record>", "show <turn>", "history <record>"),
+    "recall": ("<word>", "--explain <word>", "ann bob owner <word>"),
+    "forget": ("<record>", "<turn>", "<word>"),
+    "pin": ("<record>",),
+    "unpin": ("<record>",),
+    "undo": ("",),
+    "session": ("", "list", "switch <session>", "delete <session>", "new", "new <word>"),
+    "profile": ("", "<file>", "<file> add gone", "<file> write gone", "<file> replace <word> => gone"),
+    "intents": ("", "list", "remove <intent>"),
+    "mode": ("", "lightweight", "full"),
+    "note": ("I met <word>",),
+    "distill": ("",),
+    "clear": ("", "2026-09-20", "<file>"),
+    "dedupe": ("",),
+    "export": ("", "md"),
+    "import": (
+        "memory_records.jsonl",
+        "<file>",
+        '{"content":"my <word>","scope":"user:ann","tags":["ws:garden"]}',
+        '{"content":"my <word>","scope":"ws:garden"}',
+        '{"content":"gone","origin":"<origin>","follows":"<origin>"}',
+        '{"op":"forget","origin":"<origin>"}',
+        '{"file":"<file>","text":"gone"}',
+    ),
+    "compact": ("",),
+    "stats": ("",),
+    "workspace": ("", "garden", "off"),
+    "json": ("off", "on"),
+}
+"""What is typed behind each command."""
+
+SAID = (
+    "what do you know about <word>?",
+    "what did ann say about <word>?",
+    "remember that <word> is mine",
+    "forget <record>",
+    "forget <word>",
+    "list memories",
+    "list reminders",
+    "forget <intent>",
+    "when <word> comes up, remind me to go",
+    "find <word>",
+)
+"""Messages to the agent: they are answered without a model, and stand in prompts."""
+
+_FEW = 2
+_LOADED = set(sys.modules)
+
+_TRICKS = (
+    "%s~ann.md",
+    "../memory/%s~ann.md",
+    "%s.md~ann",
+    "%s~_61nn.md",
+    "ann/%s.md",
+    "%s.md\0",
+    "%s.MD",
+)
+
+
+def _word():
+    return "".join([random.choice("bdfgklmnprstvz") + random.choice("aeiou") for _ in range(5)])
+
+
+class House:
+    """A board on which Ann, in her workspace, and the owner keep things of every kind.
+
+    words    what an intruder knows of each thing, secrets what they do not
+    ids      of Ann's and the owner's records, turns and sessions, by the scope that may see them
+    """
+
+    def __init__(self, seed, **settings):
+        random.seed(seed)
+        self.board = board = Board().serve(Script(), **settings)
+        board.commands = Commands(board)
+        self.words, self.tags = [], ["ws:garden"]
+        self.secrets = {}
+        self.ids = {}
+        self.turns = 0
+        for asker in (ANN, OWNER):
+            self._furnish(asker)
+        board.records.store("Bob plays chess", ["game"], BOB)
+        board.journal.add(BOB, "user", "bob", "I am Bob")
+        board.notes.of(BOB).note("Bob went out")
+        self.before = {told: self.seen(told) for told in self.ids}
+
+    def thing(self, told):
+        """A text with a word and a secret, of something with that scope."""
+        word, secret = _word(), _word()
+        self.words.append(word)
+        self.secrets.setdefault(told, []).append(secret)
+        return word + " " + secret
+
+    def tag(self, told):
+        """Two tags, one of which an intruder knows."""
+        known, secret = self.thing(told).split()
+        self.tags.append(known)
+        return [known, secret]
+
+    def note(self, told, ref):
+        """Take down whose an id is."""
+        self.ids.setdefault(told, []).append(ref)
+        return ref
+
+    def _furnish(self, asker):
+        board, private = self.board, scope.own(asker)
+        records, journal = board.records, board.journal
+        board.now -= DAY
+        board.notes.of(asker).note(self.thing(private))
+        board.now += DAY
+        self.note(private, journal.begin(asker, self.thing(private)))
+        said = "t%d" % journal.add(asker, "user", asker.principal, self.thing(private), caption=self.thing(private))
+        gone = "t%d" % journal.add(asker, "user", asker.principal, self.thing(private))
+        reply = "t%d" % journal.add(asker, "assistant", "engram", self.thing(private))
+        for ref in (said, gone, reply):
+            self.note(private, ref)
+        journal.redact(gone, asker)
+        kept = records.store(
+            self.thing(private), self.tag(private), asker, keywords=[self.thing(private)], turns=[said]
+        ).id
+        records.update(self.note(private, kept), {"content": self.thing(private)}, asker)
+        newer = records.store(self.thing(private), ["home"], asker, supersedes=kept).id
+        lost = self.note(private, records.store(self.thing(private), ["home"], asker).id)
+        records.forget(lost, asker)
+        over = self.note(private, records.store(self.thing(private), ["home"], asker).id)
+        records.update(over, {"expires": board.now - 1}, asker)
+        self.note(private, newer)
+        left = self.note(private, records.store(self.thing(private), ["home"], asker).id)
+        records.leave([int(left[1:])], board.trash)
+        word, secret = self.thing(private).split()
+        self.note(private, board.intents.add(asker, word, "take the " + secret)["id"])
+        if asker.workspace:
+            told = "ws:" + asker.workspace
+            moved = records.store(self.thing(private), ["home"], asker, turns=[said]).id
+            records.update(moved, {"content": self.thing(told), "tags": [told] + self.tag(told)}, asker)
+            self.note(told, moved)
+            self.note(told, records.store(self.thing(told), [told], asker).id)
+        notes = board.notes.of(asker)
+        notes.note(self.thing(private))
+        notes.append("MEMORY.md", self.thing(private))
+        board.profile.of(asker).append("user.md", self.thing(private))
+
+    # --- what is there
+
+    def seen(self, told):
+        """All that has a scope, and the text files of its principal: what an intruder must not change."""
+        board = self.board
+        found = [_of(record) for record in board.records.all_live() if record.get("scope", "all") == told]
+        found += [_of(turn) for turn in board.journal.later(0) if turn.get("scope", "all") == told]
+        kind, _, principal = told.partition(":")
+        if kind == "user":
+            asker = Asker(principal, "chat#1" if principal == "ann" else "console", False, "")
+            found += [str(session) for session in board.journal.sessions(asker)]
+            found.append(board.journal.current(asker))
+            notes = board.notes.named(principal)
+            found += [name + ": " + notes.text(name) for name in notes.names()]
+            found.append(board.profile.named(principal).text("user.md"))
+            found += [_of(fields) for fields in board.intents.of(asker)]
+            found += [_of(line) for line in board.trash.records() if line.get("scope") == told]
+        return found
+
+    def values(self, kind):
+        """What a placeholder stands for."""
+        if kind == "<word>":
+            return self.words
+        if kind == "<tag>":
+            return self.tags
+        if kind == "<file>":
+            names = ["user.md", "MEMORY.md", self.board.clock.day(self.board.now) + ".md"]
+            return names + [trick % name[:-3] for name in names for trick in _TRICKS[: 7 if names[0] == name else 3]]
+        if kind == "<origin>":
+            return [origins.of_epoch(self.board.records.entries.epoch) + ":" + ref for ref in self.values("<record>")]
+        return [ref for told in sorted(self.ids) for ref in self.ids[told] if ref[0] == kind[1].replace("r", "m")]
+
+    def _some(self, values):
+        """All of some values on a computer's Python, by chance a few where that would take minutes."""
+        if not on_micropython() or len(values) <= _FEW:
+            return values
+        first = random.randrange(len(values))
+        return [values[(first + step * len(values) // _FEW) % len(values)] for step in range(_FEW)]
+
+    def forms(self, template):
+        """Yield a template with each of the values that its placeholders stand for, all of one kind at a time."""
+        for kind in ("<word>", "<tag>", "<record>", "<origin>", "<turn>", "<session>", "<intent>", "<file>"):
+            if kind in template:
+                for value in self._some(self.values(kind)):
+                    yield from self.forms(template.replace(kind, value.replace("\0", "\\u0000")))
+                return
+        yield template
+
+
+class Intruder:
+    """Tries everything as one asker, and checks each answer."""
+
+    def __init__(self, house, asker):
+        self.house = house
+        self.board = house.board
+        self.asker = asker
+        may_see = [told for told in house.ids if scope.may_see(asker, told)]
+        self.hidden = [told for told in house.ids if told not in may_see]
+        self.secrets = [secret for told in self.hidden for secret in house.secrets[told]]
+        self.ids = {ref for told in self.hidden for ref in house.ids[told]}
+        self.tried = 0
+
+    def check(self, how, given, answer):
+        """Fail if an answer has what the intruder may not know: a secret, or an id that was not given."""
+        self.tried += 1
+        for secret in self.secrets:
+            assert secret not in answer, "%s shows %s a secret: %s -> %s" % (how, self.asker, given, answer)
+        shown = _words(answer) - _words(given)
+        assert not shown & self.ids, "%s names %s ids of others: %s -> %s" % (how, self.asker, given, answer)
+
+    def check_unharmed(self):
+        """Fail if something of others has changed."""
+        for told in self.hidden:
+            now = self.house.seen(told)
+            gone = [thing for thing in self.house.before[told] if thing not in now]
+            assert not gone, "%s changed what is of %s: %s" % (self.asker, told, gone)
+            # The owner may bring in what is somebody else's, and nobody else.
+            assert len(now) == len(self.house.before[told]) or self.asker is OWNER, now
+
+    def call(self, name, arguments):
+        """Call a tool."""
+        done = self.board.tools.run(Call("c", name, arguments), self.asker, self.turn())
+        self.check(name, arguments, done.result + done.notice)
+
+    def turn(self):
+        """The id of a turn of the intruder's own."""
+        if not self.house.turns:
+            self.house.turns = self.board.journal.add(self.asker, "user", self.asker.principal, "good morning")
+        return "t%d" % self.house.turns
+
+    def type(self, line):
+        """Type a command."""
+        try:
+            answer = "\n".join([line for line in self.board.commands.run(self.asker, line) if isinstance(line, str)])
+        except EngramError as error:
+            answer = str(error)
+        self.check("/" + line[1:].split(" ")[0], line, answer)
+
+    # --- through everything
+
+    def try_tools(self, mode):
+        """Call every tool of a mode with all its arguments."""
+        self.board.tools.mode = mode
+        for name, templates in TOOLS.items():
+            if name in [tool.name for tool in self.board.tools.listed()]:
+                for template in templates:
+                    for arguments in self.house.forms(json.dumps(template)):
+                        self.board.tools.begin_turn()
+                        self.call(name, arguments)
+
+    def try_commands(self):
+        """Type every command with all that may stand behind it."""
+        for name, forms in COMMANDS.items():
+            for form in forms:
+                for rest in self.house.forms(form):
+                    self.type(("/%s %s" % (name, rest)).strip())
+            _let_go()
+
+    def try_offline(self):
+        """Say everything to the agent as it answers without a model."""
+        from engram.agent.offline import Offline
+
+        offline = Offline(self.board)
+        for form in SAID:
+            for said in self.house.forms(form):
+                self.check("offline", said, offline.answer(self.asker, said, self.turn()))
+
+    def try_turns(self):
+        """Say everything to the agent, and look at what it tells and at what the model is shown."""
+        self.board.agent.model = Script()
+        for said in self.house.forms("what about <word>, and <word>?"):
+            ear = Ear()
+            outcome = asyncio.run(self.board.agent.turn(self.asker, said, ear))
+            shown = "\n".join(self.board.agent.model.requests.pop())
+            self.check(
+                "a turn", said + " " + outcome.turn, ear.heard + "\n".join(ear.notices) + shown + outcome.problem
+            )
+
+    def try_prompts(self, mode):
+        """Have prompts built: of a turn, of a last look, and of the reading for facts."""
+        from engram.agent.extract_prompt import Asking
+
+        self.board.config._values["mode"] = mode
+        sid = self.board.journal.current(self.asker)
+        for said in self.house.forms("what about <word>?"):
+            seq = self.board.journal.add(self.asker, "user", self.asker.principal, said)
+            sid = self.board.journal.current(self.asker)
+            prompt = self.board.context.build(self.asker, sid, seq, said)
+            self.check("the prompt", said + " t%d" % seq, _all(prompt) + prompt.notice)
+            turns = [self.board.journal.turn(seq)]
+            request = Asking(self.board, turns, scope.teller(turns[0])).request(3, 800)
+            self.check("the reading", said + " t%d" % seq, _all(request))
+        look = self.board.context.last_look(self.asker, self.board.journal.window(sid, 20), "look", "look")
+        self.check("the last look", "", _all(look))
+
+    def try_code(self):
+        """Ask as code on the board does."""
+        from engram.memory.facade import Memory
+
+        memory = Memory(self.board).of(self.asker)
+        for word in self.house.words:
+            self.check("search", word, str(memory.search(word, 20)) + memory.why_empty(word))
+        for ref in self.house.values("<record>"):
+            for attempt in (memory.get, memory.forget):
+                try:
+                    self.check("get", ref, str(attempt(ref)))
+                except EngramError as error:
+                    self.check("get", ref, str(error))
+        self.check("newest", "", str(list(memory.newest())))
+
+
+def every(attempt):
+    """Let each intruder try something in a house of their own; how much was tried."""
+    tried = 0
+    for seed, asker in enumerate(INTRUDERS):
+        intruder = Intruder(House(seed), asker)
+        assert intruder.hidden and intruder.secrets and intruder.ids
+        attempt(intruder)
+        intruder.check_unharmed()
+        tried += intruder.tried
+        intruder = None  # its board: two do not fit into a small heap
+        _let_go()
+    return tried
+
+
+def _let_go():
+    """Forget the code that was loaded for what was tried: a small heap does not hold all of the firmware at once."""
+    for name in sorted(sys.modules, key=len, reverse=True) if on_micropython() else ():
+        if name not in _LOADED and name.startswith("engram."):
+            forget(name)
+
+
+def _of(line):
+    """A line's fields in one order."""
+    return sorted([(name, str(value)) for name, value in line.items()])
+
+
+def _all(prompt):
+    return "\n".join(list(prompt.system()) + [message.text for message in prompt.messages()])
+
+
+def _words(content):
+    """The words of a text, ids among them."""
+    data = bytearray(text.encode(content))
+    for at in range(len(data)):
+        if not (48 <= data[at] <= 57 or 65 <= data[at] <= 90 or 97 <= data[at] <= 122):
+            data[at] = 32
+    return set(bytes(data).decode().split())

@@ -1,0 +1,302 @@
+"""Who a channel says is asking: checked names, files that nobody else's name leads to, rooms that stay apart."""
+
+import os
+import random
+
+from board import ANN, ROOM, Board, has_large_heap
+from engram.errors import ArgumentError, StoreFull
+from engram.memory import askers, own_files, scope
+from engram.memory.scope import OWNER, Asker
+from support import raises
+
+BOB = Asker("bob", "chat#3", False, "")
+GARDEN = Asker("ann", "chat#1", False, "garden")
+
+ODD = (
+    "ann", "Ann", "ANN", "aNN", "ann ann", "ann.md", "ann~bob", "_61nn", "_", "__", "-", "a_6", ".", "..", "../owner",
+    "/etc/passwd", "a/b", "a\\b", "~", "user~ann", "Owner", "OWNER", "owner.", "小明", "é", "e\u0301", "ｏｗｎｅｒ", "🎉",
+    "@ann:example.org", "telegram:12345", "CON", "nul", "a" * 32, "é" * 16, "MEMORY", "2026-01-31", "%61", "ann:", ":",
+)  # fmt: skip
+WRONG = (
+    "",
+    " ",
+    " ann",
+    "ann ",
+    "a\0b",
+    "a\nb",
+    "a\x1bb",
+    "a\u202eb",
+    'a"b',
+    "a\\b",
+    "a" * 33,
+    "é" * 17,
+    None,
+    5,
+    True,
+    ["ann"],
+)
+
+
+def _refused(argument, attempt, *arguments):
+    with raises(ArgumentError) as caught:
+        attempt(*arguments)
+    assert caught.error.argument == argument, str(caught.error)
+
+
+# --- names
+
+
+def test_a_name_that_cannot_be_stored_is_refused_with_what_is_wrong():
+    for who in WRONG:
+        _refused("who", askers.of_channel, who)
+
+
+def test_no_channel_can_name_the_owner():
+    _refused("who", askers.of_channel, "owner")
+
+
+def test_rooms_groups_and_workspaces_are_checked():
+    for room in ("a\0", "r" * 65, 5, " x"):
+        _refused("room", askers.of_channel, "ann", room)
+    _refused("room", askers.of_channel, "ann", "", True)
+    for group in (1, "yes", None):
+        _refused("group", askers.of_channel, "ann", "x", group)
+    for workspace in ("Garden", "my garden", "a,b", "#a", "w" * 30, "a\0", 5, None, True):
+        _refused("workspace", askers.of_channel, "ann", "x", False, workspace)
+    assert askers.of_channel("ann", "x", True, "garden") == Asker("ann", "x", True, "garden")
+
+
+# --- files
+
+
+def test_no_two_principals_share_a_file_even_where_case_is_not_told_apart():
+    seen = {}
+    for who in ODD:
+        for name in ("user.md", "MEMORY.md", "2026-01-31.md"):
+            path = own_files.name_of(name, who).lower()
+            assert path not in seen, (who, seen.get(path))
+            seen[path] = who
+
+
+def test_a_principals_file_has_a_plain_name_below_its_folder():
+    for who in ODD:
+        file = own_files.name_of("user.md", who)
+        assert len(file) < 128 and file[:5] == "user~" and file[-3:] == ".md"
+        for letter in file[5:-3]:
+            assert letter in "abcdefghijklmnopqrstuvwxyz0123456789-_", file
+
+
+def test_whose_a_file_is_can_be_read_from_its_name():
+    for who in ODD:
+        assert own_files.told_by(own_files.name_of("2026-01-31.md", who)) == ("2026-01-31.md", who)
+    assert own_files.told_by("user.md") == ("user.md", "owner")
+    for file in (
+        "user~.md",
+        "user~Ann.md",
+        "user~_6.md",
+        "user~_6G.md",
+        "user~_61nn.md",
+        "user~_ff.md",
+        "user~owner.md",
+        "user~a~b.md",
+    ):
+        assert own_files.told_by(file) == ("", ""), file
+
+
+def test_names_by_chance_give_files_of_their_own():
+    random.seed(7)
+    letters = "aAbB_~./-é字🎉 09"
+    seen = {}
+    for _ in range(3000 if has_large_heap() else 300):
+        who = "".join([random.choice(letters) for _ in range(random.randrange(1, 8))])
+        file = own_files.name_of("user.md", who)
+        assert seen.setdefault(file.lower(), who) == who
+        assert own_files.told_by(file) == ("user.md", who)
+
+
+def test_each_principal_has_texts_of_their_own():
+    board = Board()
+    people = (OWNER, ANN, BOB)
+    for asker in people:
+        board.notes.of(asker).write("MEMORY.md", "of " + asker.principal)
+        board.notes.of(asker).note("of " + asker.principal)
+        board.profile.of(asker).write("user.md", "of " + asker.principal)
+    board.restart()
+    for asker in people:
+        notes = board.notes.of(asker)
+        assert notes.names() == ["MEMORY.md", notes.today()]
+        assert notes.text("MEMORY.md") == "of " + asker.principal
+        assert notes.text(notes.today()) == "- 14:13 of %s\n" % asker.principal
+        assert board.profile.of(asker).text("user.md") == "of " + asker.principal
+
+
+def test_the_files_of_the_owner_stay_where_they_were():
+    board = Board()
+    board.notes.of(OWNER).write("MEMORY.md", "x")
+    board.notes.of(ANN).write("MEMORY.md", "y")
+    names = os.listdir(board.place + "/memory")
+    assert "MEMORY.md" in names and "MEMORY~ann.md" in names
+
+
+def test_who_has_no_user_md_yet_sees_the_template_and_no_file_is_written():
+    board = Board()
+    assert "Nothing is known yet" in board.profile.of(ANN).text("user.md")
+    assert sorted(os.listdir(board.place + "/profile")) == ["identity.md", "soul.md", "user.md"]
+
+
+def test_only_so_many_people_have_files_of_their_own():
+    board = Board(principals_most=2)
+    for who in ("ann", "bob"):
+        board.notes.of(Asker(who, "x", False, "")).note("hello")
+    for _ in range(2):
+        with raises(StoreFull) as caught:
+            board.profile.of(Asker("carl", "x", False, "")).append("user.md", "x")
+        assert "principals.most" in str(caught.error)
+        board.notes.of(ANN).note("again")
+        board.notes.of(OWNER).note("mine")
+        board.restart()
+
+
+def test_only_the_owner_changes_what_the_agent_is():
+    board = Board()
+    for name in ("soul.md", "identity.md"):
+        _refused("file", board.profile.of(ANN).write, name, "x")
+        assert "x" != board.profile.of(ANN).text(name) == board.profile.of(OWNER).text(name)
+    board.profile.of(OWNER).write("soul.md", "Calm")
+    assert board.profile.of(ANN).text("soul.md") == "Calm"
+
+
+def test_a_group_room_has_no_notes_and_no_user_md():
+    board = Board()
+    _refused("file", board.notes.of, ROOM)
+    profile = board.profile.of(ROOM)
+    assert profile.names() == ("identity.md", "soul.md")
+    _refused("file", profile.text, "user.md")
+    for name in ("user.md", "soul.md"):
+        _refused("file", profile.write, name, "x")
+
+
+def test_undo_takes_back_only_ones_own_texts():
+    board = Board()
+    board.notes.of(BOB).write("MEMORY.md", "one")
+    board.notes.of(BOB).write("MEMORY.md", "two")
+    board.notes.of(ANN).write("MEMORY.md", "hers")
+    board.restart()
+    assert board.changes.undo(BOB) == "MEMORY.md is again as it was before the last change."
+    assert (board.notes.of(BOB).text("MEMORY.md"), board.notes.of(ANN).text("MEMORY.md")) == ("one", "hers")
+
+
+# --- workspaces
+
+
+def test_a_tag_ws_shares_a_memory_with_those_in_the_workspace_only():
+    board = Board()
+    ref = board.records.store("the key is under the pot", ["key", "ws:garden"], GARDEN).id
+    board.restart()
+    inside, outside = Asker("bob", "x", False, "garden"), Asker("bob", "x", True, "garden")
+    assert board.records.get(ref, inside)["scope"] == "ws:garden"
+    for asker in (BOB, ANN, OWNER, outside, Asker("bob", "x", False, "office")):
+        assert not board.records.is_seen(ref, asker)
+        assert list(board.records.newest(asker)) == [] and "key" not in [tag for tag, _ in board.records.tags(asker)]
+
+
+def test_nobody_writes_into_a_workspace_that_they_are_not_in():
+    board = Board()
+    for asker in (ANN, OWNER, Asker("ann", "x", True, "garden"), Asker("ann", "x", False, "office")):
+        _refused("tags", board.records.store, "x", ["ws:garden"], asker)
+    mine = board.records.store("the key", ["key"], ANN).id
+    _refused("tags", board.records.update, mine, {"tags": ["ws:garden"]}, ANN)
+    _refused("tags", board.records.store, "x", ["ws:garden", "ws:office"], GARDEN)
+    _refused("tags", board.records.store, "x", ["ws:"], GARDEN)
+
+
+def test_a_private_memory_may_go_to_a_workspace_and_stays_there_without_the_tag():
+    board = Board()
+    ref = board.records.store("my secret is where the key is", ["key"], GARDEN).id
+    board.records.update(ref, {"content": "the key is under the pot", "tags": ["ws:garden"]}, GARDEN)
+    assert board.records.update(ref, {"tags": ["key"]}, GARDEN)["scope"] == "ws:garden"
+
+
+def test_a_memory_that_all_see_does_not_go_to_a_workspace():
+    board = Board()
+    ref = board.records.store("dinner is at eight", ["dinner"], ROOM).id
+    _refused("tags", board.records.update, ref, {"tags": ["ws:garden"]}, GARDEN)
+
+
+def test_the_private_versions_of_what_went_to_a_workspace_stay_private():
+    board = Board()
+    ref = board.records.store("my secret is where the key is", ["key"], GARDEN).id
+    board.records.update(ref, {"content": "the key is under the pot", "tags": ["ws:garden"]}, GARDEN)
+    inside = Asker("bob", "x", False, "garden")
+    assert [version["content"] for version in board.records.history(ref, inside)] == ["the key is under the pot"]
+    assert len(list(board.records.history(ref, GARDEN))) == 2
+    with raises(Exception) as caught:
+        board.changes.undo(inside)
+    assert "to undo" in str(caught.error)
+    assert "secret" in board.changes.undo(GARDEN)
+
+
+def test_a_memory_takes_the_place_only_of_one_that_the_same_people_see():
+    board = Board()
+    shared = board.records.store("dinner is at eight", ["dinner"], ROOM).id
+    with raises(ArgumentError) as caught:
+        board.records.store("dinner is at nine", ["dinner"], ANN, supersedes=shared)
+    assert caught.error.argument == "supersedes" and shared in str(caught.error)
+
+
+def test_what_a_turn_gives_may_go_to_the_workspace_in_which_it_was_said():
+    board = Board()
+    seq = board.journal.add(GARDEN, "user", "ann", "the key is under the pot")
+    board.restart()
+    assert scope.teller(board.journal.turn(seq)) == Asker("ann", "", False, "garden")
+    seq = board.journal.add(Asker("ann", "x", True, "garden"), "user", "ann", "hello all")
+    assert scope.teller(board.journal.turn(seq)) == Asker("ann", "", True, "")
+
+
+# --- sessions
+
+
+def test_two_people_in_a_room_that_a_channel_mixed_up_keep_their_sessions():
+    board = Board()
+    mixed = (Asker("ann", "lobby", False, ""), Asker("bob", "lobby", False, ""))
+    for _ in range(2):
+        for asker in mixed:
+            board.journal.add(asker, "user", asker.principal, "I am " + asker.principal)
+    board.restart()
+    for asker in mixed:
+        texts = [board.journal.turn(seq)["text"] for seq in board.journal.window(board.journal.current(asker), 9)]
+        assert texts == ["I am " + asker.principal] * 2 and len(board.journal.sessions(asker)) == 1
+
+
+def test_nobody_goes_on_privately_in_the_session_of_a_group():
+    board = Board()
+    board.journal.add(ROOM, "user", "ann", "hello all")
+    shared = board.journal.current(ROOM)
+    with raises(Exception) as caught:
+        board.journal.switch(ANN, shared)
+    assert "there is no session " + shared in str(caught.error)
+    seq = board.journal.add(Asker("ann", ROOM.room, False, ""), "user", "ann", "only for you")
+    assert not board.journal.has("t%d" % seq, ROOM)
+
+
+def test_who_begins_many_sessions_pushes_out_none_of_others():
+    board = Board(sessions=4)
+    hers = board.journal.begin(ANN)
+    for _ in range(9):
+        board.now += 1
+        board.journal.begin(BOB)
+    assert [session.id for session in board.journal.sessions(ANN)] == [hers]
+    assert len(board.journal.sessions(BOB)) == 3
+
+
+def test_long_names_of_rooms_and_people_fit_into_a_segments_header():
+    most = 64 if has_large_heap() else 24
+    board = Board(sessions=most)
+    for number in range(most):
+        who = "%02d" % number + "n" * (askers.NAME_BYTES - 2)
+        board.now += 1
+        board.journal.begin(Asker(who, "%02d" % number + "r" * (askers.ROOM_BYTES - 2), False, ""), "字" * 60)
+    for _ in range(40):
+        board.journal.add(ANN, "user", "ann", "x" * 1000)
+    board.restart()
+    assert board.journal.current(ANN)

@@ -1,0 +1,32 @@
+"""Nobody gets at what others keep on the same board through a command, or through code on the board that acts for them."""
+
+from intruder import ANN, INTRUDERS, House, Intruder, every
+
+
+def test_no_command_gives_anything_away():
+    assert every(Intruder.try_commands) > len(INTRUDERS)
+
+
+def test_no_call_of_code_on_the_board_gives_anything_away():
+    assert every(Intruder.try_code) > len(INTRUDERS)
+
+
+def test_the_secrets_would_be_seen_by_whom_they_belong_to():
+    """Else the tests above would find nothing, whatever was shown."""
+    house = House(1)
+    heard = []
+    insider = Intruder(house, ANN)
+    insider.secrets, insider.ids = [], set()
+    insider.check = lambda how, given, answer: heard.append(answer)
+    insider.try_prompts("lightweight")
+    insider.type("/export")
+    insider.type("/session list")
+    insider.type("/intents")
+    for ref in house.values("<record>"):
+        if ref in house.ids["user:ann"] + house.ids["ws:garden"]:
+            insider.type("/memory history " + ref)
+            insider.type("/memory show " + ref)
+    answer = "\n".join(heard)
+    missing = [secret for told in ("user:ann", "ws:garden") for secret in house.secrets[told] if secret not in answer]
+    # The caption of a turn is only searched; one turn and one memory were forgotten, and one memory had to leave.
+    assert len(missing) == 4, [(at, secret) for at, secret in enumerate(house.secrets["user:ann"]) if secret in missing]
