@@ -2,8 +2,8 @@
 
     care_board.py FLASH CUT     CUT is the number of the change of the flash at which the power fails, 0 for none
 
-It goes on from where the flash is: what was done before is not done again. Prints what is acknowledged, what there is at the end,
-and last the number of changes.
+It goes on from where the flash is: what was done before is not done again. Prints what is acknowledged, what there is at
+the end, and last the number of changes.
 """
 
 import asyncio

@@ -1,0 +1,191 @@
+"""The commands that look after the memory: /pin, /note, /distill, /clear, /dedupe."""
+
+from board import ANN, ROOM, Board, Script
+from engram.channels.commands import Commands
+from engram.errors import ArgumentError, NotFound
+from engram.memory.scope import OWNER
+from learners import contents
+from support import raises
+
+
+def _board(**limits):
+    board = Board(**limits)
+    board.serve()
+    board.commands = Commands(board)
+    return board
+
+
+def _told(board, line, asker=OWNER):
+    return [output for output in board.commands.run(asker, line) if isinstance(output, str)]
+
+
+def _today(board, asker=OWNER):
+    notebook = board.notes.of(asker)
+    return notebook.text(notebook.today())
+
+
+def test_a_pin_is_set_and_taken_away():
+    board = _board()
+    ref = board.records.store("the cellar door sticks", ["house"]).id
+    assert _told(board, "/pin " + ref) == [ref + " is pinned: the cellar door sticks"]
+    assert board.records.get(ref)["pinned"]
+    assert _told(board, "/pin " + ref) == [ref + " is pinned already"]
+    _told(board, "/unpin " + ref)
+    assert not board.records.get(ref).get("pinned")
+
+
+def test_a_pin_holds_against_want_of_room():
+    board = _board(records_most=2)
+    ref = board.records.store("the cellar door sticks", ["house"], importance=0).id
+    _told(board, "/pin " + ref)
+    for content in ("the lamp hums", "seven blue boats", "a piano in the hall"):
+        board.records.store(content, ["t"], importance=1)
+    assert "the cellar door sticks" in contents(board)
+
+
+def test_nobody_pins_what_they_may_not_see():
+    board = _board()
+    ref = board.records.store("the cellar door sticks", ["house"], OWNER).id
+    with raises(NotFound):
+        _told(board, "/pin " + ref, ANN)
+
+
+def test_a_pin_without_an_id_says_what_it_needs():
+    with raises(ArgumentError) as caught:
+        _told(_board(), "/pin")
+    assert "m12" in str(caught.error)
+
+
+def test_a_note_goes_into_the_askers_own_day():
+    board = _board()
+    _told(board, "/note watered the plants", ANN)
+    assert "watered the plants" in _today(board, ANN) and _today(board) == ""
+
+
+def test_in_a_group_there_are_no_notes():
+    board = _board()
+    for line in ("/note hello", "/clear", "/distill"):
+        with raises(ArgumentError):
+            _told(board, line, ROOM)
+
+
+def test_clear_empties_the_days_notes_and_nothing_else():
+    board = _board()
+    board.records.store("the cellar door sticks", ["house"])
+    board.notes.of(OWNER).append("MEMORY.md", "lasting")
+    board.notes.of(ANN).note("of ann")
+    for content in ("one", "two"):
+        _told(board, "/note " + content)
+    told = _told(board, "/clear")[0]
+    assert "2 notes went, 2 of them not distilled yet" in told
+    assert _today(board) == "" and "of ann" in _today(board, ANN)
+    assert contents(board) == ["the cellar door sticks"] and "lasting" in board.notes.of(OWNER).text("MEMORY.md")
+
+
+def test_what_was_cleared_comes_back_by_undo():
+    board = _board()
+    _told(board, "/note one")
+    before = _today(board)
+    _told(board, "/clear")
+    board.restart()
+    board.changes.undo()
+    assert _today(board) == before and board.daily.waiting() == {"owner": 1}
+
+
+def test_clear_takes_a_day_and_nothing_that_is_none():
+    board = _board()
+    _told(board, "/note one")
+    assert "has no notes" in _told(board, "/clear 2026-01-31")[0]
+    for wrong in ("../secrets", "MEMORY", "2026-02-31", "all"):
+        with raises(ArgumentError):
+            _told(board, "/clear " + wrong)
+
+
+def test_distill_says_that_nothing_waits():
+    assert "no note waits" in _told(_board(), "/distill")[0]
+
+
+def test_distill_without_a_model_says_that_it_waits():
+    board = _board()
+    _told(board, "/note one")
+    assert "1 notes wait: a model is needed" in _told(board, "/distill")[0]
+    assert board.daily.waiting() == {"owner": 1}
+
+
+def test_distill_in_lightweight_mode_says_how_to_change_it():
+    board = Board()
+    board.serve(mode="lightweight")
+    board.commands = Commands(board)
+    with raises(ArgumentError) as caught:
+        _told(board, "/distill")
+    assert "/mode full" in str(caught.error)
+
+
+async def test_distill_tells_what_came_of_it():
+    board = Board()
+    board.learn(Script('[{"op":"add","from":["e1"],"content":"Ann drinks green tea","tags":["habit"]}]'))
+    board.commands = Commands(board)
+    _told(board, "/note Ann drinks green tea")
+    told = []
+    for output in board.commands.run(OWNER, "/distill"):
+        if isinstance(output, int):
+            await board.agent.after.distillation.step()
+        else:
+            told.append(output)
+    assert "1 notes read: 1 added (m" in told[1] and told[2] == "/undo takes all of it back"
+
+
+def test_of_two_that_say_the_same_the_lesser_one_goes():
+    board = _board()
+    kept = board.records.store("Ann is allergic to nuts", ["health"], importance=0.9).id
+    lesser = _twin(board, "Ann is allergic to nuts", importance=0.4)
+    told = _told(board, "/dedupe")
+    assert lesser + " says the same as " + kept in told[0]
+    assert contents(board) == ["Ann is allergic to nuts"] and board.records.get(kept)["importance"] == 0.9
+
+
+def test_a_pinned_one_stays():
+    board = _board()
+    board.records.store("Ann is allergic to nuts", ["health"], importance=0.9)
+    pinned = _twin(board, "Ann is allergic to nuts", importance=0.1, pinned=True)
+    _told(board, "/dedupe")
+    assert [record["id"] for record in board.records.newest()] == [pinned]
+
+
+def test_of_several_that_say_the_same_one_stays():
+    board = _board()
+    for _ in range(4):
+        _twin(board, "Ann is allergic to nuts")
+    _told(board, "/dedupe")
+    assert contents(board) == ["Ann is allergic to nuts"]
+
+
+def test_those_of_other_scopes_are_no_twins():
+    board = _board()
+    _twin(board, "Ann is allergic to nuts", scope="user:ann")
+    _twin(board, "Ann is allergic to nuts", scope="user:owner")
+    assert "no two say the same" in _told(board, "/dedupe")[0]
+    assert "no two say the same" in _told(board, "/dedupe", ANN)[0]
+
+
+def test_what_differs_stays():
+    board = _board()
+    for content in ("Box 3 is in the attic", "Box 4 is in the attic", "Ann owns a boat"):
+        _twin(board, content)
+    _told(board, "/dedupe")
+    assert len(contents(board)) == 3
+
+
+def test_undo_brings_a_twin_back():
+    board = _board()
+    for _ in range(2):
+        _twin(board, "Ann is allergic to nuts")
+    _told(board, "/dedupe")
+    board.changes.undo()
+    assert len(contents(board)) == 2
+
+
+def _twin(board, content, **more):
+    """Keep a memory whatever there is already, as an import does."""
+    draft = board.records.draft(content, ["t"], **more)
+    return board.records.keep((draft,))[0]
