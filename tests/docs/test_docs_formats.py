@@ -15,7 +15,7 @@ from engram.agent.agent import Sink
 from engram.app import App
 from engram.llm.types import Call
 from engram.memory import intent_file
-from engram.memory.scope import OWNER
+from engram.memory.scope import OWNER, Asker
 from engram_host.scripted import serving
 from pages import PAGES, fences, in_backticks, plain, read, rows, section, tables
 
@@ -130,6 +130,14 @@ class _Life:
         told = self.command('/import {"content":"Ann sails","origin":"1a2b3c4d:m3","superseded":true}')
         assert told == ["1 stored, 0 refused"]
 
+    def host(self) -> None:
+        """Somebody else, in a workspace, speaks and has files."""
+        ann = Asker("ann", "chat", False, "garden")
+        self._parts.journal.add(ann, "user", "ann", "the gate is open")
+        self._parts.notes.of(ann).write("MEMORY.md", "x")
+        self._parts.notes.of(ann).note("y")
+        self._parts.profile.of(ann).write("user.md", "z")
+
     def edit(self) -> None:
         self.command("/profile user.md add Likes short answers.")
         self.command("/undo")
@@ -164,6 +172,7 @@ def written(tmp_path_factory) -> tuple[dict[str, set[str]], set[str]]:
         life.outgrow()
         life.intend()
         life.move_in()
+        life.host()
         life.edit()
         life.move()
         life.forget("t5")
@@ -203,7 +212,7 @@ def test_the_table_of_an_intent_has_the_fields_that_are_written():
 
 def test_every_file_is_documented(written):
     listed = [plain(row[0]) for row in rows(read(PAGE).partition("\n## ")[0])]
-    parts = {"NNNN": r"\d{4}", "xN": r"x\d+", r"YYYY\-MM\-DD": r"\d{4}-\d\d-\d\d"}
+    parts = {"NNNN": r"\d{4}", "xN": r"x\d+", r"YYYY\-MM\-DD": r"\d{4}-\d\d-\d\d", "~NAME": "~[a-z0-9_-]+"}
     patterns = [
         functools.reduce(lambda name, part: name.replace(*part), parts.items(), re.escape(name)) for name in listed
     ]

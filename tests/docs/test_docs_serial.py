@@ -7,6 +7,7 @@ from binascii import crc32
 from engram.agent.agent import Outcome
 from engram.channels import json_lines
 from engram.channels.json_lines import JsonLines
+from engram.memory import askers
 from pages import fences, plain, read, rows, section
 
 PAGE = "docs/serial.md"
@@ -16,7 +17,7 @@ def _played() -> list[dict]:
     """One line of each kind, as a board sends them."""
     sent: list[str] = []
 
-    async def answer(message, is_command, sink):
+    async def answer(message, is_command, sink, asker):
         sink.line("x" * 1001)
         await sink.text("x")
         await sink.notice("x")
@@ -39,7 +40,7 @@ def _errors(request: dict) -> list[str]:
     """What a request is refused with."""
     sent: list[str] = []
 
-    async def answer(message, is_command, sink):
+    async def answer(message, is_command, sink, asker):
         return None
 
     lines = JsonLines(answer, sent.append, 12000)
@@ -49,8 +50,10 @@ def _errors(request: dict) -> list[str]:
 
 def test_the_table_of_a_requests_fields_is_what_is_taken():
     requested, answered = _tables()
-    assert requested == {"id", "say", "command", "crc"}
-    assert not _errors({"id": 1, "say": "x"}) and not _errors({"id": 1, "command": "/help"})
+    asker = {"who": "ann", "room": "x", "group": True, "workspace": "garden"}
+    assert requested == {"id", "say", "command", "crc", *asker}
+    for request in ({"id": 1, "say": "x"}, {"id": 1, "command": "/help"}, {"say": "x", **asker}):
+        assert not _errors(request)
     for name in answered:
         assert _errors({"say": "x", name: "x"}), name
 
@@ -75,5 +78,8 @@ def test_the_crcs_of_the_examples_are_right():
 
 
 def test_the_bounds_are_the_codes():
-    assert f"at most {json_lines._ID_LONGEST} characters" in read(PAGE)
+    page = read(PAGE)
+    assert f"at most {json_lines._ID_LONGEST} characters" in page
+    assert f"at most {askers.NAME_BYTES} bytes" in page and f"at most {askers.WORKSPACE_CHARS} characters" in page
+    assert f"at most {askers.ROOM_BYTES - len(json_lines._ROOM)} bytes" in page
     assert json.loads(fences(read(PAGE), "json")[0].text)["json"] == json_lines._PROTOCOL

@@ -97,7 +97,7 @@ COMMANDS = {
     "distill": ("",),
     "clear": ("", "2026-09-20", "<file>"),
     "dedupe": ("",),
-    "export": ("", "md"),
+    "export": ("", "md", "trash"),
     "import": (
         "memory_records.jsonl",
         "<file>",

@@ -83,7 +83,8 @@ def _trash(parts, asker):
     count = sum(1 for _ in _trashed(parts, asker))
     yield exchange_json.head(records.entries, parts.journal.epoch, parts.clock.now(), count)
     for record in _trashed(parts, asker):
-        yield exchange_json.line(exchange_json.pairs(records, record, "", False, (0, 0)))
+        seen = parts.forgetting.seen(record, asker)
+        yield exchange_json.line(exchange_json.pairs(records, seen, "", False, (0, 0)))
     yield exchange_json.tail(count + 1)
 
 
