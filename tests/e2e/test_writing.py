@@ -132,5 +132,5 @@ def test_what_a_terminal_obeys_is_not_shown_from_a_file_that_was_edited(home: Ho
 def test_an_export_is_json_in_utf_8(home: Home):
     say(home, "remember that 我的自行车是绿色的")
     lines = [line for line in say(home, "/export").printed.splitlines() if line.startswith("{")]
-    assert json.loads(lines[0])["content"] == "我的自行车是绿色的"
-    assert "我的自行车是绿色的" in lines[0]
+    assert json.loads(lines[1])["content"] == "我的自行车是绿色的"
+    assert "我的自行车是绿色的" in lines[1]
