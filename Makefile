@@ -14,7 +14,8 @@ FROZEN ?=
 BIN = .venv/bin
 BOARDS = $(BIN)/python -m engram_host.board
 export PYTHONPATH = host
-export PYTHONDONTWRITEBYTECODE = 1
+export PYTHONDONTWRITEBYTECODE =
+export PYTHONPYCACHEPREFIX = $(CURDIR)/build/pycache
 
 .PHONY: help run test soak eval bench-store heap lint format lock clean
 .PHONY: image flash deploy monitor chat wifi backup restore

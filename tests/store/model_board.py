@@ -5,12 +5,12 @@
 Beside answers it tells what the plain model cannot know without an index: see `_Told`.
 """
 
-import gc
 import json
 import os
 import sys
 
 import engram.store.index as index_module
+from engram.compat import collect_often
 from engram.store import codec, live
 from engram.store.entry import Query
 from engram.store.log import Log
@@ -163,7 +163,7 @@ def main(place, flash_path=""):
 
         flash.mount(flash_path, 1 << 20, "/flash")
         place = "/flash"
-    gc.threshold(20000)  # as the app sets it
+    collect_often()  # as the app does
     board = Board(place)
     while True:
         line = sys.stdin.readline()

@@ -5,7 +5,10 @@ import pytest
 from boards import run
 
 AT_ONCE = 50
-"""Mutations of one store, in one process: twice as many run in `make test`."""
+"""Mutations of one store, in one process."""
+
+SOME = 15
+"""Mutations of a store in `make test`."""
 
 
 def _survives(path, bits: str, kind: str, first: int, last: int) -> None:
@@ -16,12 +19,12 @@ def _survives(path, bits: str, kind: str, first: int, last: int) -> None:
 
 @pytest.mark.parametrize("kind", ["turns", "records"])
 def test_some_random_mutations_leave_what_they_did_not_touch(kind, tmp_path):
-    _survives(tmp_path, "64", kind, 0, AT_ONCE)
+    _survives(tmp_path, "64", kind, 0, SOME)
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("kind", ["turns", "records"])
-@pytest.mark.parametrize("first", range(AT_ONCE, 1000, AT_ONCE))
+@pytest.mark.parametrize("first", range(0, 1000, AT_ONCE))
 def test_random_mutations_leave_what_they_did_not_touch(kind, first, tmp_path):
     _survives(tmp_path, "64", kind, first, first + AT_ONCE)
 

@@ -291,7 +291,7 @@ def _compare(bits: str, folder: Path, examples: int) -> None:
 
 @pytest.mark.parametrize("bits", ["64", "32"])
 def test_random_operations_give_what_a_plain_model_gives(bits, tmp_path):
-    _compare(bits, tmp_path, 25)
+    _compare(bits, tmp_path, 12)
 
 
 @pytest.mark.soak

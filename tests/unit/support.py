@@ -43,3 +43,8 @@ class raises:
 def on_micropython() -> bool:
     """Whether the code runs on MicroPython."""
     return sys.implementation.name == "micropython"
+
+
+def is_32_bit() -> bool:
+    """Whether the code runs on MicroPython's 32-bit build, which is the slowest and has the chip's sizes."""
+    return sys.maxsize < 1 << 32

@@ -16,7 +16,7 @@ def _filled():
     """A board of 60 records, of which some changed or were forgotten, whose index was lost."""
     board = Board(segment_bytes=3000)
     for number in range(COUNT):
-        board.records.store("Ann owns apple %d" % number, ["fruit"])
+        board.remember("Ann owns apple %d" % number, ["fruit"])
     live = [record["id"] for record in board.records.newest()]
     for ref in live[::7]:
         board.records.forget(ref)

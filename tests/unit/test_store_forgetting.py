@@ -12,8 +12,8 @@ FILLING = "The kettle in the kitchen was descaled again and the shopping list ha
 
 def _filled(board, count, start=0):
     for number in range(start, start + count):
-        turn = "t" + str(board.journal.add(OWNER, "user", "ann", FILLING % number))
-        board.records.store(FILLING % (1000 + number), ["home"], turns=[turn])
+        board.journal.add(OWNER, "user", "ann", FILLING % number)
+        board.remember(FILLING % (1000 + number), ["home"])
 
 
 def _told(board):
