@@ -222,7 +222,7 @@ def test_while_the_clock_is_not_set_no_note_leaves():
 def test_of_too_many_bytes_the_oldest_leave_and_that_is_told():
     from engram import log
 
-    board = Board(notes_days=300, notes_bytes=16384, notes_chars=8000)
+    board = Board(notes_days=300, notes_bytes=24576, notes_chars=8000)
     for _ in range(5):
         _mine(board).note("x" * 5000)
         board.now += DAY

@@ -26,6 +26,7 @@ _FILE = "/daily.json"
 _LARGEST = const(32768)  # bytes of that file
 _MOST_MARKS = const(500)  # files in it: of more, the oldest days count as read
 _BUFFER = const(512)
+_BLOCK = const(4096)  # of the flash: a file takes whole ones
 _ENTRY_CHARS = const(1000)  # of one note in a prompt
 
 Batch = namedtuple("Batch", ("principal", "entries", "marks"))
@@ -193,7 +194,7 @@ class Daily:
         read = self._read()["read"]
         total = 0
         for day, file, _ in reversed(self._day_files()):
-            size = files.size(self._folder + "/" + file)
+            size = (files.size(self._folder + "/" + file) + _BLOCK - 1) // _BLOCK * _BLOCK
             total += size
             is_over = day_number(day) < last
             if is_over and waits_for_reading:
