@@ -262,3 +262,21 @@ def test_forgetting_takes_a_memory_out_of_the_trash_too():
     assert "left the trash" in next(line for line in commands.run(OWNER, "/forget " + ref) if isinstance(line, str))
     board.compact()
     assert _trashed(board) == [] and not board.holds(_said(0))
+
+
+def test_room_that_is_made_at_once_leaves_a_compaction_that_is_under_way_to_its_end():
+    board = Board(records_bytes=65536, records_most=100, trash_bytes=1 << 20)
+    at = 0
+    while board.records.bytes < 62000:
+        board.records.store(_said(at % 90 + 1000 * (at // 90)) + " " + "padding " * 60, ["t"])
+        at += 1
+    for _ in range(6):
+        assert board.capacity.tick()
+    while board.records.count_all() < 100:
+        at += 1
+        board.records.store(_said(at + 5000), ["t"])
+    board.records.store("one more in between", ["t"])
+    while board.capacity.tick():
+        pass
+    assert not board.records_store.is_compacting and board.records.bytes < 65536
+    board.compact()

@@ -59,7 +59,10 @@ class Capacity:
         return max(1, min(_MOST_AT_ONCE, self._most // _SHARE))
 
     def _is_near_full(self) -> bool:
-        return self._records.count_all() + self._at_once() // 2 > self._most or self._is_heavy()
+        return self._has_many() or self._is_heavy()
+
+    def _has_many(self) -> bool:
+        return self._records.count_all() + self._at_once() // 2 > self._most
 
     def _is_heavy(self) -> bool:
         return self._records.bytes > self._cap - self._cap // _BYTES_SHARE
@@ -68,8 +71,8 @@ class Capacity:
         """A generator that pauses between slices."""
         if self._is_heavy():
             yield from self._making_lighter()
-        if self._records.count_all() + self._at_once() // 2 > self._most:
-            yield from self._leaving(self._at_once())
+        if self._has_many():
+            yield from self._leaving(self._at_once(), lambda: not self._has_many())
 
     def _making_lighter(self):
         yield from self._records.compacting(with_history=False)
@@ -78,7 +81,7 @@ class Capacity:
             # As many as have that many bytes, by the average.
             each = self._records.bytes // max(1, self._records.count_all())
             count = (self._records.bytes - wanted) // max(1, each) + 1
-            if not (yield from self._leaving(min(_MOST_AT_ONCE, count))):
+            if not (yield from self._leaving(min(_MOST_AT_ONCE, count), _never)):
                 raise StoreFull(
                     "memory has no room left (records.bytes), and all of it is pinned: unpin or forget some."
                 )
@@ -91,21 +94,24 @@ class Capacity:
 
     def make_room(self, more: int) -> bool:
         """Let as many records leave, at once, as more are to be stored; whether that was enough."""
-        # Work that is under way may have chosen the same ones.
-        self._end()
+        # Work in the background goes on later: a compaction that is dropped half-way would never end.
         over = self._records.count_all() + more - self._most
         if over > 0:
-            for _ in self._leaving(max(over, self._at_once())):
+            for _ in self._leaving(max(over, self._at_once()), _never):
                 pass
-            self._end()
+            let_go(_MODULES)
         return self._records.count_all() + more <= self._most
 
-    def _leaving(self, count: int):
+    def _leaving(self, count: int, is_enough):
         """Let the least important records go, at most so many; a generator that pauses, and gives how many left."""
         from engram.memory.leaving import leaving
 
-        left = yield from leaving(self._records, self._trash, count)
+        left = yield from leaving(self._records, self._trash, count, is_enough)
         self.left += left
         if left:
             log.info("memory", "%d of the least important memories left to the trash, for want of room" % left)
         return left
+
+
+def _never() -> bool:
+    return False

@@ -8,15 +8,15 @@ _SLICE = const(8)  # that leave with one flush
 _EXPIRED = const(-1)  # goes before all that has any importance
 
 
-def leaving(records, trash, count: int):
+def leaving(records, trash, count: int, is_enough):
     """Let at most `count` records go: a generator that pauses between slices, and gives how many went.
 
     Those whose time is over go first, then the least important, of these the one that was touched longest ago. What is pinned
-    stays.
+    stays. `is_enough()` tells, before some leave, whether there is room meanwhile.
     """
     weakest = yield from _weakest(records, count)
     left = 0
-    while weakest:
+    while weakest and not is_enough():
         left += records.leave([number for _, _, number in weakest[:_SLICE]], trash)
         weakest = weakest[_SLICE:]
         yield
