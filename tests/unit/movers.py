@@ -133,6 +133,7 @@ def fill(board, count):
                 refs.append(ref)
                 continue
             more["supersedes"] = ref
+            more["scope"] = board.records.get(ref).get("scope", "all")
         refs.append(board.records.store(content, more.pop("tags"), **more).id)
         if random.getrandbits(1):
             board.records.used(refs[-1])

@@ -99,7 +99,7 @@ class Records:
         if "scope" not in values:
             values["scope"] = scope.of_new(values["tags"], asker)
         if "supersedes" in values:
-            self._check_superseded(values, asker)
+            self._check_superseded(values, asker, "scope" in more)
         same, changed, similar = self._nearest(values)
         if changed and "supersedes" not in values:
             values["supersedes"] = changed
@@ -442,10 +442,10 @@ class Records:
             comparing.done()
         return None
 
-    def _check_superseded(self, values: dict, asker) -> None:
+    def _check_superseded(self, values: dict, asker, is_trusted: bool) -> None:
         """A record takes the place of one that the same people see: else it would vanish for some of them."""
         record = self._live(values["supersedes"], asker)[1]
-        if record.get("scope", scope.ALL) != values["scope"]:
+        if record.get("scope", scope.ALL) != values["scope"] and not is_trusted:
             problem = "%s is not seen by the same people as this: change it with memory_update, or forget it."
             raise ArgumentError("supersedes", problem % record["id"])
 
