@@ -39,7 +39,9 @@ SECONDS = 120
 
 
 def pytest_configure(config):
-    """Compile the firmware once, before workers start."""
+    """Compile the firmware once, before workers start; keep what CPython compiles."""
+    # A thousand processes are started: without this each compiles all that it imports, most of what a short one takes.
+    os.environ.update(PYTHONPYCACHEPREFIX=str(ROOT / "build" / "pycache"), PYTHONDONTWRITEBYTECODE="")
     if not hasattr(config, "workerinput"):
         firmware_build.compile_all()
 
@@ -132,9 +134,7 @@ def _how(runtime: str) -> tuple[list[str], dict[str, str], str]:
     """Command, environment and storage of a runtime."""
     source = [ROOT / "firmware", UNIT, SIM]
     if runtime == "cpython":
-        # A process compiles all that it imports unless that is kept: half of what a small file takes.
-        kept = {"PYTHONPYCACHEPREFIX": str(ROOT / "build" / "pycache"), "PYTHONDONTWRITEBYTECODE": ""}
-        return [sys.executable, str(UNIT / "runner.py")], {"PYTHONPATH": _path(source), **kept}, "host"
+        return [sys.executable, str(UNIT / "runner.py")], {"PYTHONPATH": _path(source)}, "host"
     bits = "32" if runtime == "chip" else runtime
     micropython = get_micropython.HOME / bits
     if not get_micropython.usable(micropython, int(bits)):

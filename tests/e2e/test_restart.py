@@ -6,6 +6,8 @@ import re
 import time
 from collections.abc import Callable
 
+import pytest
+
 from driving import Home, said, say, talking
 from engram_host.scripted import Serving
 
@@ -83,24 +85,26 @@ def test_a_message_is_kept_once_an_answer_begins(home: Home, scripted: Scripted,
     assert say(home, "/session").printed.splitlines()[-1].startswith("* s1")
 
 
-KILLS = 20
 MOST_KILLS = 100  # on a busy machine many come before anything is shown
+OFTEN = pytest.mark.parametrize("kills", [8, pytest.param(40, marks=pytest.mark.soak)])
 
 
-def test_a_kill_at_any_moment_loses_nothing_that_was_shown(home: Home):
+@OFTEN
+def test_a_kill_at_any_moment_loses_nothing_that_was_shown(home: Home, kills: int):
     dice = random.Random(1)
     shown: dict[str, str] = {}
     for number in range(MOST_KILLS):
-        if number >= KILLS and len(shown) > KILLS // 2:
+        if number >= kills and len(shown) > kills // 2:
             break
         printed = killed_while_remembering(home, dice, number)
         shown |= dict(re.findall(r"^Remembered as (m\d+): (.*)$", printed, re.MULTILINE))
-    assert len(shown) > KILLS // 2
+    assert len(shown) > kills // 2
     check_kept(home, shown)
     assert {f"remember that {content}" for content in shown.values()} <= {turn["text"] for turn in home.turns()}
 
 
-def test_with_a_model_a_kill_at_any_moment_loses_nothing_that_was_shown(home: Home, scripted: Scripted):
+@OFTEN
+def test_with_a_model_a_kill_at_any_moment_loses_nothing_that_was_shown(home: Home, scripted: Scripted, kills: int):
     store = {
         "name": "memory_store",
         "arguments": {"content": "Box {request} holds {request}{request}", "tags": ["box"]},
@@ -110,11 +114,11 @@ def test_with_a_model_a_kill_at_any_moment_loses_nothing_that_was_shown(home: Ho
     dice = random.Random(2)
     shown: dict[str, str] = {}
     for number in range(MOST_KILLS):
-        if number >= KILLS and len(shown) > KILLS // 2:
+        if number >= kills and len(shown) > kills // 2:
             break
         printed = killed_while_remembering(asking, dice, number)
         shown |= dict(re.findall(r"^· remembered (m\d+): (.*)$", printed, re.MULTILINE))
-    assert len(shown) > KILLS // 2
+    assert len(shown) > kills // 2
     kept = check_kept(home, shown)
     asked = {f"t{turn['seq']}" for turn in home.turns() if turn["role"] == "user"}
     assert {turn for name in shown for turn in kept[name]["turns"]} <= asked
