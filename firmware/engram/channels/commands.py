@@ -2,10 +2,10 @@
 
 import sys
 
-from engram import __version__, log, text
-from engram.compat import const, heap_free, heap_used, let_go
+from engram import text
+from engram.compat import const, let_go
 from engram.errors import ArgumentError
-from engram.memory import catalog, ids, scope
+from engram.memory import catalog, fields, ids, scope
 from engram.memory.recall import shown_score, snippet
 
 _PAGE = const(20)
@@ -52,6 +52,9 @@ _LENT = {
     "import": "engram.channels.exchange",
     "intents": "engram.channels.standing",
     "pin": _CARE,
+    "profile": "engram.channels.talk",
+    "session": "engram.channels.talk",
+    "stats": "engram.channels.stats",
     "unpin": _CARE,
     "workspace": "engram.channels.workspace",
 }
@@ -182,6 +185,16 @@ class Commands:
         for name in ("created", "updated", "expires"):
             if name in record:
                 yield "  %-11s %s" % (name, self._minute(record[name]))
+        yield from self._use_of(record)
+
+    def _use_of(self, record: dict):
+        records = self._parts.records
+        uses, last = records.uses.of(int(record["id"][1:])) if records.uses else (0, 0)
+        if uses:
+            yield "  %-11s %d times, the last on %s" % ("used", uses, self._day(last))
+        given, now = round(100 * record.get("importance", fields.IMPORTANCE)), records.importance.now(record)
+        if now < given:
+            yield "  %-11s 0.%02d now, as it was not used for long" % ("importance", now)
 
     def _history(self, asker, more: str):
         for record in self._parts.records.history(more, asker):
@@ -252,69 +265,6 @@ class Commands:
     def _undo(self, asker, rest: str):
         yield self._parts.changes.undo(asker)
 
-    # --- sessions and profile
-
-    def _session(self, asker, rest: str):
-        journal = self._parts.journal
-        what, _, more = rest.partition(" ")
-        more = more.strip()
-        if what == "new":
-            before = journal.sessions(asker)
-            yield "session %s begins" % journal.begin(asker, more)
-            now = [session.id for session in journal.sessions(asker)]
-            for session in before:
-                if session.id not in now:
-                    yield "%s left the list of sessions (session.live); its turns are still found" % session.id
-        elif what == "switch":
-            yield "on with " + self._session_row(asker, journal.switch(asker, more))
-        elif what == "delete":
-            session = journal.delete(asker, more)
-            yield "deleted %s with %s; /compact takes them off the flash" % (
-                session.id,
-                counted(session.turns, "turn", "turns"),
-            )
-        elif what in ("", "list"):
-            found = journal.sessions(asker)
-            if not what:
-                found = [session for session in found if session.id == journal.current(asker)]
-            for session in found:
-                yield self._session_row(asker, session)
-            if not found:
-                yield "no session yet; the first message begins one"
-        else:
-            raise ArgumentError("/session", "takes new [TITLE], list, switch ID or delete ID.")
-
-    def _session_row(self, asker, session) -> str:
-        mark = "*" if session.id == self._parts.journal.current(asker) else " "
-        return "%s %-6s %4d turns  %s  %s" % (mark, session.id, session.turns, self._minute(session.at), session.title)
-
-    def _profile(self, asker, rest: str):
-        if asker.group:
-            raise ArgumentError("/profile", "is private and stays out of group rooms.")
-        keeper = self._parts.profile.of(asker)
-        name, _, more = rest.partition(" ")
-        action, _, content = more.partition(" ")
-        content = content.strip()
-        if not action:
-            for each in keeper.names() if not name else (name,):
-                yield "--- " + each
-                yield keeper.text(each).strip()
-                over = keeper.overlong(each)
-                if over:
-                    yield "! its last %d characters are over profile.chars: the model does not see them" % over
-            return
-        if action == "add":
-            keeper.append(name, content)
-        elif action == "write":
-            keeper.write(name, content + "\n")
-        elif action == "replace" and " => " in content:
-            old, _, new = content.partition(" => ")
-            keeper.replace(name, old, new)
-        else:
-            raise ArgumentError("/profile", "FILE takes add TEXT, write TEXT or replace OLD => NEW.")
-        yield "%s is changed (/undo takes it back):" % name
-        yield keeper.text(name).strip()
-
     # --- the whole
 
     def _mode(self, asker, rest: str):
@@ -334,58 +284,6 @@ class Commands:
                 yield 0
             saved += before - part.bytes
         yield "%d bytes came free" % saved if saved > 0 else "there was nothing to free"
-
-    def _stats(self, asker, rest: str):
-        parts = self._parts
-        clock = parts.clock
-        model = parts.agent.model
-        rows = (
-            ("version", __version__),
-            ("time", clock.minute(clock.now()) + ("" if clock.known else " (a guess: the clock is not set)")),
-            ("mode", parts.config.get("mode")),
-            ("model", model.name if model else "none, offline"),
-            ("memories", self._memories_told(asker)),
-        )
-        for name, value in rows:
-            yield "%-9s %s" % (name, value)
-        if scope.is_owner(asker):
-            yield from self._stats_of_all()
-
-    def _stats_of_all(self):
-        """What concerns the whole board, and everybody on it."""
-        parts = self._parts
-        damaged = sum(part.damaged for part in (parts.records, parts.journal, parts.intents))
-        rows = (
-            ("turns", "%d, %d bytes" % (parts.journal.turns(), parts.journal.bytes)),
-            ("answered", "%d since the start, %d failed" % (parts.agent.turns, parts.agent.failed)),
-            ("damaged", "%d lines set aside since the start" % damaged),
-            ("heap", "%d bytes used, %d free" % (heap_used(), heap_free())),
-        )
-        for name, value in rows:
-            yield "%-9s %s" % (name, value)
-        for name, told in parts.agent.after.told() if parts.agent.after else ():
-            yield "%-9s %s" % (name, told)
-        if parts.network:
-            yield "%-9s %s" % ("network", parts.network.told())
-        if parts.recall.partial:
-            yield "%-9s %s" % ("index", parts.recall.partial)
-        if parts.journal.dropped_segments:
-            yield "%-9s %d segments of old turns left to make room" % ("journal", parts.journal.dropped_segments)
-        for line in log.lines():
-            yield "log       " + line
-
-    def _memories_told(self, asker) -> str:
-        parts = self._parts
-        told = "%d" % parts.records.count(asker)
-        if not scope.is_owner(asker):
-            return told
-        told += ", %d bytes" % parts.records.bytes
-        if parts.trash.bytes:
-            told += "; %d left for want of room since the start, the trash has %d bytes" % (
-                parts.capacity.left,
-                parts.trash.bytes,
-            )
-        return told + ("; " + parts.capacity.why if parts.capacity.why else "")
 
     def _json(self, asker, rest: str):
         # Where it fits the console takes it before it gets here.

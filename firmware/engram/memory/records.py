@@ -5,13 +5,10 @@ from collections import namedtuple
 from engram import text
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound, StoreFull
-from engram.memory import comparing, fields, ids, scope
+from engram.memory import fields, ids, scope
 from engram.memory.importance import Importance
 from engram.store.entry import LIVE, SUPERSEDED, Query
 
-_SIMILAR = const(5)  # nearest records that a new one is compared with
-_OVERLAP = const(60)  # per cent of words in common from which a record counts as similar
-_COMPARED = const(256)  # words of each that are looked at for that: bounds the heap
 _SPARE = const(40)  # more hits are asked for than are wanted: those that have expired are passed over
 _TAGS_KEPT = const(4096)  # bytes of tags and counts that are kept until a record changes: bounds the heap
 
@@ -393,54 +390,16 @@ class Records:
     # --- checking
 
     def _nearest(self, values: dict) -> tuple:
-        """(id of a record that says the same or "", id of one of which it tells the change or "", [ids of those that say
-        nearly the same])."""
-        comparison = None
-        content = values["content"]
-        words = _first_words(content)
-        same = changed = ""
-        similar = []
-        wanted = Query(text.terms(content), (), ("@" + values["scope"],), 0, 0, "", None)
-        for hit in self._store.search(wanted, _SIMILAR):
-            record = hit.line
-            if self.is_expired(record):
-                continue
-            # Not before there is something to compare: the search itself needs the heap.
-            comparison = comparison or comparing.load()
-            verdict = comparison.compare(record["content"], content)
-            if verdict == comparison.SAME:
-                changed, same = "", record["id"]
-                break
-            others = _first_words(record["content"])
-            if verdict == comparison.CHANGED:
-                changed = changed or record["id"]
-            elif len(words & others) * 100 > _OVERLAP * max(len(words), len(others)):
-                similar.append(record["id"])
-        if comparison:
-            comparing.done()
-        return same, changed, similar
+        """What nearest.nearest() tells of the content."""
+        from engram.memory.nearest import nearest  # the search itself needs the heap
+
+        return nearest(self, values["content"], values["scope"])
 
     def twin(self, record: dict, asker=scope.OWNER):
         """Another live record of the same scope that says the same as one, None if there is none."""
-        wanted = Query(text.terms(record["content"]), (), ("@" + record.get("scope", scope.ALL),), 0, 0, "", None)
-        live = self._store.get(int(record["id"][1:])) if self._store.state(int(record["id"][1:])) == LIVE else None
-        # It may have gone while others were looked at.
-        if (
-            live is None
-            or live["content"] != record["content"]
-            or not scope.may_see(asker, live.get("scope", scope.ALL))
-        ):
-            return None
-        try:
-            for hit in self._store.search(wanted, _SIMILAR):
-                other = hit.line
-                if other["id"] != record["id"] and not self.is_expired(other):
-                    comparison = comparing.load()
-                    if comparison.compare(other["content"], record["content"]) == comparison.SAME:
-                        return other
-        finally:
-            comparing.done()
-        return None
+        from engram.memory.nearest import twin
+
+        return twin(self, record, asker)
 
     def _check_superseded(self, values: dict, asker, is_trusted: bool) -> None:
         """A record takes the place of one that the same people see: else it would vanish for some of them."""
@@ -457,15 +416,6 @@ class Records:
             if value is not None:
                 checked[name] = value
         return checked
-
-
-def _first_words(content: str) -> set:
-    words = set()
-    for word in text.words(content):
-        words.add(word)
-        if len(words) == _COMPARED:
-            break
-    return words
 
 
 def _tag_labels(tags) -> list:

@@ -1,0 +1,58 @@
+"""The command that tells how the board is doing: /stats."""
+
+from engram import __version__, log
+from engram.compat import heap_free, heap_used
+from engram.memory import scope
+
+
+def stats_command(parts, asker, rest: str):
+    """Tell how the board is doing: the owner all, others what concerns them."""
+    clock = parts.clock
+    model = parts.agent.model
+    rows = (
+        ("version", __version__),
+        ("time", clock.minute(clock.now()) + ("" if clock.known else " (a guess: the clock is not set)")),
+        ("mode", parts.config.get("mode")),
+        ("model", model.name if model else "none, offline"),
+        ("memories", _memories_told(parts, asker)),
+    )
+    for name, value in rows:
+        yield "%-9s %s" % (name, value)
+    if scope.is_owner(asker):
+        yield from _of_all(parts)
+
+
+def _of_all(parts):
+    """What concerns the whole board, and everybody on it."""
+    damaged = sum(part.damaged for part in (parts.records, parts.journal, parts.intents))
+    rows = (
+        ("turns", "%d, %d bytes" % (parts.journal.turns(), parts.journal.bytes)),
+        ("answered", "%d since the start, %d failed" % (parts.agent.turns, parts.agent.failed)),
+        ("damaged", "%d lines set aside since the start" % damaged),
+        ("heap", "%d bytes used, %d free" % (heap_used(), heap_free())),
+    )
+    for name, value in rows:
+        yield "%-9s %s" % (name, value)
+    for name, told in parts.agent.after.told() if parts.agent.after else ():
+        yield "%-9s %s" % (name, told)
+    if parts.network:
+        yield "%-9s %s" % ("network", parts.network.told())
+    if parts.recall.partial:
+        yield "%-9s %s" % ("index", parts.recall.partial)
+    if parts.journal.dropped_segments:
+        yield "%-9s %d segments of old turns left to make room" % ("journal", parts.journal.dropped_segments)
+    for line in log.lines():
+        yield "log       " + line
+
+
+def _memories_told(parts, asker) -> str:
+    told = "%d" % parts.records.count(asker)
+    if not scope.is_owner(asker):
+        return told
+    told += ", %d bytes" % parts.records.bytes
+    if parts.capacity.left or parts.trash.bytes:
+        told += "; %d left for want of room since the start, the trash has %d bytes" % (
+            parts.capacity.left,
+            parts.trash.bytes,
+        )
+    return told + ("; " + parts.capacity.why if parts.capacity.why else "")

@@ -1,0 +1,72 @@
+"""Which records are near to a text, and what the text is to them."""
+
+from engram import text
+from engram.compat import const
+from engram.memory import comparing, scope
+from engram.store.entry import LIVE, Query
+
+_SIMILAR = const(5)  # nearest records that a text is compared with
+_OVERLAP = const(60)  # per cent of words in common from which a record counts as similar
+_COMPARED = const(256)  # words of each that are looked at for that: bounds the heap
+
+
+def nearest(records, content: str, of_scope: str) -> tuple:
+    """(id of a record that says the same or "", id of one of which the text tells the change or "", [ids of those that say
+    nearly the same]), of one scope."""
+    comparison = None
+    words = _first_words(content)
+    same = changed = ""
+    similar = []
+    for record in _found(records, content, of_scope):
+        # Not before there is something to compare: the search itself needs the heap.
+        comparison = comparison or comparing.load()
+        verdict = comparison.compare(record["content"], content)
+        if verdict == comparison.SAME:
+            changed, same = "", record["id"]
+            break
+        others = _first_words(record["content"])
+        if verdict == comparison.CHANGED:
+            changed = changed or record["id"]
+        elif len(words & others) * 100 > _OVERLAP * max(len(words), len(others)):
+            similar.append(record["id"])
+    if comparison:
+        comparing.done()
+    return same, changed, similar
+
+
+def twin(records, record: dict, asker):
+    """See Records.twin."""
+    number = int(record["id"][1:])
+    state, live = records.entries.fate(number)
+    # It may have gone, or changed, while others were looked at.
+    if state != LIVE or live["content"] != record["content"]:
+        return None
+    of_scope = record.get("scope", scope.ALL)
+    if not scope.may_see(asker, of_scope):
+        return None
+    try:
+        for other in _found(records, record["content"], of_scope):
+            if other["id"] != record["id"]:
+                comparison = comparing.load()
+                if comparison.compare(other["content"], record["content"]) == comparison.SAME:
+                    return other
+    finally:
+        comparing.done()
+    return None
+
+
+def _found(records, content: str, of_scope: str):
+    """Yield the nearest live records of a scope whose time is not over."""
+    wanted = Query(text.terms(content), (), ("@" + of_scope,), 0, 0, "", None)
+    for hit in records.entries.search(wanted, _SIMILAR):
+        if not records.is_expired(hit.line):
+            yield hit.line
+
+
+def _first_words(content: str) -> set:
+    words = set()
+    for word in text.words(content):
+        words.add(word)
+        if len(words) == _COMPARED:
+            break
+    return words
