@@ -191,7 +191,7 @@ class Commands:
         records = self._parts.records
         uses, last = records.uses.of(int(record["id"][1:])) if records.uses else (0, 0)
         if uses:
-            yield "  %-11s %d times, the last on %s" % ("used", uses, self._day(last))
+            yield "  %-11s %s the last time, %d in all" % ("used", self._day(last), uses)
         given, now = round(100 * record.get("importance", fields.IMPORTANCE)), records.importance.now(record)
         if now < given:
             yield "  %-11s 0.%02d now, as it was not used for long" % ("importance", now)
