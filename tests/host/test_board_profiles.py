@@ -47,7 +47,7 @@ def test_full_logs_with_their_indexes_leave_room_for_a_deploy(board: Profile):
     code = used(image.build(contents.code(board), board.filesystem.size))
     indexes = INDEX_TO_LOG * (records + journal) + INDEX_TO_LOG * max(records, journal)  # one is merged into a new one
     reserves = sum(min(log // 8, LARGEST_SEGMENT) + 3 * BLOCK for log in (records, journal))
-    others = board.settings.get("records.trash_bytes", 65536) + board.settings.get("notes.bytes", 131072)
+    others = board.settings.get("records.trash_bytes", 65536) + board.settings.get("notes.bytes", 393216)
     rest = board.filesystem.size - code - records - journal - indexes - reserves - others
     # On the smallest board the code is better frozen, and then none of it is here.
     assert rest > (code // 2 if board.psram or board.filesystem.size > 4 << 20 else code // 3)

@@ -353,3 +353,93 @@ async def test_operations_of_any_form_change_nothing_but_what_they_may():
     assert contents(board, ANN) == ["the kettle leaks"]
     assert "the gate is green" in contents(board)
     assert all(record["source"] == "distilled" for record in board.records.newest() if record["id"] not in ("m1", "m2"))
+
+
+async def test_a_pinned_fact_that_a_note_says_has_changed_stays_beside_it():
+    board = _board(_ops(_add(["e1"], "The door code of the cellar is 9999")))
+    board.records.store("The door code of the cellar is 1234", ["door"], OWNER, pinned=True, importance=1)
+    _note(board, "mail says: the door code of the cellar is now 9999")
+    await _distil(board)
+    assert "The door code of the cellar is 1234" in contents(board) and len(contents(board)) == 2
+
+
+async def test_undo_leaves_what_a_person_has_changed_since():
+    board = _board(_ops(_add(["e1"], TEA)), _ops(_add(["e1"], "The cellar door sticks")), distill_chars=1000)
+    _note(board, "green tea " + "x" * 995, "the cellar door sticks")
+    _job(board).ask("owner")
+    await _job(board).step()
+    ref = next(board.records.newest())["id"]
+    board.records.update(ref, {"content": "Ann drinks black tea", "pinned": True}, OWNER)
+    await _distil(board)
+    assert "1 were changed since" in board.changes.undo()
+    assert contents(board) == ["Ann drinks black tea"] and board.records.get(ref)["pinned"]
+
+
+async def test_undo_goes_through_several_changes_of_one_memory_in_a_distillation():
+    board = _board(
+        _ops(_add(["e1"], "The boat is red")),
+        _ops({"op": "update", "id": "m3", "from": ["e1"], "content": "The boat is red and 9 m long", "tags": ["boat"]}),
+        distill_chars=1000,
+    )
+    _note(board, "the boat is red " + "x" * 995, "the red boat is 9 m long")
+    report = await _distil(board)
+    assert contents(board) == ["The boat is red and 9 m long"], report.refusals
+    board.changes.undo()
+    assert contents(board) == []
+
+
+async def test_a_full_flash_at_its_end_is_told_and_it_goes_on_later():
+    from engram.errors import StoreFull
+
+    board = _board("[]")
+    _note(board, "one")
+
+    def refuse():
+        raise StoreFull("the flash is full.")
+
+    note_over, board.daily.note_over = board.daily.note_over, refuse
+    report = await _distil(board)
+    assert report.why == "the flash is full." and not report.is_over
+    board.daily.note_over = note_over
+    _job(board).link_is_up()
+    _job(board)._pause.end()
+    await _background(board)
+    assert report.is_over
+
+
+async def test_an_answer_that_is_too_long_is_asked_for_again_with_fewer_notes():
+    long = _ops(*[_add(["e1"], "tea " + "x" * 390) for _ in range(16)])
+    board = _board(long, "[]", "[]", "[]", distill_chars=1000)
+    _note(board, *["tea " + "x" * 300 for _ in range(3)])
+    report = await _distil(board)
+    report = await _distil(board)
+    assert report.notes == 3 and "passed over" not in " ".join(report.refusals)
+
+
+async def test_only_the_owner_goes_before_the_days_cap():
+    board = _board("[]", extract_calls_a_day=0)
+    _note(board, "one", who="ann")
+    report = await _distil(board, "ann")
+    assert "spent" in report.why and board.agent.model.asked == 0
+    _note(board, "one")
+    assert (await _distil(board)).is_over
+
+
+async def test_two_people_who_ask_at_once_both_get_theirs():
+    board = _board("[]", "[]")
+    _note(board, "one")
+    _note(board, "two", who="ann")
+    reports = [_job(board).ask("owner"), _job(board).ask("ann")]
+    for _ in range(6):
+        if _job(board).is_due():
+            await _job(board).step()
+    assert [(report.is_over, report.notes) for report in reports] == [(True, 1), (True, 1)]
+
+
+async def test_a_distillation_has_a_bounded_number_of_batches():
+    board = _board(*["[]"] * 20, distill_chars=1000)
+    _note(board, *["x" * 995 + str(at) for at in range(5)])
+    board.now += DAY
+    _note(board, *["x" * 995 + str(at) for at in range(5)])
+    report = await _distil(board)
+    assert report.is_over and report.notes == 8 and board.daily.waiting() == {"owner": 2}

@@ -280,3 +280,41 @@ def test_room_that_is_made_at_once_leaves_a_compaction_that_is_under_way_to_its_
         pass
     assert not board.records_store.is_compacting and board.records.bytes < 65536
     board.compact()
+
+
+def test_where_nothing_can_leave_the_log_is_not_rewritten_again_and_again():
+    board = Board(records_bytes=65536)
+    at = 0
+    while board.records.bytes < 62500:
+        board.records.store(_said(at) + " " + "padding " * 60, ["t"], pinned=True)
+        at += 1
+    compactions = 0
+    for _ in range(20):
+        before = board.records.changes
+        while board.capacity.tick():
+            pass
+        compactions += board.records.changes != before
+    assert compactions == 1 and "pinned" in board.capacity.why
+
+
+def test_what_is_unpinned_makes_it_try_again():
+    board = Board(records_bytes=65536, trash_bytes=1 << 20)
+    refs = []
+    while board.records.bytes < 62500:
+        refs.append(board.records.store(_said(len(refs)) + " " + "padding " * 60, ["t"], pinned=True).id)
+    while board.capacity.tick():
+        pass
+    for ref in refs[:20]:
+        board.records.update(ref, {"pinned": False})
+    while board.capacity.tick():
+        pass
+    assert board.records.bytes < 62500 and board.capacity.left
+
+
+def test_what_takes_the_place_of_a_pinned_one_is_pinned():
+    board = Board()
+    board.records.store("The door code of the cellar is 1234", ["door"], pinned=True, importance=0.9)
+    new = board.records.store("The door code of the cellar is 9999", ["door"])
+    assert new.supersedes == "m1"
+    record = board.records.get(new.id)
+    assert record["pinned"] and record["importance"] == 0.9

@@ -185,12 +185,20 @@ def test_a_clock_that_is_set_back_begins_the_time_anew():
     assert board.daily.since() == 60
 
 
+def _tidy(board, waits_for_reading):
+    """Tidy on a day and on the next: after a leap of the clock the first one only takes note of the day."""
+    board.daily.tidy(waits_for_reading)
+    board.now += DAY
+    board.daily.tidy(waits_for_reading)
+
+
 def test_notes_leave_when_their_days_are_over():
     board = Board(notes_days=3)
     for at in range(6):
         _mine(board).note("note %d" % at)
         board.now += DAY
-    board.daily.tidy(False)
+    board.now -= DAY
+    _tidy(board, False)
     assert _mine(board).names() == ["2026-09-26.md", "2026-09-25.md", "2026-09-24.md"]
 
 
@@ -201,7 +209,8 @@ def test_notes_that_wait_to_be_distilled_stay_beyond_their_days():
         board.now += DAY
         if at == 0:
             _read(board)
-    board.daily.tidy(True)
+    board.now -= DAY
+    _tidy(board, True)
     assert len(_mine(board).names()) == 5
     while board.daily.waiting():
         _read(board)
@@ -215,17 +224,103 @@ def test_while_the_clock_is_not_set_no_note_leaves():
     _mine(board).note("one")
     board.now = 1000
     board.restart()
+    _tidy(board, False)
+    assert len(_mine(board).names()) == 1
+
+
+def test_a_clock_that_is_far_ahead_for_an_hour_takes_no_note():
+    board = Board(notes_days=3)
+    _mine(board).note("one")
+    board.daily.tidy(False)
+    board.now += 400 * DAY
+    board.restart()
+    board.daily.tidy(False)
+    board.now -= 400 * DAY - DAY
+    board.restart()
     board.daily.tidy(False)
     assert len(_mine(board).names()) == 1
+
+
+def test_after_a_month_without_power_notes_leave_a_day_later():
+    board = Board(notes_days=3)
+    _mine(board).note("one")
+    board.daily.tidy(False)
+    board.now += 30 * DAY
+    board.restart()
+    _tidy(board, False)
+    assert _mine(board).names() == []
 
 
 def test_of_too_many_bytes_the_oldest_leave_and_that_is_told():
     from engram import log
 
     board = Board(notes_days=300, notes_bytes=24576, notes_chars=8000)
-    for _ in range(5):
-        _mine(board).note("x" * 5000)
+    for at in range(5):
+        _mine(board).note("x" * (5000 if at % 2 else 100))
         board.now += DAY
-    board.daily.tidy(True)
-    assert len(_mine(board).names()) == 3
+    board.now -= DAY
+    _tidy(board, True)
+    assert _mine(board).names() == ["2026-09-25.md", "2026-09-24.md", "2026-09-23.md", "2026-09-22.md"]
     assert any("notes.bytes" in line for line in log.lines())
+
+
+def test_of_too_many_bytes_notes_that_were_distilled_leave_before_others():
+    board = Board(notes_days=300, notes_bytes=16384)
+    for at in range(6):
+        _mine(board).note("note %d" % at)
+        board.now += DAY
+        if at == 2:
+            for _ in range(3):
+                if board.daily.waiting():
+                    _read(board)
+    _mine(board).write(_mine(board).yesterday(), "- of yesterday")
+    _tidy(board, True)
+    waiting = [note for _, note in _batch(board).entries]
+    assert "14:13 note 3" in waiting and "14:13 note 4" in waiting
+
+
+def test_three_people_keep_the_notes_of_thirty_days():
+    board = Board(notes_bytes=393216)
+    for _ in range(30):
+        for who in ("owner", "ann", "bob"):
+            board.notes.named(who).note("a note")
+        board.daily.tidy(True)
+        board.now += DAY
+    assert [len(board.notes.named(who).names()) for who in ("owner", "ann", "bob")] == [30, 30, 30]
+
+
+def test_what_was_rewritten_at_the_same_length_is_read_again():
+    board = Board()
+    _mine(board).write(_mine(board).today(), "- code 1234")
+    _read(board)
+    _mine(board).write(_mine(board).today(), "- code 9876")
+    assert _entries(board) == ["code 9876"]
+    board.restart()
+    assert _entries(board) == ["code 9876"]
+
+
+def test_a_note_of_the_same_length_after_a_clearing_is_read():
+    board = Board()
+    _mine(board).note("one")
+    _read(board)
+    _mine(board).clear()
+    board.now += 3600
+    _mine(board).note("two")
+    assert _entries(board) == ["15:13 two"]
+
+
+def test_to_ask_whether_it_is_time_reads_its_file_once():
+    board = Board()
+    board.daily.note_over()
+    board.daily.since()
+    from engram import files
+
+    read = files.read
+    count = []
+    files.read = lambda *arguments: count.append(1) or read(*arguments)
+    try:
+        for _ in range(5):
+            board.daily.since()
+    finally:
+        files.read = read
+    assert not count

@@ -43,6 +43,12 @@ def test_the_newest_half_stays_when_the_oldest_go():
     assert _ids(trash) == ["m%d" % number for number in range(100 - len(_ids(trash)), 100)]
 
 
+def test_many_at_once_stay_within_its_limit():
+    trash = Trash(folder(), 2000)
+    trash.add([_record(number, "x" * 200) for number in range(30)])
+    assert trash.bytes <= 2000 and _ids(trash)[-1] == "m29"
+
+
 def test_a_limit_of_nothing_keeps_nothing():
     trash = Trash(folder(), 0)
     trash.add([_record(1)])

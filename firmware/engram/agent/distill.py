@@ -9,8 +9,10 @@ from engram import log
 from engram.agent.pause import Pause
 from engram.compat import const, let_go
 from engram.errors import ArgumentError, EngramError, ModelGarbled
+from engram.memory.scope import OWNER
 
 _HOUR = const(3600)
+_MOST_BATCHES = const(8)  # of one distillation: it is a change that people take back as a whole
 _ATTEMPTS = const(3)  # with which a model may give no answer that can be read, before the notes are passed over
 _REFUSALS = const(6)  # of which a report has the reasons
 _MODULES = (  # the code of one batch
@@ -72,21 +74,27 @@ class Distillation:
         self._pause = Pause("distilling")
         self._attempts = 0
         self._run = 0  # the number of the distillation that is under way
+        self._batches = 0
         self._before = 0  # the seq of the last line of its batches
-        self._asked = ""  # the principal who waits for the report
+        self._asked = {}  # reports that people wait for, by principal
         self.report = Report("")
 
     # --- when
 
     def ask(self, principal: str) -> Report:
         """Distil the notes of a principal as soon as can be; the report that tells how it went."""
-        self._pause.end()
-        if not (self._run and self.report.asked == principal):
-            self._end()
-            self.report = Report(principal)
-        self._asked = principal
-        self.report.why = ""
-        return self.report
+        report = self._asked.get(principal)
+        if report is None:
+            is_under_way = self._run and self.report.asked == principal
+            report = self.report if is_under_way else Report(principal)
+        report.why = ""
+        if principal != OWNER.principal and self._is_spent():
+            # The owner's wish goes before the cap, which is the owner's.
+            report.why = "the day's calls or tokens are spent (extract.calls_a_day, extract.tokens_a_day)"
+        else:
+            self._asked[principal] = report
+            self._pause.end()
+        return report
 
     def link_is_up(self) -> None:
         """The model has answered somebody."""
@@ -98,7 +106,6 @@ class Distillation:
         config = self._parts.config
         if not self._pause.is_over or config.get("mode") != "full":
             return False
-        # A person's wish goes before the switch and the day's cap.
         if self._asked:
             return True
         return config.get("distill.on") and not self._is_spent() and bool(self._run or self._is_time())
@@ -120,42 +127,43 @@ class Distillation:
     async def step(self) -> None:
         """Read the next notes of one principal."""
         if not self._run:
-            self._run = self._parts.records.changes
-            if not self._asked:
-                self.report = Report("")
-        # Somebody else may ask while the model answers: what comes of this batch is not theirs to read.
+            self._begin()
         report = self.report
         try:
-            is_over = not await self._step(report, self._run)
+            is_over = self._batches == _MOST_BATCHES or not await self._step(report)
+            if is_over:
+                self._parts.daily.note_over()
             self._pause.end()
             report.why = ""
         except EngramError as error:
             self._pause.fail(error)
-            report.why = str(error)
-            # Whoever asked for it is told why it waits; it goes on by itself.
-            if self.report is report:
-                self._asked = ""
+            # Whoever waits for it is told why it takes longer; it goes on by itself.
+            for waiting in [report] + list(self._asked.values()):
+                waiting.why = str(error)
+            self._asked.clear()
             return
         finally:
             self._parts.learning.save()
             let_go(_MODULES)
         if is_over:
-            self._parts.daily.note_over()
+            self._run = 0
             report.is_over = True
+            self._asked.pop(report.asked, None)
             log.info("distilling", next(report.lines()))
-            if self.report is report:
-                self._end()
 
-    def _end(self) -> None:
-        self._run = self._before = self._attempts = 0
-        self._asked = ""
+    def _begin(self) -> None:
+        self._run = self._parts.records.changes
+        self._before = self._attempts = self._batches = 0
+        self.report = self._asked[min(self._asked)] if self._asked else Report("")
 
-    async def _step(self, report: Report, run: int) -> bool:
+    async def _step(self, report: Report) -> bool:
         """Read one batch; whether there was one."""
         config, daily = self._parts.config, self._parts.daily
         principal = self._next()
         room = config.get("llm.context_tokens") - config.get("distill.reply_tokens")
-        batch = daily.batch(principal, config.get("distill.chars"), room // 2) if principal else None
+        # An answer that was too long, or cut, is shorter for fewer notes.
+        chars = config.get("distill.chars") >> self._attempts
+        batch = daily.batch(principal, chars, room // 2) if principal else None
         if batch is None:
             return False
         self._parts.records.check_room()
@@ -173,7 +181,8 @@ class Distillation:
             log.warning("distilling", problem)
             elements = []
         self._attempts = 0
-        self._keep(batch, distilling, distilling.drafts(elements), report, run)
+        self._batches += 1
+        self._keep(batch, distilling, distilling.drafts(elements), report)
         return True
 
     def _next(self) -> str:
@@ -192,12 +201,12 @@ class Distillation:
         collected = await answer(self._model, self._parts.learning, request, asked, distilling.most_bytes)
         return distilling.elements(collected)
 
-    def _keep(self, batch, distilling, drafts, report: Report, run: int) -> None:
+    def _keep(self, batch, distilling, drafts, report: Report) -> None:
         records = self._parts.records
         refs = []
         if drafts:
             told = [("op", "distilled"), ("scope", distilling.scope), ("lines", len(drafts)), ("marks", batch.marks)]
-            told += [("run", run), ("before", self._before or None), ("at", self._parts.clock.now())]
+            told += [("run", self._run), ("before", self._before or None), ("at", self._parts.clock.now())]
             refs = records.keep(drafts, ([pair for pair in told if pair[1] is not None],))
             self._before = records.changes - 1
         self._parts.daily.note_read(batch)

@@ -48,6 +48,11 @@ class Proposals:
         if draft.same:
             records.used(draft.same)
             return None
+        older = draft.values.get("supersedes")
+        if older and not self._is_trusted and _is_protected(records.get(older, asker)):
+            # Both stand: a person may say which holds.
+            for name in ("supersedes", "pinned"):
+                draft.values.pop(name, None)
         for ref in draft.similar:
             record = records.get(ref, asker)
             if record.get("source") == "auto_rule" and set(turns).intersection(record.get("turns", ())):
@@ -67,9 +72,9 @@ class Proposals:
         """Whether a record may be changed on a model's word; if not, what it proposes stands beside it."""
         comparison = comparing.load()
         verdict = comparison.compare(record["content"], content)
-        if verdict == comparison.CHANGED:
+        if verdict == comparison.CHANGED and (self._is_trusted or not _is_protected(record)):
             return True
-        if record.get("pinned") or record.get("source", "manual") == "manual":
+        if _is_protected(record):
             return False
         if kind == "supersede" and self._is_trusted:
             return True
@@ -89,6 +94,11 @@ class Proposals:
                     draft.values["supersedes"] = older
                 return True
         return True
+
+
+def _is_protected(record: dict) -> bool:
+    """Whether a person stored a record by hand, or pinned it."""
+    return bool(record.get("pinned")) or record.get("source", "manual") == "manual"
 
 
 def changed_by(draft) -> str:

@@ -12,6 +12,7 @@ from engram.errors import StoreError, StoreFull
 _SHARE = const(50)  # of records.most, or of the records there are, so many-th leave at a time
 _MOST_AT_ONCE = const(64)
 _BYTES_SHARE = const(16)  # of records.bytes: so much before the cap it begins, and so much is made free
+_SLICE_SHARE = const(64)  # of records.bytes: so much more has to be used before what could not be done is tried again
 _MODULES = ("engram.memory.leaving",)
 
 
@@ -25,6 +26,7 @@ class Capacity:
         self._cap = cap
         self._work = None
         self._looked = -1
+        self._ended = (0, -1)  # bytes in use, and releases, when work ended
         self.left = 0
         """Records that left for want of room since the start."""
         self.why = ""
@@ -33,10 +35,9 @@ class Capacity:
     def tick(self) -> bool:
         """Do a little of what is to be done; whether there is more."""
         if self._work is None:
-            changes = self._records.changes
-            if changes == self._looked:
+            if self._records.changes == self._looked:
                 return False
-            self._looked = changes
+            self._looked = self._records.changes
             if not self._is_near_full():
                 return False
             self._work = self._making_room()
@@ -53,6 +54,9 @@ class Capacity:
 
     def _end(self) -> None:
         self._work = None
+        # What the work itself wrote is no reason to begin anew.
+        self._looked = self._records.changes
+        self._ended = self._records.bytes, self._records.releases
         let_go(_MODULES)
 
     def _at_once(self) -> int:
@@ -65,7 +69,9 @@ class Capacity:
         return self._records.count_all() + self._at_once() // 2 > self._most
 
     def _is_heavy(self) -> bool:
-        return self._records.bytes > self._cap - self._cap // _BYTES_SHARE
+        used, releases = self._ended
+        may_help = self._records.releases != releases or self._records.bytes > used + self._cap // _SLICE_SHARE
+        return may_help and self._records.bytes > self._cap - self._cap // _BYTES_SHARE
 
     def _making_room(self):
         """A generator that pauses between slices."""
@@ -75,6 +81,7 @@ class Capacity:
             yield from self._leaving(self._at_once(), lambda: not self._has_many())
 
     def _making_lighter(self):
+        log.info("memory", "earlier versions of memories leave for want of room")
         yield from self._records.compacting(with_history=False)
         wanted = self._cap - 2 * (self._cap // _BYTES_SHARE)
         while self._records.bytes > wanted:
@@ -92,21 +99,22 @@ class Capacity:
         """So many more records can be stored before any leaves for want of room."""
         return 0 if self._is_heavy() else max(0, self._most - self._at_once() // 2 - self._records.count_all())
 
-    def make_room(self, more: int) -> bool:
-        """Let as many records leave, at once, as more are to be stored; whether that was enough."""
+    def make_room(self, more: int, keeping=()) -> bool:
+        """Let as many records leave, at once, as more are to be stored, but none of the numbers in `keeping`; whether that was
+        enough."""
         # Work in the background goes on later: a compaction that is dropped half-way would never end.
         over = self._records.count_all() + more - self._most
         if over > 0:
-            for _ in self._leaving(max(over, self._at_once()), _never):
+            for _ in self._leaving(max(over, self._at_once()), _never, keeping):
                 pass
             let_go(_MODULES)
         return self._records.count_all() + more <= self._most
 
-    def _leaving(self, count: int, is_enough):
+    def _leaving(self, count: int, is_enough, keeping=()):
         """Let the least important records go, at most so many; a generator that pauses, and gives how many left."""
         from engram.memory.leaving import leaving
 
-        left = yield from leaving(self._records, self._trash, count, is_enough)
+        left = yield from leaving(self._records, self._trash, count, is_enough, keeping)
         self.left += left
         if left:
             log.info("memory", "%d of the least important memories left to the trash, for want of room" % left)

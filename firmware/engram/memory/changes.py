@@ -7,7 +7,8 @@ undoes.
 
 from engram.compat import const
 from engram.errors import NotFound
-from engram.memory import scope
+from engram.memory import ids, scope
+from engram.store.entry import LIVE
 
 _FARTHEST = const(200)  # lines that undo looks back over: bounds its reads
 _PIECE = const(2000)  # characters of an old text in one line, which wire.MAX_LINE bounds, however they are escaped
@@ -90,22 +91,30 @@ class Changes:
 
     def _undo_distillation(self, line: dict, asker) -> str:
         """Take back what all batches of a distillation did that are the asker's, each with one flush, the last one first."""
-        count = 0
+        count = stays = 0
+        reached = set()  # lines that hold again since what came after them in the same distillation was taken back
         run = line["run"]
         while line is not None and line.get("op") == "distilled" and line["run"] == run:
             if not scope.may_see(asker, line.get("scope", "")):
                 line = self._store.line(line.get("before", 0))
                 continue
             lines = [self._store.line(seq) for seq in range(line["seq"] - line["lines"], line["seq"])]
-            taken_back = [self._reversed(each)[0] for each in lines if each is not None]
+            # Whoever has changed one since has read it, and wants it so.
+            latest = [each for each in lines if each is not None and (each["seq"] in reached or self._is_latest(each))]
+            stays += len(lines) - len(latest)
+            reached.update(each["was"] for each in latest if "was" in each)
+            taken_back = [self._reversed(each)[0] for each in latest]
             mark = [("op", "distilled"), ("run", run), ("at", self._clock.now()), ("undoes", line["seq"])]
             self._store.append(*taken_back, mark)
             count += len(taken_back)
             line = self._store.line(line.get("before", 0))
-        return (
-            "the last distillation was taken back: %d memories are as they were before; its notes are not read again."
-            % count
-        )
+        told = "the last distillation was taken back: %d memories are as before; its notes are not read again." % count
+        return told + (" %d were changed since, or have gone, and stay so." % stays if stays else "")
+
+    def _is_latest(self, line: dict) -> bool:
+        """Whether a line is what holds of its record."""
+        state, latest = self._store.fate(_number(line["id"]))
+        return state == LIVE and latest["seq"] == line["seq"]
 
     def _reversed(self, line: dict) -> tuple:
         """The line that takes back what a line did to a record, and a sentence on it."""
@@ -160,3 +169,7 @@ def _is_seen(version, asker) -> bool:
 def _whose(line: dict) -> str:
     """The principal whose text a line tells of."""
     return line.get("who", scope.OWNER.principal)
+
+
+def _number(ref: str) -> int:
+    return ids.number("id", ref, "m")

@@ -4,7 +4,8 @@ A day's facts stand among the records; its file has the notes, a line each. Here
 
     memory/daily.json    {"at": moment of the last distillation, "guess": whether the clock was not set then,
                           "read": {"2026-01-31~ann.md": [bytes, crc32 of these bytes], ...},
-                          "seq": the seq of the newest line of the log of records that told such marks}
+                          "seq": the seq of the newest line of the log of records that told such marks,
+                          "tidied": the day, since 1970, on which notes were looked at whose time is over}
 
 A file of which other bytes stand there than were read, since somebody has edited it, is read anew: what is known by then is
 recognised. What notes gave is in the log of records with the same marks, in one flush, so a cut in between does not have them
@@ -17,16 +18,16 @@ from collections import namedtuple
 
 from engram import files, log, text, wire
 from engram.clock import day_number
-from engram.compat import const
+from engram.compat import const, let_go
 from engram.errors import StoreError
 from engram.memory import own_files
 from engram.memory.markdown import is_note
 
 _FILE = "/daily.json"
-_LARGEST = const(32768)  # bytes of that file
-_MOST_MARKS = const(500)  # files in it: of more, the oldest days count as read
+_LARGEST = const(65536)  # bytes of that file
+_MOST_FILES = const(300)  # of which that is kept: of more, the oldest count as read
 _BUFFER = const(512)
-_BLOCK = const(4096)  # of the flash: a file takes whole ones
+_LEAP_DAYS = const(3)  # between two tidyings: after more, the first one only takes note of the day
 _ENTRY_CHARS = const(1000)  # of one note in a prompt
 
 Batch = namedtuple("Batch", ("principal", "entries", "marks"))
@@ -48,6 +49,8 @@ class Daily:
         self._counted = None  # the notes' version when they were counted
         self._waiting = {}
         self._tidied = ""
+        self._last = None  # (moment of the last distillation, whether the clock was not set then), once that was read
+        self._is_checked = False  # whether all files were compared with what was read of them, since the start
 
     # --- what waits
 
@@ -62,6 +65,7 @@ class Daily:
                 if count:
                     counts[principal] = counts.get(principal, 0) + count
             self._waiting, self._counted = counts, version
+            self._is_checked = True
         return self._waiting
 
     def batch(self, principal: str, most_chars: int, most_tokens: int):
@@ -85,7 +89,10 @@ class Daily:
         return Batch(principal, entries, marks) if entries else None
 
     def _day_files(self) -> list:
-        """(day, file, principal) of the days' notes, oldest first."""
+        """(day, file, principal) of the days' notes that are looked at, oldest first."""
+        return self._all_files()[-_MOST_FILES:]
+
+    def _all_files(self) -> list:
         found = []
         for file in os.listdir(self._folder):
             name, principal = own_files.told_by(file)
@@ -96,8 +103,9 @@ class Daily:
 
     def _unread(self, file: str, mark):
         """Yield (end, crc32 of all up to there, text) of each note of a file behind a mark."""
-        size = files.size(self._folder + "/" + file)
-        if mark and size == mark[0]:
+        # Lines that were added make a file longer; what was rewritten is compared with what was read.
+        may_be_other = not self._is_checked or file in self._notes.rewritten
+        if mark and not may_be_other and files.size(self._folder + "/" + file) == mark[0]:
             return
         start, crc = mark if mark and self._crc(file, mark[0]) == mark[1] else (0, 0)
         with open(self._folder + "/" + file, "rb") as opened:
@@ -148,8 +156,6 @@ class Daily:
     def _write(self, told: dict) -> None:
         there = {file for _, file, _ in self._day_files()}
         read = {file: mark for file, mark in told["read"].items() if file in there}
-        for file in sorted(read)[: max(0, len(read) - _MOST_MARKS)]:
-            del read[file]
         told["read"] = read
         files.write(self._folder + _FILE, text.dumps(told))
 
@@ -164,7 +170,10 @@ class Daily:
     def note_over(self) -> None:
         """A distillation is over."""
         told = self._read()
-        told["at"], told["guess"] = self._clock.now(), not self._clock.known
+        self._write_last(told)
+
+    def _write_last(self, told: dict) -> None:
+        self._last = told["at"], told["guess"] = self._clock.now(), not self._clock.known
         self._write(told)
 
     def since(self) -> int:
@@ -172,43 +181,42 @@ class Daily:
 
         A clock that was set meanwhile, or set back, begins the time anew: nothing is due because of it.
         """
-        told = self._read()
+        if self._last is None:
+            told = self._read()
+            self._last = told["at"], told["guess"]
         now = self._clock.now()
-        if not told["at"] or told["at"] > now or (told["guess"] and self._clock.known):
-            told["at"], told["guess"] = now, not self._clock.known
-            self._write(told)
-        return now - told["at"]
+        at, is_guess = self._last
+        if not at or at > now or (is_guess and self._clock.known):
+            self._write_last(self._read())
+            return 0
+        return now - at
 
     # --- leaving
 
     def tidy(self, waits_for_reading: bool) -> None:
         """Once a day: let notes go whose time is over, but for those that wait to be distilled, if they do.
 
-        If all notes together have too many bytes, the oldest go, read or not.
+        If all notes together take too much of the flash, the oldest go, those that were read first.
         """
         today = self._clock.day(self._clock.now())
         if today == self._tidied or not self._clock.known:
             return
         self._tidied = today
-        last = day_number(today) - self._days
-        read = self._read()["read"]
-        total = 0
-        for day, file, _ in reversed(self._day_files()):
-            size = (files.size(self._folder + "/" + file) + _BLOCK - 1) // _BLOCK * _BLOCK
-            total += size
-            is_over = day_number(day) < last
-            if is_over and waits_for_reading:
-                is_over = not any(True for _ in self._unread(file, read.get(file)))
-            if is_over or (total > self._most_bytes and day != today):
-                total -= size
-                files.remove(self._folder + "/" + file)
-                self._counted = None
-                if is_over:
-                    log.info("daily", "the note %s left: its days are over (notes.days)" % file)
-                else:
-                    log.warning(
-                        "daily", "the note %s left: all notes together have too many bytes (notes.bytes)" % file
-                    )
+        told = self._read()
+        last, told["tidied"] = told.get("tidied", 0), day_number(today)
+        self._write(told)
+        # After a leap of the clock nothing goes: it may have been a wrong one.
+        if 0 < told["tidied"] - last <= _LEAP_DAYS:
+            from engram.memory import tidying  # once a day
+
+            bounds = (self._days, self._most_bytes)
+            if tidying.tidy(self._folder, self._all_files(), today, bounds, self.is_waiting, waits_for_reading):
+                self._notes.version += 1
+            let_go(("engram.memory.tidying",))
+
+    def is_waiting(self, file: str) -> bool:
+        """Whether a file has notes that were not read."""
+        return any(True for _ in self._unread(file, self._read()["read"].get(file)))
 
 
 def _is_known(told) -> bool:

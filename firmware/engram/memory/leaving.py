@@ -8,13 +8,14 @@ _SLICE = const(8)  # that leave with one flush
 _EXPIRED = const(-1)  # goes before all that has any importance
 
 
-def leaving(records, trash, count: int, is_enough):
+def leaving(records, trash, count: int, is_enough, keeping=()):
     """Let at most `count` records go: a generator that pauses between slices, and gives how many went.
 
     Those whose time is over go first, then the least important, of these the one that was touched longest ago. What is pinned
-    stays. `is_enough()` tells, before some leave, whether there is room meanwhile.
+    stays. `is_enough()` tells, before some leave, whether there is room meanwhile; the numbers in
+    `keeping` stay too.
     """
-    weakest = yield from _weakest(records, count)
+    weakest = yield from _weakest(records, count, keeping)
     left = 0
     while weakest and not is_enough():
         left += records.leave([number for _, _, number in weakest[:_SLICE]], trash)
@@ -23,12 +24,12 @@ def leaving(records, trash, count: int, is_enough):
     return left
 
 
-def _weakest(records, count: int):
+def _weakest(records, count: int, keeping):
     """[(importance in hundredths, moment when it was touched last, number)], the first to go first."""
     found = []
     chunk = []
     for record in records.all_live():
-        if not record.get("pinned"):
+        if not record.get("pinned") and int(record["id"][1:]) not in keeping:
             chunk.append((given(record), records.is_expired(record)))
         if len(chunk) == _CHUNK:
             found = _lowest(records, found, chunk, count)

@@ -30,6 +30,8 @@ class Notes:
         self.limit = limit
         self.version = 0
         """Counts the changes of the files since the start."""
+        self.rewritten = set()
+        """The files on flash that were changed since the start other than by lines at their end."""
         files.make_folder(folder)
 
     def of(self, asker):
@@ -38,15 +40,20 @@ class Notes:
             raise ArgumentError("file", "notes are private and stay out of group rooms.")
         return Notebook(self, asker.principal)
 
-    def put(self, path: str, content: str) -> None:
-        """Give a file a new text."""
+    def put(self, path: str, content: str, is_appended: bool = False) -> None:
+        """Give a file a new text; tell if that only adds lines at its end."""
         files.write(path, content)
-        self.version += 1
+        self._changed(path, is_appended)
 
     def drop(self, path: str) -> None:
         """Let a file go."""
         files.remove(path)
+        self._changed(path, False)
+
+    def _changed(self, path: str, is_appended: bool) -> None:
         self.version += 1
+        if not is_appended:
+            self.rewritten.add(path[len(self.folder) + 1 :])
 
     def named(self, principal: str):
         """The notes of a principal, for what is done in the background."""
@@ -110,7 +117,7 @@ class Notebook:
         edit.check("text", new, self._notes.limit, name)
         self._notes.people.admit(self._principal)
         self._notes.changes.note_append("note", name, len(old), self._principal)
-        self._notes.put(self._path(name), new)
+        self._notes.put(self._path(name), new, is_appended=True)
 
     def clear(self, day: str = "") -> str:
         """Empty a day's note, today's if no day such as "2026-01-31" is given, and give what stood in it."""

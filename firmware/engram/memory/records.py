@@ -64,6 +64,8 @@ class Records:
         self.uses = uses
         """Keeps how often each record was of use; None where that is not kept."""
         self._makes_room = None
+        self.releases = 0
+        """Counts what may let others leave: what was forgotten or is pinned no more, since the start."""
         self.importance = importance or Importance(uses, clock)
         """Tells how important a record is now."""
 
@@ -100,13 +102,16 @@ class Records:
         same, changed, similar = self._nearest(values)
         if changed and "supersedes" not in values:
             values["supersedes"] = changed
+        if "supersedes" in values:
+            self._inherit(values)
         values["created"] = self._clock.now()
         return Draft("", values, similar, "" if "supersedes" in more else same, 0)
 
     def update(self, ref: str, changes: dict, asker=scope.OWNER) -> dict:
         """Write a next version of a record with some fields changed, None clears one; the version as a dict."""
         draft = self.draft_update(ref, changes, asker)
-        self.keep((draft,))
+        # To unpin is how room is made: it needs none.
+        self.keep((draft,), urgent=changes == {"pinned": False})
         return self._store.get(int(draft.id[1:]))
 
     def draft_update(self, ref: str, changes: dict, asker=scope.OWNER) -> Draft:
@@ -126,17 +131,21 @@ class Records:
             kept["scope"] = scope.of_changed(record, kept["tags"], asker)
         record.update(kept)
         record["updated"] = self._clock.now()
+        self.releases += changes.get("pinned") is False
         return Draft("m%d" % number, record, [], "", record["seq"])
 
-    def keep(self, drafts, closing=()) -> list:
-        """Write drafts, and lines that tell of them, with one flush: all or none; the records' ids."""
-        self.check_room(sum(1 for draft in drafts if not (draft.id or "supersedes" in draft.values)))
+    def keep(self, drafts, closing=(), urgent: bool = False) -> list:
+        """Write drafts, and lines that tell of them, with one flush: all or none; the records' ids. Urgent ones need no room
+        but for the line.
+        """
+        if not urgent:
+            self.check_room(sum(1 for draft in drafts if not (draft.id or "supersedes" in draft.values)))
         refs = []
         lines = []
         for draft in drafts:
             refs.append(draft.id or "m%d" % (self._store.next_seq + len(lines)))
             lines.append(self._line(refs[-1], draft))
-        self._store.append(*lines, *closing)
+        self._store.append(*lines, *closing, urgent=urgent)
         return refs
 
     def used(self, ref: str) -> None:
@@ -158,6 +167,7 @@ class Records:
         if redacts:
             line.append(("redacts", redacts))
         self._store.append(line, urgent=True)
+        self.releases += 1
         return record
 
     def leave(self, numbers, trash) -> int:
@@ -400,6 +410,14 @@ class Records:
         from engram.memory.nearest import twin
 
         return twin(self, record, asker)
+
+    def _inherit(self, values: dict) -> None:
+        """What takes the place of another is pinned as that was, and not less important, unless it says so itself."""
+        older = self._store.get(int(values["supersedes"][1:])) or {}
+        if older.get("pinned"):
+            values.setdefault("pinned", True)
+        if older.get("importance", fields.IMPORTANCE) > fields.IMPORTANCE:
+            values.setdefault("importance", older["importance"])
 
     def _check_superseded(self, values: dict, asker, is_trusted: bool) -> None:
         """A record takes the place of one that the same people see: else it would vanish for some of them."""

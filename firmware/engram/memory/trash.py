@@ -26,9 +26,20 @@ class Trash:
         """Keep lines, each a list of (key, value) pairs; they are on flash when this returns. StoreFull, StoreError."""
         if not self._limit:
             return
-        lines = [wire.encode(pairs) for pairs in records]
-        if max(0, files.size(self._path)) + sum(len(line) for line in lines) > self._limit // 2:
-            self._turn_over()
+        part = []
+        size = max(0, files.size(self._path))
+        for line in (wire.encode(pairs) for pairs in records):
+            if size + len(line) > self._limit // 2:
+                self._append(part)
+                self._turn_over()
+                part, size = [], 0
+            part.append(line)
+            size += len(line)
+        self._append(part)
+
+    def _append(self, lines: list) -> None:
+        if not lines:
+            return
         try:
             with open(self._path, "ab") as file:
                 # An unfinished line, as a file system other than littlefs may leave, ends here.
