@@ -158,6 +158,28 @@ def test_requests_sent_ahead_are_answered_in_their_order(plugged: Callable[..., 
         assert [told(line)[-1]["id"] for _ in range(9)] == list(range(9))
 
 
+def test_people_for_whom_a_program_speaks_have_memories_of_their_own(plugged: Callable[..., Port]):
+    def answer(request: dict) -> str:
+        line.write(json.dumps(request).encode() + b"\n")
+        answers = told(line)
+        return "\n".join(texts(answers, "text") + texts(answers, "line") + texts(answers, "error"))
+
+    with raw(plugged()) as line:
+        line.read_until(b"lists the commands.")
+        line.write(b"/json on\n")
+        line.read_until(b'"crc"')
+        line.readline()
+        ann, club = {"who": "ann"}, {"who": "ann", "room": "club", "group": True}
+        assert "Remembered as" in answer({"say": "remember that my bike is green", **ann})
+        assert "Remembered as" in answer({"say": "remember that the club meets at eight", **club})
+        assert "bike is green" in answer({"say": "what do you know about my bike?", **ann})
+        for who in ({}, {"who": "bob"}, club):
+            found = answer({"command": "/memory list", **who})
+            assert "club meets" in found and "bike" not in found
+        assert "only the owner" in answer({"command": "/compact", **ann})
+        assert "who: cannot be owner" in answer({"id": 1, "say": "hello", "who": "owner"})
+
+
 def test_every_line_ends_with_its_crc(plugged: Callable[..., Port]):
     with raw(plugged()) as line:
         line.read_until(b"lists the commands.")

@@ -2,14 +2,15 @@
 
 Each thing that is kept has a word that an intruder knows and types, and a secret that nobody ever types: wherever the secret
 comes out, something was shown that should not be. A new tool or command is tried once it stands in TOOLS or COMMANDS below,
-with what an intruder would give it: <word>, <tag>, <record>, <origin>, <turn>, <session>, <intent> and <file> stand for each
-of those in turn.
+with what an intruder would give it: <word>, <tag>, <record>, <origin>, <turn>, <session>, <intent>, <file> and <code> stand
+for each of those in turn.
 """
 
 import asyncio
 import json
 import random
 import sys
+from binascii import crc32
 
 from board import DAY, Board, Script
 from engram import text
@@ -52,10 +53,10 @@ TOOLS = {
         {"id": "<record>", "tags": ["ws:garden"]},
     ),
     "memory_forget": (
+        {"confirm": "<code>", "turns": True},
         {"id": "<record>", "turns": True},
         {"query": "<word>"},
-        {"confirm": "yes-1"},
-        {"confirm": "yes-2", "turns": True},
+        {"confirm": "yes-2"},
     ),
     "note_add": ({"text": "I met <word>"},),
     "memory_intent": (
@@ -88,7 +89,7 @@ COMMANDS = {
     "forget": ("<record>", "<turn>", "<word>"),
     "pin": ("<record>",),
     "unpin": ("<record>",),
-    "undo": ("",),
+    "undo": ("",) * 20,
     "session": ("", "list", "switch <session>", "delete <session>", "new", "new <word>"),
     "profile": ("", "<file>", "<file> add gone", "<file> write gone", "<file> replace <word> => gone"),
     "intents": ("", "list", "remove <intent>"),
@@ -166,7 +167,19 @@ class House:
         board.records.store("Bob plays chess", ["game"], BOB)
         board.journal.add(BOB, "user", "bob", "I am Bob")
         board.notes.of(BOB).note("Bob went out")
+        self.code = self.asked_for()
+        _let_go()
         self.before = {told: self.seen(told) for told in self.ids}
+
+    def asked_for(self):
+        """The code with which Ann may forget what she was asked about."""
+        self.board.tools.begin_turn()
+        for word in self.words:
+            asked = Call("c", "memory_forget", json.dumps({"query": word}))
+            answer = json.loads(self.board.tools.run(asked, ANN, "t1").result)
+            if answer["candidates"]:
+                return answer["confirm"]
+        raise AssertionError("Ann finds nothing of hers")
 
     def thing(self, told):
         """A text with a word and a secret, of something with that scope."""
@@ -227,21 +240,27 @@ class House:
     # --- what is there
 
     def seen(self, told):
-        """All that has a scope, and the text files of its principal: what an intruder must not change."""
+        """What an intruder must not change, each thing as its crc32: the texts would fill a small heap."""
+        return [crc32(str(thing).encode()) for thing in self.all_of(told)]
+
+    def all_of(self, told):
+        """Yield all that has a scope, and the text files of its principal."""
         board = self.board
-        found = [_of(record) for record in board.records.all_live() if record.get("scope", "all") == told]
-        found += [_of(turn) for turn in board.journal.later(0) if turn.get("scope", "all") == told]
+        for lines in (board.records.all_live(), board.journal.later(0), board.trash.records()):
+            for line in lines:
+                if line.get("scope", "all") == told:
+                    yield _of(line)
         kind, _, principal = told.partition(":")
         if kind == "user":
             asker = Asker(principal, "chat#1" if principal == "ann" else "console", False, "")
-            found += [str(session) for session in board.journal.sessions(asker)]
-            found.append(board.journal.current(asker))
+            yield from board.journal.sessions(asker)
+            yield board.journal.current(asker)
             notes = board.notes.named(principal)
-            found += [name + ": " + notes.text(name) for name in notes.names()]
-            found.append(board.profile.named(principal).text("user.md"))
-            found += [_of(fields) for fields in board.intents.of(asker)]
-            found += [_of(line) for line in board.trash.records() if line.get("scope") == told]
-        return found
+            for name in notes.names():
+                yield name, notes.text(name)
+            yield board.profile.named(principal).text("user.md")
+            for fields in board.intents.of(asker):
+                yield _of(fields)
 
     def values(self, kind):
         """What a placeholder stands for."""
@@ -252,6 +271,8 @@ class House:
         if kind == "<file>":
             names = ["user.md", "MEMORY.md", self.board.clock.day(self.board.now) + ".md"]
             return names + [trick % name[:-3] for name in names for trick in _TRICKS[: 7 if names[0] == name else 3]]
+        if kind == "<code>":
+            return [self.code]
         if kind == "<origin>":
             return [origins.of_epoch(self.board.records.entries.epoch) + ":" + ref for ref in self.values("<record>")]
         return [ref for told in sorted(self.ids) for ref in self.ids[told] if ref[0] == kind[1].replace("r", "m")]
@@ -265,7 +286,7 @@ class House:
 
     def forms(self, template):
         """Yield a template with each of the values that its placeholders stand for, all of one kind at a time."""
-        for kind in ("<word>", "<tag>", "<record>", "<origin>", "<turn>", "<session>", "<intent>", "<file>"):
+        for kind in ("<word>", "<tag>", "<record>", "<origin>", "<turn>", "<session>", "<intent>", "<file>", "<code>"):
             if kind in template:
                 for value in self._some(self.values(kind)):
                     yield from self.forms(template.replace(kind, value.replace("\0", "\\u0000")))
@@ -280,8 +301,7 @@ class Intruder:
         self.house = house
         self.board = house.board
         self.asker = asker
-        may_see = [told for told in house.ids if scope.may_see(asker, told)]
-        self.hidden = [told for told in house.ids if told not in may_see]
+        self.hidden = [told for told in house.ids if not _may_see(asker, told)]
         self.secrets = [secret for told in self.hidden for secret in house.secrets[told]]
         self.ids = {ref for told in self.hidden for ref in house.ids[told]}
         self.tried = 0
@@ -296,12 +316,13 @@ class Intruder:
 
     def check_unharmed(self):
         """Fail if something of others has changed."""
+        _let_go()
         for told in self.hidden:
             now = self.house.seen(told)
             gone = [thing for thing in self.house.before[told] if thing not in now]
-            assert not gone, "%s changed what is of %s: %s" % (self.asker, told, gone)
+            assert not gone, "%s changed what is of %s: %s" % (self.asker, told, list(self.house.all_of(told)))
             # The owner may bring in what is somebody else's, and nobody else.
-            assert len(now) == len(self.house.before[told]) or self.asker is OWNER, now
+            assert len(now) == len(self.house.before[told]) or self.asker is OWNER, "%s added to it" % (self.asker,)
 
     def call(self, name, arguments):
         """Call a tool."""
@@ -350,6 +371,7 @@ class Intruder:
         for form in SAID:
             for said in self.house.forms(form):
                 self.check("offline", said, offline.answer(self.asker, said, self.turn()))
+            _let_go()
 
     def try_turns(self):
         """Say everything to the agent, and look at what it tells and at what the model is shown."""
@@ -407,6 +429,11 @@ def every(attempt):
         intruder = None  # its board: two do not fit into a small heap
         _let_go()
     return tried
+
+
+def _may_see(asker, told):
+    """Whether something with a scope is an asker's to see, as docs/security.md has it."""
+    return not asker.group and told in ("user:" + asker.principal, "ws:" + asker.workspace)
 
 
 def _let_go():

@@ -4,7 +4,7 @@ import os
 import random
 
 from board import ANN, ROOM, Board, has_large_heap
-from engram.errors import ArgumentError, StoreFull
+from engram.errors import ArgumentError, NotFound, StoreFull
 from engram.memory import askers, own_files, scope
 from engram.memory.scope import OWNER, Asker
 from support import raises
@@ -230,10 +230,19 @@ def test_the_private_versions_of_what_went_to_a_workspace_stay_private():
     inside = Asker("bob", "x", False, "garden")
     assert [version["content"] for version in board.records.history(ref, inside)] == ["the key is under the pot"]
     assert len(list(board.records.history(ref, GARDEN))) == 2
-    with raises(Exception) as caught:
+    with raises(NotFound) as caught:
         board.changes.undo(inside)
     assert "to undo" in str(caught.error)
     assert "secret" in board.changes.undo(GARDEN)
+
+
+def test_outside_of_a_workspace_undo_does_not_reach_what_went_there():
+    board = Board()
+    ref = board.records.store("the key is under the pot", ["key"], GARDEN).id
+    board.records.update(ref, {"tags": ["ws:garden"]}, GARDEN)
+    with raises(NotFound):
+        board.changes.undo(ANN)
+    assert board.records.is_seen(ref, GARDEN)
 
 
 def test_a_memory_takes_the_place_only_of_one_that_the_same_people_see():
@@ -272,7 +281,7 @@ def test_nobody_goes_on_privately_in_the_session_of_a_group():
     board = Board()
     board.journal.add(ROOM, "user", "ann", "hello all")
     shared = board.journal.current(ROOM)
-    with raises(Exception) as caught:
+    with raises(NotFound) as caught:
         board.journal.switch(ANN, shared)
     assert "there is no session " + shared in str(caught.error)
     seq = board.journal.add(Asker("ann", ROOM.room, False, ""), "user", "ann", "only for you")

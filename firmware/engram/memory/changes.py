@@ -68,9 +68,10 @@ class Changes:
             return not asker.group and _whose(line) == asker.principal
         if line.get("op") == "forget":
             return _is_seen(self._store.line(line["was"]) if "was" in line else None, asker)
-        if not _is_seen(line, asker):
+        # What it has become since, and what would come back, count too: a private record may have gone to a workspace.
+        latest = self._store.get(int(line["id"][1:])) if "id" in line else None
+        if not _is_seen(line, asker) or (latest is not None and not _is_seen(latest, asker)):
             return False
-        # What would come back counts too: a private record may have gone to a workspace in between.
         older = None
         if line.get("was"):
             older = self._store.line(line["was"])

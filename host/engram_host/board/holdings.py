@@ -15,7 +15,9 @@ def held(sizes: Mapping[str, int], content: Callable[[str], bytes]) -> list[str]
     found = [what for log, what in _LOGS.items() if _has_lines(log, sizes, content)]
     if any(path.startswith("memory/") and path.endswith(".md") for path in sizes):
         found.append("notes")
-    if any(content(path) != template for path, template in _templates().items() if path in sizes):
+    templates = _templates()
+    profile = [path for path in sizes if path.startswith("profile/") and path.endswith(".md")]
+    if any(path not in templates or content(path) != templates[path] for path in profile):
         found.append("a profile that was written to")
     if "secrets.json" in sizes:
         found.append("networks or keys")
