@@ -1,10 +1,8 @@
 """A script played once on a traced flash, every power cut that could have struck it, and what must be there after each."""
 
-import contextlib
-import os
+import fcntl
 import pickle
 import random
-import tempfile
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
@@ -133,15 +131,15 @@ def tell_story(folder: Path, operations: list[Operation], base: bytes, start: Bo
 
 
 def shared_story(folder: Path, operations: list[Operation], base: bytes) -> Story:
-    """A story that is told once for all processes: the first one that has it puts it into the folder."""
+    """A story that is told once for all processes: the first one tells it into the folder, and the others wait."""
+    folder.mkdir(exist_ok=True)
     kept = folder / "story.pickle"
-    if not kept.exists():
-        with tempfile.TemporaryDirectory(dir=folder.parent) as own:
-            draft = Path(own) / "story.pickle"
-            draft.write_bytes(pickle.dumps(tell_story(Path(own), operations, base)))
-            folder.mkdir(exist_ok=True)
-            with contextlib.suppress(FileExistsError):
-                os.link(draft, kept)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not kept.exists():
+            draft = folder / "draft.pickle"
+            draft.write_bytes(pickle.dumps(tell_story(folder, operations, base)))
+            draft.rename(kept)
     return pickle.loads(kept.read_bytes())
 
 
