@@ -1,6 +1,10 @@
-"""Runs on the board: prints what somebody's export holds; for the owner also the trash, and what was said, from the journal.
+"""Runs on the board: prints what somebody's export and intents hold; for the owner also what is on the board of everybody.
 
-export_board.py FLASH WHO
+    export_board.py FLASH FORM DAYS WHO
+
+live REF TEXT     a live memory              trash REF TEXT    one that left for want of room, oldest first
+note FILE TEXT    a line of a day's note     turn SEQ TEXT     what was said, from the journal
+oldest SEQ        of the journal
 """
 
 import sys
@@ -12,15 +16,26 @@ from engram.clock import Clock
 from engram.memory.scope import OWNER, Asker
 
 flash.mount(sys.argv[1], life.FLASH_BYTES, "/flash")
-app = App("/flash", life.SETTINGS, clock=Clock(0, lambda: life.START + life.DAYS * life.DAY))
-who = sys.argv[2]
-asker = OWNER if who == "owner" else Asker("ann" if who == "group" else who, "x", who == "group", "")
-for line in app._parts.commands.run(asker, "/export"):
+clock = Clock(0, lambda: life.moment(int(sys.argv[3]), 0))
+app = App("/flash", life.FORMS[sys.argv[2]].settings, clock=clock)
+parts = app._parts
+who = sys.argv[4]
+asker = OWNER if who == "owner" else Asker("ann" if who == "group" else who, "chat#all", who == "group", "")
+for line in parts.commands.run(asker, "/export"):
     if isinstance(line, str):
         print(line)
+for number in parts.intents.numbers(asker):
+    print("intent i%d" % number)
 if who == "owner":
-    for record in app._parts.trash.records():
+    for record in parts.records.all_live():
+        print("live", record["id"], record["content"])
+    for record in parts.trash.records():
         print("trash", record["id"], record["content"])
-    for turn in app._parts.journal.later(0):
+    for _, file, _ in parts.daily._day_files():
+        with open("/flash/memory/" + file) as opened:
+            for line in opened:
+                print("note", file, line.strip())
+    for turn in parts.journal.later(0):
         if turn["role"] == "user":
-            print("turn", turn["text"])
+            print("turn", turn["seq"], turn["text"])
+    print("oldest", parts.journal.oldest)

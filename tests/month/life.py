@@ -6,21 +6,51 @@ START = 1790000000 - 1790000000 % 86400
 DAY = 86400
 BEGIN = 8 * 3600
 BETWEEN = 20 * 60
-TURNS = 40
 DAYS = 30
 FLASH_BYTES = 1 << 20
+UNSET = 1000
+"""What the machine's clock reads until somebody sets it."""
 
-SETTINGS = {
+_UNSET_TURNS = 4  # at the beginning of every fourth day
+_SET_BACK = (8, 12)  # turns of every twelfth day
+_SET_BACK_SECONDS = 2 * DAY
+
+_BOTH = {
     "llm.context_tokens": 8192,
-    "records.most": 150,
     "records.bytes": 131072,
-    "records.trash_bytes": 16384,
     "journal.bytes": 131072,
-    "notes.days": 10,
-    "notes.bytes": 16384,
+    "notes.bytes": 262144,
     "extract.pause_seconds": 0,
-    "log.level": "error",
+    "log.level": "warning",
 }
+
+MONTH = dict(_BOTH)
+"""Caps that a month reaches; the trash is so large that nothing leaves it."""
+MONTH.update(
+    {
+        "records.most": 150,
+        "records.trash_bytes": 262144,
+        "notes.days": 10,
+        "intents.days": 12,
+    }
+)
+
+SHORT = dict(_BOTH)
+"""Caps that two days reach."""
+SHORT.update(
+    {
+        "records.most": 10,
+        "records.trash_bytes": 2048,
+        "notes.days": 1,
+        "distill.notes": 3,
+        "intents.most": 3,
+    }
+)
+
+Form = namedtuple("Form", ("turns", "things", "settings"))
+"""How many turns a day has, how many things they are about, and the settings of the board."""
+
+FORMS = {"month": Form(40, 30, MONTH), "short": Form(20, 3, SHORT)}
 
 MARKS = {"owner": "owlmark", "ann": "antmark", "bob": "beemark", "group": "allmark"}
 """A word in all that each of them says: where another one's stands, something came out."""
@@ -67,13 +97,26 @@ class Numbers:
         return choices[self.below(len(choices))]
 
 
-def said(day, turn):
+def moment(day, turn):
+    """When a turn is, in Unix seconds."""
+    return START + day * DAY + BEGIN + turn * BETWEEN
+
+
+def reading(day, turn):
+    """What the machine's clock reads then: on some mornings nobody has set it yet, and on some days it is set back for a while."""
+    if day % 4 == 1 and turn < _UNSET_TURNS:
+        return UNSET
+    is_back = day % 12 == 1 and _SET_BACK[0] <= turn < _SET_BACK[1]
+    return moment(day, turn) - (_SET_BACK_SECONDS if is_back else 0)
+
+
+def said(form, day, turn):
     """What is said in a turn: a fact, a change of one, something of the day, a question, small talk, a command."""
     numbers = Numbers(day, turn)
     who = _WHO[turn % len(_WHO)]
     kind = numbers.below(20)
     mark = MARKS[who]
-    thing, place, person = numbers.pick(_THINGS), numbers.pick(_PLACES), numbers.pick(_PEOPLE)
+    thing, place, person = _THINGS[numbers.below(FORMS[form].things)], numbers.pick(_PLACES), numbers.pick(_PEOPLE)
     number = numbers.below(90) + 10
     if kind < 5:
         text = "The %s %s of %s is in the %s, on shelf %d" % (mark, thing, person, place, number)

@@ -1,10 +1,11 @@
 """Runs on the board: some turns of a simulated month, between one start and the next restart or power cut.
 
-    month_board.py FLASH DAY FIRST LAST CUT
+    month_board.py FLASH FORM DAY FIRST LAST CUT HEARD
 
 Turns FIRST to LAST of a day are played (see life.py); with the last one of the day the board does what it does at night. CUT
-is the number of the change of the flash at which the power fails, 0 for none. Each turn prints a line "> {...}" once it is
-acknowledged, and the end of the day one with its report.
+is the number of the change of the flash at which the power fails, 0 for none; HEARD the line of the log of records that was
+told last. Lines "> {...}" tell of each turn once it is acknowledged, of what was kept (see witness.py), of what it has cost,
+before the power fails too, and of the day when it ends.
 """
 
 import asyncio
@@ -15,6 +16,7 @@ import sys
 
 import vfs  # type: ignore
 
+import engram.clock
 import faulty_flash
 import flash
 import life
@@ -22,8 +24,10 @@ from engram import files
 from engram.agent.agent import Sink
 from engram.app import App
 from engram.clock import Clock
+from engram.errors import EngramError
 from engram.memory.scope import OWNER, Asker
 from scripted_month import Model
+from witness import Witness
 
 ASKERS = {
     "owner": OWNER,
@@ -31,6 +35,12 @@ ASKERS = {
     "bob": Asker("bob", "chat#bob", False, ""),
     "group": Asker("ann", "chat#all", True, ""),
 }
+_TICKS = 0x3FFFFFFF
+
+
+def tell(what):
+    """Print a line for the one who plays."""
+    print("> " + json.dumps(what))
 
 
 class Ear(Sink):
@@ -43,63 +53,107 @@ class Ear(Sink):
         self.notices.append(line)
 
 
+class Device(faulty_flash.FaultyFlash):
+    """A flash that has `at_the_end` called before the power fails."""
+
+    def _fail(self, kind, block, offset, data):
+        self.at_the_end()
+        return super()._fail(kind, block, offset, data)
+
+
 class Board:
     """One start of the board."""
 
-    def __init__(self, path, day, cut):
+    def __init__(self, path, form, day, first, cut, heard):
         self.day = day
-        self.now = life.START + day * life.DAY
+        self.form = form
+        self.turns = life.FORMS[form].turns
+        self._look_at_clock(first)
+        # A clock that is not set goes on by the ticks: they pass as the month does, not as its player does.
+        engram.clock.ticks_ms = lambda: self.ticks
         flash.mount(path, life.FLASH_BYTES, "/made")
         vfs.umount("/made")
-        self.device = faulty_flash.FaultyFlash(path, life.FLASH_BYTES, "", ("half", cut))
-        vfs.mount(vfs.VfsLfs2(self.device, **flash.OPTIONS), "/flash")
+        self.device = Device(path, life.FLASH_BYTES, "", ("half", cut))
+        self.device.at_the_end = self.spent
         self.model = Model()
-        clock = Clock(0, lambda: self.now)
-        self.app = App("/flash", life.SETTINGS, clock=clock, model=self.model)
-        self.parts = self.app._parts
+        self.parts = None
         self.highest = 0
+        vfs.mount(vfs.VfsLfs2(self.device, **flash.OPTIONS), "/flash")
+        clock = Clock(0, lambda: self.now)
+        self.app = App("/flash", life.FORMS[form].settings, clock=clock, model=self.model)
+        self.parts = self.app._parts
+        self.witness = Witness(self.parts, tell)
+        self.witness.catch_up(heard)
+
+    def _look_at_clock(self, turn):
+        self.now = life.reading(self.day, turn)
+        self.ticks = 1000 * (life.moment(self.day, turn) - life.START) & _TICKS
 
     async def play(self, turn):
         """One turn, and what the board does once nobody speaks."""
-        self.now = life.START + self.day * life.DAY + life.BEGIN + turn * life.BETWEEN
-        said = life.said(self.day, turn)
+        self._look_at_clock(turn)
+        self.witness.turn = turn
+        said = life.said(self.form, self.day, turn)
         asker = ASKERS[said.who]
         ear = Ear()
         answer = []
+        told = {"turn": turn, "now": self.parts.clock.now(), "known": self.parts.clock.known}
         self.model.listens_to(said.who)
         if said.text[0] == "/":
-            answer = [line for line in self.parts.commands.run(asker, said.text) if isinstance(line, str)]
+            await self._command(asker, said.text, answer)
         else:
             outcome = await self.app.ask(said.text, ear, asker)
+            told["said"] = outcome.turn
             answer = [outcome.problem] if outcome.problem else []
-        self.tell({"turn": turn, "who": said.who, "notices": ear.notices, "answer": answer})
+        told["notices"], told["answer"] = ear.notices, answer
+        tell(told)
         await self.work(4)
+        self.spent()
+
+    async def _command(self, asker, typed, answer):
+        try:
+            for line in self.parts.commands.run(asker, typed):
+                if isinstance(line, int):
+                    # Who typed waits for what is done in the background.
+                    self.model.listens_to("")
+                    await self._job()
+                elif not answer:
+                    answer.append(line)
+        except EngramError as error:
+            answer.append("refused: " + str(error))
+
+    async def _job(self):
+        for job in self.parts.agent.after.jobs:
+            if job.is_due():
+                await job.step()
+                return True
+        return False
 
     async def work(self, most):
         """What is done in the background."""
-        after = self.parts.agent.after
+        self.model.listens_to("")
         for _ in range(most):
-            due = [job for job in after.jobs if job.is_due()]
-            if not due:
+            if not await self._job():
                 break
-            self.model.listens_to("")
-            await due[0].step()
         for _ in range(most):
-            busy = self.parts.records.tick() | self.parts.journal.tick() | self.parts.capacity.tick()
-            if not busy:
+            if not self._tick():
                 break
+        self.witness.tidy()
         gc.collect()
         self.highest = max(self.highest, gc.mem_alloc())
 
+    def _tick(self):
+        parts = self.parts
+        return parts.records.tick() | parts.journal.tick() | parts.capacity.tick()
+
     async def night(self):
         """All that is left to do, and the report of the day."""
-        self.parts.daily.tidy(True)
         await self.work(200)
-        while self.parts.records.tick() | self.parts.journal.tick() | self.parts.capacity.tick():
+        while self._tick():
             pass
-        self.parts.records.uses.save()
         parts = self.parts
-        self.tell(
+        parts.records.uses.save()
+        tell(
             {
                 "day": self.day,
                 "records": parts.records.count_all(),
@@ -108,44 +162,42 @@ class Board:
                 "trash_bytes": parts.trash.bytes,
                 "notes_bytes": sum(files.size("/flash/memory/" + file) for _, file, _ in parts.daily._day_files()),
                 "notes_files": len(parts.daily._day_files()),
-                "intents": len(list(parts.intents.of(OWNER))),
+                "intents": sum(len(parts.intents.numbers(asker)) for asker in ASKERS.values()),
             }
         )
 
     def spent(self):
-        """What this start has cost."""
-        device, model = self.device, self.model
-        self.tell(
+        """What this start has cost so far."""
+        device, model, parts = self.device, self.model, self.parts
+        tell(
             {
                 "spent": {
                     "calls": model.calls,
                     "tokens": model.tokens,
-                    "changes": device.changes,
                     "erases": device.erases,
                     "programmed": device.programmed_bytes,
                     "read": device.read_bytes,
-                    "heap": self.highest,
-                }
+                    "left": parts.capacity.left if parts else 0,
+                    "trash_left": parts.trash.gone if parts else 0,
+                },
+                "heap": self.highest,
             }
         )
-
-    def tell(self, what):
-        """Print a line for the one who plays."""
-        print("> " + json.dumps(what))
 
 
 async def _main(board, first, last):
     for turn in range(first, last + 1):
         await board.play(turn)
-    if last == life.TURNS - 1:
+    if last == board.turns - 1:
         await board.night()
     board.spent()
 
 
-def main(path, day, first, last, cut):
+def main(path, form, day, first, last, cut, heard):
     """Play the turns."""
     random.seed(day * 1000 + first)
-    asyncio.run(_main(Board(path, day, cut), first, last))
+    asyncio.run(_main(Board(path, form, day, first, cut, heard), first, last))
 
 
-main(sys.argv[1], *[int(word) for word in sys.argv[2:]])
+if len(sys.argv) > 3:
+    main(sys.argv[1], sys.argv[2], *[int(word) for word in sys.argv[3:]])

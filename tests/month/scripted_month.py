@@ -7,6 +7,8 @@ from engram import text
 from engram.errors import ModelUnavailable
 from engram.llm.types import Call, Reply
 
+_LEARNING = "Find in what the person says the facts"
+_DISTILLING = "lines of the daily log"
 _ALONE = ("group",)  # what a group was told, all may see
 
 
@@ -28,37 +30,54 @@ class Model:
         """There is no link."""
 
     async def stream(self, request, on_text):
-        """Answer a request."""
+        """Answer a request. It is looked at piece by piece, as a link sends it: joined it would take heap that no link takes."""
         self.calls += 1
-        system = "\n".join(request.system())
-        messages = list(request.messages())
-        shown = system + "\n".join([message.text for message in messages])
-        self.tokens += text.tokens(shown)
-        self._look_for_others(shown)
+        marks = set()
+        kind = ""
+        for piece in request.system():
+            kind = kind or _kind(piece)
+            self._look(piece, marks)
+        last = None
+        for last in request.messages():
+            self._look(last.text, marks)
+        self._refuse_others(marks)
         if self.calls % 23 == 11 and self._who:
             raise ModelUnavailable("the link is down in the script.")
-        answer, calls = self._answer(system, messages)
+        answer, calls = self._answer(kind, last)
         if answer:
             await on_text(answer)
         self.tokens += text.tokens(answer)
         return Reply(answer, calls, "tools" if calls else "end", (-1, -1, -1))
 
-    def _look_for_others(self, shown):
-        found = [who for who, mark in life.MARKS.items() if mark in shown and who not in _ALONE]
-        if len(found) > 1 or (self._who and found and found != [self._who]):
-            raise AssertionError("shown to %s: words of %s" % (self._who or "the board", found))
+    def _look(self, shown, marks):
+        self.tokens += text.tokens(shown)
+        for who, mark in life.MARKS.items():
+            if who not in _ALONE and mark in shown:
+                marks.add(who)
 
-    def _answer(self, system, messages):
-        last = messages[-1].text
-        if "Find in what the person says the facts" in system:
-            return json.dumps(_facts(_between(last, "<said>", "</said>"))), ()
-        if "lines of the daily log" in system:
-            return json.dumps(_distilled(last)), ()
-        if messages[-1].role == "user" and "likes the" in last and "remember that" in last:
-            content = _after(last, "remember that ")
+    def _refuse_others(self, marks):
+        if len(marks) > 1 or (self._who and marks and marks != {self._who}):
+            raise AssertionError("shown to %s: words of %s" % (self._who or "the board", sorted(marks)))
+
+    def _answer(self, kind, last):
+        said = last.text
+        if kind == _LEARNING:
+            return json.dumps(_facts(_between(said, "<said>", "</said>"))), ()
+        if kind == _DISTILLING:
+            return json.dumps(_distilled(said)), ()
+        if last.role == "user" and "likes the" in said and "remember that" in said:
+            # What was recalled stands below the message.
+            content = _after(said, "remember that ").split("\n")[0]
             arguments = {"content": content, "tags": ["likes"], "importance": 0.8}
             return "", (Call("c1", "memory_store", json.dumps(arguments)),)
-        return "All right: " + last[-40:], ()
+        return "All right: " + said[-40:], ()
+
+
+def _kind(piece):
+    for kind in (_LEARNING, _DISTILLING):
+        if kind in piece:
+            return kind
+    return ""
 
 
 def _after(content, mark):

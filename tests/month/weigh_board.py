@@ -1,0 +1,34 @@
+"""Runs on the board: prints how many bytes the stand-ins take that are on no chip, and how many all of the firmware's modules
+take that the month has loaded.
+
+weigh_board.py FLASH
+"""
+
+import gc
+import sys
+
+
+def _used():
+    gc.collect()
+    return gc.mem_alloc()
+
+
+_BEGINNING = _used()
+import asyncio  # noqa: E402, F401
+import json  # noqa: E402, F401
+import random  # noqa: E402, F401
+
+import engram.agent.after  # noqa: E402, F401
+import engram.agent.distilling  # noqa: E402, F401
+import engram.app  # noqa: E402, F401
+import engram.llm.types  # noqa: E402, F401
+
+_firmware = _used()
+
+import life  # noqa: E402
+import month_board  # noqa: E402
+
+_device = month_board.Device(sys.argv[1], life.FLASH_BYTES, "", ("half", 0))
+_model = month_board.Model()
+print("modules", _firmware - _BEGINNING)
+print("stand-ins", _used() - _firmware)
