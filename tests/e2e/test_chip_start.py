@@ -206,7 +206,7 @@ def test_a_board_without_networks_has_no_wifi(board: Boards):
 
 @pytest.mark.parametrize("room", [0, 9000, 40000])
 def test_a_flash_that_is_full_starts_or_says_so(board: Boards, room: int):
-    size = 768 * 1024
+    size = 1024 * 1024
     taken = sum((len(content) + 4095) // 4096 * 4096 for content in chip_flash.code().values())
     made = board({"filler": b"x" * (size - taken - 110_000 - room)}, size=size)
     printed = made.run("/memory list").printed
