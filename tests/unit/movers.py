@@ -134,7 +134,10 @@ def fill(board, count):
                 continue
             more["supersedes"] = ref
             more["scope"] = board.records.get(ref).get("scope", "all")
-        refs.append(board.records.store(content, more.pop("tags"), **more).id)
+        stored = board.records.store(content, more.pop("tags"), **more)
+        if stored.supersedes in refs:  # one that the new one tells the change of
+            refs.remove(stored.supersedes)
+        refs.append(stored.id)
         if random.getrandbits(1):
             board.records.used(refs[-1])
     return board
