@@ -9,6 +9,8 @@ OUT ?=
 FILE ?=
 BAUD ?= 460800
 ERASE_MEMORY ?=
+DAYS ?= 30
+SEED ?= 1
 SECRETS ?=
 FROZEN ?=
 BIN = .venv/bin
@@ -17,7 +19,7 @@ export PYTHONPATH = host
 export PYTHONDONTWRITEBYTECODE =
 export PYTHONPYCACHEPREFIX = $(CURDIR)/build/pycache
 
-.PHONY: help run test soak eval bench-store heap lint format lock clean
+.PHONY: help run test soak eval bench-store heap month lint format lock clean
 .PHONY: image flash deploy monitor chat wifi backup restore
 
 help:  ## list the targets
@@ -67,6 +69,9 @@ bench-store: .venv micropython  ## measure the store at five sizes, up to 10,000
 
 heap: .venv micropython  ## measure the heap that modules, the start and a turn take (FROZEN=1: also of frozen modules)
 	@$(BIN)/python tools/heap.py $(if $(FROZEN),--frozen)
+
+month: .venv micropython  ## play a month of talk on a board, with power cuts and a wrong clock, and report (DAYS=30 SEED=1)
+	@PYTHONPATH=host:tools:tests/month $(BIN)/python tests/month/month.py "$(DAYS)" "$(SEED)"
 
 lint: .venv  ## check style and types of all code
 	@$(BIN)/ruff check .

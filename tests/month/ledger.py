@@ -125,7 +125,7 @@ class Ledger:
         """What was acknowledged and is not there, and what is there that was not, at a moment; a line each."""
         live = {ref for ref, state in self.records.items() if state == LIVE}
         lines = [f"{ref} is {self.records.get(ref)}" for ref in sorted(live ^ set(found.live))]
-        lines += [f"{ref} says {text}" for ref, text in found.live.items() if self.contents.get(ref) != text]
+        lines += [f"{ref} says {text}" for ref, text in found.live.items() if self.contents.get(ref, text) != text]
         lines += self._missing_in_trash(found.trash)
         for file, text in self.notes.values():
             if file not in self.note_files_gone and not any(text in line for line in found.notes.get(file, ())):

@@ -103,7 +103,7 @@ def moment(day, turn):
 
 
 def reading(day, turn):
-    """What the machine's clock reads then: on some mornings nobody has set it yet, and on some days it is set back for a while."""
+    """What the machine's clock reads then: some mornings nobody has set it yet, some days it is set back for a while."""
     if day % 4 == 1 and turn < _UNSET_TURNS:
         return UNSET
     is_back = day % 12 == 1 and _SET_BACK[0] <= turn < _SET_BACK[1]

@@ -16,7 +16,6 @@ from typing import Any
 
 import debian
 import firmware_build
-import get_micropython
 import heap_builds
 import ledger
 import life
@@ -29,14 +28,13 @@ HERE = Path(__file__).resolve().parent
 OUT = ROOT / "build" / "bench" / "month.json"
 
 STAND_IN_KILOBYTES = 21
-"""What is on the heap and on no chip: the flash, the model and the modules of the play, all loaded from .mpy. What a chip has in
-their place, its network's modules and the link to the model, takes some KB: docs/heap.md.
+"""What is on the heap and on no chip: the flash, the model and the modules of the play, all loaded from .mpy. test_month.py
+measures it. What a chip has in their place, its network and the link to the model, takes some KB: docs/heap.md.
 """
 
 CODE_KILOBYTES = 284
-"""What the code that the play loads takes where it is loaded from .mpy: heap in use after two days, less that of the frozen build.
-
-Modules that a small heap lets go of stay in so large a one; they are in it.
+"""What the code takes where it is loaded from .mpy: the heap in use in two days, less that with the frozen build. Modules that
+a small heap lets go of are in it, as they stay in so large a one.
 """
 
 POWER_CUT = -9
@@ -119,14 +117,16 @@ class Month:
     """The highest heap in use on each day, after a collection."""
 
 
-def play(stage: Stage, flash: Path, days: int, seed: int, cuts_a_day: int = 1, tell: Callable[[str], None] | None = None) -> Month:
+def play(
+    stage: Stage, flash: Path, days: int, seed: int, cuts_a_day: int = 1, tell: Callable[[int], None] | None = None
+) -> Month:
     """Play so many days; Failed if the board ends by itself."""
     month = Month(Ledger(stage.form))
     dice = random.Random(seed)
     for day in range(days):
         _play_day(stage, flash, month, day, dice, cuts_a_day)
         if tell:
-            tell(json.dumps(month.days[-1] | {"heap": month.heaps[-1]}))
+            tell(day)
     return month
 
 
@@ -204,6 +204,22 @@ def table(month: Month) -> list[str]:
     return [f"| {' | '.join(row)} |" for row in rows]
 
 
+def report(stage: Stage, month: Month, seed: int, problems: list[str]) -> dict[str, Any]:
+    """All that is known of a play, for a file."""
+    return {
+        "build": stage.build.name,
+        "heap_kilobytes": stage.kilobytes,
+        "seed": seed,
+        "starts": month.starts,
+        "cuts": month.cuts,
+        "reminders": len(month.ledger.reminders),
+        "counts": month.ledger.counts,
+        "problems": problems,
+        "heap": month.heaps,
+        "days": month.days,
+    }
+
+
 def main(days: int, seed: int) -> int:
     """Play it, print the report; status 1 if something that was acknowledged is missing."""
     if days < 1:
@@ -212,17 +228,17 @@ def main(days: int, seed: int) -> int:
     stage = as_on_a_chip("month")
     with tempfile.TemporaryDirectory() as folder:
         flash = Path(folder) / "flash.bin"
-        month = play(stage, flash, days, seed, tell=lambda line: print(line, file=sys.stderr, flush=True))
+        month = play(stage, flash, days, seed, tell=lambda day: print(f"day {day + 1}", file=sys.stderr, flush=True))
         there = ledger.found(exports(stage, flash, days))
     problems = month.ledger.problems + month.ledger.hasty() + month.ledger.missing(there, life.moment(days, 0))
-    told = {"build": stage.build.name, "heap_kilobytes": stage.kilobytes, "seed": seed, "starts": month.starts}
-    told |= {"cuts": month.cuts, "problems": problems, "counts": month.ledger.counts, "heap": month.heaps, "days": month.days}
     OUT.parent.mkdir(parents=True, exist_ok=True)
-    OUT.write_text(json.dumps(told, indent=1))
+    OUT.write_text(json.dumps(report(stage, month, seed, problems), indent=1))
     print("\n".join(table(month)))
-    print(f"\n{stage.build.name}, {CHIP_KILOBYTES} KB of heap and {stage.kilobytes - CHIP_KILOBYTES} KB for the stand-ins, seed {seed}: ")
+    print(
+        f"\nthe code is {stage.build.name}, the heap {CHIP_KILOBYTES} KB and {stage.kilobytes - CHIP_KILOBYTES} KB more"
+    )
     print(f"{month.starts} starts, {month.cuts} power cuts, {len(month.ledger.reminders)} reminders,", end=" ")
-    print(f"at most {max(month.heaps)} bytes of heap in use after a collection")
+    print(f"{month.ledger.counts['distillations']} distillations, at most {max(month.heaps)} bytes of heap in use")
     print("\n".join(["missing or wrong:", *problems] if problems else ["nothing that was acknowledged is missing"]))
     return 1 if problems else 0
 

@@ -30,7 +30,7 @@ class Model:
         """There is no link."""
 
     async def stream(self, request, on_text):
-        """Answer a request. It is looked at piece by piece, as a link sends it: joined it would take heap that no link takes."""
+        """Answer a request, looked at piece by piece as a link sends it: joined it would take heap that no link takes."""
         self.calls += 1
         marks = set()
         kind = ""

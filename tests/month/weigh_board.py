@@ -18,9 +18,9 @@ import asyncio  # noqa: E402, F401
 import json  # noqa: E402, F401
 import random  # noqa: E402, F401
 
-import engram.agent.after  # noqa: E402, F401
-import engram.agent.distilling  # noqa: E402, F401
-import engram.app  # noqa: E402, F401
+import engram.agent.after  # noqa: E402
+import engram.agent.distilling  # noqa: E402
+import engram.app  # noqa: E402
 import engram.llm.types  # noqa: E402, F401
 
 _firmware = _used()

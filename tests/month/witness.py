@@ -1,8 +1,8 @@
 """Runs on the board: tells of all that it acknowledges, when it does, and of what leaves.
 
-    line    a line of the log of records that is on flash
-    noted   a line of a day's note that is on flash: [file, seq of the line of the log that tells of it, text]
-    leaves  a day's file that is about to leave: [file, notes in it that were not distilled]
+line    a line of the log of records that is on flash
+noted   a line of a day's note that is on flash: [file, seq of the line of the log that tells of it, text]
+leaves  a day's file that is about to leave: [file, notes in it that were not distilled]
 """
 
 from engram import files
