@@ -18,7 +18,7 @@ CHIP_IDS = {"esp32": 0, "esp32c3": 5, "esp32s3": 9}
 TABLE = [("nvs", 1, 2, 0x9000, 0x6000), ("phy_init", 1, 1, 0xF000, 0x1000), ("factory", 0, 0, 0x10000, 0x1F0000)]
 VFS = ("vfs", 1, 0x81, 0x240000, 0x1C0000)
 BANNER = b"MicroPython v1.26.1 on 2025-09-11"
-HEAP = "400k"
+HEAP = "640k"
 
 needs_micropython = pytest.mark.skipif(
     not get_micropython.usable(get_micropython.HOME / "32", 32),
