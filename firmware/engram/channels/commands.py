@@ -280,8 +280,13 @@ class Commands:
         saved = 0
         for part in (self._parts.records, self._parts.journal):
             before = part.bytes
-            for _ in part.compacting():
-                yield 0
+            work = part.compacting()
+            try:
+                for _ in work:
+                    yield 0
+            finally:
+                # MicroPython ends no generator by itself that is dropped half-way: no other compaction would begin.
+                work.close()
             saved += before - part.bytes
         yield "%d bytes came free" % saved if saved > 0 else "there was nothing to free"
 

@@ -120,9 +120,13 @@ def _import(parts, asker, rest: str):
     texts = Texts(parts, asker, taking)
     stopped = ""
     try:
-        for _ in _taking(parts, path or rest, bool(path), taking, texts):
-            yield from _refused(taking)
-            yield 0
+        work = _taking(parts, path or rest, bool(path), taking, texts)
+        try:
+            for _ in work:
+                yield from _refused(taking)
+                yield 0
+        finally:
+            work.close()
     except StoreError as error:
         stopped = "stopped at line %d: %s What stands before it is kept, the file can be imported again." % (
             taking.line,
@@ -144,17 +148,22 @@ def _import(parts, asker, rest: str):
 def _taking(parts, source: str, is_file: bool, taking, texts):
     """Take all that a file or an object has; a generator that pauses."""
     records = parts.records
-    for number, found in _items(parts, source, is_file, taking, texts):
-        if found is not None:
-            texts.lines += 1
-        if isinstance(found, str):
-            taking.refuse(number, found)
-        elif found is not None:
-            taking.take(number, found)
-        if records.partial:
-            yield from _ready(records)
-        records.tick()
-        yield 0
+    items = _items(parts, source, is_file, taking, texts)
+    try:
+        for number, found in items:
+            if found is not None:
+                texts.lines += 1
+            if isinstance(found, str):
+                taking.refuse(number, found)
+            elif found is not None:
+                taking.take(number, found)
+            if records.partial:
+                yield from _ready(records)
+            records.tick()
+            yield 0
+    finally:
+        # They hold the file open.
+        items.close()
     taking.flush()
 
 
@@ -171,15 +180,16 @@ def _items(parts, source: str, is_file: bool, taking, texts):
     from engram.memory import exchange_files
 
     if not is_file:
-        return iter(((1, exchange_files.read_object(text.encode(source), taking.left_out, texts.note)),))
-    if source.endswith(".md"):
+        yield 1, exchange_files.read_object(text.encode(source), taking.left_out, texts.note)
+    elif source.endswith(".md"):
         from engram.memory.exchange_markdown import Reader
 
         texts.reader = Reader(parts.clock, taking.left_out)
-        return exchange_files.markdown(exchange_files.lines(source), texts.reader)
-    if source.endswith(".json"):
-        return exchange_files.json_list(source, taking.left_out, texts.note)
-    return exchange_files.json_lines(exchange_files.lines(source), taking.left_out, texts.note)
+        yield from exchange_files.markdown(source, texts.reader)
+    elif source.endswith(".json"):
+        yield from exchange_files.json_list(source, taking.left_out, texts.note)
+    else:
+        yield from exchange_files.json_lines(source, taking.left_out, texts.note)
 
 
 def _path(parts, asker, name: str) -> str:

@@ -3,7 +3,7 @@
 from collections import namedtuple
 
 from engram import text
-from engram.compat import const
+from engram.compat import const, finish
 from engram.errors import ArgumentError, NotFound, StoreFull
 from engram.memory import fields, ids, scope
 from engram.memory.importance import Importance
@@ -364,8 +364,7 @@ class Records:
     def compact(self) -> int:
         """Take what was forgotten, and the texts that undo kept, off the flash; the bytes saved."""
         before = self.bytes
-        for _ in self.compacting():
-            pass
+        finish(self.compacting())
         return before - self.bytes
 
     def compacting(self, with_history: bool = True):
