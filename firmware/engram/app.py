@@ -122,10 +122,10 @@ class App:
         people = People((folder + "/memory", folder + "/profile"), config.get("principals.most"))
         parts.profile = Profile(folder + "/profile", parts.changes, people, config.get("profile.chars"))
         parts.profile.seed()
-        parts.notes = Notes(folder + "/memory", parts.changes, clock, people, config.get("notes.chars"))
+        days, most_bytes = config.get("notes.days"), config.get("notes.bytes")
+        parts.notes = Notes(folder + "/memory", parts.changes, clock, people, config.get("notes.chars"), days)
         parts.changes.takes_back("profile", parts.profile)
         parts.changes.takes_back("note", parts.notes)
-        days, most_bytes = config.get("notes.days"), config.get("notes.bytes")
         parts.daily = Daily(folder + "/memory", parts.notes, versions, clock, days, most_bytes)
         limits = [config.get("intents." + name) for name in ("on", "most", "days", "cooldown_hours", "a_turn")]
         parts.intents = Intents(folder + "/memory", clock, *limits)

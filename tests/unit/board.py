@@ -95,7 +95,7 @@ class Board:
         people = People((self.place + "/memory", self.place + "/profile"), limit("principals_most", 8))
         self.profile = Profile(self.place + "/profile", self.changes, people, limit("profile_chars", 2000))
         self.profile.seed()
-        self.notes = Notes(self.place + "/memory", self.changes, clock, people, limit("notes_chars", 8000))
+        self.notes = Notes(self.place + "/memory", self.changes, clock, people, limit("notes_chars", 8000), limit("notes_days", 30))
         self.changes.takes_back("profile", self.profile)
         self.changes.takes_back("note", self.notes)
         limits = limit("notes_days", 30), limit("notes_bytes", 131072)
