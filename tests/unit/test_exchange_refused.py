@@ -1,5 +1,6 @@
 """Imports line by line: what cannot be taken is told with its line, and leaves the rest as it is."""
 
+import json
 import random
 
 from board import has_large_heap
@@ -161,3 +162,22 @@ def test_many_memories_are_kept_with_one_flush():
     board.records_store.log.append = counting
     imported(board, [{"content": "thing number %d" % number} for number in range(33)])
     assert appended == [16, 16, 1]
+
+
+def test_no_import_makes_memory_fuller_than_it_may_be_by_replacing_the_same_again_and_again():
+    board = mover(records_most=20)
+    lines = [{"content": "thing alpha", "origin": "x:0"}]
+    lines += [{"content": "thing %d" % at, "origin": "x:%d" % at, "supersedes": "x:0"} for at in range(1, 60)]
+    assert "records.most" in imported(board, lines)[-1]
+    for line in lines:
+        answered(board, "/import " + json.dumps(line))
+    assert board.records.count_all() <= 20
+
+
+def test_a_long_history_needs_the_room_of_one_memory_only():
+    board = mover(records_most=4)
+    lines = [{"content": "thing 0", "origin": "x:0", "superseded": True}]
+    for at in range(1, 30):
+        lines.append({"content": "thing %d" % at, "origin": "x:%d" % at, "supersedes": "x:%d" % (at - 1)})
+        lines[-1]["superseded"] = at < 29
+    assert imported(board, lines)[0] == "30 stored, 0 refused" and board.records.count_all() == 1

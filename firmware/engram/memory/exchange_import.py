@@ -259,8 +259,8 @@ class Import:
                     missing += 1
             known[item.origin] = "m%d" % (first + at)
             drafts.append(Draft("", values, [], "", 0))
-        # One that takes another's place, here or in this batch, needs no place of its own.
-        if len([draft for draft in drafts if "supersedes" not in draft.values]) > self._capacity.spare:
+        needed = self._records.places(drafts)
+        if needed > 0 and needed > self._capacity.spare:
             raise StoreFull(
                 "memory is full, and an import lets nothing leave that is here (records.most): forget some."
             )

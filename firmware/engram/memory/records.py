@@ -70,8 +70,8 @@ class Records:
         """Tells how important a record is now."""
 
     def make_room_by(self, makes_room) -> None:
-        """Give a function that is called with how many more are to be stored when there are too many: it lets others leave,
-        and tells whether that was enough.
+        """Give a function that is called, when there are too many, with how many more are to be stored and the numbers of
+        those that must not leave: it lets others leave, and tells whether that was enough.
         """
         self._makes_room = makes_room
 
@@ -139,7 +139,8 @@ class Records:
         but for the line.
         """
         if not urgent:
-            self.check_room(sum(1 for draft in drafts if not (draft.id or "supersedes" in draft.values)))
+            keeping = [int(ref[1:]) for draft in drafts for ref in (draft.id, draft.values.get("supersedes")) if ref]
+            self.check_room(self.places(drafts), keeping)
         refs = []
         lines = []
         for draft in drafts:
@@ -147,6 +148,27 @@ class Records:
             lines.append(self._line(refs[-1], draft))
         self._store.append(*lines, *closing, urgent=urgent)
         return refs
+
+    def places(self, drafts) -> int:
+        """How many more live records there are once drafts are kept, which is when room is looked for: one that takes the
+        place of a live one, here or among them, needs none of its own.
+        """
+        first = self._store.next_seq
+        count = 0
+        taken = set()
+        for at, draft in enumerate(drafts):
+            if draft.id or draft.values.get("past"):
+                continue
+            count += 1
+            older = int(draft.values.get("supersedes", "m0")[1:])
+            if older >= first:
+                is_live = older < first + at and not drafts[older - first].values.get("past")
+            else:
+                is_live = older and self._store.state(older) == LIVE
+            if is_live and older not in taken:
+                taken.add(older)
+                count -= 1
+        return count
 
     def used(self, ref: str) -> None:
         """Note that a record was of use."""
@@ -203,15 +225,18 @@ class Records:
             turns += [turn for turn in (record or {}).get("turns", ()) if turn not in turns]
         return older, turns
 
-    def check_room(self, more: int = 1) -> None:
-        """StoreFull if so many more records would be refused for want of room."""
-        if more and self._store.count() + more > self._most and not (self._makes_room and self._makes_room(more)):
+    def check_room(self, more: int = 1, keeping=()) -> None:
+        """StoreFull if so many more records would be refused for want of room; those with the numbers `keeping` stay."""
+        if more > 0 and self._store.count() + more > self._most and not self._is_room_made(more, keeping):
             problem = "memory holds %d records, the most it may (records.most)%s: forget some first."
             raise StoreFull(problem % (self._most, ", and all are pinned" if self._makes_room else ""))
         if self._store.bytes > self._cap:
             raise StoreFull("memory has no room left (records.bytes): forget something, /compact, then try again.")
         if self._leaves_room and not self._leaves_room():
             raise StoreFull("the flash is full, the rest is for messages: forget something, /compact, then try again.")
+
+    def _is_room_made(self, more: int, keeping) -> bool:
+        return bool(self._makes_room and self._makes_room(more, keeping))
 
     def _line(self, ref: str, draft: Draft) -> list:
         line: list = [("id", ref)]
