@@ -117,7 +117,7 @@ class App:
         parts.journal.open()
         parts.learning = Learning(folder + "/memory", versions, parts.records, parts.journal, clock)
         parts.learning.open()
-        parts.forgetting = Forgetting(parts.records, parts.journal)
+        parts.forgetting = Forgetting(parts.records, parts.journal, parts.trash)
         parts.changes = Changes(records_store, parts.journal, clock)
         people = People((folder + "/memory", folder + "/profile"), config.get("principals.most"))
         parts.profile = Profile(folder + "/profile", parts.changes, people, config.get("profile.chars"))

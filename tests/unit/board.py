@@ -90,7 +90,7 @@ class Board:
         self.journal.open()
         self.learning = Learning(self.place + "/memory", versions, self.records, self.journal, clock)
         self.learning.open()
-        self.forgetting = Forgetting(self.records, self.journal)
+        self.forgetting = Forgetting(self.records, self.journal, self.trash)
         self.changes = Changes(self.records_store, self.journal, clock)
         people = People((self.place + "/memory", self.place + "/profile"), limit("principals_most", 8))
         self.profile = Profile(self.place + "/profile", self.changes, people, limit("profile_chars", 2000))

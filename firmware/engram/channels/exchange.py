@@ -48,13 +48,15 @@ def _json(parts, asker):
             continue
         record, follows, is_past, used = found
         record = parts.forgetting.seen(record, asker)
-        yield exchange_json.line(exchange_json.pairs(records, record, follows, is_past, used))
-        count += 1
+        for line in exchange_json.lines(exchange_json.pairs(records, record, follows, is_past, used)):
+            yield line
+            count += 1
     if not asker.group:
         for keeper in (parts.profile.of(asker), parts.notes.of(asker)):
             for name in keeper.names():
-                yield exchange_json.line((("file", name), ("text", keeper.text(name))))
-                count += 1
+                for line in exchange_json.lines((("file", name), ("text", keeper.text(name)))):
+                    yield line
+                    count += 1
     yield exchange_json.tail(count)
 
 
@@ -81,11 +83,14 @@ def _trash(parts, asker):
 
     records = parts.records
     count = sum(1 for _ in _trashed(parts, asker))
+    lines = 1
     yield exchange_json.head(records.entries, parts.journal.epoch, parts.clock.now(), count)
     for record in _trashed(parts, asker):
         seen = parts.forgetting.seen(record, asker)
-        yield exchange_json.line(exchange_json.pairs(records, seen, "", False, (0, 0)))
-    yield exchange_json.tail(count + 1)
+        for line in exchange_json.lines(exchange_json.pairs(records, seen, "", False, (0, 0))):
+            yield line
+            lines += 1
+    yield exchange_json.tail(lines)
 
 
 def _trashed(parts, asker):
@@ -116,7 +121,7 @@ def _import(parts, asker, rest: str):
 
     path = "" if rest[0] == "{" else _path(parts, asker, rest)
     yield from _ready(parts.records)
-    taking = Import(parts.records, parts.capacity, parts.clock, asker)
+    taking = Import(parts.records, parts.capacity, parts.forgetting, parts.clock, asker)
     texts = Texts(parts, asker, taking)
     stopped = ""
     try:
@@ -223,6 +228,7 @@ class Texts:
         self._parts = parts
         self._asker = asker
         self._taking = taking
+        self._parts_of = None  # the parts of a text that is long
         self._has_head = False
         self._told = 0  # lines that the export has, as its last one says
         self.lines = 0
@@ -240,8 +246,16 @@ class Texts:
 
     def note(self, fields: dict) -> bool:
         """Take an object that is no memory; whether it was one. ArgumentError says why it cannot be taken."""
+        from engram.memory import exchange_json
+
         if "engram_export_end" in fields:
+            if not exchange_json.is_count(fields["engram_export_end"]):
+                raise ArgumentError("engram_export_end", "must be the number of the lines before it.")
             self._told = fields["engram_export_end"]
+            return True
+        self._parts_of = self._parts_of or exchange_json.Parts()
+        if self._parts_of.take(fields):
+            self.lines += 1
             return True
         if "engram_export" in fields:
             self._head(fields)
@@ -255,8 +269,7 @@ class Texts:
     def _head(self, fields: dict) -> None:
         from engram.memory import exchange_json, origins
 
-        if fields["engram_export"] != exchange_json.FORMAT:
-            raise ArgumentError("engram_export", "is of a form that this board does not know: update it first.")
+        exchange_json.check_head(fields)
         self._has_head = True
         journal = self._parts.journal
         if fields.get("journal") == origins.of_epoch(journal.epoch):
@@ -288,5 +301,8 @@ class Texts:
             yield "put in their place: " + ", ".join(self._kept)
         if self._others:
             yield "not touched, since another text stands there: " + ", ".join(self._others)
+        lost = self._parts_of.lost + self._parts_of.is_waiting if self._parts_of else 0
+        if lost:
+            yield "%d long texts were left out, since their last part is missing" % lost
         if self.reader and self.reader.outside:
             yield "%d lines are in no list and were left out" % self.reader.outside

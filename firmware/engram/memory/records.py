@@ -88,6 +88,10 @@ class Records:
         if draft.same:
             self.used(draft.same)
             return Stored("duplicate", draft.same, draft.similar, "")
+        if draft.id:
+            self.used(draft.id)
+            self.keep((draft,))
+            return Stored("duplicate", draft.id, draft.similar, "")
         return Stored("stored", self.keep((draft,))[0], draft.similar, draft.values.get("supersedes", ""))
 
     def draft(self, content: str, tags, asker=scope.OWNER, **more) -> Draft:
@@ -100,6 +104,12 @@ class Records:
         if "supersedes" in values:
             self._check_superseded(values, asker, "scope" in more)
         same, changed, similar = self._nearest(values)
+        if same and "supersedes" not in more:
+            twin = self._store.get(int(same[1:]))
+            if twin.get("expires", fields.NEVER) < values.get("expires", fields.NEVER):
+                # What is told again lasts as long as it is told to.
+                twin.update({"expires": values.get("expires"), "updated": self._clock.now()})
+                return Draft(same, twin, similar, "", twin["seq"])
         if changed and "supersedes" not in values:
             values["supersedes"] = changed
         if "supersedes" in values:
@@ -200,10 +210,13 @@ class Records:
             record = self._store.get(number)
             if record is None or record.get("pinned") or self._store.state(number) != LIVE:
                 continue
+            older, turns = self._roots(record)
+            if turns:
+                # Who forgets it later lets go of all that it came from.
+                record["turns"] = turns
             kept = [(name, value) for name, value in self.fields(record)]
             gone.append(kept + [("seq", record["seq"]), ("left", self._clock.now())])
             line: list = [("op", "leave"), ("id", record["id"]), ("at", self._clock.now()), ("was", record["seq"])]
-            older = self._roots(record)[0]
             lines.append(line + [("with", older)] if older else line)
         if lines:
             # A cut between the two leaves them in both places: they go again, and stand twice in the trash.
@@ -214,6 +227,11 @@ class Records:
     def origins(self, ref: str, asker=scope.OWNER) -> list:
         """The ids of the turns that a live record, and what it superseded, came from."""
         return self._roots(self._live(ref, asker)[1])[1]
+
+    def roots(self, ref: str, asker=scope.OWNER) -> list:
+        """The id of a live record and those of what it superseded."""
+        record = self._live(ref, asker)[1]
+        return [record["id"]] + self._roots(record)[0]
 
     def _roots(self, record: dict) -> tuple:
         """The ids of what a record superseded, one after the other, and the turns that all of them came from."""
