@@ -226,10 +226,9 @@ class House:
         newer = records.store(self.thing(private), ["home"], asker, supersedes=kept).id
         lost = self.note(private, records.store(self.thing(private), ["home"], asker).id)
         records.forget(lost, asker)
-        over = self.note(private, records.store(self.thing(private), ["home"], asker).id)
+        over = self._bring_in("over-" + asker.principal, private)
         records.update(over, {"expires": board.now - 1}, asker)
         self.note(private, newer)
-        self._bring_in("kept-" + asker.principal, private)
         left = self._bring_in("left-" + asker.principal, private)
         records.leave([int(left[1:])], board.trash)
         word, secret = self.thing(private).split()
