@@ -56,6 +56,15 @@ async def wait_for_ms(awaitable, milliseconds: int):
     return await asyncio.wait_for(awaitable, milliseconds / 1000)
 
 
+def finish(work) -> None:
+    """Let a generator do all of its work, and tidy up if that is stopped: MicroPython does not end one that is dropped."""
+    try:
+        for _ in work:
+            pass
+    finally:
+        work.close()
+
+
 def heap_free() -> int:
     """Bytes free on the Python heap, -1 where the runtime does not tell."""
     return gc.mem_free() if hasattr(gc, "mem_free") else -1  # pyright: ignore

@@ -2,8 +2,8 @@
 
 Each thing that is kept has a word that an intruder knows and types, and a secret that nobody ever types: wherever the secret
 comes out, something was shown that should not be. A new tool or command is tried once it stands in TOOLS or COMMANDS below,
-with what an intruder would give it: <word>, <tag>, <record>, <origin>, <turn>, <session>, <intent>, <file> and <code> stand
-for each of those in turn.
+with what an intruder would give it: <word>, <tag>, <record>, <origin>, <foreign> (an id that another program gave), <turn>,
+<session>, <intent>, <file> and <code> stand for each of those in turn.
 """
 
 import asyncio
@@ -19,6 +19,7 @@ from engram.compat import forget
 from engram.errors import EngramError
 from engram.llm.types import Call
 from engram.memory import origins, scope
+from engram.memory.records import Draft
 from engram.memory.scope import OWNER, Asker
 from support import on_micropython
 from turns import Ear
@@ -104,8 +105,10 @@ COMMANDS = {
         "<file>",
         '{"content":"my <word>","scope":"user:ann","tags":["ws:garden"]}',
         '{"content":"my <word>","scope":"ws:garden"}',
-        '{"content":"gone","origin":"<origin>","follows":"<origin>"}',
-        '{"op":"forget","origin":"<origin>"}',
+        '{"content":"gone","origin":"<origin>","supersedes":"<origin>"}',
+        '{"content":"gone","origin":"<origin>","superseded":true}',
+        '{"content":"gone","origin":"x:1","supersedes":"<origin>"}',
+        '{"deleted":true,"id":"<foreign>","created_at":1790000000}',
         '{"file":"<file>","text":"gone"}',
     ),
     "compact": ("",),
@@ -129,6 +132,9 @@ SAID = (
 )
 """Messages to the agent: they are answered without a model, and stand in prompts."""
 
+_PLACES = (
+    "<word>", "<tag>", "<record>", "<origin>", "<foreign>", "<turn>", "<session>", "<intent>", "<file>", "<code>",
+)  # fmt: skip
 _FEW = 2
 _LOADED = set(sys.modules)
 
@@ -161,6 +167,7 @@ class House:
         self.words, self.tags = [], ["ws:garden"]
         self.secrets = {}
         self.ids = {}
+        self.foreign = []
         self.turns = 0
         for asker in (ANN, OWNER):
             self._furnish(asker)
@@ -219,10 +226,10 @@ class House:
         newer = records.store(self.thing(private), ["home"], asker, supersedes=kept).id
         lost = self.note(private, records.store(self.thing(private), ["home"], asker).id)
         records.forget(lost, asker)
-        over = self.note(private, records.store(self.thing(private), ["home"], asker).id)
+        over = self._bring_in("over-" + asker.principal, private)
         records.update(over, {"expires": board.now - 1}, asker)
         self.note(private, newer)
-        left = self.note(private, records.store(self.thing(private), ["home"], asker).id)
+        left = self._bring_in("left-" + asker.principal, private)
         records.leave([int(left[1:])], board.trash)
         word, secret = self.thing(private).split()
         self.note(private, board.intents.add(asker, word, "take the " + secret)["id"])
@@ -236,6 +243,13 @@ class House:
         notes.note(self.thing(private))
         notes.append("MEMORY.md", self.thing(private))
         board.profile.of(asker).append("user.md", self.thing(private))
+
+    def _bring_in(self, foreign, told):
+        """A memory of another program's, by its id there; its id here."""
+        self.foreign.append(foreign)
+        values = {"content": self.thing(told), "tags": ["home"], "scope": told, "created": self.board.now}
+        values["origin"] = "esp-claw:" + foreign
+        return self.note(told, self.board.records.keep((Draft("", values, [], "", 0),))[0])
 
     # --- what is there
 
@@ -274,7 +288,10 @@ class House:
         if kind == "<code>":
             return [self.code]
         if kind == "<origin>":
-            return [origins.of_epoch(self.board.records.entries.epoch) + ":" + ref for ref in self.values("<record>")]
+            epoch = origins.of_epoch(self.board.records.entries.epoch)
+            return [epoch + ":" + ref for ref in self.values("<record>")] + ["esp-claw:" + ref for ref in self.foreign]
+        if kind == "<foreign>":
+            return self.foreign
         return [ref for told in sorted(self.ids) for ref in self.ids[told] if ref[0] == kind[1].replace("r", "m")]
 
     def _some(self, values):
@@ -286,7 +303,7 @@ class House:
 
     def forms(self, template):
         """Yield a template with each of the values that its placeholders stand for, all of one kind at a time."""
-        for kind in ("<word>", "<tag>", "<record>", "<origin>", "<turn>", "<session>", "<intent>", "<file>", "<code>"):
+        for kind in _PLACES:
             if kind in template:
                 for value in self._some(self.values(kind)):
                     yield from self.forms(template.replace(kind, value.replace("\0", "\\u0000")))

@@ -144,6 +144,15 @@ def test_who_has_no_user_md_yet_sees_the_template_and_no_file_is_written():
     assert sorted(os.listdir(board.place + "/profile")) == ["identity.md", "soul.md", "user.md"]
 
 
+def test_who_has_no_file_any_more_leaves_the_place_to_somebody_else():
+    board = Board(principals_most=1)
+    board.notes.of(ANN).note("one")
+    board.notes.of(ANN).clear()
+    board.notes.of(BOB).note("two")
+    with raises(StoreFull):
+        board.changes.undo(ANN)
+
+
 def test_only_so_many_people_have_files_of_their_own():
     board = Board(principals_most=2)
     for who in ("ann", "bob"):

@@ -1,6 +1,6 @@
 """The commands that look after the memory: /pin, /note, /distill, /clear, /dedupe."""
 
-from board import ANN, ROOM, Board, Script
+from board import ANN, NOW, ROOM, Board, Script
 from engram.channels.commands import Commands
 from engram.errors import ArgumentError, NotFound
 from engram.memory.scope import OWNER
@@ -189,3 +189,42 @@ def _twin(board, content, **more):
     """Keep a memory whatever there is already, as an import does."""
     draft = board.records.draft(content, ["t"], **more)
     return board.records.keep((draft,))[0]
+
+
+def _twins(board, first, second):
+    """Two memories that say the same, with some fields each; their ids."""
+    refs = [board.remember("the key is under the mat", ["t"]) for _ in range(2)]
+    for ref, changes in zip(refs, (first, second)):
+        board.records.update(ref, changes)
+    return refs
+
+
+def test_dedupe_keeps_what_lasts():
+    for first, second in (({"expires": NOW + 9}, {}), ({}, {"expires": NOW + 9})):
+        for more in ({}, {"importance": 1}, {"pinned": True}):
+            board = _board()
+            _twins(board, dict(first, **(more if first else {})), dict(second, **(more if second else {})))
+            _told(board, "/dedupe")
+            board.now += 10
+            assert contents(board) == ["the key is under the mat"], (first, second, more)
+
+
+def test_dedupe_lets_none_of_two_pinned_ones_go():
+    board = _board()
+    _twins(board, {"pinned": True}, {"pinned": True})
+    assert _told(board, "/dedupe") == ["2 memories looked at: no two say the same"] and board.records.count() == 2
+
+
+def test_what_dedupe_keeps_is_found_by_the_tags_and_keywords_of_what_went():
+    board = _board()
+    kept, gone = _twins(
+        board,
+        {"pinned": True, "tags": ["a", "b"], "keywords": ["one"]},
+        {"tags": ["b", "c", "d"], "keywords": ["two"]},
+    )
+    _told(board, "/dedupe")
+    record = board.records.get(kept)
+    assert record["tags"] == ["a", "b", "c"] and record["keywords"] == ["one", "two"]
+    _told(board, "/undo")
+    _told(board, "/undo")
+    assert board.records.get(kept)["tags"] == ["a", "b"] and board.records.get(gone)["tags"] == ["b", "c", "d"]

@@ -292,6 +292,26 @@ def test_compact_tells_what_came_free():
     assert not board.holds("thing 1")
 
 
+def _stop_compacting(board, store):
+    """Type /compact, and stop it while it works on a log."""
+    command = Commands(board).run(OWNER, "/compact")
+    while not store.is_compacting:
+        next(command)
+    command.close()
+
+
+def test_a_compaction_that_was_stopped_half_way_can_be_begun_anew():
+    board = _board()
+    for number in range(12):
+        board.remember("thing %d %s" % (number, "which is long " * 40), ["all"])
+        board.journal.add(OWNER, "user", "owner", "the lamp %d hums %s" % (number, "and hums " * 60))
+    for store in (board.records_store, board.journal_store):
+        _stop_compacting(board, store)
+        assert not store.is_compacting and not store.log.is_fixed
+    board.records.forget("m2")
+    assert _lines(board, "/compact")[0].endswith(" bytes came free")
+
+
 def test_stats_tell_how_the_board_is_doing():
     board = _board()
     _fill(board, 3)

@@ -299,6 +299,10 @@ async def test_who_cannot_be_is_refused_by_name():
     for fields, problem in (
         ('"who":"owner"', "who: cannot be owner"),
         ('"who":""', "who: must be a name"),
+        ('"who":null', "who must not be null"),
+        ('"who":"a","room":null', "room must not be null"),
+        ('"who":"a","room":"b","group":null', "group must not be null"),
+        ('"who":"a","workspace":null', "workspace must not be null"),
         ('"who":5', "who: must be a name"),
         ('"who":"%s"' % ("a" * 33), "who: has 33 bytes, at most 32"),
         ('"who":"a","room":"console\\n"', "room: must be a name"),

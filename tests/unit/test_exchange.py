@@ -2,7 +2,8 @@
 
 import random
 
-from board import DAY, NOW
+from board import DAY, NOW, has_large_heap
+from engram import wire
 from engram.memory.scope import OWNER
 from movers import MANY, answered, comparable, fill, imported, live, memories, mover, restarted, rows, stored
 
@@ -196,3 +197,29 @@ def test_a_text_has_the_names_and_lengths_that_it_may_have():
     lines = [{"file": "../config.json", "text": "x"}, {"file": "user.md", "text": "x" * 201}, {"file": "user.md"}]
     told = imported(board, lines)
     assert told[0].startswith("line 1: file: ") and told[1].startswith("line 2: ") and told[2].startswith("line 3: ")
+
+
+def test_long_texts_come_back_whole_in_lines_that_an_import_takes():
+    count = 8000 if has_large_heap() else 2500
+    board = mover(content_chars=4000, notes_chars=8000)
+    memory, content = "私は東京に住んでいます。" * (count // 12), "a" + "\u202e" * min(3999, count)
+    board.notes.of(OWNER).write("MEMORY.md", memory)
+    board.remember(content, ["t"])
+    lines = answered(board, "/export")
+    assert max(len(line.encode()) for line in lines) < wire.MAX_LINE
+    board = mover(content_chars=4000, notes_chars=8000)
+    told = imported(board, "\n".join(lines) + "\n")
+    assert told == ["1 stored, 0 refused", "put in their place: MEMORY.md"]
+    assert board.notes.of(OWNER).text("MEMORY.md") == memory and live(board)[0]["content"] == content
+
+
+def test_what_is_over_comes_along():
+    board = mover()
+    for content, pinned in (("the lamp hums", True), ("seven blue boats", False)):
+        board.records.store(content, ["t"], pinned=pinned, expires=board.now + 5)
+    board.now += 10
+    lines = memories(board)
+    assert [line["expires"] for line in lines] == [NOW + 5, NOW + 5]
+    now, board = board.now, mover()
+    board.now = now
+    assert imported(board, lines) == ["2 stored, 0 refused"] and board.records.count_all() == 2 and live(board) == []

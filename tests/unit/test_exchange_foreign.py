@@ -2,8 +2,8 @@
 
 import json
 
-from board import NOW
-from movers import imported, live, memories, mover
+from board import ANN, NOW
+from movers import answered, imported, live, memories, mover
 
 ESP_CLAW = {
     "id": "mem-1790000000-1", "source": "auto_llm", "content": "Ann likes tea", "tags": "food,drink", "keywords": "tea;cup",
@@ -149,3 +149,12 @@ def test_objects_of_chance_do_no_harm():
             for name in base:
                 told = imported(mover(), [_changed(base, **{name: value})])
                 assert told[-1].find("stored") >= 0 or told[-2].find("stored") >= 0, (name, value, told)
+
+
+def test_a_tombstone_takes_what_left_for_want_of_room_out_of_the_trash():
+    board = mover()
+    board.trash.add([[("id", "m9"), ("content", "likes tea"), ("scope", "user:owner"), ("origin", "esp-claw:mem-1")]])
+    line = '/import {"id":"mem-1","deleted":true,"created_at":1790000000}'
+    assert answered(board, line, ANN)[0] == "0 stored, 1 there already, 0 refused"
+    assert answered(board, line)[0] == "0 stored, 1 forgotten, 0 refused"
+    assert list(board.trash.records()) == []

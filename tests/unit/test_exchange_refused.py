@@ -1,9 +1,11 @@
 """Imports line by line: what cannot be taken is told with its line, and leaves the rest as it is."""
 
+import json
 import random
 
 from board import has_large_heap
 from engram.errors import ArgumentError, NotFound
+from engram.memory.scope import OWNER
 from movers import answered, fill, imported, live, mover, put, rows, stored
 from support import raises
 
@@ -161,3 +163,81 @@ def test_many_memories_are_kept_with_one_flush():
     board.records_store.log.append = counting
     imported(board, [{"content": "thing number %d" % number} for number in range(33)])
     assert appended == [16, 16, 1]
+
+
+def test_no_import_makes_memory_fuller_than_it_may_be_by_replacing_the_same_again_and_again():
+    board = mover(records_most=20)
+    lines = [{"content": "thing alpha", "origin": "x:0"}]
+    lines += [{"content": "thing %d" % at, "origin": "x:%d" % at, "supersedes": "x:0"} for at in range(1, 60)]
+    assert "records.most" in imported(board, lines)[-1]
+    for line in lines:
+        answered(board, "/import " + json.dumps(line))
+    assert board.records.count_all() <= 20
+
+
+def test_a_long_history_needs_the_room_of_one_memory_only():
+    board = mover(records_most=4)
+    lines = [{"content": "thing 0", "origin": "x:0", "superseded": True}]
+    for at in range(1, 30):
+        lines.append({"content": "thing %d" % at, "origin": "x:%d" % at, "supersedes": "x:%d" % (at - 1)})
+        lines[-1]["superseded"] = at < 29
+    assert imported(board, lines)[0] == "30 stored, 0 refused" and board.records.count_all() == 1
+
+
+# --- whatever stands in a line
+
+
+VALUES = ("null", "true", "false", "0", "-1", "1", "1.5", "1e30", str(10**25), '""', '"x"', '"m1"', "[]", "[1]", '["x"]', "[[]]")
+VALUES += ("{}", '{"a":1}')
+OBJECTS = (
+    '{"engram_export":1,"epoch":"00000000","journal":"00000000","at":1,"records":1}',
+    '{"engram_export_end":1}',
+    '{"part":1,"of":2,"text":"x"}',
+    '{"part":1,"of":1,"content":"x"}',
+    '{"file":"user.md","text":"x"}',
+    '{"content":"x","tags":["x"],"keywords":["x"],"type":"fact","importance":1,"source":"manual","scope":"all","created":1,'
+    '"updated":1,"pinned":true,"expires":1,"turns":["t1"],"guess":true,"id":"m1","origin":"x:1","supersedes":"x:2",'
+    '"superseded":true,"uses":1,"used":1}',
+    '{"content":"x","id":"x","tags":"x","keywords":"x","created_at":1,"updated_at":1,"access_count":1,"deleted":false,'
+    '"summary_ids":[1],"summary_labels":["x"],"source":"x"}',
+    '{"content":"x","id":"x","type":"fact","tags":["x"],"importance":1,"createdAt":1,"lastUsedAt":1,"source":"x","pinned":true}',
+)
+
+
+def test_whatever_a_field_holds_an_import_answers():
+    board = mover()
+    for pattern in OBJECTS:
+        fields = json.loads(pattern)
+        for name in sorted(fields):
+            for value in VALUES if has_large_heap() else [random.choice(VALUES)]:
+                rest = dict(fields)
+                del rest[name]
+                line = '{"%s":%s,%s' % (name, value, json.dumps(rest)[1:])
+                told = answered(board, "/import " + line.replace(",}", "}"))
+                assert [True for line in told if " stored, " in line], told
+
+
+def test_an_end_that_is_no_number_is_refused():
+    head = '{"engram_export":1,"epoch":"0","journal":"0","at":1,"records":1}'
+    for value in ('"x"', "[1]", "true", "null", "-1", "1.5"):
+        told = imported(mover(), [head, '{"engram_export_end":%s}' % value])
+        assert told[0].startswith("line 2: engram_export_end: "), told
+        assert told[-1].startswith("the file is not whole")
+
+
+# --- parts
+
+
+def test_a_text_of_which_a_part_is_missing_is_left_out():
+    lines = [{"part": at, "of": 3, "text": "x%d" % at} for at in (1, 2)] + [
+        {"file": "MEMORY.md", "part": 3, "of": 3, "text": "x3"}
+    ]
+    board = mover()
+    for missing in range(3):
+        told = imported(board, lines[:missing] + lines[missing + 1 :])
+        assert "part" in told[0] or "last part is missing" in told[-1], told
+        assert board.notes.of(OWNER).names() == []
+    imported(board, [lines[0], {"content": "between"}] + lines[1:])
+    assert board.notes.of(OWNER).names() == []
+    imported(board, lines)
+    assert board.notes.of(OWNER).text("MEMORY.md") == "x1x2x3"

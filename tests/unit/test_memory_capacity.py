@@ -259,7 +259,7 @@ def test_forgetting_takes_a_memory_out_of_the_trash_too():
     _fill(board, 4)
     commands = Commands(board)
     ref = _trashed(board)[0]
-    assert "left the trash" in next(line for line in commands.run(OWNER, "/forget " + ref) if isinstance(line, str))
+    assert "left for good" in next(line for line in commands.run(OWNER, "/forget " + ref) if isinstance(line, str))
     board.compact()
     assert _trashed(board) == [] and not board.holds(_said(0))
 
@@ -318,3 +318,23 @@ def test_what_takes_the_place_of_a_pinned_one_is_pinned():
     assert new.supersedes == "m1"
     record = board.records.get(new.id)
     assert record["pinned"] and record["importance"] == 0.9
+
+
+def test_what_is_to_be_changed_or_replaced_with_the_same_flush_is_named_to_what_makes_room():
+    board = Board(records_most=3)
+    asked = []
+    board.records.make_room_by(lambda more, keeping: not asked.append((more, keeping)))
+    refs = _fill(board, 3)
+    changed = board.records.draft_update(refs[0], {"importance": 1})
+    replaced = board.records.draft(_said(8), ["t"], supersedes=refs[1])
+    board.records.keep((changed, replaced, board.records.draft(_said(9), ["t"])))
+    assert asked == [(1, [1, 2])]
+
+
+def test_one_that_is_replaced_twice_gives_way_to_one_only():
+    board = Board(records_most=3, makes_room=False)
+    refs = _fill(board, 3)
+    drafts = [board.records.draft(_said(at), ["t"], supersedes=refs[0]) for at in (7, 8)]
+    with raises(StoreFull):
+        board.records.keep(drafts)
+    assert board.records.keep(drafts[:1]) and board.records.count_all() == 3

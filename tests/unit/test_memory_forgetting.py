@@ -2,6 +2,8 @@
 
 from board import ANN, ROOM, Board
 from engram.errors import NotFound
+from engram.llm.types import Call
+from engram.memory.records import Draft
 from engram.memory.scope import OWNER
 from support import raises
 
@@ -187,3 +189,87 @@ def test_compaction_twice_changes_nothing_more():
     board.restart()
     assert sorted(_recalled(board)) == found
     assert sizes == (board.records.bytes, board.journal.bytes)
+
+
+# --- what left for want of room
+
+
+def _crowded(**more):
+    """A board whose least important memory, which has the secret, has left for the trash; (board, its id, its turn)."""
+    board = Board(records_most=3).equip()
+    ref, turn = _told(board, importance=0, **more)
+    for content in ("the lamp hums", "seven blue boats", "a piano in the hall"):
+        board.records.store(content, ["t"])
+    assert [record["id"] for record in board.trash.records()] == [ref]
+    return board, ref, turn
+
+
+def test_forgetting_what_left_for_want_of_room_takes_it_and_its_turns_off_the_flash():
+    board, ref, turn = _crowded()
+    assert board.forgetting.forget(ref, OWNER, True)[1] == [turn]
+    board.compact()
+    assert not board.holds(SECRET)
+
+
+def test_what_left_and_was_compacted_away_can_be_forgotten_wherever_it_came_from():
+    board, ref, _ = _crowded()
+    board.trash.add([[("id", "m77"), ("content", "a " + SECRET), ("scope", "user:owner"), ("origin", "notes:1")]])
+    board.compact()
+    board.forgetting.forget("m77")
+    assert [record["id"] for record in board.trash.records()] == [ref]
+
+
+def test_the_turns_of_what_a_memory_replaced_go_with_it_out_of_the_trash():
+    board = Board(records_most=3).equip()
+    older, first = _told(board)
+    newer, second = _told(board, "the word is swordfish", importance=0, supersedes=older)
+    for content in ("the lamp hums", "seven blue boats", "a piano in the hall"):
+        board.records.store(content, ["t"])
+    assert sorted(board.forgetting.forget(newer, OWNER, True)[1]) == sorted([first, second])
+
+
+def test_nobody_forgets_what_another_one_has_in_the_trash():
+    board, ref, _ = _crowded()
+    for asker in (ANN, ROOM):
+        with raises(NotFound):
+            board.forgetting.forget(ref, asker)
+    assert len(list(board.trash.records())) == 1
+
+
+def _brought_back(board, ref):
+    """The id that a memory in the trash has after an import."""
+    left = next(board.trash.records())
+    origin = "%08x:%s" % (board.records.entries.epoch, ref)
+    values = {"content": left["content"], "tags": ["note"], "scope": "user:owner", "origin": origin, "created": 1}
+    return board.records.keep((Draft("", values, [], "", 0),))[0]
+
+
+def test_forgetting_what_was_brought_back_takes_the_copy_out_of_the_trash():
+    board, ref, _ = _crowded()
+    board.records.forget("m3")
+    back = _brought_back(board, ref)
+    board.forgetting.forget(back)
+    assert list(board.trash.records()) == []
+
+
+def test_forgetting_what_took_the_place_of_what_was_brought_back_takes_the_copy_out_of_the_trash():
+    board, ref, _ = _crowded()
+    board.records.forget("m3")
+    back = _brought_back(board, ref)
+    newer = board.records.store("the word is swordfish", ["note"], supersedes=back).id
+    board.forgetting.forget(newer)
+    assert list(board.trash.records()) == []
+
+
+def test_forgetting_one_leaves_the_copies_of_others_in_the_trash():
+    board, ref, _ = _crowded()
+    board.forgetting.forget("m3")
+    assert [record["id"] for record in board.trash.records()] == [ref]
+
+
+def test_the_models_tool_takes_a_copy_out_of_the_trash():
+    board, ref, _ = _crowded()
+    board.records.forget("m3")
+    back = _brought_back(board, ref)
+    board.tools.run(Call("c", "memory_forget", '{"id":"%s"}' % back), OWNER, "")
+    assert list(board.trash.records()) == []

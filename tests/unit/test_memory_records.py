@@ -1,6 +1,6 @@
 """Records: what is stored is found, what has changed takes the place of the old, what is forgotten has gone."""
 
-from board import DAY, NOW, Board
+from board import ANN, DAY, NOW, Board
 from engram.errors import ArgumentError, NotFound, StoreFull
 from support import raises
 
@@ -272,3 +272,23 @@ def test_a_full_memory_has_room_again_after_forgetting_and_compaction():
         board.records.forget(ref)
     board.compact()
     assert board.records.store("something new", ["a"]).outcome == "stored"
+
+
+def test_what_is_told_again_lasts_as_long_as_it_is_told_to():
+    for again in (0, NOW + 900):
+        board = Board()
+        ref = board.records.store("the key is under the mat", ["t"], expires=NOW + 100, scope="user:ann").id
+        told = board.records.store("the key is under the mat", ["t"], expires=again, scope="user:ann")
+        assert (told.outcome, told.id) == ("duplicate", ref)
+        board.now += 200
+        assert [record["id"] for record in board.records.newest(ANN)] == [ref]
+
+
+def test_what_is_told_again_for_a_shorter_time_lasts_as_before():
+    board = Board()
+    for first in (0, NOW + 900):
+        content = "the key is under the %d mat" % first
+        ref = board.records.store(content, ["t"], expires=first).id
+        seq = board.records.get(ref)["seq"]
+        assert board.records.store(content, ["t"], expires=NOW + 100).id == ref
+        assert board.records.get(ref)["seq"] == seq

@@ -134,7 +134,8 @@ class Offline:
         # Whoever forgets a thing does not want the message back either in which it was told.
         record, turns = self._forgetting.forget(ref, asker, with_turns=True)
         gone = ", ".join([record["id"]] + turns)
-        return "Forgot %s: %s (/undo brings it back)" % (gone, snippet(record["content"], 200))
+        told = "" if "left" in record else " (/undo brings it back)"
+        return "Forgot %s: %s%s" % (gone, snippet(record["content"], 200), told)
 
 
 def _is_id(wanted: str, letters: str) -> bool:

@@ -2,7 +2,7 @@
 
 from engram.compat import const, ticks_add, ticks_diff, ticks_ms
 from engram.errors import ArgumentError
-from engram.memory import fields
+from engram.memory import fields, scope
 from engram.memory.recall import snippet
 
 _LOOK_MS = const(50)
@@ -93,10 +93,13 @@ def dedupe_command(parts, asker, rest: str):
     for record in records.newest(asker):
         looked += 1
         twin = records.twin(record, asker)
-        if twin:
+        if twin and not (record.get("pinned") and twin.get("pinned")):
             lesser = min(record, twin, key=_worth)
-            records.forget(lesser["id"], asker)
             kept = twin if lesser is record else record
+            taken_over = _taken_over(kept, lesser)
+            if taken_over:
+                records.update(kept["id"], taken_over, asker)
+            records.forget(lesser["id"], asker)
             gone.append(lesser["id"])
             yield "%s says the same as %s and went: %s" % (lesser["id"], kept["id"], snippet(lesser["content"], _WIDTH))
         yield 0
@@ -107,10 +110,26 @@ def dedupe_command(parts, asker, rest: str):
 
 
 def _worth(record: dict) -> tuple:
-    """Which of two memories that say the same is kept: pinned before others, then the more important, then the older."""
+    """Which of two memories that say the same is kept: pinned before others, then the one that lasts longer, then the more
+    important, then the older."""
     return (
         bool(record.get("pinned")),
+        record.get("expires", fields.NEVER),
         record.get("importance", fields.IMPORTANCE),
         -record["created"],
         -int(record["id"][1:]),
     )
+
+
+def _taken_over(kept: dict, lesser: dict) -> dict:
+    """What the memory that is kept is given of the other: tags and keywords for which there is room, and its longer time."""
+    changes = {}
+    for name, most in (("tags", fields.MOST_TAGS), ("keywords", fields.MOST_KEYWORDS)):
+        words = list(kept.get(name, ()))
+        # A tag of a workspace would move the memory.
+        new = [word for word in lesser.get(name, ()) if word not in words and word[:3] != scope.WORKSPACE]
+        if new[: most - len(words)]:
+            changes[name] = words + new[: most - len(words)]
+    if kept.get("expires", fields.NEVER) < lesser.get("expires", fields.NEVER):
+        changes["expires"] = lesser.get("expires")
+    return changes

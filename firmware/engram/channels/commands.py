@@ -232,11 +232,12 @@ class Commands:
     def _forget(self, asker, rest: str):
         kind = rest[:1].lower()
         if kind in ("m", "t") and rest[1:].isdigit():
-            if kind == "m" and self._is_in_trash(asker, rest):
-                yield "%s had left for want of room; it has left the trash too, for good" % rest
-            elif kind == "m":
+            if kind == "m":
                 record, turns = self._parts.forgetting.forget(rest, asker, with_turns=True)
                 gone = ", ".join([record["id"]] + turns)
+                if "left" in record:
+                    yield "%s had left for want of room; %s left for good" % (record["id"], gone)
+                    return
                 yield "forgot %s: %s (/undo brings it back)" % (gone, snippet(record["content"], _WIDTH))
             else:
                 self._parts.journal.redact(rest, asker)
@@ -254,13 +255,6 @@ class Commands:
             yield "nothing found: " + self._parts.recall.why_empty(rest, asker)
         elif self._parts.recall.partial:
             yield "there may be more: " + self._parts.recall.partial
-
-    def _is_in_trash(self, asker, ref: str) -> bool:
-        """Take a memory that left for want of room out of the trash; whether it was there and nowhere else."""
-        number = ids.number("id", ref, "m")
-        if self._parts.records.has(number):
-            return False
-        return bool(self._parts.trash.remove(lambda record: _is_trashed(record, number, asker)))
 
     def _undo(self, asker, rest: str):
         yield self._parts.changes.undo(asker)
@@ -280,8 +274,13 @@ class Commands:
         saved = 0
         for part in (self._parts.records, self._parts.journal):
             before = part.bytes
-            for _ in part.compacting():
-                yield 0
+            work = part.compacting()
+            try:
+                for _ in work:
+                    yield 0
+            finally:
+                # MicroPython ends no generator by itself that is dropped half-way: no other compaction would begin.
+                work.close()
             saved += before - part.bytes
         yield "%d bytes came free" % saved if saved > 0 else "there was nothing to free"
 
@@ -307,10 +306,6 @@ class Commands:
 
     def _minute(self, at: int) -> str:
         return self._parts.clock.minute(at)
-
-
-def _is_trashed(record: dict, number: int, asker) -> bool:
-    return record["id"] == "m%d" % number and scope.may_see(asker, record.get("scope", scope.ALL))
 
 
 def only_owner(asker, command: str) -> None:

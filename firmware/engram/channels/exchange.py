@@ -48,13 +48,15 @@ def _json(parts, asker):
             continue
         record, follows, is_past, used = found
         record = parts.forgetting.seen(record, asker)
-        yield exchange_json.line(exchange_json.pairs(records, record, follows, is_past, used))
-        count += 1
+        for line in exchange_json.lines(exchange_json.pairs(records, record, follows, is_past, used)):
+            yield line
+            count += 1
     if not asker.group:
         for keeper in (parts.profile.of(asker), parts.notes.of(asker)):
             for name in keeper.names():
-                yield exchange_json.line((("file", name), ("text", keeper.text(name))))
-                count += 1
+                for line in exchange_json.lines((("file", name), ("text", keeper.text(name)))):
+                    yield line
+                    count += 1
     yield exchange_json.tail(count)
 
 
@@ -81,11 +83,14 @@ def _trash(parts, asker):
 
     records = parts.records
     count = sum(1 for _ in _trashed(parts, asker))
+    lines = 1
     yield exchange_json.head(records.entries, parts.journal.epoch, parts.clock.now(), count)
     for record in _trashed(parts, asker):
         seen = parts.forgetting.seen(record, asker)
-        yield exchange_json.line(exchange_json.pairs(records, seen, "", False, (0, 0)))
-    yield exchange_json.tail(count + 1)
+        for line in exchange_json.lines(exchange_json.pairs(records, seen, "", False, (0, 0))):
+            yield line
+            lines += 1
+    yield exchange_json.tail(lines)
 
 
 def _trashed(parts, asker):
@@ -116,13 +121,17 @@ def _import(parts, asker, rest: str):
 
     path = "" if rest[0] == "{" else _path(parts, asker, rest)
     yield from _ready(parts.records)
-    taking = Import(parts.records, parts.capacity, parts.clock, asker)
+    taking = Import(parts.records, parts.capacity, parts.forgetting, parts.clock, asker)
     texts = Texts(parts, asker, taking)
     stopped = ""
     try:
-        for _ in _taking(parts, path or rest, bool(path), taking, texts):
-            yield from _refused(taking)
-            yield 0
+        work = _taking(parts, path or rest, bool(path), taking, texts)
+        try:
+            for _ in work:
+                yield from _refused(taking)
+                yield 0
+        finally:
+            work.close()
     except StoreError as error:
         stopped = "stopped at line %d: %s What stands before it is kept, the file can be imported again." % (
             taking.line,
@@ -144,17 +153,22 @@ def _import(parts, asker, rest: str):
 def _taking(parts, source: str, is_file: bool, taking, texts):
     """Take all that a file or an object has; a generator that pauses."""
     records = parts.records
-    for number, found in _items(parts, source, is_file, taking, texts):
-        if found is not None:
-            texts.lines += 1
-        if isinstance(found, str):
-            taking.refuse(number, found)
-        elif found is not None:
-            taking.take(number, found)
-        if records.partial:
-            yield from _ready(records)
-        records.tick()
-        yield 0
+    items = _items(parts, source, is_file, taking, texts)
+    try:
+        for number, found in items:
+            if found is not None:
+                texts.lines += 1
+            if isinstance(found, str):
+                taking.refuse(number, found)
+            elif found is not None:
+                taking.take(number, found)
+            if records.partial:
+                yield from _ready(records)
+            records.tick()
+            yield 0
+    finally:
+        # They hold the file open.
+        items.close()
     taking.flush()
 
 
@@ -171,15 +185,16 @@ def _items(parts, source: str, is_file: bool, taking, texts):
     from engram.memory import exchange_files
 
     if not is_file:
-        return iter(((1, exchange_files.read_object(text.encode(source), taking.left_out, texts.note)),))
-    if source.endswith(".md"):
+        yield 1, exchange_files.read_object(text.encode(source), taking.left_out, texts.note)
+    elif source.endswith(".md"):
         from engram.memory.exchange_markdown import Reader
 
         texts.reader = Reader(parts.clock, taking.left_out)
-        return exchange_files.markdown(exchange_files.lines(source), texts.reader)
-    if source.endswith(".json"):
-        return exchange_files.json_list(source, taking.left_out, texts.note)
-    return exchange_files.json_lines(exchange_files.lines(source), taking.left_out, texts.note)
+        yield from exchange_files.markdown(source, texts.reader)
+    elif source.endswith(".json"):
+        yield from exchange_files.json_list(source, taking.left_out, texts.note)
+    else:
+        yield from exchange_files.json_lines(source, taking.left_out, texts.note)
 
 
 def _path(parts, asker, name: str) -> str:
@@ -213,6 +228,7 @@ class Texts:
         self._parts = parts
         self._asker = asker
         self._taking = taking
+        self._parts_of = None  # the parts of a text that is long
         self._has_head = False
         self._told = 0  # lines that the export has, as its last one says
         self.lines = 0
@@ -230,8 +246,16 @@ class Texts:
 
     def note(self, fields: dict) -> bool:
         """Take an object that is no memory; whether it was one. ArgumentError says why it cannot be taken."""
+        from engram.memory import exchange_json
+
         if "engram_export_end" in fields:
+            if not exchange_json.is_count(fields["engram_export_end"]):
+                raise ArgumentError("engram_export_end", "must be the number of the lines before it.")
             self._told = fields["engram_export_end"]
+            return True
+        self._parts_of = self._parts_of or exchange_json.Parts()
+        if self._parts_of.take(fields):
+            self.lines += 1
             return True
         if "engram_export" in fields:
             self._head(fields)
@@ -245,8 +269,7 @@ class Texts:
     def _head(self, fields: dict) -> None:
         from engram.memory import exchange_json, origins
 
-        if fields["engram_export"] != exchange_json.FORMAT:
-            raise ArgumentError("engram_export", "is of a form that this board does not know: update it first.")
+        exchange_json.check_head(fields)
         self._has_head = True
         journal = self._parts.journal
         if fields.get("journal") == origins.of_epoch(journal.epoch):
@@ -278,5 +301,8 @@ class Texts:
             yield "put in their place: " + ", ".join(self._kept)
         if self._others:
             yield "not touched, since another text stands there: " + ", ".join(self._others)
+        lost = self._parts_of.lost + self._parts_of.is_waiting if self._parts_of else 0
+        if lost:
+            yield "%d long texts were left out, since their last part is missing" % lost
         if self.reader and self.reader.outside:
             yield "%d lines are in no list and were left out" % self.reader.outside

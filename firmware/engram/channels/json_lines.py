@@ -144,6 +144,9 @@ class JsonLines(Sink):
 
 def _asker(fields: dict):
     """Takes out of a request who says it; None for the owner."""
+    for name in _ASKER:
+        if name in fields and fields[name] is None:
+            raise ValueError(name + " must not be null: leave it out.")
     told = [fields.pop(name) if name in fields else None for name in _ASKER]
     if told[0] is None:
         if told != [None] * len(told):

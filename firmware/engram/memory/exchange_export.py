@@ -15,7 +15,7 @@ def memories(records, asker, with_past: bool):
     """Yield (record, origin of the one that it replaced or "", whether it was superseded, its uses as Uses.of() tells
     them), or None as a pause.
 
-    Expired ones are left out; with `with_past` those that were superseded come too.
+    With `with_past` those that were superseded, and those whose time is over, come too.
     """
     entries = records.entries
     seq = entries.oldest
@@ -29,7 +29,7 @@ def memories(records, asker, with_past: bool):
             state, latest = entries.fate(number)
             if state is None or state == FORGOTTEN or latest["seq"] != line["seq"]:
                 continue
-            if state == LIVE and not records.is_expired(line):
+            if state == LIVE and (with_past or not records.is_expired(line)):
                 yield line, _follows(records, line, asker), False, used.get(number, (0, 0))
             elif state != LIVE and with_past:
                 yield line, _follows(records, line, asker), True, used.get(number, (0, 0))

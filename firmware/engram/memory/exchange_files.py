@@ -42,15 +42,19 @@ def lines(path: str):
         raise files.failure(error, path) from None
 
 
-def json_lines(found, left_out, note):
+def json_lines(path: str, left_out, note):
     """Read lines with a JSON object each; `note(fields)` takes those that are no memories, and says if it did."""
-    for number, line in found:
-        if isinstance(line, int):
-            yield number, _TOO_LONG % (line, wire.MAX_LINE)
-        elif not line.strip():
-            yield number, None
-        else:
-            yield number, read_object(line, left_out, note)
+    found = lines(path)
+    try:
+        for number, line in found:
+            if isinstance(line, int):
+                yield number, _TOO_LONG % (line, wire.MAX_LINE)
+            elif not line.strip():
+                yield number, None
+            else:
+                yield number, read_object(line, left_out, note)
+    finally:
+        found.close()
 
 
 def read_object(data, left_out, note):
@@ -67,15 +71,19 @@ def read_object(data, left_out, note):
         return str(error)
 
 
-def markdown(found, reader):
+def markdown(path: str, reader):
     """Read the lines of a page."""
-    for number, line in found:
-        if isinstance(line, int):
-            yield number, _TOO_LONG % (line, wire.MAX_LINE)
-        elif not valid(line):
-            yield number, _NO_UTF_8
-        else:
-            yield reader.line(number, line.decode()) or (number, None)
+    found = lines(path)
+    try:
+        for number, line in found:
+            if isinstance(line, int):
+                yield number, _TOO_LONG % (line, wire.MAX_LINE)
+            elif not valid(line):
+                yield number, _NO_UTF_8
+            else:
+                yield reader.line(number, line.decode()) or (number, None)
+    finally:
+        found.close()
     ended = reader.end()
     if ended:
         yield ended

@@ -42,9 +42,10 @@ class Import:
     The counts: stored, changed, there (already), older (than here), gone (forgotten since the line says so), refused.
     """
 
-    def __init__(self, records, capacity, clock, asker):
+    def __init__(self, records, capacity, forgetting, clock, asker):
         self._records = records
         self._capacity = capacity
+        self._forgetting = forgetting
         self._entries = records.entries
         self._clock = clock
         self._asker = asker
@@ -100,7 +101,7 @@ class Import:
             self.line = line
         state, record = self._find(item.origin, values.get("scope", self._own))
         if item.is_gone:
-            self._let_go(state, record)
+            self._let_go(state, record, item.origin)
         elif state == LIVE:
             self._change(record, item, values)
         elif (state is not None and state != FORGOTTEN) or self._is_said(item, values):
@@ -176,9 +177,11 @@ class Import:
 
     # --- what becomes of it
 
-    def _let_go(self, state, record) -> None:
+    def _let_go(self, state, record, origin: str) -> None:
         if state == LIVE:
-            self._records.forget(record["id"], self._asker)
+            self._forgetting.forget(record["id"], self._asker)
+            self.gone += 1
+        elif self._forgetting.forget_copies(origin, self._asker):
             self.gone += 1
         else:
             self.there += 1
@@ -259,8 +262,8 @@ class Import:
                     missing += 1
             known[item.origin] = "m%d" % (first + at)
             drafts.append(Draft("", values, [], "", 0))
-        # One that takes another's place, here or in this batch, needs no place of its own.
-        if len([draft for draft in drafts if "supersedes" not in draft.values]) > self._capacity.spare:
+        needed = self._records.places(drafts)
+        if needed > 0 and needed > self._capacity.spare:
             raise StoreFull(
                 "memory is full, and an import lets nothing leave that is here (records.most): forget some."
             )

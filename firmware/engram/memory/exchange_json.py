@@ -1,11 +1,15 @@
 """Memories as JSON objects, a line each: Engram's own form both ways. docs/formats.md has it field by field."""
 
 from engram import text
+from engram.compat import const
 from engram.errors import ArgumentError
 from engram.memory import origins, scope
 from engram.memory.exchange_item import Item, item, whole
 
 FORMAT = 1
+_PIECE = const(2000)  # characters of a text in one line, however they are escaped: wire.MAX_LINE bounds what is read
+_MOST_PARTS = const(8)  # of one text: bounds the heap that its parts take when they are read
+_HEAD = (("epoch", str), ("journal", str), ("at", int), ("records", int))
 _FIELDS = (
     "content", "tags", "keywords", "type", "importance", "source", "scope", "created", "updated",
     "pinned", "expires", "turns", "guess",
@@ -31,6 +35,73 @@ def head(entries, journal_epoch: int, at: int, count: int) -> str:
 def tail(count: int) -> str:
     """The last line of an export: without it, it is known to be cut."""
     return line((("engram_export_end", count),))
+
+
+def check_head(fields: dict) -> None:
+    """ArgumentError unless these are the fields of a first line that this board reads."""
+    if not is_count(fields["engram_export"]) or fields["engram_export"] != FORMAT:
+        raise ArgumentError("engram_export", "is of a form that this board does not know: update it first.")
+    for name, kind in _HEAD:
+        value = fields.get(name)
+        if value is not None and not (is_count(value) if kind is int else isinstance(value, kind)):
+            raise ArgumentError(name, "is none of an export.")
+
+
+def is_count(value) -> bool:
+    """Whether a value is a whole number from 0 on."""
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def lines(fields):
+    """Yield the lines of an object: of one whose content or text is long, its parts before it, each with `part` and `of`."""
+    fields = list(fields)
+    for at, (name, value) in enumerate(fields):
+        if name in ("content", "text") and len(value) > _PIECE:
+            count = (len(value) + _PIECE - 1) // _PIECE
+            for part in range(1, count):
+                yield line((("part", part), ("of", count), ("text", value[(part - 1) * _PIECE : part * _PIECE])))
+            fields[at : at + 1] = [("part", count), ("of", count), (name, value[(count - 1) * _PIECE :])]
+            break
+    yield line(fields)
+
+
+class Parts:
+    """Puts the parts of long texts together, as they come line by line."""
+
+    def __init__(self):
+        self._texts = []
+        self._of = 0
+        self.lost = 0
+        """Texts that had no last part."""
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the last part of a text has not come yet."""
+        return bool(self._texts)
+
+    def take(self, fields: dict) -> bool:
+        """Take the fields of a line: whether it was a part that is kept until the last one; that one is given the whole text.
+
+        ArgumentError if it does not go on with what came before.
+        """
+        if "part" not in fields:
+            self.lost += self.is_waiting
+            self._texts = []
+            return False
+        part, of = fields.pop("part"), fields.pop("of", None)
+        name = "content" if "content" in fields else "text"
+        piece = fields.get(name)
+        texts, self._texts = self._texts, []
+        if not (is_count(part) and is_count(of) and 0 < part <= of <= _MOST_PARTS and isinstance(piece, str)):
+            raise ArgumentError("part", "needs a number up to `of`, which is at most %d, and a text." % _MOST_PARTS)
+        if part != len(texts) + 1 or (part > 1 and of != self._of) or len(piece) > _PIECE:
+            raise ArgumentError("part", "does not go on with the line before it.")
+        texts.append(piece)
+        if part < of:
+            self._texts, self._of = texts, of
+            return True
+        fields[name] = "".join(texts)
+        return False
 
 
 def pairs(records, record: dict, follows: str, is_past: bool, used: tuple):

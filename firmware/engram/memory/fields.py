@@ -8,11 +8,13 @@ from engram.memory import ids, scope
 TYPES = ("fact", "decision", "preference", "convention", "code_context", "pattern", "event", "device")
 SOURCES = ("manual", "auto_llm", "auto_rule", "distilled", "import")
 IMPORTANCE = 0.5
+NEVER = const(1 << 40)
+"""When a memory is over that does not say so: later than any moment that one may give."""
 CLEARABLE = ("keywords", "expires", "turns")
 
-_MOST_TAGS = const(3)
+MOST_TAGS = const(3)
 _TAG_LONGEST = const(32)  # characters: tags stand in the prompt of each turn
-_MOST_KEYWORDS = const(8)
+MOST_KEYWORDS = const(8)
 _KEYWORD_LONGEST = const(40)
 
 
@@ -66,14 +68,14 @@ def _check_words(name: str, value, most: int, longest: int, form) -> list:
 
 
 def _check_tags(name: str, value, limit: int):
-    found = _check_words(name, value, _MOST_TAGS, _TAG_LONGEST, tag)
+    found = _check_words(name, value, MOST_TAGS, _TAG_LONGEST, tag)
     if not found:
-        raise ArgumentError(name, "1 to %d tags are needed." % _MOST_TAGS)
+        raise ArgumentError(name, "1 to %d tags are needed." % MOST_TAGS)
     return found
 
 
 def _check_keywords(name: str, value, limit: int):
-    return _check_words(name, value or (), _MOST_KEYWORDS, _KEYWORD_LONGEST, lambda word: word.strip())
+    return _check_words(name, value or (), MOST_KEYWORDS, _KEYWORD_LONGEST, lambda word: word.strip())
 
 
 def _check_choice(choices):

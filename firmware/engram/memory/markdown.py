@@ -11,23 +11,26 @@ from engram.clock import day_number
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound
 from engram.memory import edit, own_files
+from engram.memory.scope import OWNER
 
 MEMORY = "MEMORY.md"
 _DAY = const(86400)
 _BYTES_A_CHARACTER = const(4)
+_MOST_FILES = const(400)  # of one principal: from then on an import brings no other day; each takes a block of the flash
 
 
 class Notes:
     """The Markdown files in a folder, each at most `limit` characters; `changes` keeps what undo needs, `people` who has
-    files of their own.
+    files of their own, `days` is how long the days' notes are kept.
     """
 
-    def __init__(self, folder: str, changes, clock, people, limit: int = 8000):
+    def __init__(self, folder: str, changes, clock, people, limit: int = 8000, days: int = 30):
         self.folder = folder
         self.changes = changes
         self.clock = clock
         self.people = people
         self.limit = limit
+        self.days = days
         self.version = 0
         """Counts the changes of the files since the start."""
         self.rewritten = set()
@@ -48,6 +51,7 @@ class Notes:
     def drop(self, path: str) -> None:
         """Let a file go."""
         files.remove(path)
+        self.people.look_again()
         self._changed(path, False)
 
     def _changed(self, path: str, is_appended: bool) -> None:
@@ -142,16 +146,33 @@ class Notebook:
         self.append(self.today(), "- " + clock.minute(clock.now())[-5:] + " " + " ".join(content.split()))
 
     def put(self, name: str, content: str) -> None:
-        """Give a file of any day a text that was written on another board."""
+        """Give a file a text that was written on another board: of a day up to today, of others than the owner of one whose
+        notes are kept still.
+        """
         path = self._path(name)
+        self._check_day(name, files.size(path) < 0)
         edit.check("text", content, self._notes.limit, name)
         self._notes.people.admit(self._principal)
         self._notes.changes.note("note", name, self.text(name), self._principal)
-        files.write(path, content)
+        self._notes.put(path, content)
 
     def put_back(self, name: str, content: str) -> None:
         """Give a file the text that it had before a change."""
+        self._notes.people.admit(self._principal)
         self._notes.put(self._path(name), content)
+
+    def _check_day(self, name: str, is_new: bool) -> None:
+        if name == MEMORY:
+            return
+        today, day = day_number(self.today()[:-3]), day_number(name[:-3])
+        is_owner = self._principal == OWNER.principal
+        # A board that does not know the day takes what its owner brings.
+        if day > today and (self._notes.clock.known or not is_owner):
+            raise ArgumentError("file", "must not be of a day after today, which is %s." % self.today()[:-3])
+        if day < today - self._notes.days and not is_owner:
+            raise ArgumentError("file", "must be of the last %d days (notes.days)." % self._notes.days)
+        if is_new and len(self.names()) >= _MOST_FILES:
+            raise ArgumentError("file", "would be one too many: %d days have notes." % _MOST_FILES)
 
     def _check_writable(self, name: str) -> None:
         allowed = (MEMORY, self.today(), self.yesterday())

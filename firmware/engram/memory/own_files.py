@@ -81,6 +81,10 @@ class People:
             self._known = found
         return self._known
 
+    def look_again(self) -> None:
+        """A file has gone: whose last one it was takes no place any more."""
+        self._known = None
+
     def has_room(self, principal: str) -> bool:
         """Whether a principal may have files."""
         return principal == OWNER.principal or principal in self.known() or len(self.known()) < self._most

@@ -3,7 +3,7 @@
 from collections import namedtuple
 
 from engram import text
-from engram.compat import const
+from engram.compat import const, finish
 from engram.errors import ArgumentError, NotFound, StoreFull
 from engram.memory import fields, ids, scope
 from engram.memory.importance import Importance
@@ -70,8 +70,8 @@ class Records:
         """Tells how important a record is now."""
 
     def make_room_by(self, makes_room) -> None:
-        """Give a function that is called with how many more are to be stored when there are too many: it lets others leave,
-        and tells whether that was enough.
+        """Give a function that is called, when there are too many, with how many more are to be stored and the numbers of
+        those that must not leave: it lets others leave, and tells whether that was enough.
         """
         self._makes_room = makes_room
 
@@ -88,6 +88,10 @@ class Records:
         if draft.same:
             self.used(draft.same)
             return Stored("duplicate", draft.same, draft.similar, "")
+        if draft.id:
+            self.used(draft.id)
+            self.keep((draft,))
+            return Stored("duplicate", draft.id, draft.similar, "")
         return Stored("stored", self.keep((draft,))[0], draft.similar, draft.values.get("supersedes", ""))
 
     def draft(self, content: str, tags, asker=scope.OWNER, **more) -> Draft:
@@ -100,6 +104,12 @@ class Records:
         if "supersedes" in values:
             self._check_superseded(values, asker, "scope" in more)
         same, changed, similar = self._nearest(values)
+        if same and "supersedes" not in more:
+            twin = self._store.get(int(same[1:]))
+            if twin.get("expires", fields.NEVER) < values.get("expires", fields.NEVER):
+                # What is told again lasts as long as it is told to.
+                twin.update({"expires": values.get("expires"), "updated": self._clock.now()})
+                return Draft(same, twin, similar, "", twin["seq"])
         if changed and "supersedes" not in values:
             values["supersedes"] = changed
         if "supersedes" in values:
@@ -139,7 +149,8 @@ class Records:
         but for the line.
         """
         if not urgent:
-            self.check_room(sum(1 for draft in drafts if not (draft.id or "supersedes" in draft.values)))
+            keeping = [int(ref[1:]) for draft in drafts for ref in (draft.id, draft.values.get("supersedes")) if ref]
+            self.check_room(self.places(drafts), keeping)
         refs = []
         lines = []
         for draft in drafts:
@@ -147,6 +158,27 @@ class Records:
             lines.append(self._line(refs[-1], draft))
         self._store.append(*lines, *closing, urgent=urgent)
         return refs
+
+    def places(self, drafts) -> int:
+        """How many more live records there are once drafts are kept, which is when room is looked for: one that takes the
+        place of a live one, here or among them, needs none of its own.
+        """
+        first = self._store.next_seq
+        count = 0
+        taken = set()
+        for at, draft in enumerate(drafts):
+            if draft.id or draft.values.get("past"):
+                continue
+            count += 1
+            older = int(draft.values.get("supersedes", "m0")[1:])
+            if older >= first:
+                is_live = older < first + at and not drafts[older - first].values.get("past")
+            else:
+                is_live = older and self._store.state(older) == LIVE
+            if is_live and older not in taken:
+                taken.add(older)
+                count -= 1
+        return count
 
     def used(self, ref: str) -> None:
         """Note that a record was of use."""
@@ -178,10 +210,13 @@ class Records:
             record = self._store.get(number)
             if record is None or record.get("pinned") or self._store.state(number) != LIVE:
                 continue
+            older, turns = self._roots(record)
+            if turns:
+                # Who forgets it later lets go of all that it came from.
+                record["turns"] = turns
             kept = [(name, value) for name, value in self.fields(record)]
             gone.append(kept + [("seq", record["seq"]), ("left", self._clock.now())])
             line: list = [("op", "leave"), ("id", record["id"]), ("at", self._clock.now()), ("was", record["seq"])]
-            older = self._roots(record)[0]
             lines.append(line + [("with", older)] if older else line)
         if lines:
             # A cut between the two leaves them in both places: they go again, and stand twice in the trash.
@@ -193,6 +228,11 @@ class Records:
         """The ids of the turns that a live record, and what it superseded, came from."""
         return self._roots(self._live(ref, asker)[1])[1]
 
+    def roots(self, ref: str, asker=scope.OWNER) -> list:
+        """The id of a live record and those of what it superseded."""
+        record = self._live(ref, asker)[1]
+        return [record["id"]] + self._roots(record)[0]
+
     def _roots(self, record: dict) -> tuple:
         """The ids of what a record superseded, one after the other, and the turns that all of them came from."""
         older = []
@@ -203,15 +243,18 @@ class Records:
             turns += [turn for turn in (record or {}).get("turns", ()) if turn not in turns]
         return older, turns
 
-    def check_room(self, more: int = 1) -> None:
-        """StoreFull if so many more records would be refused for want of room."""
-        if more and self._store.count() + more > self._most and not (self._makes_room and self._makes_room(more)):
+    def check_room(self, more: int = 1, keeping=()) -> None:
+        """StoreFull if so many more records would be refused for want of room; those with the numbers `keeping` stay."""
+        if more > 0 and self._store.count() + more > self._most and not self._is_room_made(more, keeping):
             problem = "memory holds %d records, the most it may (records.most)%s: forget some first."
             raise StoreFull(problem % (self._most, ", and all are pinned" if self._makes_room else ""))
         if self._store.bytes > self._cap:
             raise StoreFull("memory has no room left (records.bytes): forget something, /compact, then try again.")
         if self._leaves_room and not self._leaves_room():
             raise StoreFull("the flash is full, the rest is for messages: forget something, /compact, then try again.")
+
+    def _is_room_made(self, more: int, keeping) -> bool:
+        return bool(self._makes_room and self._makes_room(more, keeping))
 
     def _line(self, ref: str, draft: Draft) -> list:
         line: list = [("id", ref)]
@@ -364,8 +407,7 @@ class Records:
     def compact(self) -> int:
         """Take what was forgotten, and the texts that undo kept, off the flash; the bytes saved."""
         before = self.bytes
-        for _ in self.compacting():
-            pass
+        finish(self.compacting())
         return before - self.bytes
 
     def compacting(self, with_history: bool = True):

@@ -30,8 +30,7 @@ def compacting(store, decide):
         store.seal_segment()
         following = store.log.next_seq
         store.log.is_fixed = True
-        for _ in compact(store.log, decide):
-            yield
+        yield from compact(store.log, decide)
         # Before the manifest is written: a cut does not make it forget what is to be done.
         store.index.tidy()
         if store.log.next_seq > following:

@@ -10,7 +10,7 @@ one in `tick`.
 """
 
 from engram import log
-from engram.compat import const
+from engram.compat import const, finish
 from engram.errors import ArgumentError, EngramError, StoreError, StoreFull
 from engram.store import codec
 from engram.store.entry import LIVE, SUPERSEDED, Entry, Hit, Query, concerned, labels, minutes, no_entry, passes
@@ -466,8 +466,7 @@ class Store:
     def compact(self, decide) -> int:
         """Rewrite the log without what is not wanted any more; the bytes saved. decide(line): see compaction.py."""
         before = self.bytes
-        for _ in self.compacting(decide):
-            pass
+        finish(self.compacting(decide))
         return before - self.bytes
 
     def compacting(self, decide):

@@ -1,0 +1,77 @@
+"""Imports of texts: which days' notes may come in, for whom, and that they are seen at once."""
+
+import json
+
+from board import ANN, DAY
+from engram.errors import ArgumentError
+from engram.memory.scope import OWNER
+from movers import answered, mover
+from support import raises
+
+TODAY = "2026-09-21.md"
+
+
+def _put(board, name, content, asker=OWNER):
+    """What an import of a text answers."""
+    return answered(board, "/import " + json.dumps({"file": name, "text": content}), asker)
+
+
+def _day(board, days):
+    """The name of the note of a day, so many days before today."""
+    return board.clock.day(board.now - days * DAY) + ".md"
+
+
+def test_others_import_notes_of_the_days_that_are_kept():
+    board = mover(notes_days=30)
+    for days in (0, 30):
+        assert "put in their place: " + _day(board, days) in _put(board, _day(board, days), "- hello", ANN)
+    assert board.notes.of(ANN).names() == [_day(board, 0), _day(board, 30)]
+
+
+def test_others_import_no_notes_of_other_days():
+    board = mover(notes_days=30)
+    for name in (_day(board, 31), _day(board, -1), "2083-01-01.md", "1970-01-01.md"):
+        assert "file: must " in _put(board, name, "- hello", ANN)[0], name
+    assert board.notes.of(ANN).names() == []
+
+
+def test_the_owner_imports_notes_of_any_day_up_to_today():
+    board = mover(notes_days=30)
+    _put(board, _day(board, 4000), "- hello")
+    assert "after today, which is 2026-09-21" in _put(board, _day(board, -1), "- hello")[0]
+    assert board.notes.of(OWNER).names() == [_day(board, 4000)]
+
+
+def test_a_board_that_does_not_know_the_day_takes_the_owners_notes_and_nobody_elses():
+    board = mover()
+    board.now = 0
+    _put(board, TODAY, "- hello")
+    _put(board, TODAY, "- hello", ANN)
+    assert board.notes.of(OWNER).names() == [TODAY] and board.notes.of(ANN).names() == []
+
+
+def test_the_days_of_which_notes_are_imported_have_a_bound():
+    board = mover()
+    notebook = board.notes.of(OWNER)
+    notebook.names = lambda: [TODAY] * 400
+    with raises(ArgumentError) as caught:
+        notebook.put(_day(board, 1), "- hello")
+    assert "one too many" in str(caught.error) and board.notes.of(OWNER).names() == []
+
+
+def test_an_imported_note_waits_to_be_distilled_at_once():
+    board = mover()
+    assert board.daily.waiting() == {}
+    _put(board, TODAY, "- 10:00 hello\n- 11:00 good morning\n")
+    assert board.daily.waiting() == {"owner": 2}
+
+
+def test_an_imported_note_counts_against_the_people_who_may_have_files():
+    board = mover(principals_most=0)
+    assert "principals.most" in _put(board, TODAY, "- hello", ANN)[-1]
+    assert board.notes.of(ANN).names() == []
+
+
+def test_an_imported_note_has_no_more_characters_than_others():
+    board = mover(notes_chars=500)
+    assert "501 characters" in _put(board, TODAY, "x" * 501)[0]
