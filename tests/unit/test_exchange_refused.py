@@ -187,8 +187,24 @@ def test_a_long_history_needs_the_room_of_one_memory_only():
 # --- whatever stands in a line
 
 
-VALUES = ("null", "true", "false", "0", "-1", "1", "1.5", "1e30", str(10**25), '""', '"x"', '"m1"', "[]", "[1]", '["x"]', "[[]]")
-VALUES += ("{}", '{"a":1}')
+VALUES = (
+    "null",
+    "true",
+    "false",
+    "0",
+    "-1",
+    "1",
+    "1.5",
+    "1e30",
+    str(10**25),
+    '""',
+    '"x"',
+    '"m1"',
+    "[]",
+    "[1]",
+    '["x"]',
+)
+VALUES += ("[[]]", "{}", '{"a":1}')
 OBJECTS = (
     '{"engram_export":1,"epoch":"00000000","journal":"00000000","at":1,"records":1}',
     '{"engram_export_end":1}',

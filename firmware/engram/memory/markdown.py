@@ -16,7 +16,9 @@ from engram.memory.scope import OWNER
 MEMORY = "MEMORY.md"
 _DAY = const(86400)
 _BYTES_A_CHARACTER = const(4)
-_MOST_FILES = const(400)  # of one principal: from then on an import brings no other day; each takes a block of the flash
+_MOST_FILES = const(
+    400
+)  # of one principal: from then on an import brings no other day; each takes a block of the flash
 
 
 class Notes:
