@@ -223,3 +223,12 @@ def test_what_is_over_comes_along():
     now, board = board.now, mover()
     board.now = now
     assert imported(board, lines) == ["2 stored, 0 refused"] and board.records.count_all() == 2 and live(board) == []
+
+
+def test_what_is_here_for_a_shorter_time_only_is_not_there_already():
+    board = mover()
+    board.records.store("the key is under the mat", ["t"], expires=NOW + 5)
+    lines = [{"content": "the key is under the mat", "tags": ["t"], "expires": NOW + 4}]
+    assert imported(board, lines) == ["0 stored, 1 there already, 0 refused"]
+    del lines[0]["expires"]
+    assert imported(board, lines) == ["1 stored, 0 refused"]

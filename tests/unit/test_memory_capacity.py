@@ -338,3 +338,12 @@ def test_one_that_is_replaced_twice_gives_way_to_one_only():
     with raises(StoreFull):
         board.records.keep(drafts)
     assert board.records.keep(drafts[:1]) and board.records.count_all() == 3
+
+
+def test_what_is_changed_does_not_leave_for_what_is_new_in_the_same_flush():
+    board = Board(records_most=3)
+    least = board.records.store(_said(0), ["t"], importance=0).id
+    _fill(board, 2, 1, importance=0.9)
+    changed = board.records.draft_update(least, {"content": _said(5)})
+    board.records.keep((changed, board.records.draft(_said(9), ["t"])))
+    assert least in _live(board) and least not in _trashed(board) and board.records.count_all() == 3

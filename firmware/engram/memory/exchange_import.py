@@ -168,7 +168,8 @@ class Import:
             record = hit.line
             if source and origins.of(record, self._entries.epoch).partition(":")[0] == source:
                 continue
-            if self._records.is_expired(record):
+            if record.get("expires", fields.NEVER) < values.get("expires", fields.NEVER):
+                # It says so for a shorter time, or its time is over.
                 continue
             self._comparison = self._comparison or comparing.load()
             if self._comparison.compare(record["content"], values["content"]) == self._comparison.SAME:

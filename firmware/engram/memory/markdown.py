@@ -53,7 +53,6 @@ class Notes:
     def drop(self, path: str) -> None:
         """Let a file go."""
         files.remove(path)
-        self.people.look_again()
         self._changed(path, False)
 
     def _changed(self, path: str, is_appended: bool) -> None:

@@ -81,13 +81,16 @@ class People:
             self._known = found
         return self._known
 
-    def look_again(self) -> None:
-        """A file has gone: whose last one it was takes no place any more."""
-        self._known = None
-
     def has_room(self, principal: str) -> bool:
         """Whether a principal may have files."""
-        return principal == OWNER.principal or principal in self.known() or len(self.known()) < self._most
+        if principal == OWNER.principal or self._has_place(principal):
+            return True
+        # Somebody's last file may have gone meanwhile.
+        self._known = None
+        return self._has_place(principal)
+
+    def _has_place(self, principal: str) -> bool:
+        return principal in self.known() or len(self.known()) < self._most
 
     def admit(self, principal: str) -> None:
         """A principal is about to write a file; StoreFull if that would be one principal too many."""
