@@ -50,7 +50,7 @@ SHORT.update(
 Form = namedtuple("Form", ("turns", "things", "settings"))
 """How many turns a day has, how many things they are about, and the settings of the board."""
 
-FORMS = {"month": Form(40, 30, MONTH), "short": Form(20, 3, SHORT)}
+FORMS = {"month": Form(40, 30, MONTH), "short": Form(20, 2, SHORT)}
 
 MARKS = {"owner": "owlmark", "ann": "antmark", "bob": "beemark", "group": "allmark"}
 """A word in all that each of them says: where another one's stands, something came out."""
