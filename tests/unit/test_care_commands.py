@@ -77,7 +77,7 @@ def test_clear_empties_the_days_notes_and_nothing_else():
     for content in ("one", "two"):
         _told(board, "/note " + content)
     told = _told(board, "/clear")[0]
-    assert "2 notes went, 2 of them not distilled yet" in told
+    assert "notes: 2, not distilled yet: 2" in told
     assert _today(board) == "" and "of ann" in _today(board, ANN)
     assert contents(board) == ["the cellar door sticks"] and "lasting" in board.notes.of(OWNER).text("MEMORY.md")
 
@@ -108,7 +108,7 @@ def test_distill_says_that_nothing_waits():
 def test_distill_without_a_model_says_that_it_waits():
     board = _board()
     _told(board, "/note one")
-    assert "1 notes wait: a model is needed" in _told(board, "/distill")[0]
+    assert "notes waiting: 1; a model is needed" in _told(board, "/distill")[0]
     assert board.daily.waiting() == {"owner": 1}
 
 
@@ -132,7 +132,7 @@ async def test_distill_tells_what_came_of_it():
             await board.agent.after.distillation.step()
         else:
             told.append(output)
-    assert "1 notes read: 1 added (m" in told[1] and told[2] == "/undo takes all of it back"
+    assert "notes read: 1; added: 1 (m" in told[1] and told[2] == "/undo takes all of it back"
 
 
 def test_of_two_that_say_the_same_the_lesser_one_goes():

@@ -240,7 +240,7 @@ async def test_without_the_model_it_waits_and_says_so_and_goes_on_later():
     _note(board, "one")
     report = await _distil(board)
     assert report.why == "the link is down" and board.daily.waiting() == {"owner": 1}
-    assert "1 notes wait: the link is down" in told(board)
+    assert "notes waiting: 1; the link is down" in told(board)
     _job(board).link_is_up()
     await _background(board)
     assert board.daily.waiting() == {}

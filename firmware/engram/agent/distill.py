@@ -46,7 +46,7 @@ class Report:
 
     def lines(self):
         """Yield what it did, for people."""
-        yield "%d notes read: %d added%s, %d merged into what is known, %d superseded%s, %d notes dropped" % (
+        yield "notes read: %d; added: %d%s; merged into what is known: %d; superseded: %d%s; notes dropped: %d" % (
             self.notes,
             len(self.added),
             _named(self.added),
@@ -229,7 +229,7 @@ class Distillation:
         """Yield lines on how it goes, for /stats."""
         waiting = sum(self._parts.daily.waiting().values())
         if waiting:
-            yield "%d notes wait%s" % (waiting, ": " + self._pause.why if self._pause.why else "")
+            yield "notes waiting: %d%s" % (waiting, "; " + self._pause.why if self._pause.why else "")
         if self.report.notes:
             yield from self.report.lines()
 

@@ -20,10 +20,10 @@ def distill_command(parts, asker, rest: str):
         yield "no note waits: all were distilled, or there are none (/memory shows today's)"
         return
     if not parts.agent.after:
-        yield "%d notes wait: a model is needed to distil them, and none is set up (llm.url, llm.model)" % waiting
+        yield "notes waiting: %d; a model is needed to distil them, and none is set up (llm.url, llm.model)" % waiting
         return
     report = parts.agent.after.distillation.ask(asker.principal)
-    yield "%d notes are being read ..." % waiting
+    yield "reading (notes: %d) ..." % waiting
     end = ticks_add(ticks_ms(), _LONGEST_MS)
     while not (report.is_over or report.why) and ticks_diff(end, ticks_ms()) > 0:
         yield _LOOK_MS
@@ -52,12 +52,8 @@ def clear_command(parts, asker, rest: str):
         yield "%s has no notes" % name
         return
     lost = before - parts.daily.waiting().get(asker.principal, 0)
-    told = ", %d of them not distilled yet" % lost if lost > 0 and parts.config.get("mode") == "full" else ""
-    yield "%s is empty now: %d notes went%s (/undo brings them back); memories and other days stay" % (
-        name,
-        count,
-        told,
-    )
+    told = ", not distilled yet: %d" % lost if lost > 0 and parts.config.get("mode") == "full" else ""
+    yield "%s is empty now (notes: %d%s); /undo brings them back. Memories and other days stay" % (name, count, told)
 
 
 def pin_command(parts, asker, rest: str):
