@@ -67,7 +67,6 @@ async def distil(parts):
     report = job.ask("owner")
     while job.is_due() and not report.is_over:
         await job.step()
-    job._end()
 
 
 def contents(parts):

@@ -7,7 +7,7 @@ undoes.
 
 from engram.compat import const
 from engram.errors import NotFound
-from engram.memory import ids, scope
+from engram.memory import scope
 from engram.store.entry import LIVE
 
 _FARTHEST = const(200)  # lines that undo looks back over: bounds its reads
@@ -114,7 +114,7 @@ class Changes:
 
     def _is_latest(self, line: dict) -> bool:
         """Whether a line is what holds of its record."""
-        state, latest = self._store.fate(_number(line["id"]))
+        state, latest = self._store.fate(int(line["id"][1:]))
         return state == LIVE and latest["seq"] == line["seq"]
 
     def _reversed(self, line: dict) -> tuple:
@@ -170,7 +170,3 @@ def _is_seen(version, asker) -> bool:
 def _whose(line: dict) -> str:
     """The principal whose text a line tells of."""
     return line.get("who", scope.OWNER.principal)
-
-
-def _number(ref: str) -> int:
-    return ids.number("id", ref, "m")
