@@ -14,7 +14,7 @@ import firmware_build
 import get_micropython
 from eval_sets import Conversation
 
-HEAP = "136k"
+HEAP = "128k"
 """What a board without PSRAM has, about."""
 
 

@@ -8,8 +8,8 @@ from collections import namedtuple
 
 from engram import log
 from engram.errors import ArgumentError
+from engram.memory import ALL
 
-ALL = "all"
 WORKSPACE = "ws:"
 """How the scope of a workspace begins, and the tag that puts a record there: a record tagged ws:garden has that scope."""
 

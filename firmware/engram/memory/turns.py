@@ -19,7 +19,7 @@ stands in two places when it is forgotten.
 from engram import text
 from engram.clock import MONTHS, civil
 from engram.compat import const
-from engram.memory import ids, scope
+from engram.memory import ALL, ids
 from engram.store.entry import FORGOTTEN, Entry, no_entry
 
 _DAY_SECONDS = const(86400)
@@ -64,7 +64,7 @@ class Turns:
                 head.take(line["seq"], line.get("n", head.turns), line["at"])
             self._clock.not_before(line["at"])
         elif operation == "session":
-            self._sessions.begin(line["sid"], line.get("title", ""), line.get("scope", scope.ALL), line["at"])
+            self._sessions.begin(line["sid"], line.get("title", ""), line.get("scope", ALL), line["at"])
         elif operation == "current":
             self._sessions.enter(line["room"], line["sid"])
         elif operation == "drop":
@@ -121,7 +121,7 @@ def labels(line: dict):
     """Yield the filters that a turn passes."""
     yield "~" + line["sid"]
     yield "%" + line["who"]
-    yield "@" + line.get("scope", scope.ALL)
+    yield "@" + line.get("scope", ALL)
 
 
 def named(query: str, names, is_known) -> str:

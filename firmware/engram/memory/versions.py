@@ -24,7 +24,7 @@ the journal with that epoch gave, in one flush; `distilled` likewise with the `l
 """
 
 from engram import text
-from engram.memory import ids, scope
+from engram.memory import ALL, ids
 from engram.store.entry import FORGOTTEN, SUPERSEDED, Entry, no_entry
 
 
@@ -108,7 +108,7 @@ def terms(line: dict):
 def _labels(line: dict):
     for tag in line.get("tags", ()):
         yield "#" + tag
-    yield "@" + line.get("scope", scope.ALL)
+    yield "@" + line.get("scope", ALL)
     yield "!" + line.get("type", "fact")
     if "origin" in line:
         yield "^" + line["origin"]
