@@ -225,7 +225,8 @@ class App:
             is_busy = parts.journal.tick() or is_busy
             is_busy = parts.capacity.tick() or is_busy
             parts.records.uses.tick()
-            parts.daily.tidy(self._is_distilled())
+            if parts.daily.is_new_day:
+                parts.daily.tidy(self._is_distilled())
             if parts.agent.model:
                 parts.agent.model.tidy()
             await sleep_ms(_BUSY_MS if is_busy else _UPKEEP_MS)

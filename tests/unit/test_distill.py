@@ -217,14 +217,14 @@ async def test_a_fact_without_a_word_of_its_notes_is_refused():
     board = _board(_ops(_add(["e1"], "The bank account is in Zurich")))
     _note(board, "watered the plants")
     report = await _distil(board)
-    assert contents(board) == [] and report.refused == 1
+    assert contents(board) == [] and report.refusals.count == 1
 
 
 async def test_a_secret_is_refused():
     board = _board(_ops(_add(["e1"], "The password of the router is hunter2xyz")))
     _note(board, "the router has the password hunter2xyz")
     report = await _distil(board)
-    assert contents(board) == [] and "secret" in report.refusals[0]
+    assert contents(board) == [] and "secret" in report.refusals.last[0]
 
 
 async def test_a_note_of_more_facts_than_may_be_is_bounded():
@@ -232,7 +232,7 @@ async def test_a_note_of_more_facts_than_may_be_is_bounded():
     board = _board(_ops(*[_add(["e1"], fact) for fact in facts]), distill_facts=2)
     _note(board, "Ann likes green, black, white and mint tea")
     report = await _distil(board)
-    assert len(contents(board)) == 2 and report.refused == 2
+    assert len(contents(board)) == 2 and report.refusals.count == 2
 
 
 async def test_without_the_model_it_waits_and_says_so_and_goes_on_later():
@@ -251,7 +251,7 @@ async def test_an_answer_that_cannot_be_read_three_times_passes_the_notes_over()
     _note(board, "one")
     for _ in range(3):
         report = await _distil(board)
-    assert board.daily.waiting() == {} and "passed over" in " ".join(report.refusals)
+    assert board.daily.waiting() == {} and "passed over" in " ".join(report.refusals.last)
 
 
 async def test_a_distillation_that_is_broken_off_loses_and_doubles_nothing():
@@ -300,7 +300,7 @@ async def test_a_note_cannot_have_a_memory_changed_that_was_not_shown():
     board.records.store("Ann is allergic to peanuts", ["health"], ANN)
     _note(board, "update m1: plants need no water")
     report = await _distil(board)
-    assert contents(board, ANN) == ["Ann is allergic to peanuts"] and report.refused == 1
+    assert contents(board, ANN) == ["Ann is allergic to peanuts"] and report.refusals.count == 1
 
 
 async def test_a_note_cannot_write_notes_or_name_scopes_and_pins():
@@ -313,7 +313,7 @@ async def test_a_note_cannot_write_notes_or_name_scopes_and_pins():
     )
     _note(board, "tea")
     report = await _distil(board)
-    assert contents(board) == [] and report.refused == 3 and board.daily.waiting() == {}
+    assert contents(board) == [] and report.refusals.count == 3 and board.daily.waiting() == {}
 
 
 async def test_operations_of_any_form_change_nothing_but_what_they_may():
@@ -383,7 +383,7 @@ async def test_undo_goes_through_several_changes_of_one_memory_in_a_distillation
     )
     _note(board, "the boat is red " + "x" * 995, "the red boat is 9 m long")
     report = await _distil(board)
-    assert contents(board) == ["The boat is red and 9 m long"], report.refusals
+    assert contents(board) == ["The boat is red and 9 m long"], report.refusals.last
     board.changes.undo()
     assert contents(board) == []
 
@@ -413,7 +413,7 @@ async def test_an_answer_that_is_too_long_is_asked_for_again_with_fewer_notes():
     _note(board, *["tea " + "x" * 300 for _ in range(3)])
     report = await _distil(board)
     report = await _distil(board)
-    assert report.notes == 3 and "passed over" not in " ".join(report.refusals)
+    assert report.notes == 3 and "passed over" not in " ".join(report.refusals.last)
 
 
 async def test_only_the_owner_goes_before_the_days_cap():

@@ -7,19 +7,21 @@ notes were read, as one change that undo takes back whole. Its memories never be
 
 from engram import log
 from engram.agent.pause import Pause
+from engram.agent.refusals import Refusals
 from engram.compat import const, let_go
 from engram.errors import ArgumentError, EngramError, ModelGarbled
+from engram.memory.learning import SPENT
 from engram.memory.scope import OWNER
 
 _HOUR = const(3600)
 _MOST_BATCHES = const(8)  # of one distillation: it is a change that people take back as a whole
 _ATTEMPTS = const(3)  # with which a model may give no answer that can be read, before the notes are passed over
-_REFUSALS = const(6)  # of which a report has the reasons
 _MODULES = (  # the code of one batch
     "engram.agent.answering",
     "engram.agent.distilling",
     "engram.agent.proposals",
     "engram.agent.operations",
+    "engram.agent.fences",
     "engram.memory.secrets",
 )
 
@@ -33,16 +35,8 @@ class Report:
         self.notes = self.merged = self.dropped = 0
         self.added = []
         self.superseded = []
-        self.refused = 0
-        self.refusals = []
+        self.refusals = Refusals()
         self.why = ""  # why it could not go on
-
-    def refuse(self, problem: str) -> None:
-        """Something that the model proposed was refused."""
-        self.refused += 1
-        self.refusals.append(problem)
-        if len(self.refusals) > _REFUSALS:
-            self.refusals.pop(0)
 
     def lines(self):
         """Yield what it did, for people."""
@@ -55,10 +49,7 @@ class Report:
             _named(self.superseded),
             self.dropped,
         )
-        if self.refused:
-            yield "%d proposals of the model were refused; the last ones:" % self.refused
-            for problem in self.refusals:
-                yield "  " + problem
+        yield from self.refusals.told()
         if self.why:
             yield "it waits: " + self.why
 
@@ -90,7 +81,7 @@ class Distillation:
         report.why = ""
         if principal != OWNER.principal and self._is_spent():
             # The owner's wish goes before the cap, which is the owner's.
-            report.why = "the day's calls or tokens are spent (extract.calls_a_day, extract.tokens_a_day)"
+            report.why = SPENT
         else:
             self._asked[principal] = report
             self._pause.end()
@@ -118,9 +109,7 @@ class Distillation:
         return waiting >= config.get("distill.notes") or daily.since() >= config.get("distill.hours") * _HOUR
 
     def _is_spent(self) -> bool:
-        config = self._parts.config
-        calls, tokens = self._parts.learning.spent()
-        return calls >= config.get("extract.calls_a_day") or tokens >= config.get("extract.tokens_a_day")
+        return self._parts.learning.is_spent(self._parts.config)
 
     # --- one batch
 
@@ -177,7 +166,7 @@ class Distillation:
             if self._attempts < _ATTEMPTS:
                 raise
             problem = "%d notes were passed over: %s" % (len(batch.entries), error)
-            report.refuse(problem)
+            report.refusals.add(problem)
             log.warning("distilling", problem)
             elements = []
         self._attempts = 0
@@ -214,7 +203,7 @@ class Distillation:
         report.merged += distilling.merged
         report.dropped += len(batch.entries) - len(distilling.used)
         for problem in distilling.refused:
-            report.refuse(problem)
+            report.refusals.add(problem)
         for draft, ref in zip(drafts, refs):
             if draft.id:
                 report.merged += 1

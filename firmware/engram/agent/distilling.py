@@ -2,19 +2,18 @@
 
 from engram import text
 from engram.agent import operations
+from engram.agent.fences import fenced, known
 from engram.agent.proposals import Proposals
 from engram.compat import const, sleep_ms
 from engram.errors import ArgumentError, NotFound
 from engram.llm.types import Request, user
-from engram.memory import catalog, comparing
-from engram.memory.recall import snippet
+from engram.memory import comparing
 from engram.memory.scope import Asker, own
 from engram.memory.secrets import secrets
 
 _TAGS = const(100)  # tokens of the tags in use
 _KNOWN = const(12)  # records that the notes may touch
 _LOOKED_UP = const(24)  # notes for which such records are looked up: each takes a search
-_SNIPPET = const(240)  # characters of one of them
 
 _ASKED = """You keep the long-term memory of a personal assistant. In <notes> are lines of the daily log of one person. Find \
 in them what will still matter in some months: facts about the person, people, things, places, preferences, decisions, \
@@ -78,13 +77,10 @@ class Distilling:
         return list(found.values())
 
     def _written(self, found: list) -> str:
-        tags = catalog.line(catalog.ranked(self._parts.records, self._asker), _TAGS)
-        lines = ["<tags>", _fenced(tags), "</tags>", "<known>"]
-        lines += [_fenced("[%s] %s" % (record["id"], snippet(record["content"], _SNIPPET))) for record in found]
-        lines += ["</known>", "<notes>"]
+        lines = known(self._parts.records, self._asker, _TAGS, found) + ["<notes>"]
         for at, day in enumerate(self._days):
             ref = "e%d" % (at + 1)
-            lines.append(_fenced("[%s %s] %s" % (ref, day, self._notes[ref])))
+            lines.append(fenced("[%s %s] %s" % (ref, day, self._notes[ref])))
         return "\n".join(lines + ["</notes>"])
 
     def elements(self, answer: bytes) -> list:
@@ -134,13 +130,4 @@ class Distilling:
             said |= set(text.terms(self._notes[ref]))
         if said.isdisjoint(text.terms(values["content"])):
             raise ArgumentError("content", "has no word of the notes that it names.")
-        for name in ("content", "keywords", "tags"):
-            value = values.get(name, "")
-            for part in (value,) if isinstance(value, str) else value:
-                if isinstance(part, str) and any(True for _ in secrets(part)):
-                    raise ArgumentError(name, "holds what looks like a secret; people have to ask for it to be kept.")
-
-
-def _fenced(content: str) -> str:
-    """A text that cannot close a fence."""
-    return content.replace("<", "‹")
+        operations.check_secrets(values, lambda part: any(True for _ in secrets(part)))

@@ -7,18 +7,19 @@ operation is checked, compared with what is known, and refused with a reason if 
 
 from engram import log, text
 from engram.agent.pause import Pause
+from engram.agent.refusals import Refusals
 from engram.compat import const, let_go
 from engram.errors import ArgumentError, EngramError, ModelGarbled, ModelRefused
-from engram.memory.learning import MANY
+from engram.memory.learning import MANY, SPENT
 
 _ATTEMPTS = const(3)  # with which a model may give no answer that can be read, before the messages are passed over
-_NOTED = const(6)  # refusals that /stats shows
 _UNREADABLE = (400, 413, 422)  # the service refuses these messages, not us
 _MODULES = (  # the code of one batch
     "engram.agent.answering",
     "engram.agent.reading",
     "engram.agent.extract_prompt",
     "engram.agent.operations",
+    "engram.agent.fences",
     "engram.agent.proposals",
     "engram.agent.rules",
     "engram.agent.phrases",
@@ -47,27 +48,24 @@ class Extraction:
         self.stored = 0
         self.read = 0
         self.lost = 0  # messages that were not read
-        self.refused = 0
-        self._refusals = []
+        self._refusals = Refusals()
 
     # --- when
 
     def is_due(self) -> bool:
         """Whether there is something to read now."""
-        return self._learning.is_behind and self._is_on() and self._pause.is_over and not self._spent_up()
+        return self._learning.is_behind and self._is_on() and self._pause.is_over and not self._is_spent()
 
     def can_read(self) -> bool:
         """Whether what waits will be read before long."""
-        return self._is_on() and not self._pause.why and not self._spent_up()
+        return self._is_on() and not self._pause.why and not self._is_spent()
 
     def _is_on(self) -> bool:
         config = self._parts.config
         return config.get("extract.on") and config.get("mode") == "full"
 
-    def _spent_up(self) -> bool:
-        config = self._parts.config
-        calls, tokens = self._learning.spent()
-        return calls >= config.get("extract.calls_a_day") or tokens >= config.get("extract.tokens_a_day")
+    def _is_spent(self) -> bool:
+        return self._learning.is_spent(self._parts.config)
 
     def link_is_up(self) -> None:
         """The model has answered somebody: what waited for it waits no longer."""
@@ -147,11 +145,9 @@ class Extraction:
 
     def _note(self, turns: list, problem: str) -> None:
         """Keep why something was refused; it has no word of what people said."""
-        self.refused += 1
-        self._refusals.append("%s: %s" % (_named(turns), problem))
-        if len(self._refusals) > _NOTED:
-            self._refusals.pop(0)
-        log.info("learning", "refused: " + self._refusals[-1])
+        problem = "%s: %s" % (_named(turns), problem)
+        self._refusals.add(problem)
+        log.info("learning", "refused: " + problem)
 
     def told(self):
         """Yield lines on how it goes, for /stats."""
@@ -170,16 +166,13 @@ class Extraction:
             )
         if self.lost:
             yield "%d messages were not read" % self.lost
-        if self.refused:
-            yield "%d proposals of the model were refused; the last ones:" % self.refused
-            for line in self._refusals:
-                yield "  " + line
+        yield from self._refusals.told()
 
     def _reason(self) -> str:
         if not self._is_on():
             return "extract.on is false" if self._parts.config.get("mode") == "full" else "the mode is lightweight"
-        if self._spent_up():
-            return "the day's calls or tokens are spent (extract.calls_a_day, extract.tokens_a_day)"
+        if self._is_spent():
+            return SPENT
         return self._pause.why
 
 

@@ -5,14 +5,13 @@ in fences of its own, as data.
 """
 
 from engram import text
+from engram.agent.fences import SNIPPET, fenced, known
 from engram.compat import const
 from engram.llm.types import Request, user
-from engram.memory import catalog
 from engram.memory.recall import snippet
 
 _TAGS = const(150)  # tokens of the tags in use
 _KNOWN = const(8)  # records that the new facts may touch
-_SNIPPET = const(240)  # characters of one of them, and of what the agent said before
 _SAID = const(3000)  # characters of one message
 
 _ASKED = """You keep the long-term memory of a personal assistant. Find in what the person says the facts that will matter \
@@ -46,8 +45,8 @@ class Asking:
         self.before = {turn["seq"]: _said_before(parts.journal, turn) for turn in turns}
         found = _nearest(parts.records, turns, asker)
         self.known = [record["id"] for record in found]
-        tags = catalog.line(catalog.ranked(parts.records, asker), _TAGS)
-        self._message = self._written(turns, tags, found, parts.clock)
+        lines = known(parts.records, asker, _TAGS, found)
+        self._message = self._written(turns, lines, parts.clock)
 
     def request(self, most_facts: int, reply_tokens: int) -> Request:
         """The request, for at most so many facts a message."""
@@ -58,24 +57,21 @@ class Asking:
         """About how many tokens it has."""
         return text.tokens(_ASKED) + text.tokens(self._message)
 
-    def _written(self, turns, tags: str, found: list, clock) -> str:
-        lines = ["<tags>", _fenced(tags), "</tags>", "<known>"]
-        lines += [_fenced("[%s] %s" % (record["id"], snippet(record["content"], _SNIPPET))) for record in found]
-        lines.append("</known>")
+    def _written(self, turns, lines: list, clock) -> str:
         for turn in turns:
             before = self.before[turn["seq"]]
             if before:
-                lines += ["<before>", _fenced(before), "</before>"]
+                lines += ["<before>", fenced(before), "</before>"]
             said = text.cut(turn["text"], _SAID)
             day = "day unknown" if turn.get("guess") else clock.day(turn["at"])
-            lines += ["<said>", _fenced("[t%d %s %s] %s" % (turn["seq"], day, turn["who"], said)), "</said>"]
+            lines += ["<said>", fenced("[t%d %s %s] %s" % (turn["seq"], day, turn["who"], said)), "</said>"]
         return "\n".join(lines)
 
 
 def _said_before(journal, turn: dict) -> str:
     """What the agent said before a message, "" if that was a person."""
     earlier = journal.turn(turn["prev"]) if turn.get("prev") else None
-    return snippet(earlier["text"], _SNIPPET) if earlier and earlier["role"] == "assistant" else ""
+    return snippet(earlier["text"], SNIPPET) if earlier and earlier["role"] == "assistant" else ""
 
 
 def _nearest(records, turns, asker) -> list:
@@ -87,8 +83,3 @@ def _nearest(records, turns, asker) -> list:
             if len(found) < _KNOWN and record.get("scope", "all") == turn.get("scope", "all"):
                 found[record["id"]] = record
     return list(found.values())
-
-
-def _fenced(content: str) -> str:
-    """A text that cannot close a fence."""
-    return content.replace("<", "‹")

@@ -7,7 +7,7 @@ clock could know ("when I get home"), or a "remind me" without both halves. Text
 
 from collections import namedtuple
 
-from engram.agent.phrases import past, sentence_end, simplified, skip, statement, unmarked
+from engram.agent.phrases import past, past_several, sentence_end, simplified, skip, statement, unmarked
 from engram.compat import const
 from engram.utf8 import encode
 from engram.words import terms
@@ -16,7 +16,6 @@ Asked = namedtuple("Asked", ("when", "remind", "rest"))
 """What is to come up, what to remind of, as they were said, and what the message says after it, "" mostly."""
 
 _LONGEST = const(1600)  # bytes of a sentence that is looked at: both halves at their longest fit
-_COURTESIES = const(5)
 _FILLERS = const(4)
 _CRUMB = const(10)  # bytes of a rest that says nothing
 
@@ -82,12 +81,10 @@ def match(said: str):
     """What is Asked for in a message, None if it is no such request."""
     data = encode(said).strip()
     plain = simplified(data[:_LONGEST])
-    start = skip(plain, 0)
-    for _ in range(_COURTESIES):
-        start = max(start, past(_COURTESY, plain, start))
+    start = past_several(_COURTESY, plain, skip(plain, 0))
     asked = past(_REQUEST, plain, start)
-    for _ in range(_COURTESIES if asked >= 0 else 0):
-        asked = max(asked, past(_COURTESY, plain, asked))
+    if asked >= 0:
+        asked = past_several(_COURTESY, plain, asked)
     end = sentence_end(data, start)
     if end > len(plain) or (len(data) > len(plain) and end == len(plain)):
         return None

@@ -82,3 +82,12 @@ def check(element, turns, known):
         raise ArgumentError("content", "must be a text of at most %d characters." % CONTENT_CHARS)
     values = {name: element[name] for name in _KNOWN[3:] if element.get(name) is not None}
     return Operation(kind, ref, turn, values)
+
+
+def check_secrets(values: dict, has_secret) -> None:
+    """ArgumentError if has_secret(text) holds for one of the texts of a proposed fact."""
+    for name in ("content", "keywords", "tags"):
+        value = values.get(name, "")
+        for part in (value,) if isinstance(value, str) else value:
+            if isinstance(part, str) and has_secret(part):
+                raise ArgumentError(name, "holds what looks like a secret; people have to ask for it to be kept.")

@@ -9,6 +9,7 @@ from engram.compat import const
 HEAD = const(240)  # bytes of a message in which its opening words stand
 LONGEST_STATEMENT = const(900)  # bytes of a sentence that may be plain
 LONGEST_NAME = const(36)  # bytes
+_COURTESIES = const(5)  # opening words before the opening words
 
 COURTESY = (
     "please|hey|hi|hello|there|ok|okay|oh|well|so|also|and|but|btw|by the way|actually|engram|i want you to|you should|you can|"
@@ -147,6 +148,13 @@ def past(openings: bytes, text: bytes, at: int) -> int:
         if end >= 0:
             return skip(text, end)
     return -1
+
+
+def past_several(openings: bytes, text: bytes, at: int) -> int:
+    """Where a text goes on after as many openings of a list, one behind the other, as stand at `at`, if any does."""
+    for _ in range(_COURTESIES):
+        at = max(at, past(openings, text, at))
+    return at
 
 
 def _matched(opening: bytes, text: bytes, at: int) -> int:

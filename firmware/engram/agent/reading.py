@@ -103,11 +103,7 @@ class _Said:
         turn = next(turn for turn in self._turns if "t%d" % turn["seq"] == wanted.turn)
         if self._terms(turn).isdisjoint(text.terms(values["content"])):
             raise ArgumentError("content", "has no word of what the person said.")
-        for name in ("content", "keywords", "tags"):
-            value = values.get(name, "")
-            for part in (value,) if isinstance(value, str) else value:
-                if isinstance(part, str) and self._has_secret(part):
-                    raise ArgumentError(name, "holds what looks like a secret; people have to ask for it to be kept.")
+        operations.check_secrets(values, self._has_secret)
 
     def _terms(self, turn: dict) -> set:
         found = set(text.terms(turn["text"]))

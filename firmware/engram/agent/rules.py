@@ -21,6 +21,7 @@ from engram.agent.phrases import (
     comma_at,
     has,
     past,
+    past_several,
     sentence_end,
     simplified,
     skip,
@@ -35,7 +36,6 @@ Rule = namedtuple("Rule", ("kind", "content", "tags", "type", "asked", "rest"))
 to be kept, and did not only mention it; and what the message says after it, "" mostly."""
 
 _LONG = const(300)  # characters of a message of which no more than one sentence is taken
-_COURTESIES = const(5)  # opening words before the opening words
 _SENTENCES = const(8)  # for which a content may go on
 _CRUMB = const(10)  # bytes of a rest that says nothing: "Thanks!", an emoji
 
@@ -92,9 +92,7 @@ def match(said: str):
     """The Rule that fits a message, None if there is none."""
     data = encode(said).strip()
     head = simplified(data[:HEAD])
-    start = skip(head, 0)
-    for _ in range(_COURTESIES):
-        start = max(start, past(COURTESY, head, start))
+    start = past_several(COURTESY, head, skip(head, 0))
     after = past(_FORGET, head, start)
     if after >= 0:
         return _forgetting(data, head, after)

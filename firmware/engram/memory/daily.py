@@ -168,11 +168,8 @@ class Daily:
         self._counted = None
 
     def note_over(self) -> None:
-        """A distillation is over."""
+        """A distillation is over: the time to the next one begins."""
         told = self._read()
-        self._write_last(told)
-
-    def _write_last(self, told: dict) -> None:
         self._last = told["at"], told["guess"] = self._clock.now(), not self._clock.known
         self._write(told)
 
@@ -187,21 +184,25 @@ class Daily:
         now = self._clock.now()
         at, is_guess = self._last
         if not at or at > now or (is_guess and self._clock.known):
-            self._write_last(self._read())
+            self.note_over()
             return 0
         return now - at
 
     # --- leaving
+
+    @property
+    def is_new_day(self) -> bool:
+        """Whether tidy() has something to look at."""
+        return self._clock.known and self._clock.day(self._clock.now()) != self._tidied
 
     def tidy(self, waits_for_reading: bool) -> None:
         """Once a day: let notes go whose time is over, but for those that wait to be distilled, if they do.
 
         If all notes together take too much of the flash, the oldest go, those that were read first.
         """
-        today = self._clock.day(self._clock.now())
-        if today == self._tidied or not self._clock.known:
+        if not self.is_new_day:
             return
-        self._tidied = today
+        today = self._tidied = self._clock.day(self._clock.now())
         told = self._read()
         last, told["tidied"] = told.get("tidied", 0), day_number(today)
         self._write(told)
@@ -209,14 +210,13 @@ class Daily:
         if 0 < told["tidied"] - last <= _LEAP_DAYS:
             from engram.memory import tidying  # once a day
 
+            def is_unread(file: str) -> bool:
+                return any(True for _ in self._unread(file, told["read"].get(file)))
+
             bounds = (self._days, self._most_bytes)
-            if tidying.tidy(self._folder, self._all_files(), today, bounds, self.is_waiting, waits_for_reading):
+            if tidying.tidy(self._folder, self._all_files(), today, bounds, is_unread, waits_for_reading):
                 self._notes.version += 1
             let_go(("engram.memory.tidying",))
-
-    def is_waiting(self, file: str) -> bool:
-        """Whether a file has notes that were not read."""
-        return any(True for _ in self._unread(file, self._read()["read"].get(file)))
 
 
 def _is_known(told) -> bool:

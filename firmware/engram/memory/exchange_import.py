@@ -14,12 +14,12 @@ from engram.compat import const
 from engram.errors import ArgumentError, StoreFull
 from engram.memory import comparing, fields, origins, scope
 from engram.memory.exchange_item import DEFAULT_TAG
+from engram.memory.nearest import near
 from engram.memory.records import Draft
-from engram.store.entry import FORGOTTEN, LIVE, Query
+from engram.store.entry import FORGOTTEN, LIVE
 
 _AT_ONCE = const(16)  # memories that are kept with one flush
 _CHARS_AT_ONCE = const(2000)  # of their contents: bounds the heap
-_SIMILAR = const(5)  # nearest records that a new one is compared with
 _MOST_LEFT_OUT = const(8)  # names of fields that are told
 _NAME_SHOWN = const(24)
 _LATEST = const(1 << 36)  # a moment after that is no time in seconds
@@ -163,9 +163,7 @@ class Import:
         if not item.origin and [True for _, waiting, _ in self._batch if waiting["content"] == values["content"]]:
             return True
         source = item.origin.partition(":")[0]
-        wanted = Query(text.terms(values["content"]), (), ("@" + values["scope"],), 0, 0, "", None)
-        for hit in self._entries.search(wanted, _SIMILAR):
-            record = hit.line
+        for record in near(self._records, values["content"], values["scope"]):
             if source and origins.of(record, self._entries.epoch).partition(":")[0] == source:
                 continue
             if record.get("expires", fields.NEVER) < values.get("expires", fields.NEVER):

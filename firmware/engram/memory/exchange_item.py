@@ -4,6 +4,7 @@ from collections import namedtuple
 
 from engram.compat import const
 from engram.errors import ArgumentError
+from engram.memory import fields
 
 Item = namedtuple("Item", ("values", "is_whole", "origin", "follows", "is_past", "is_gone", "uses", "used"))
 """A memory that is to be imported.
@@ -20,10 +21,6 @@ uses      how often it was of use, and `used`: the moment of the last day on whi
 DEFAULT_TAG = "imported"
 
 _FIRST_KNOWN = const(1577836800)  # 2020-01-01: what is before comes from a clock that nobody had set
-_MOST_TAGS = const(3)
-_TAG_LONGEST = const(32)
-_MOST_KEYWORDS = const(8)
-_KEYWORD_LONGEST = const(40)
 
 
 def item(values: dict, is_whole=False, origin="", follows="", is_past=False, is_gone=False, uses=0, used=0) -> Item:
@@ -35,19 +32,19 @@ def put_labels(values: dict, tags: list, keywords: list) -> int:
     """Give `values` as many tags as a record has, the others become keywords; how many found no place."""
     tags = [tag.strip() for tag in tags if tag.strip()]
     keywords = [word.strip() for word in keywords if word.strip()]
-    first = [tag for tag in tags if len(tag) <= _TAG_LONGEST][:_MOST_TAGS]
+    first = [tag for tag in tags if len(tag) <= fields.TAG_LONGEST][: fields.MOST_TAGS]
     words = []
     for word in keywords + [tag for tag in tags if tag not in first]:
-        if len(word) <= _KEYWORD_LONGEST and word not in words:
+        if len(word) <= fields.KEYWORD_LONGEST and word not in words:
             words.append(word)
     values["tags"] = first or [DEFAULT_TAG]
-    values["keywords"] = words[:_MOST_KEYWORDS]
+    values["keywords"] = words[: fields.MOST_KEYWORDS]
     return len([word for word in keywords + tags if word not in first + values["keywords"]])
 
 
-def whole(fields: dict, name: str) -> int:
+def whole(told: dict, name: str) -> int:
     """A number that counts something, 0 if there is none; ArgumentError if it is none."""
-    value = fields.get(name)
+    value = told.get(name)
     if value is None:
         return 0
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:

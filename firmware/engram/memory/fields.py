@@ -13,9 +13,9 @@ NEVER = const(1 << 40)
 CLEARABLE = ("keywords", "expires", "turns")
 
 MOST_TAGS = const(3)
-_TAG_LONGEST = const(32)  # characters: tags stand in the prompt of each turn
+TAG_LONGEST = const(32)  # characters: tags stand in the prompt of each turn
 MOST_KEYWORDS = const(8)
-_KEYWORD_LONGEST = const(40)
+KEYWORD_LONGEST = const(40)
 
 
 def check(name: str, value, limit: int):
@@ -68,14 +68,14 @@ def _check_words(name: str, value, most: int, longest: int, form) -> list:
 
 
 def _check_tags(name: str, value, limit: int):
-    found = _check_words(name, value, MOST_TAGS, _TAG_LONGEST, tag)
+    found = _check_words(name, value, MOST_TAGS, TAG_LONGEST, tag)
     if not found:
         raise ArgumentError(name, "1 to %d tags are needed." % MOST_TAGS)
     return found
 
 
 def _check_keywords(name: str, value, limit: int):
-    return _check_words(name, value or (), MOST_KEYWORDS, _KEYWORD_LONGEST, lambda word: word.strip())
+    return _check_words(name, value or (), MOST_KEYWORDS, KEYWORD_LONGEST, lambda word: word.strip())
 
 
 def _check_choice(choices):

@@ -21,6 +21,9 @@ _DAY = const(86400)
 _BATCH_CHARS = const(6000)  # of the texts of one batch: they stand in one prompt
 _MOST_FLUSHED = const(64)  # sessions: as many as session.live allows
 
+SPENT = "the day's calls or tokens are spent (extract.calls_a_day, extract.tokens_a_day)"
+"""What is told while Learning.is_spent()."""
+
 MANY = 50
 """More messages that wait are not counted."""
 
@@ -152,6 +155,11 @@ class Learning:
         """(calls, tokens) of today."""
         self._turn_day()
         return self.calls, self.tokens
+
+    def is_spent(self, config) -> bool:
+        """Whether the settings allow no more calls of the model in the background today."""
+        calls, tokens = self.spent()
+        return calls >= config.get("extract.calls_a_day") or tokens >= config.get("extract.tokens_a_day")
 
     def _turn_day(self) -> None:
         # A clock that is set back, or not set yet, gives no new day's calls.

@@ -17,7 +17,9 @@ def nearest(records, content: str, of_scope: str) -> tuple:
     words = _first_words(content)
     same = changed = ""
     similar = []
-    for record in _found(records, content, of_scope):
+    for record in near(records, content, of_scope):
+        if records.is_expired(record):
+            continue
         # Not before there is something to compare: the search itself needs the heap.
         comparison = comparison or comparing.load()
         verdict = comparison.compare(record["content"], content)
@@ -45,8 +47,8 @@ def twin(records, record: dict, asker):
     if not scope.may_see(asker, of_scope):
         return None
     try:
-        for other in _found(records, record["content"], of_scope):
-            if other["id"] != record["id"]:
+        for other in near(records, record["content"], of_scope):
+            if other["id"] != record["id"] and not records.is_expired(other):
                 comparison = comparing.load()
                 if comparison.compare(other["content"], record["content"]) == comparison.SAME:
                     return other
@@ -55,12 +57,11 @@ def twin(records, record: dict, asker):
     return None
 
 
-def _found(records, content: str, of_scope: str):
-    """Yield the nearest live records of a scope whose time is not over."""
+def near(records, content: str, of_scope: str):
+    """Yield the nearest live records of a scope."""
     wanted = Query(text.terms(content), (), ("@" + of_scope,), 0, 0, "", None)
     for hit in records.entries.search(wanted, _SIMILAR):
-        if not records.is_expired(hit.line):
-            yield hit.line
+        yield hit.line
 
 
 def _first_words(content: str) -> set:
