@@ -363,6 +363,15 @@ async def test_a_pinned_fact_that_a_note_says_has_changed_stays_beside_it():
     assert "The door code of the cellar is 1234" in contents(board) and len(contents(board)) == 2
 
 
+async def test_a_note_cannot_let_a_hand_made_memory_last_longer_than_its_person_said():
+    board = _board(_ops(_add(["e1"], TEA)))
+    expires = board.clock.now() + 30 * DAY
+    ref = board.records.store(TEA, ["habit"], OWNER, expires=expires).id
+    _note(board, TEA)
+    report = await _distil(board)
+    assert report.merged == 1 and board.records.get(ref)["expires"] == expires
+
+
 async def test_undo_leaves_what_a_person_has_changed_since():
     board = _board(_ops(_add(["e1"], TEA)), _ops(_add(["e1"], "The cellar door sticks")), distill_chars=1000)
     _note(board, "green tea " + "x" * 995, "the cellar door sticks")

@@ -48,7 +48,11 @@ class Proposals:
         if draft.same:
             records.used(draft.same)
             return None
-        older = draft.values.get("supersedes")
+        if draft.id and not self._is_trusted and _is_protected(records.get(draft.id, asker)):
+            # It would only last longer: what a person wrote lasts as long as they said.
+            records.used(draft.id)
+            return None
+        older = None if draft.id else draft.values.get("supersedes")
         if older and not self._is_trusted and _is_protected(records.get(older, asker)):
             # Both stand: a person may say which holds.
             for name in ("supersedes", "pinned"):
