@@ -83,7 +83,7 @@ format: .venv  ## put all code into the project's style
 	@$(BIN)/ruff format .
 
 lock: .venv  ## pin the newest fitting versions of the Python packages in requirements.lock (needs uv)
-	@uv pip compile --upgrade --quiet --universal --python-version 3.11 --generate-hashes --extra board --group dev \
+	@uv pip compile --upgrade --quiet --universal --python-version 3.11 --generate-hashes --extra board --extra companion --extra postgres --group dev \
 	    pyproject.toml --output-file requirements.lock
 
 clean:  ## remove all that was fetched or built (chats and memories are kept elsewhere)

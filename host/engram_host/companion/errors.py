@@ -1,0 +1,71 @@
+"""Every error that the companion raises on purpose, in one tree.
+
+    CompanionError
+      SettingError       a setting is wrong (name)
+      Refused            a board's message is not taken; the board is told why, and when to try again (again)
+      Stale              a message that came late or twice: it is passed over
+      UnknownDevice      no board of that name has ever been here (name)
+      StoreUnavailable   the database cannot be read or written now: nothing was acknowledged
+        StoreFull        its disk is full
+      EmbedderError      no vector was made
+        EmbedderUnavailable   trying later may help
+        EmbedderRefused       it does not: a key, a model's name, a size (status)
+
+str(error) is one sentence for a person: what is wrong, and what to do.
+"""
+
+
+class CompanionError(Exception):
+    """Base of all errors that the companion raises on purpose."""
+
+
+class SettingError(CompanionError):
+    """A setting is wrong; `name` is its dotted name."""
+
+    def __init__(self, name: str, problem: str):
+        super().__init__(f"{name}: {problem}")
+        self.name = name
+
+
+class Refused(CompanionError):
+    """A message is not taken. `again` is after how many seconds to try once more, 0 if at once, with a new hello."""
+
+    def __init__(self, why: str, again: int = 60):
+        super().__init__(why)
+        self.again = again
+
+
+class Stale(CompanionError):
+    """A message that came late or twice; what it said is known, or holds no more."""
+
+
+class UnknownDevice(CompanionError):
+    """No board of that name has ever been here."""
+
+    def __init__(self, name: str):
+        super().__init__(f"no board called {name} has been here; GET /v1/devices lists those that have.")
+        self.name = name
+
+
+class StoreUnavailable(CompanionError):
+    """The database cannot be read or written now; nothing that was acknowledged is lost by it."""
+
+
+class StoreFull(StoreUnavailable):
+    """The database's disk is full."""
+
+
+class EmbedderError(CompanionError):
+    """No vector was made."""
+
+
+class EmbedderUnavailable(EmbedderError):
+    """The embedder did not answer in time, or is overloaded: trying later may help."""
+
+
+class EmbedderRefused(EmbedderError):
+    """The embedder said no, with an HTTP status if it is a remote one: trying again unchanged does not help."""
+
+    def __init__(self, problem: str, status: int = 0):
+        super().__init__(problem)
+        self.status = status

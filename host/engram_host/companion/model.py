@@ -1,0 +1,133 @@
+"""The words in which the companion's parts speak of boards, lines and vectors."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+LogName = Literal["records", "journal"]
+LOGS: tuple[LogName, ...] = ("records", "journal")
+
+Vector = NDArray[np.float32]
+"""One dimension: the length-1 vector of a text. Two: one in each row."""
+
+
+@dataclass(frozen=True)
+class LogState:
+    """One log as a board tells of it: lines with a seq from `oldest` up to but without `next` are on its flash.
+
+    `rewrites` counts how often the board took lines out of the log, by a compaction.
+    """
+
+    epoch: int
+    oldest: int
+    next: int
+    rewrites: int
+
+
+@dataclass(frozen=True)
+class Sender:
+    """Who sent a message: the board's id, its connection, and the message's number; the last two only rise."""
+
+    board: str
+    link: int
+    n: int
+
+
+@dataclass(frozen=True)
+class Hello:
+    """A board begins a connection. `zone` is minutes east of Greenwich."""
+
+    device: str
+    sender: Sender
+    zone: int
+    logs: dict[LogName, LogState]
+
+
+@dataclass(frozen=True)
+class Span:
+    """The seqs after `after` up to `to` of one log of one device, in one epoch."""
+
+    device: str
+    log: LogName
+    epoch: int
+    after: int
+    to: int
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Of a span the board holds exactly these raw lines, each checked and with its newline; [(seq, line), ...] rising."""
+
+    sender: Sender
+    span: Span
+    lines: list[tuple[int, bytes]] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Held:
+    """What the companion has of a log: all up to seq `have`; the crc of the line with that seq ("" if there is no such line)
+    and the rewrites that both sides have agreed on.
+    """
+
+    have: int
+    crc: str
+    rewrites: int
+
+
+@dataclass(frozen=True)
+class Welcome:
+    """The answer to Hello; `told` are sentences on what has happened, for a person."""
+
+    logs: dict[LogName, Held]
+    told: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Change:
+    """A line that came, was replaced, or has gone (`line` None), in the order of `version` of its device."""
+
+    version: int
+    log: LogName
+    seq: int
+    line: bytes | None = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Device:
+    """A board that the companion knows. `heard` is Unix seconds, `zone` minutes east of Greenwich, `version` that of its newest
+    change; `logs` are those of the present epochs.
+    """
+
+    name: str
+    board: str
+    heard: int
+    zone: int
+    version: int
+    logs: dict[LogName, LogState]
+    have: dict[LogName, int]
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What vectors were made with: those of two identities cannot be compared. `key` is the version of the text that is
+    embedded (see search/keys.py).
+    """
+
+    model: str
+    dimensions: int
+    key: int
+
+    def __str__(self) -> str:
+        return f"{self.model}/{self.dimensions}/{self.key}"
+
+
+@dataclass(frozen=True)
+class StoredVector:
+    """The vector of a line; `digest` is that of the text it was made of (16 bytes)."""
+
+    log: LogName
+    seq: int
+    digest: bytes
+    vector: Vector = field(repr=False)

@@ -1,0 +1,1 @@
+"""Where the companion keeps lines and vectors: one narrow interface, and two databases behind it."""

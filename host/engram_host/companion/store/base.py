@@ -1,0 +1,119 @@
+"""What a store of the companion can do. All calls block (a few ms) and may come from any thread.
+
+Promises: what take() answers is on disk, and of two calls that concern one device the later one sees all that the earlier
+one did. Lines that a board has let go are kept apart, never lost, unless the board says that they were forgotten.
+Every call may raise StoreUnavailable.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+from engram_host.companion.errors import Refused, Stale
+from engram_host.companion.model import (
+    Batch,
+    Change,
+    Device,
+    Hello,
+    Identity,
+    LogName,
+    Sender,
+    Span,
+    StoredVector,
+    Vector,
+    Welcome,
+)
+
+SILENCE_SECONDS = 150
+"""How long a board has to be silent before another one may take its name."""
+
+
+class Store(Protocol):
+    """A database of lines and vectors."""
+
+    def open(self) -> list[str]:
+        """Connect, and bring the schema up to date; what was done to it, a sentence for each migration."""
+        ...
+
+    def close(self) -> None:
+        """Let all connections go."""
+        ...
+
+    # --- what boards say
+
+    def greet(self, hello: Hello, now: int) -> Welcome:
+        """Begin a connection of a board. Refused, Stale.
+
+        A new epoch of a log begins a new copy; the one before it is kept, out of all searches. Where the board has fewer
+        lines than the copy (it went back to an older state), the copy's later lines are set aside, and `told` says so.
+        """
+        ...
+
+    def take(self, batches: Sequence[Batch], now: int) -> list[int | Refused | Stale]:
+        """Take lines in one transaction, in order; for each batch the seq up to which the log is whole now, or why not.
+
+        A batch that begins beyond that seq is not taken: the answer tells where to go on. One that begins before it says
+        what that part of the log is now: lines that are missing in it go, lines that differ take the place of the old
+        ones. An old line is set aside if it differs from the new one, unless that one says `"gone":true`.
+        """
+        ...
+
+    def is_same(self, sender: Sender, span: Span, count: int, crc: str) -> bool:
+        """Whether the copy of a span has so many lines with that digest (see engram.link.messages). Refused, Stale."""
+        ...
+
+    def agree(self, sender: Sender, device: str, log: LogName, epoch: int, rewrites: int) -> None:
+        """Note that the copy of a log is like the board's after so many rewrites. Refused, Stale."""
+        ...
+
+    # --- reading
+
+    def devices(self) -> list[Device]:
+        """All boards, by name."""
+        ...
+
+    def device(self, name: str) -> Device:
+        """One board; UnknownDevice."""
+        ...
+
+    def changes(self, device: str, after: int, limit: int = 2000) -> list[Change]:
+        """What has changed in the copies of the present epochs since a version, oldest first, at most `limit`.
+
+        A line of which there are several versions comes once, as it is now.
+        """
+        ...
+
+    def lines(self, span: Span) -> Iterator[tuple[int, bytes]]:
+        """The lines of a span, in order."""
+        ...
+
+    def events(self, device: str, limit: int = 100) -> list[tuple[int, str]]:
+        """What has happened to a board's copies, newest first: [(Unix seconds, sentence), ...]."""
+        ...
+
+    # --- vectors
+
+    def vectors(self, device: str, identity: Identity, after: int, limit: int = 4000) -> list[tuple[int, StoredVector]]:
+        """The vectors of lines of the present epochs that came since a version, oldest first, each with its version."""
+        ...
+
+    def put_vectors(self, device: str, identity: Identity, vectors: Sequence[StoredVector]) -> None:
+        """Keep vectors of lines of the present epochs; of lines that have gone meanwhile none is kept."""
+        ...
+
+    def cached(self, identity: Identity, digests: Sequence[bytes]) -> dict[bytes, Vector]:
+        """The vectors of texts that were embedded before, by the text's digest."""
+        ...
+
+    def drop_vectors(self, identity: Identity) -> int:
+        """Remove the vectors of all other identities than this one; how many there were."""
+        ...
+
+    # --- small things that last
+
+    def get(self, name: str) -> str:
+        """A note of the companion's own, "" if there is none."""
+        ...
+
+    def put(self, name: str, value: str) -> None:
+        """Keep a note of the companion's own."""
+        ...
