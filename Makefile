@@ -13,21 +13,27 @@ DAYS ?= 30
 SEED ?= 1
 SECRETS ?=
 FROZEN ?=
+COMPANION ?=
+ENGINE ?= board
 BIN = .venv/bin
 BOARDS = $(BIN)/python -m engram_host.board
 export PYTHONPATH = host
 export PYTHONDONTWRITEBYTECODE =
 export PYTHONPYCACHEPREFIX = $(CURDIR)/build/pycache
 
-.PHONY: help run test soak eval bench-store heap month lint format lock clean
+.PHONY: help run serve bench-companion test soak eval bench-store heap month lint format lock clean
 .PHONY: image flash deploy monitor chat wifi backup restore
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  make %-12s %s\n", $$1, $$2}'
 
-run:  ## chat in the terminal with the firmware (LLM=script: with a scripted model; REPL=1: Ctrl-C gives the prompt)
+run:  ## chat in the terminal with the firmware (LLM=script: a scripted model; COMPANION=1: a companion; REPL=1: a prompt)
 	@$(PYTHON) tools/get_micropython.py 64 >/dev/null
+	@$(if $(COMPANION),$(PYTHON) tools/bootstrap.py)
 	@$(PYTHON) -m engram_host.sim
+
+serve: .venv  ## run the companion: HTTP API, MQTT broker and database in one process (ARGS="--help" lists its options)
+	@PYTHONPATH=host:firmware $(BIN)/python -m engram_host serve $(ARGS)
 
 image: .venv  ## make a board's file system as one file (BOARD=..., CONFIG=config.json OUT=fs.bin if wanted)
 	@$(BOARDS) image --board "$(BOARD)" --config "$(CONFIG)" --out "$(OUT)"
@@ -54,10 +60,10 @@ backup: .venv  ## save a board's memory, journal, profile and settings (PORT=...
 restore: .venv  ## put a backup back on a board (PORT=... FILE=board.tar.gz; ERASE_MEMORY=1)
 	@$(BOARDS) restore --port "$(PORT)" --file "$(FILE)" $(if $(ERASE_MEMORY),--erase-memory)
 
-test: .venv micropython  ## run all tests (ARGS="..." goes to pytest)
+test: .venv micropython mosquitto  ## run all tests (ARGS="..." goes to pytest)
 	@$(BIN)/pytest -n 2 --dist loadgroup $(ARGS)
 
-soak: .venv micropython  ## run the long tests: power cuts at every change of the flash, and more (an hour and longer)
+soak: .venv micropython mosquitto  ## run the long tests: power cuts at every change of the flash, and more (an hour and longer)
 	@$(BIN)/pytest -n 2 --dist loadgroup -m soak $(ARGS)
 
 eval: .venv micropython  ## ask the questions of a set about a board's memory and count what is found (SETS=folder)
@@ -89,9 +95,12 @@ lock: .venv  ## pin the newest fitting versions of the Python packages in requir
 clean:  ## remove all that was fetched or built (chats and memories are kept elsewhere)
 	rm -rf .venv build
 
-.PHONY: .venv micropython
+.PHONY: .venv micropython mosquitto
 .venv:
 	@$(PYTHON) tools/bootstrap.py
 
 micropython:
 	@$(PYTHON) tools/get_micropython.py
+
+mosquitto:
+	@$(PYTHON) tools/get_mosquitto.py || echo "The tests that need it are skipped."

@@ -17,8 +17,8 @@ VERSION = 1
 MOST_BYTES = 65536
 """The longest message: bounds what either side has to hold."""
 
-LEAST_BYTES = 1024
-"""The least that a board may say it takes in one message."""
+ANSWER_BYTES = 2048
+"""The longest message to a board: bounds what it has to hold. What was found comes in as many as it takes."""
 
 LOGS = ("records", "journal")
 
@@ -40,7 +40,6 @@ _RANGE = (
 FROM_BOARD = {
     "hello": (
         ("version", ("number", 1, 255)),
-        ("most", ("number", LEAST_BYTES, MOST_BYTES)),
         ("zone", ("number", -840, 840)),
         ("records", ("numbers", 4, 0)),
         ("journal", ("numbers", 4, 0)),

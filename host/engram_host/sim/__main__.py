@@ -1,7 +1,8 @@
 """`make run`: the firmware in the terminal, or on a pipe.
 
 From the environment: ENGRAM_HOME is where the board's files are (~/.engram/sim), ENGRAM_LLM_URL, _KEY, _MODEL and
-_API name a model, LLM=script starts a scripted one, REPL=1 lets Ctrl-C open the MicroPython prompt.
+_API name a model, LLM=script starts a scripted one, COMPANION=1 a companion, REPL=1 lets Ctrl-C open the MicroPython
+prompt.
 boards/SIM/main.py takes more.
 """
 
@@ -29,6 +30,8 @@ def main() -> int:
             environment = {"ENGRAM_HOME": str(home), "MICROPYPATH": board.SEARCH_PATH}
             if os.environ.get("LLM"):
                 environment |= stack.enter_context(_scripted_model())
+            if os.environ.get("COMPANION"):
+                environment |= stack.enter_context(_companion(home))
             return _run(stack, environment, waker)
     except Unusable as problem:
         print(problem, file=sys.stderr)
@@ -72,6 +75,17 @@ def _provide_roots(path: Path) -> None:
         from engram_host import roots  # what takes long to load is loaded when it is needed
 
         roots.provide(path)
+
+
+@contextlib.contextmanager
+def _companion(home: Path) -> Iterator[dict[str, str]]:
+    from . import companion
+
+    try:
+        with companion.beside(home) as variables:
+            yield variables
+    except companion.NotStarted as problem:
+        raise Unusable(str(problem)) from None
 
 
 @contextlib.contextmanager

@@ -1,0 +1,41 @@
+"""A message of a board, however it came, and its answers: the one way in for MQTT and HTTP."""
+
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from engram.link import messages
+from engram_host.companion.errors import Refused
+from engram_host.companion.replication import Replication
+
+_log = logging.getLogger("engram.dispatch")
+
+Searching = Callable[[str, dict[str, Any]], Awaitable[list[bytes]]]
+"""Given a device and the head of a `search`, its answers."""
+
+
+class Dispatch:
+    """Reads messages and hands them on; `searching` answers searches."""
+
+    def __init__(self, replication: Replication, searching: Searching):
+        self._replication = replication
+        self._searching = searching
+
+    async def answers(self, device: str, data: bytes) -> list[bytes]:
+        """The answers to a message, [] where there are none. BadMessage if it cannot be read, so that nobody can be answered."""
+        head, body = messages.decode(data, messages.FROM_BOARD)
+        if head["op"] == "search":
+            try:
+                return await self._searching(device, head)
+            except Refused as refused:
+                return [self._replication.refusal(device, head, refused)]
+        answer = await self._replication.answer(device, head, body)
+        return [answer] if answer else []
+
+    async def answers_or_nothing(self, device: str, data: bytes) -> list[bytes]:
+        """As answers(), but a message that cannot be read is told of here."""
+        try:
+            return await self.answers(device, data)
+        except messages.BadMessage as problem:
+            _log.warning("%s: a message was passed over: %s", device, problem)
+            return []

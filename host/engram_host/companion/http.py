@@ -1,0 +1,214 @@
+"""The HTTP API: what people, programs and boards ask the companion. It describes itself at /docs and /openapi.json."""
+
+import asyncio
+from typing import Annotated, Any, Literal
+
+from fastapi import FastAPI, Path, Query, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, Field
+
+from engram import wire
+from engram.link import messages
+from engram_host import __version__
+from engram_host.companion.errors import CompanionError, StoreUnavailable, UnknownDevice
+from engram_host.companion.model import LOGS, Device, Span
+from engram_host.companion.service import Service
+
+DeviceName = Annotated[str, Path(pattern=r"^[a-z0-9-]{1,32}$", description="a board's name")]
+BINARY = "application/octet-stream"
+
+_MOST_LINES = 1000
+
+
+class Problem(BaseModel):
+    """What went wrong, in one sentence that says what to do."""
+
+    problem: str
+
+
+class Log(BaseModel):
+    """The copy of one log of a board."""
+
+    epoch: int = Field(description="tells a log from one that was reset")
+    have: int = Field(description="all lines up to this seq are here")
+    oldest: int = Field(description="the board keeps lines from this seq on")
+    next: int = Field(description="the seq that the board's next line had, when it last said so")
+
+
+class DeviceShown(BaseModel):
+    """A board."""
+
+    name: str
+    heard: int = Field(description="when it last said something, in Unix seconds")
+    logs: dict[str, Log]
+
+
+class Event(BaseModel):
+    """Something that happened to a board's copies."""
+
+    at: int
+    text: str
+
+
+class Line(BaseModel):
+    """A line of a log, as the board wrote it."""
+
+    seq: int
+    line: dict[str, Any]
+
+
+class Health(BaseModel):
+    """Whether all works."""
+
+    status: Literal["well", "degraded"]
+    version: str
+    problems: list[str]
+    store: str
+    mqtt: str
+    meaning: str
+    lines: int = Field(description="lines taken from boards since the start")
+
+
+_REFUSALS: dict[int | str, dict[str, Any]] = {
+    422: {"model": Problem, "description": "something in the request is not as it should be"},
+    503: {"model": Problem, "description": "the database cannot be used now"},
+}
+_NO_DEVICE: dict[int | str, dict[str, Any]] = {404: {"model": Problem, "description": "there is no such board"}}
+
+
+def make_app(service: Service) -> FastAPI:
+    """The API of a running service."""
+    app = FastAPI(
+        title="Engram companion",
+        version=__version__,
+        description="Keeps a copy of what boards remember, and finds it again by words and by meaning.",
+        responses=_REFUSALS,
+    )
+    _handle_errors(app)
+    _add_health(app, service)
+    _add_devices(app, service)
+    _add_messages(app, service)
+    _add_search(app, service)
+    return app
+
+
+def _handle_errors(app: FastAPI) -> None:
+    @app.exception_handler(UnknownDevice)
+    async def no_device(_request: Request, problem: UnknownDevice) -> JSONResponse:
+        return _problem(404, str(problem))
+
+    @app.exception_handler(StoreUnavailable)
+    async def no_store(_request: Request, problem: StoreUnavailable) -> JSONResponse:
+        return _problem(503, str(problem), {"Retry-After": "15"})
+
+    @app.exception_handler(CompanionError)
+    async def other(_request: Request, problem: CompanionError) -> JSONResponse:
+        return _problem(422, str(problem))
+
+    @app.exception_handler(RequestValidationError)
+    async def bad_request(_request: Request, problem: RequestValidationError) -> JSONResponse:
+        told = [f"{'.'.join(str(part) for part in error['loc'])}: {error['msg']}" for error in problem.errors()[:5]]
+        return _problem(422, "; ".join(told) + "; see /docs.")
+
+
+def _problem(status: int, text: str, headers: dict[str, str] | None = None) -> JSONResponse:
+    return JSONResponse({"problem": text}, status, headers)
+
+
+def _add_health(app: FastAPI, service: Service) -> None:
+    @app.get("/v1/health")
+    async def health() -> Health:
+        """Whether all works, and what does not."""
+        problems = service.problems()
+        return Health(
+            status="degraded" if problems else "well",
+            version=__version__,
+            problems=problems,
+            store=service.store_name,
+            mqtt=service.mqtt_name,
+            meaning=service.meaning.told(),
+            lines=service.replication.lines,
+        )
+
+
+def _add_devices(app: FastAPI, service: Service) -> None:
+    @app.get("/v1/devices")
+    async def devices() -> list[DeviceShown]:
+        """All boards that have been here, by name."""
+        return [_shown(device) for device in await asyncio.to_thread(service.store.devices)]
+
+    @app.get("/v1/devices/{device}", responses=_NO_DEVICE)
+    async def one_device(device: DeviceName) -> DeviceShown:
+        """One board."""
+        return _shown(await asyncio.to_thread(service.store.device, device))
+
+    @app.get("/v1/devices/{device}/events", responses=_NO_DEVICE)
+    async def events(device: DeviceName, limit: Annotated[int, Query(ge=1, le=1000)] = 100) -> list[Event]:
+        """What has happened to a board's copies, newest first."""
+        await asyncio.to_thread(service.store.device, device)
+        found = await asyncio.to_thread(service.store.events, device, limit)
+        return [Event(at=at, text=text) for at, text in found]
+
+    @app.get("/v1/devices/{device}/lines", responses=_NO_DEVICE)
+    async def lines(
+        device: DeviceName,
+        log: Annotated[Literal["records", "journal"], Query(description="which log")],
+        after: Annotated[int, Query(ge=0, le=wire.MAX_SEQ)] = 0,
+        limit: Annotated[int, Query(ge=1, le=_MOST_LINES)] = 100,
+    ) -> list[Line]:
+        """The lines of a board's log after a seq, as the board wrote them."""
+        return await asyncio.to_thread(_read_lines, service, device, log, after, limit)
+
+
+def _read_lines(service: Service, name: str, log: Literal["records", "journal"], after: int, limit: int) -> list[Line]:
+    device = service.store.device(name)
+    found: list[Line] = []
+    reading = service.store.lines(Span(name, log, device.logs[log].epoch, after, wire.MAX_SEQ))
+    for seq, line in reading:
+        found.append(Line(seq=seq, line=wire.decode(line)))
+        if len(found) == limit:
+            break
+    return found
+
+
+def _add_messages(app: FastAPI, service: Service) -> None:
+    @app.post(
+        "/v1/devices/{device}/messages",
+        response_class=Response,
+        responses={
+            200: {"content": {BINARY: {}}, "description": "the answers, one after the other; none to what came late"},
+            400: {"model": Problem, "description": "the message cannot be read"},
+            413: {"model": Problem, "description": "it is too long"},
+        },
+        openapi_extra={
+            "requestBody": {"required": True, "content": {BINARY: {"schema": {"type": "string", "format": "binary"}}}}
+        },
+    )
+    async def message(device: DeviceName, request: Request) -> Response:
+        """A message of a board, as docs/formats.md describes it."""
+        if request.headers.get("content-type", BINARY).split(";")[0].strip() != BINARY:
+            return _problem(400, f"the content type must be {BINARY}.")
+        data = bytearray()
+        async for piece in request.stream():
+            data += piece
+            if len(data) > messages.MOST_BYTES:
+                return _problem(413, f"a message has at most {messages.MOST_BYTES} bytes.")
+        try:
+            answers = await service.dispatch.answers(device, bytes(data))
+        except messages.BadMessage as problem:
+            return _problem(400, str(problem))
+        return Response(b"".join(answers), media_type=BINARY)
+
+
+def _shown(device: Device) -> DeviceShown:
+    logs = {}
+    for name in LOGS:
+        state = device.logs.get(name)
+        if state:
+            logs[name] = Log(epoch=state.epoch, have=device.have[name], oldest=state.oldest, next=state.next)
+    return DeviceShown(name=device.name, heard=device.heard, logs=logs)
+
+
+def _add_search(app: FastAPI, service: Service) -> None:
+    """Filled in below."""

@@ -1,0 +1,142 @@
+"""Boards over MQTT: what they say comes on engram/v1/DEVICE/up, what they are answered goes to engram/v1/DEVICE/down.
+
+Where the broker can share a subscription, several workers take turns; each answers what it took. Nothing that the broker
+holds or forgets is relied on: boards say again what was not answered.
+"""
+
+import asyncio
+import logging
+import re
+import ssl
+from collections.abc import Awaitable, Callable
+from urllib.parse import urlsplit
+
+import aiomqtt
+
+from engram.link.messages import MOST_BYTES
+from engram_host.companion.errors import SettingError
+from engram_host.companion.settings import MqttSettings
+
+_log = logging.getLogger("engram.mqtt")
+
+DEVICE = re.compile(r"[a-z0-9-]{1,32}")
+"""What a board may be called."""
+
+UP = "engram/v1/+/up"
+SHARED = f"$share/companion/{UP}"
+
+MOST_AT_WORK = 256
+"""Messages that are answered at the same time: bounds the memory; what comes beyond waits in the socket."""
+
+MOST_QUEUED = 1024
+"""Messages that the client holds until they are looked at; boards say again what is dropped."""
+
+FIRST_PAUSE = 0.5
+LONGEST_PAUSE = 30.0
+"""Seconds between two attempts to reach the broker."""
+
+Answers = Callable[[str, bytes], Awaitable[list[bytes]]]
+"""Given a device and a message, its answers."""
+
+
+class Bus:
+    """The companion as a client of a broker; `answers` is asked for each message.
+
+    `is_connected` tells whether boards can reach it, `problem` why not.
+    """
+
+    def __init__(self, url: str, settings: MqttSettings, answers: Answers, *, share: bool):
+        self._where = urlsplit(url)
+        if self._where.scheme not in ("mqtt", "mqtts") or not self._where.hostname:
+            raise SettingError("mqtt.url", "must look like mqtt://host:1883 or mqtts://host:8883.")
+        self._settings = settings
+        self._answers = answers
+        self._topic = SHARED if share else UP
+        self._task: asyncio.Task[None] | None = None
+        self._ready = asyncio.Event()
+        self._at_work: set[asyncio.Task[None]] = set()
+        self._room = asyncio.Semaphore(MOST_AT_WORK)
+        self.problem = "it has not connected yet."
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether the broker is reached, and the topics are subscribed to."""
+        return self._ready.is_set()
+
+    def start(self) -> None:
+        """Connect, and do so again whenever the broker is lost."""
+        self._task = asyncio.create_task(self._run(), name="mqtt")
+
+    async def wait(self, seconds: float) -> bool:
+        """Wait until it is connected; whether it is."""
+        try:
+            await asyncio.wait_for(self._ready.wait(), seconds)
+        except TimeoutError:
+            return False
+        return True
+
+    async def stop(self) -> None:
+        """Take nothing more; what is at work is answered no more."""
+        tasks = [task for task in (self._task, *self._at_work) if task]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _run(self) -> None:
+        pause = FIRST_PAUSE
+        while True:
+            try:
+                async with self._client() as client:
+                    await client.subscribe(self._topic, qos=1)
+                    _log.info("connected to %s", self._where.netloc.rpartition("@")[2])
+                    self._ready.set()
+                    pause = FIRST_PAUSE
+                    await self._listen(client)
+            except aiomqtt.MqttError as error:
+                self.problem = f"the MQTT broker at {self._where.hostname}:{self._where.port or 1883}: {error}."
+                _log.warning("%s", self.problem)
+            finally:
+                self._ready.clear()
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
+
+    def _client(self) -> aiomqtt.Client:
+        secure = self._where.scheme == "mqtts"
+        return aiomqtt.Client(
+            self._where.hostname or "",
+            self._where.port or (8883 if secure else 1883),
+            username=self._where.username or self._settings.username or None,
+            password=self._where.password or self._settings.password or None,
+            tls_context=ssl.create_default_context() if secure else None,
+            max_queued_incoming_messages=MOST_QUEUED,
+            max_queued_outgoing_messages=MOST_QUEUED,
+            max_inflight_messages=MOST_AT_WORK,
+            max_concurrent_outgoing_calls=MOST_AT_WORK,
+        )
+
+    async def _listen(self, client: aiomqtt.Client) -> None:
+        async for message in client.messages:
+            device = message.topic.value.split("/")[2]
+            data = message.payload
+            if not DEVICE.fullmatch(device) or not isinstance(data, bytes) or len(data) > MOST_BYTES:
+                _log.warning("a message of %r was passed over: its name or its size is beyond what is taken.", device[:40])
+                continue
+            await self._room.acquire()
+            task = asyncio.create_task(self._answer(client, device, data))
+            self._at_work.add(task)
+            task.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._at_work.discard(task)
+        self._room.release()
+        if not task.cancelled() and task.exception():
+            _log.error("a message was not answered", exc_info=task.exception())
+
+    async def _answer(self, client: aiomqtt.Client, device: str, data: bytes) -> None:
+        for answer in await self._answers(device, data):
+            try:
+                await client.publish(f"engram/v1/{device}/down", answer, qos=1)
+            except aiomqtt.MqttError as error:
+                # The board asks again when the broker is back.
+                _log.info("%s: an answer did not go out: %s", device, error)
+                return

@@ -1,0 +1,193 @@
+"""What boards say, taken into the store, and what they are answered: the companion's side of engram.link.messages.
+
+Lines that come at the same time, from many boards, are taken in one transaction: a disk is asked to write for good once for
+all of them. An answer is given only after that.
+"""
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, cast
+
+from engram import wire
+from engram.link import messages
+from engram_host.companion.errors import CompanionError, Refused, Stale, StoreUnavailable
+from engram_host.companion.model import LOGS, Batch, Hello, LogName, LogState, Sender, Span, Welcome
+from engram_host.companion.store.base import Store
+
+_log = logging.getLogger("engram.replication")
+
+MOST_WAITING = 512
+"""Batches that may wait for the next transaction; who brings more waits before it is read: bounds the memory."""
+
+MOST_AT_ONCE = 128
+"""Batches of one transaction: bounds how long one takes."""
+
+AGAIN_SECONDS = 15
+"""When a board tries again after the store could not be written."""
+
+DAMAGED_SECONDS = 5
+"""When a board tries again after a message of which something was damaged on the way."""
+
+_TOLD_LONGEST = 1000
+
+
+@dataclass
+class _Waiting:
+    batch: Batch
+    answer: "asyncio.Future[int | Refused | Stale]"
+
+
+class Replication:
+    """Takes messages of boards, but for searches; `clock` gives Unix seconds."""
+
+    def __init__(self, store: Store, clock=time.time):
+        self._store = store
+        self._clock = clock
+        self._waiting: asyncio.Queue[_Waiting] = asyncio.Queue(MOST_WAITING)
+        self._writer: asyncio.Task[None] | None = None
+        self.lines = 0
+        """Lines that were taken since the start."""
+        self.refused = 0
+        """Messages that were refused since the start."""
+
+    def start(self) -> None:
+        """Begin to write what comes."""
+        self._writer = asyncio.create_task(self._write(), name="replication")
+
+    async def stop(self) -> None:
+        """Write nothing more; who waits is told."""
+        if self._writer:
+            self._writer.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._writer
+        while not self._waiting.empty():
+            self._refuse(self._waiting.get_nowait(), Refused("the companion is being stopped.", AGAIN_SECONDS))
+
+    async def answer(self, device: str, head: dict[str, Any], body: memoryview) -> bytes:
+        """The answer to a message whose head was read; b"" where there is none to be given."""
+        sender = Sender(head["board"], head["link"], head["n"])
+        try:
+            return await self._answer(device, sender, head, body)
+        except Stale as late:
+            _log.info("%s: %s", device, late)
+            return b""
+        except Refused as refused:
+            return self.refusal(device, head, refused)
+        except StoreUnavailable as problem:
+            return self.refusal(device, head, Refused(str(problem), AGAIN_SECONDS))
+
+    def refusal(self, device: str, head: dict[str, Any], refused: Refused) -> bytes:
+        """The answer that says why a message is not taken."""
+        self.refused += 1
+        _log.warning("%s: refused: %s", device, refused)
+        return _answer("refused", head, why=str(refused)[:_TOLD_LONGEST], again=refused.again)
+
+    async def _answer(self, device: str, sender: Sender, head: dict[str, Any], body: memoryview) -> bytes:
+        match head["op"]:
+            case "hello":
+                return await self._greet(device, sender, head)
+            case "lines":
+                batch = _batch(device, sender, head, body)
+                have = await self._take(batch)
+                self.lines += len(batch.lines)
+                return _answer("have", head, log=batch.span.log, epoch=batch.span.epoch, have=have)
+            case "check":
+                span = _span(device, head)
+                same = await asyncio.to_thread(self._store.is_same, sender, span, head["count"], head["crc"])
+                return _answer("same" if same else "differs", head)
+            case "agreed":
+                log, epoch, rewrites = head["log"], head["epoch"], head["rewrites"]
+                await asyncio.to_thread(self._store.agree, sender, device, log, epoch, rewrites)
+                return _answer("same", head)
+        raise Refused(f"a message {head['op']} is not for the replication.")
+
+    async def _greet(self, device: str, sender: Sender, head: dict[str, Any]) -> bytes:
+        if head["version"] != messages.VERSION:
+            problem = f"the board speaks version {head['version']} of the messages, the companion {messages.VERSION}: "
+            raise Refused(problem + "bring the older one up to date.", 3600)
+        logs: dict[LogName, LogState] = {name: LogState(*head[name]) for name in LOGS}
+        hello = Hello(device, sender, head["zone"], logs)
+        welcome = await asyncio.to_thread(self._store.greet, hello, int(self._clock()))
+        for sentence in welcome.told:
+            _log.info("%s: %s", device, sentence)
+        return _answer("welcome", head, told=_told(welcome), **{name: _held(welcome, name) for name in LOGS})
+
+    async def _take(self, batch: Batch) -> int:
+        waiting = _Waiting(batch, asyncio.get_running_loop().create_future())
+        await self._waiting.put(waiting)
+        outcome = await waiting.answer
+        if isinstance(outcome, CompanionError):
+            raise outcome
+        return outcome
+
+    async def _write(self) -> None:
+        while True:
+            together = [await self._waiting.get()]
+            while len(together) < MOST_AT_ONCE and not self._waiting.empty():
+                together.append(self._waiting.get_nowait())
+            try:
+                now = int(self._clock())
+                outcomes = await asyncio.to_thread(self._store.take, [each.batch for each in together], now)
+            except StoreUnavailable as problem:
+                _log.error("%s", problem)
+                outcomes = [Refused(str(problem), AGAIN_SECONDS)] * len(together)
+            except asyncio.CancelledError:
+                for each in together:
+                    self._refuse(each, Refused("the companion is being stopped.", AGAIN_SECONDS))
+                raise
+            for each, outcome in zip(together, outcomes, strict=True):
+                if not each.answer.done():
+                    each.answer.set_result(outcome)
+
+    @staticmethod
+    def _refuse(waiting: _Waiting, refused: Refused) -> None:
+        if not waiting.answer.done():
+            waiting.answer.set_result(refused)
+
+
+def _answer(op: str, head: dict[str, Any], **fields: Any) -> bytes:
+    return messages.encode(op, head["board"], head["link"], head["n"], **fields)
+
+
+def _told(welcome: Welcome) -> str:
+    return " ".join(welcome.told)[:_TOLD_LONGEST]
+
+
+def _held(welcome: Welcome, name: LogName) -> list[int | str]:
+    held = welcome.logs[name]
+    return [held.have, held.crc, held.rewrites]
+
+
+def _span(device: str, head: dict[str, Any]) -> Span:
+    if head["after"] > head["to"]:
+        raise Refused("a message ends before it begins: the board's firmware is at fault.")
+    return Span(device, cast(LogName, head["log"]), head["epoch"], head["after"], head["to"])
+
+
+def _batch(device: str, sender: Sender, head: dict[str, Any], body: memoryview) -> Batch:
+    """A batch with each of its lines checked; Refused if one is damaged or is not of the span."""
+    span = _span(device, head)
+    try:
+        lines = list(_numbered(span, messages.lines(body)))
+    except messages.BadMessage as damage:
+        raise Refused(str(damage), DAMAGED_SECONDS) from None
+    if len(lines) != head["count"]:
+        raise Refused(f"a message has {len(lines)} lines, its head says {head['count']}.", DAMAGED_SECONDS)
+    return Batch(sender, span, lines)
+
+
+def _numbered(span: Span, lines: Iterable[memoryview]) -> Iterable[tuple[int, bytes]]:
+    last = span.after
+    for line in lines:
+        try:
+            seq = wire.decode(line).get("seq")
+        except ValueError as error:
+            raise Refused(f"a line after seq {last} cannot be read: {error}.", DAMAGED_SECONDS) from None
+        if type(seq) is not int or not last < seq <= span.to:
+            raise Refused(f"the seqs of a message do not rise within its span, after {last}.", DAMAGED_SECONDS)
+        last = seq
+        yield seq, bytes(line)

@@ -1,0 +1,138 @@
+"""The companion's settings: a flag of the command goes before companion.toml, that before the environment, that before the
+default.
+
+Each setting is a field of a dataclass below: its type, its default, its bounds or choices and the name that it has in the
+environment. docs/companion.md says what each is for; a test keeps the two in step.
+"""
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, TypeVar
+
+from engram_host.companion.errors import SettingError
+
+FILE = "companion.toml"
+
+_YES = ("1", "true", "yes", "on")
+_NO = ("0", "false", "no", "off")
+
+
+def setting(
+    default: Any,
+    environment: str = "",
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    one_of: tuple[str, ...] = (),
+    secret: bool = False,
+) -> Any:
+    """A field of a settings class; for a text, `high` is the most characters."""
+    rules = {"environment": environment, "low": low, "high": high, "one_of": one_of, "secret": secret}
+    return field(default=default, repr=not secret, metadata=rules)
+
+
+@dataclass(frozen=True)
+class HttpSettings:
+    """Where the HTTP API listens."""
+
+    host: str = setting("127.0.0.1", "ENGRAM_HTTP_HOST", high=200)
+    port: int = setting(8765, "ENGRAM_HTTP_PORT", low=0, high=65535)
+
+
+@dataclass(frozen=True)
+class MqttSettings:
+    """The broker: with a URL any other one, else the one inside, which listens at host and port."""
+
+    on: bool = setting(True, "ENGRAM_MQTT")
+    url: str = setting("", "ENGRAM_MQTT_URL", high=500)
+    username: str = setting("", "ENGRAM_MQTT_USERNAME", high=200)
+    password: str = setting("", "ENGRAM_MQTT_PASSWORD", high=200, secret=True)
+    host: str = setting("127.0.0.1", "ENGRAM_MQTT_HOST", high=200)
+    port: int = setting(1883, "ENGRAM_MQTT_PORT", low=0, high=65535)
+
+
+@dataclass(frozen=True)
+class StoreSettings:
+    """The database."""
+
+    backend: str = setting("auto", "ENGRAM_STORE", one_of=("auto", "sqlite", "postgres"))
+    url: str = setting("", "ENGRAM_STORE_URL", high=500, secret=True)
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """What a search does if it does not say otherwise."""
+
+    words: bool = setting(True, "FTS_ENABLED")
+    meaning: bool = setting(True, "ENGRAM_MEANING")
+    weight: float = setting(-1.0, "ENGRAM_MEANING_WEIGHT", low=-1, high=1)
+    index_megabytes: int = setting(224, "ENGRAM_INDEX_MEGABYTES", low=16, high=65536)
+
+
+Section = TypeVar("Section")
+
+
+def read_section(
+    section: type[Section], name: str, table: Mapping[str, Any], environment: Mapping[str, str] = os.environ
+) -> Section:
+    """A settings class filled from a table of companion.toml and the environment; SettingError."""
+    rules = {each.name: each for each in fields(section)}  # pyright: ignore[reportArgumentType]
+    for key in table:
+        if key not in rules:
+            raise SettingError(f"{name}.{key}", "there is no such setting; see docs/companion.md.")
+    values = {}
+    for key, each in rules.items():
+        variable = each.metadata["environment"]
+        if key in table:
+            values[key] = checked(f"{name}.{key}", table[key], each)
+        elif variable and environment.get(variable):
+            values[key] = checked(variable, _parsed(variable, environment[variable], each.default), each)
+    return section(**values)
+
+
+def _parsed(name: str, text: str, default: Any) -> Any:
+    """A value of the environment in the type that its setting has."""
+    text = text.strip()
+    if isinstance(default, bool):
+        if text.lower() not in _YES + _NO:
+            raise SettingError(name, "must be true or false.")
+        return text.lower() in _YES
+    try:
+        return type(default)(text)
+    except ValueError:
+        raise SettingError(name, "must be a number.") from None
+
+
+def checked(name: str, value: Any, rule: Any) -> Any:
+    """A value that fits the rule of its setting; SettingError, which never shows a secret."""
+    wanted, rules = type(rule.default), rule.metadata
+    if wanted is float and type(value) is int:
+        value = float(value)
+    if type(value) is not wanted:
+        kinds = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+        raise SettingError(name, f"must be {kinds.get(wanted, 'of another kind')}.")
+    if rules["one_of"] and value not in rules["one_of"]:
+        raise SettingError(name, f"must be one of {', '.join(rules['one_of'])}.")
+    low, high = rules["low"], rules["high"]
+    if wanted is str:
+        if high is not None and len(value) > high:
+            raise SettingError(name, f"must be a text of at most {high} characters.")
+    elif (low is not None and value < low) or (high is not None and value > high):
+        raise SettingError(name, f"must be a number from {low} to {high}.")
+    return value
+
+
+def read_file(home: Path) -> dict[str, Any]:
+    """The tables of companion.toml in a folder, {} if there is no such file; SettingError."""
+    path = home / FILE
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingError(str(path), f"is not valid TOML: {error}.") from None
+    except OSError as error:
+        raise SettingError(str(path), f"cannot be read: {error.strerror}.") from None

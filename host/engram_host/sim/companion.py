@@ -1,0 +1,58 @@
+"""A companion beside the simulated board: `make run COMPANION=1`."""
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from .board import ROOT
+
+SECONDS = 30.0
+"""How long it may take to start."""
+
+_PYTHON = ROOT / ".venv" / "bin" / "python"
+
+
+class NotStarted(Exception):
+    """The companion did not start; the text says why."""
+
+
+@contextlib.contextmanager
+def beside(home: Path) -> Iterator[dict[str, str]]:
+    """A companion with its files below the board's folder, at free ports; the variables by which the board finds it."""
+    with tempfile.TemporaryDirectory(prefix="engram-") as folder:
+        ready = Path(folder) / "ready.json"
+        log = home / "companion.log"
+        command = [str(_PYTHON if _PYTHON.exists() else sys.executable), "-m", "engram_host", "serve"]
+        command += ["--home", str(home / "companion"), "--http-port", "0", "--mqtt-port", "0", "--ready-file", str(ready)]
+        variables = {**os.environ, "PYTHONPATH": f"{ROOT / 'host'}:{ROOT / 'firmware'}"}
+        with log.open("w") as output:
+            companion = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=variables, start_new_session=True
+            )
+        try:
+            where = _wait(companion, ready, log)
+            print(f"A companion is beside the board: {where['http']}/docs shows what it can be asked.", flush=True)
+            yield {"ENGRAM_COMPANION_URL": where["mqtt"]}
+        finally:
+            companion.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                companion.wait(10)
+            companion.kill()
+
+
+def _wait(companion: "subprocess.Popen[bytes]", ready: Path, log: Path) -> dict[str, str]:
+    end = time.monotonic() + SECONDS
+    while time.monotonic() < end:
+        if ready.exists():
+            return json.loads(ready.read_text())
+        if companion.poll() is not None:
+            lines = log.read_text(errors="replace").strip().splitlines() or ["it said nothing"]
+            raise NotStarted(f"the companion did not start: {lines[-1]} ({log})")
+        time.sleep(0.05)
+    raise NotStarted(f"the companion did not start within {SECONDS:.0f} seconds; see {log}.")

@@ -1,0 +1,157 @@
+"""Transports that lose, double, delay and reorder messages between boards and the companion, by a seed.
+
+`FaultyRelay` stands between two brokers: boards talk to one, the companion to the other. `FaultyProxy` stands between
+boards and the companion's HTTP API. While `faults` is False they pass everything on as it comes.
+"""
+
+import asyncio
+import contextlib
+import random
+import threading
+from typing import Self
+from urllib.parse import urlsplit
+
+import aiomqtt
+import httpx
+
+LOST, DOUBLED, LATE = 0.08, 0.08, 0.12
+LATEST_SECONDS = 1.5
+
+
+class _InThread:
+    """Runs an event loop of its own beside the test."""
+
+    def __init__(self, seed: int):
+        self.random = random.Random(seed)
+        self.faults = True
+        self.counts = {"passed": 0, "lost": 0, "doubled": 0, "late": 0}
+        self._loop = asyncio.new_event_loop()
+        self._ready = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        with contextlib.suppress(asyncio.CancelledError):
+            self._loop.run_until_complete(self._main())
+
+    async def _main(self) -> None:
+        self._task = asyncio.current_task()
+        await self.work()
+
+    async def work(self) -> None:
+        """What it does until it is stopped."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        assert self._ready.wait(20), "the faulty transport did not start"
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        def stop() -> None:
+            for task in self._tasks:
+                task.cancel()
+            if self._task:
+                self._task.cancel()
+
+        self._loop.call_soon_threadsafe(stop)
+        self._thread.join(10)
+
+    def fates(self) -> list[float]:
+        """How often a message is passed on, and after how many seconds each time."""
+        if not self.faults:
+            return [0.0]
+        chance = self.random.random()
+        self.counts["passed"] += 1
+        if chance < LOST:
+            self.counts["lost"] += 1
+            return []
+        if chance < LOST + DOUBLED:
+            self.counts["doubled"] += 1
+            return [0.0, self.random.random() * LATEST_SECONDS]
+        if chance < LOST + DOUBLED + LATE:
+            self.counts["late"] += 1
+            return [self.random.random() * LATEST_SECONDS]
+        return [0.0]
+
+    def later(self, coroutine) -> None:
+        """Do something beside."""
+        task = self._loop.create_task(coroutine)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+class FaultyRelay(_InThread):
+    """Passes messages between the broker of the boards and that of the companion, with faults both ways."""
+
+    def __init__(self, boards_url: str, companion_url: str, seed: int):
+        super().__init__(seed)
+        self._boards = urlsplit(boards_url)
+        self._companion = urlsplit(companion_url)
+
+    async def work(self) -> None:
+        """Relay until stopped; brokers that go away are found again."""
+        while True:
+            with contextlib.suppress(aiomqtt.MqttError):
+                async with self._client(self._boards) as boards, self._client(self._companion) as companion:
+                    await boards.subscribe("engram/v1/+/up", qos=1)
+                    await companion.subscribe("engram/v1/+/down", qos=1)
+                    self._ready.set()
+                    async with asyncio.TaskGroup() as group:
+                        group.create_task(self._relay(boards, companion))
+                        group.create_task(self._relay(companion, boards))
+            await asyncio.sleep(0.2)
+
+    def _client(self, where) -> aiomqtt.Client:
+        return aiomqtt.Client(where.hostname, where.port)
+
+    async def _relay(self, source: aiomqtt.Client, target: aiomqtt.Client) -> None:
+        async for message in source.messages:
+            for delay in self.fates():
+                self.later(self._pass(target, message.topic.value, message.payload, delay))
+
+    async def _pass(self, target: aiomqtt.Client, topic: str, payload, delay: float) -> None:
+        await asyncio.sleep(delay)
+        with contextlib.suppress(aiomqtt.MqttError):
+            await target.publish(topic, payload, qos=1)
+
+
+class FaultyProxy(_InThread):
+    """Takes requests at `url` and passes them on: some are lost, some come twice, of some the answer is lost."""
+
+    def __init__(self, companion_url: str, port: int, seed: int):
+        super().__init__(seed)
+        self._target = companion_url
+        self.url = f"http://127.0.0.1:{port}"
+        self._port = port
+
+    async def work(self) -> None:
+        """Serve until stopped."""
+        async with httpx.AsyncClient(timeout=30) as self._client:
+            server = await asyncio.start_server(self._take, "127.0.0.1", self._port)
+            self._ready.set()
+            async with server:
+                await server.serve_forever()
+
+    async def _take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError, httpx.TransportError):
+            while True:
+                head = await reader.readuntil(b"\r\n\r\n")
+                path = head.split(b" ", 2)[1].decode()
+                size = next((int(line[15:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")), 0)
+                body = await reader.readexactly(size)
+                answers = []
+                for delay in self.fates():
+                    await asyncio.sleep(delay)
+                    answers.append(await self._client.post(self._target + path, content=body, headers=_BINARY))
+                if not answers or (self.faults and self.random.random() < LOST):
+                    break
+                answer = answers[-1]
+                answered = f"HTTP/1.1 {answer.status_code} X\r\nContent-Type: {answer.headers['content-type']}\r\n"
+                writer.write(f"{answered}Content-Length: {len(answer.content)}\r\n\r\n".encode() + answer.content)
+                await writer.drain()
+        writer.close()
+
+
+_BINARY = {"Content-Type": "application/octet-stream"}

@@ -1,0 +1,290 @@
+"""Real processes for the tests of the companion: a broker, the companion, boards. Each can be killed and started again.
+
+    with Broker() as broker, Companion(folder, mqtt_url=broker.url) as companion, BoardProcess(folder, companion) as board: ...
+
+Ports are chosen once, so that what was killed comes back where the others look for it.
+"""
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Self
+
+import httpx
+
+import get_micropython
+import get_mosquitto
+from engram import wire
+
+ROOT = Path(__file__).resolve().parents[2]
+SECONDS = 60.0
+"""How long anything may take before a test fails; far more than it takes on a slow machine."""
+
+_TAKEN: set[int] = set()
+
+
+def free_port() -> int:
+    """A port that nobody listens at, and that was not given before."""
+    while True:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        if port not in _TAKEN:
+            _TAKEN.add(port)
+            return port
+
+
+def until(what: str, is_so: Callable[[], Any], seconds: float = SECONDS) -> Any:
+    """Wait until `is_so` gives something true, and give that; AssertionError with `what` if it never does."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        found = is_so()
+        if found:
+            return found
+        time.sleep(0.05)
+    raise AssertionError(f"not within {seconds:.0f} s: {what}")
+
+
+def listens(port: int) -> bool:
+    """Whether somebody listens at a port of this computer."""
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+        return True
+    return False
+
+
+class Peer:
+    """A process that can be killed and started again; its output goes to a file."""
+
+    name = "peer"
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._output = tempfile.NamedTemporaryFile(prefix=f"engram-{self.name}-", suffix=".log")  # noqa: SIM115
+
+    def command(self) -> tuple[list[str], dict[str, str]]:
+        """What runs it, and its own variables."""
+        raise NotImplementedError
+
+    def is_ready(self) -> bool:
+        """Whether it does its work."""
+        raise NotImplementedError
+
+    def begin(self) -> None:
+        """Start the process, without waiting for it."""
+        words, variables = self.command()
+        clean = {name: value for name, value in os.environ.items() if not name.startswith(("ENGRAM_", "EMBEDDING_"))}
+        self._process = subprocess.Popen(
+            words,
+            env={**clean, **variables},
+            stdin=subprocess.PIPE,
+            stdout=self._output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+
+    def start(self) -> Self:
+        """Start the process and wait until it does its work."""
+        self.begin()
+        until(f"{self.name} is ready:\n{self.printed()}", self._ready_or_failed)
+        return self
+
+    def _ready_or_failed(self) -> bool:
+        assert self._process
+        assert self._process.poll() is None, f"{self.name} ended:\n{self.printed()}"
+        return self.is_ready()
+
+    @property
+    def pid(self) -> int:
+        """The number of the process."""
+        assert self._process
+        return self._process.pid
+
+    @property
+    def process(self) -> subprocess.Popen[bytes]:
+        """The process."""
+        assert self._process
+        return self._process
+
+    def printed(self) -> str:
+        """What it printed so far."""
+        return Path(self._output.name).read_text(encoding="utf-8", errors="replace")[-6000:]
+
+    def kill(self) -> None:
+        """Kill -9."""
+        if self._process:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+
+    def stop(self) -> int:
+        """End it as a person would; its status."""
+        assert self._process
+        self._process.terminate()
+        try:
+            return self._process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise AssertionError(f"{self.name} did not end:\n{self.printed()}") from None
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+        self._output.close()
+
+
+class Broker(Peer):
+    """mosquitto."""
+
+    name = "mosquitto"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.port = free_port()
+        self.url = f"mqtt://127.0.0.1:{self.port}"
+        self._folder = tempfile.TemporaryDirectory(prefix="engram-mosquitto-")
+        config = f"listener {self.port} 127.0.0.1\nallow_anonymous true\nmax_queued_messages 100000\nset_tcp_nodelay true\n"
+        if os.getuid() == 0:
+            config += "user root\n"
+        self._config = Path(self._folder.name) / "mosquitto.conf"
+        self._config.write_text(config)
+
+    def command(self) -> tuple[list[str], dict[str, str]]:
+        """What runs it."""
+        return [str(get_mosquitto.COMMAND), "-c", str(self._config)], {}
+
+    def is_ready(self) -> bool:
+        """Whether it listens."""
+        return listens(self.port)
+
+
+class Companion(Peer):
+    """`engram serve`, with the broker inside unless one is given."""
+
+    name = "companion"
+
+    def __init__(self, home: Path, mqtt_url: str = "", **variables: str):
+        super().__init__()
+        self.home = home
+        self.http_port = free_port()
+        self.url = f"http://127.0.0.1:{self.http_port}"
+        self._own_broker = not mqtt_url
+        self.mqtt_port = free_port() if self._own_broker else 0
+        self.mqtt_url = mqtt_url or f"mqtt://127.0.0.1:{self.mqtt_port}"
+        self._variables = variables
+        self.client = httpx.Client(base_url=self.url, timeout=30, transport=httpx.HTTPTransport(retries=0))
+
+    def command(self) -> tuple[list[str], dict[str, str]]:
+        """What runs it."""
+        words = [sys.executable, "-m", "engram_host", "serve", "--home", str(self.home)]
+        words += ["--http-port", str(self.http_port), "--log-level", "info"]
+        words += ["--mqtt-port", str(self.mqtt_port)] if self._own_broker else ["--mqtt-url", self.mqtt_url]
+        path = f"{ROOT / 'host'}:{ROOT / 'firmware'}"
+        return words, {"PYTHONPATH": path, "EMBEDDING_PROVIDER": "none", **self._variables}
+
+    def is_ready(self) -> bool:
+        """Whether it answers over HTTP and has reached its broker."""
+        try:
+            health = self.client.get("/v1/health").json()
+        except httpx.TransportError:
+            return False
+        return "not connected" not in health["mqtt"]
+
+    def lines(self, device: str, log: str) -> list[dict[str, Any]]:
+        """All lines of the copy of a log."""
+        found: list[dict[str, Any]] = []
+        while True:
+            after = found[-1]["seq"] if found else 0
+            answer = self.client.get(f"/v1/devices/{device}/lines", params={"log": log, "after": after, "limit": 1000})
+            if answer.status_code == 404:
+                return []
+            answer.raise_for_status()
+            page = answer.json()
+            if not page:
+                return found
+            found += [each["line"] for each in page]
+
+    def have(self, device: str, log: str) -> int:
+        """The seq up to which the copy of a log is whole."""
+        answer = self.client.get(f"/v1/devices/{device}")
+        return answer.json()["logs"].get(log, {"have": 0})["have"] if answer.status_code == 200 else 0
+
+    def __exit__(self, *args: object) -> None:
+        self.client.close()
+        super().__exit__(*args)
+
+
+class BoardProcess(Peer):
+    """The firmware under MicroPython in a folder, driven by JSON lines; without a model, so that it answers at once."""
+
+    name = "board"
+
+    def __init__(self, home: Path, url: str, device: str, **settings: object):
+        super().__init__()
+        self.home = home
+        self.device = device
+        self._settings = {"companion.url": url, "companion.device": device, "log.level": "info", **settings}
+        self._count = 0
+
+    def command(self) -> tuple[list[str], dict[str, str]]:
+        """What runs it."""
+        self.home.mkdir(parents=True, exist_ok=True)
+        path = f"{ROOT / 'firmware'}:{ROOT / 'boards' / 'SIM'}:.frozen"
+        variables = {"ENGRAM_HOME": str(self.home), "ENGRAM_SETTINGS": json.dumps(self._settings), "MICROPYPATH": path}
+        words = [str(get_micropython.HOME / "64"), "-X", "heapsize=4m", str(ROOT / "boards" / "SIM" / "main.py")]
+        return words, variables
+
+    def is_ready(self) -> bool:
+        """Whether it listens."""
+        if self._count == 0 or "json" not in self.printed():
+            self._write(b"/json on\n")
+        return b'"json"' in Path(self._output.name).read_bytes()
+
+    def begin(self) -> None:
+        """Start the process, its output anew."""
+        Path(self._output.name).write_bytes(b"")
+        super().begin()
+
+    def say(self, text: str) -> None:
+        """Send a message, without waiting for the answer."""
+        self._count += 1
+        self._write((json.dumps({"id": self._count, "say": text}) + "\n").encode())
+
+    def do(self, command: str) -> None:
+        """Send a command, without waiting for the answer."""
+        self._count += 1
+        self._write((json.dumps({"id": self._count, "command": command}) + "\n").encode())
+
+    def _write(self, data: bytes) -> None:
+        stdin = self.process.stdin
+        assert stdin
+        with contextlib.suppress(BrokenPipeError):
+            stdin.write(data)
+            stdin.flush()
+
+    def lines(self, log: str) -> list[dict[str, Any]]:
+        """All lines on its flash of `records` or `journal`, but headers."""
+        base = {"records": "memory/memory_records", "journal": "journal/journal"}[log]
+        return list(read_log(self.home / base))
+
+
+def read_log(base: Path) -> Iterator[dict[str, Any]]:
+    """The lines of a log's segments, oldest first, each seq once; a last line that was cut is left out."""
+    sealed = sorted(base.parent.glob(f"{base.name}.[0-9]*.jsonl"))
+    last = 0
+    for path in [*sealed, base.with_name(base.name + ".jsonl")]:
+        for line in path.read_bytes().splitlines(keepends=True) if path.exists() else ():
+            if wire.check(line):
+                values = wire.decode(line)
+                if values.get("seq", 0) > last:
+                    last = values["seq"]
+                    yield values
