@@ -32,7 +32,9 @@ def ensure() -> Path:
     """The path of a mosquitto that runs; debian.Unavailable where there is none."""
     if usable():
         return COMMAND
-    on_path = shutil.which("mosquitto") or shutil.which("mosquitto", path="/usr/sbin:/usr/local/sbin:/opt/homebrew/sbin")
+    on_path = shutil.which("mosquitto") or shutil.which(
+        "mosquitto", path="/usr/sbin:/usr/local/sbin:/opt/homebrew/sbin"
+    )
     if on_path:
         write_launcher(COMMAND, f'"{on_path}"')
     elif debian.is_debian():

@@ -68,7 +68,7 @@ class Batch:
 @dataclass(frozen=True)
 class Held:
     """What the companion has of a log: all up to seq `have`; the crc of the line with that seq ("" if there is no such line)
-    and the rewrites that both sides have agreed on.
+    and the rewrites that both sides have agreed on, -1 if they have to be compared.
     """
 
     have: int
@@ -92,6 +92,18 @@ class Change:
     log: LogName
     seq: int
     line: bytes | None = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Aside:
+    """A line that is no longer part of a copy, and why; `at` is when it was set aside, in Unix seconds."""
+
+    log: LogName
+    epoch: int
+    seq: int
+    at: int
+    why: str
+    line: bytes = field(repr=False)
 
 
 @dataclass(frozen=True)

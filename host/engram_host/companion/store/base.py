@@ -10,6 +10,7 @@ from typing import Protocol
 
 from engram_host.companion.errors import Refused, Stale
 from engram_host.companion.model import (
+    Aside,
     Batch,
     Change,
     Device,
@@ -90,14 +91,24 @@ class Store(Protocol):
         """What has happened to a board's copies, newest first: [(Unix seconds, sentence), ...]."""
         ...
 
+    def aside(self, device: str, limit: int = 100) -> list[Aside]:
+        """The lines that were set aside of a board's copies, newest first."""
+        ...
+
     # --- vectors
 
     def vectors(self, device: str, identity: Identity, after: int, limit: int = 4000) -> list[tuple[int, StoredVector]]:
         """The vectors of lines of the present epochs that came since a version, oldest first, each with its version."""
         ...
 
-    def put_vectors(self, device: str, identity: Identity, vectors: Sequence[StoredVector]) -> None:
-        """Keep vectors of lines of the present epochs; of lines that have gone meanwhile none is kept."""
+    def put_vectors(
+        self, device: str, identity: Identity, vectors: Sequence[StoredVector], seen: int | None = None
+    ) -> None:
+        """Keep vectors of lines of the present epochs; of lines that have gone meanwhile none is kept, and of those that have
+        changed since the version `seen`, up to which the texts were read, none either. Each gets a version of its own.
+
+        A vector leaves with its line, and when its line becomes another one: who reads changes() lets it go then.
+        """
         ...
 
     def cached(self, identity: Identity, digests: Sequence[bytes]) -> dict[bytes, Vector]:

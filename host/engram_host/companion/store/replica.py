@@ -1,0 +1,288 @@
+"""The rules by which the copy of a board's logs follows the board, the same for each database.
+
+Each function runs inside one transaction. What is refused is returned, not raised: what was noted of it is then kept.
+"""
+
+from binascii import crc32
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from engram import wire
+from engram.link import messages
+from engram_host.companion.errors import Refused, Stale
+from engram_host.companion.model import LOGS, Batch, Held, Hello, LogName, LogState, Sender, Span, Welcome
+from engram_host.companion.store import sentences
+from engram_host.companion.store.base import SILENCE_SECONDS
+from engram_host.companion.store.rows import DeviceRow, LogRow, NewLine, Rows
+
+WENT_BACK = "the board went back to an older state"
+REPLACED = "the board has another line in its place"
+MISSING = "the board lost it without saying that it was forgotten"
+
+_UNSURE = -1
+
+
+def greet(rows: Rows, hello: Hello, now: int) -> Welcome | Refused | Stale:
+    """Begin a connection; see Store.greet."""
+    if any(state.oldest > state.next for state in hello.logs.values()):
+        return Refused("the hello tells of a log whose oldest line comes after its newest one.")
+    device = rows.lock_or_make(hello.device)
+    problem = _unwelcome(device, hello.sender, now)
+    if isinstance(problem, Refused):
+        rows.tell(device.name, now, str(problem))
+    if problem:
+        return problem
+    told = [*_who_came(device, hello.sender)]
+    device.board, device.link, device.n = hello.sender.board, hello.sender.link, hello.sender.n
+    device.heard, device.zone = now, hello.zone
+    held: dict[LogName, Held] = {
+        log: _meet(rows, device, log, hello.logs[log], told, now) for log in LOGS if log in hello.logs
+    }
+    rows.save_devices([device])
+    for sentence in told:
+        rows.tell(device.name, now, sentence)
+    return Welcome(held, tuple(told))
+
+
+def take(rows: Rows, batches: Sequence[Batch], now: int) -> list[int | Refused | Stale]:
+    """Take lines; see Store.take."""
+    return _Taking(rows, {batch.span.device for batch in batches}, now).take(batches)
+
+
+def is_same(rows: Rows, sender: Sender, span: Span, count: int, crc: str) -> bool | Refused | Stale:
+    """Compare a span; see Store.is_same."""
+    copy = _admitted(rows, sender, span.device, span.log, span.epoch)
+    if not isinstance(copy, LogRow):
+        return copy
+    crcs = rows.crcs(copy, span.after, span.to)
+    check = 0
+    for one in crcs:
+        check = crc32(one.encode(), check)
+    return len(crcs) == count and (not count or messages.shown(check) == crc)
+
+
+def agree(rows: Rows, sender: Sender, device: str, log: LogName, epoch: int, rewrites: int) -> Refused | Stale | None:
+    """Note that both sides are equal; see Store.agree."""
+    copy = _admitted(rows, sender, device, log, epoch)
+    if not isinstance(copy, LogRow):
+        return copy
+    if rewrites > copy.rewrites and rows.drop_aside(copy, MISSING):
+        # It was a compaction after all, during the connection: what it took out was forgotten, not lost.
+        rows.let_go = True
+    copy.rewrites = copy.agreed = rewrites
+    rows.save_logs([copy])
+    return None
+
+
+# --- who speaks
+
+
+def _unwelcome(device: DeviceRow, sender: Sender, now: int) -> Refused | Stale | None:
+    """Why a hello is not answered with a welcome."""
+    if not device.board:
+        return None
+    # A moment to come was noted by a clock that was wrong: it does not keep a board away.
+    silence = now - device.heard if now >= device.heard else SILENCE_SECONDS
+    if device.board != sender.board:
+        if silence < SILENCE_SECONDS:
+            return Refused(sentences.two_boards(device.name, device.board, sender.board), SILENCE_SECONDS - silence)
+        return None
+    if sender.link == device.link:
+        return Stale("the hello came late.") if sender.n < device.n else None
+    # After a silence it is no late message but a board whose flash is an older one.
+    return (
+        Stale("the hello is of a former connection.")
+        if sender.link < device.link and silence < SILENCE_SECONDS
+        else None
+    )
+
+
+def _who_came(device: DeviceRow, sender: Sender) -> list[str]:
+    if not device.board:
+        return [sentences.first_time(device.name)]
+    if device.board != sender.board:
+        return [sentences.another_board(device.name, device.board, sender.board)]
+    if sender.link < device.link:
+        return [sentences.older_flash(device.link, sender.link)]
+    return []
+
+
+def _unfit(device: DeviceRow | None, sender: Sender) -> Refused | Stale | None:
+    """Why a message other than hello is not taken."""
+    if device is None or device.board != sender.board or sender.link > device.link:
+        return Refused(sentences.HELLO_FIRST, again=0)
+    if sender.link < device.link or sender.n < device.n:
+        return Stale("the message came late.")
+    return None
+
+
+def _admitted(rows: Rows, sender: Sender, name: str, log: LogName, epoch: int) -> LogRow | Refused | Stale:
+    """The copy that a message is about."""
+    device = rows.lock([name]).get(name)
+    problem = _unfit(device, sender)
+    if problem or device is None:
+        return problem or Refused(sentences.HELLO_FIRST, again=0)
+    copy = rows.present([name]).get((name, log))
+    if copy is None or copy.epoch != epoch:
+        return Refused(sentences.HELLO_FIRST, again=0)
+    device.n = sender.n
+    rows.save_devices([device])
+    return copy
+
+
+# --- hello
+
+
+def _meet(rows: Rows, device: DeviceRow, log: LogName, state: LogState, told: list[str], now: int) -> Held:
+    """Bring the copies of a log to what a board tells of it; what happened is added to `told`."""
+    copy = _present_copy(rows, device, log, state.epoch, told, now)
+    copy.oldest, copy.next, copy.rewrites = state.oldest, state.next, state.rewrites
+    if state.next <= copy.have:
+        told.append(_go_back(rows, device, copy, now))
+    if copy.have < state.oldest - 1:
+        told.append(sentences.left_before(log, copy.have + 1, state.oldest - 1))
+        copy.have = state.oldest - 1
+    if copy.have < state.oldest:
+        # Of what is here the board has nothing any more: there is nothing to compare.
+        copy.agreed = state.rewrites
+    rows.save_logs([copy])
+    crcs = rows.crcs(copy, copy.have - 1, copy.have)
+    return Held(copy.have, crcs[0] if crcs else "", copy.agreed)
+
+
+def _present_copy(rows: Rows, device: DeviceRow, log: LogName, epoch: int, told: list[str], now: int) -> LogRow:
+    copies = {copy.epoch: copy for copy in rows.copies(device.name, log)}
+    former = next((copy for copy in copies.values() if copy.is_present), None)
+    if former is not None and former.epoch == epoch:
+        return former
+    copy = copies.get(epoch)
+    if copy is None:
+        copy = LogRow(device.name, log, epoch)
+        if former is not None:
+            told.append(sentences.new_epoch(log, former.have))
+    else:
+        # Lines of it may have been forgotten meanwhile, here or there.
+        copy.is_present, copy.agreed = True, _UNSURE
+        told.append(sentences.epoch_again(log, copy.have))
+    if former is not None:
+        former.is_present = False
+        device.version += rows.show_copy(copy, former, device.version, now)
+        rows.save_logs([former, copy])
+    return copy
+
+
+def _go_back(rows: Rows, device: DeviceRow, copy: LogRow, now: int) -> str:
+    """Set aside what a board does not have yet, or not any more; the sentence on it."""
+    later = rows.held(copy, copy.next - 1, copy.have)
+    rows.set_aside(copy, later, WENT_BACK, now)
+    rows.put(copy, [NewLine(seq, device.step(), None) for seq, _ in later], now)
+    rows.drop_vectors_of(copy, [seq for seq, _ in later])
+    copy.have, copy.agreed = copy.next - 1, _UNSURE
+    return sentences.went_back(copy.log, copy.have, len(later))
+
+
+# --- lines
+
+
+class _Taking:
+    """Takes batches of several devices, whose rows are locked all at once."""
+
+    def __init__(self, rows: Rows, names: set[str], now: int):
+        self._rows = rows
+        self._now = now
+        self._devices = rows.lock(names)
+        self._copies = rows.present(self._devices)
+
+    def take(self, batches: Sequence[Batch]) -> list[int | Refused | Stale]:
+        """What became of each batch."""
+        devices: dict[str, DeviceRow] = {}
+        copies: dict[tuple[str, LogName], LogRow] = {}
+        outcomes: list[int | Refused | Stale] = []
+        for batch in batches:
+            device, copy, problem = self._addressed(batch)
+            if device is None or copy is None:
+                outcomes.append(problem)
+                continue
+            devices[device.name] = device
+            copies[device.name, copy.log] = copy
+            outcomes.append(self._take(device, copy, batch))
+        self._rows.save_devices(devices.values())
+        self._rows.save_logs(copies.values())
+        return outcomes
+
+    def _addressed(self, batch: Batch) -> tuple[DeviceRow | None, LogRow | None, Refused | Stale]:
+        """The rows that a batch is about, or why it is not taken."""
+        say_hello = Refused(sentences.HELLO_FIRST, again=0)
+        span = batch.span
+        device = self._devices.get(span.device)
+        copy = self._copies.get((span.device, span.log))
+        problem = _unfit(device, batch.sender) or _misfit(batch)
+        if problem or copy is None or copy.epoch != span.epoch:
+            return None, None, problem or say_hello
+        return device, copy, say_hello
+
+    def _take(self, device: DeviceRow, copy: LogRow, batch: Batch) -> int:
+        span = batch.span
+        device.n, device.heard = batch.sender.n, self._now
+        if span.after <= copy.have:
+            old = dict(self._rows.held(copy, span.after, span.to)) if span.after < copy.have else {}
+            _replace(self._rows, device, copy, _difference(copy, old, batch), self._now)
+            copy.have = max(copy.have, span.to)
+            copy.next = max(copy.next, span.to + 1)
+        return copy.have
+
+
+def _misfit(batch: Batch) -> Refused | None:
+    last = batch.span.after
+    for seq, _ in batch.lines:
+        if seq <= last or seq > batch.span.to:
+            return Refused(f"line {seq} does not fit between {last} and {batch.span.to}; the lines of a message rise.")
+        last = seq
+    return Refused("the message's span ends before it begins.") if batch.span.to < batch.span.after else None
+
+
+@dataclass
+class _Difference:
+    """What a batch changes: lines that come, the old ones in whose place they come, and lines that are missing."""
+
+    come: list[tuple[int, bytes]]
+    differ: list[tuple[int, bytes]]
+    forgotten: list[tuple[int, bytes]]
+    missing: list[tuple[int, bytes]]
+
+
+def _difference(copy: LogRow, old: dict[int, bytes], batch: Batch) -> _Difference:
+    come = [(seq, line) for seq, line in batch.lines if old.get(seq) != line]
+    replaced = [(seq, old[seq], line) for seq, line in come if seq in old]
+    new = {seq for seq, _ in batch.lines}
+    # What is older than the board's oldest line left it for want of room: that it is not told of means nothing.
+    missing = [(seq, line) for seq, line in old.items() if seq not in new and seq >= copy.oldest]
+    return _Difference(
+        come,
+        differ=[(seq, was) for seq, was, line in replaced if not _is_gone(line)],
+        forgotten=[(seq, was) for seq, was, line in replaced if _is_gone(line)],
+        missing=missing,
+    )
+
+
+def _is_gone(line: bytes) -> bool:
+    """Whether a line is what is left of a turn that was forgotten."""
+    return b'"gone":true' in line and wire.decode(line).get("gone") is True
+
+
+def _replace(rows: Rows, device: DeviceRow, copy: LogRow, change: _Difference, now: int) -> None:
+    lines = sorted([*change.come, *((seq, None) for seq, _ in change.missing)], key=lambda pair: pair[0])
+    rows.put(copy, [NewLine(seq, device.step(), line) for seq, line in lines], now)
+    old = [*change.differ, *change.forgotten, *change.missing]
+    if not old:
+        return
+    rows.let_go = True
+    rows.drop_vectors_of(copy, [seq for seq, _ in old])
+    rows.set_aside(copy, change.differ, REPLACED, now)
+    forgotten = change.forgotten
+    if copy.rewrites == copy.agreed:
+        # Nothing was taken out of the log since both sides were equal: the board's flash lost these.
+        rows.set_aside(copy, change.missing, MISSING, now)
+    else:
+        forgotten = [*forgotten, *change.missing]
+    rows.forget_equals(copy, forgotten)

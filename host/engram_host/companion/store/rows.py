@@ -1,0 +1,349 @@
+"""The rows of the two databases, and all that is done to them inside one transaction.
+
+The SQL here is what SQLite and PostgreSQL have in common; a dialect adds how it is executed, locked and how a vector is
+kept. Parameters are written `?`.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from engram_host.companion.model import LogName, StoredVector, Vector
+
+EVENTS_KEPT = 1000
+"""Events of one device: bounds what a board that begins anew again and again can fill."""
+
+
+@dataclass
+class DeviceRow:
+    """A board's row. `link` and `n` are those of its newest message, `heard` Unix seconds, `zone` minutes east of Greenwich;
+    `board` is empty in a row that was made just now.
+    """
+
+    name: str
+    board: str = ""
+    link: int = 0
+    n: int = 0
+    heard: int = 0
+    zone: int = 0
+    version: int = 0
+
+    def step(self) -> int:
+        """The version of one more change."""
+        self.version += 1
+        return self.version
+
+
+@dataclass
+class LogRow:
+    """The copy of a log in one epoch: whole up to `have`. `oldest`, `next` and `rewrites` are as the board told them last,
+    `agreed` is the number of rewrites at which both were found equal, -1 if they have to be compared.
+    """
+
+    device: str
+    log: LogName
+    epoch: int
+    is_present: bool = True
+    have: int = 0
+    oldest: int = 1
+    next: int = 1
+    rewrites: int = 0
+    agreed: int = -1
+
+    @property
+    def key(self) -> tuple[str, LogName, int]:
+        """What its lines have in common."""
+        return self.device, self.log, self.epoch
+
+
+@dataclass(frozen=True)
+class NewLine:
+    """A line that is to be written, or, without bytes, one that has gone."""
+
+    seq: int
+    version: int
+    line: bytes | None
+
+
+def crc_of(line: bytes) -> str:
+    """The check that a line ends with (see engram.wire)."""
+    return line[-11:-3].decode("ascii", "replace")
+
+
+_DEVICE = "name, board, link, n, heard, zone, version"
+_LOG = "device, log, epoch, is_present, have, oldest, next, rewrites, agreed"
+_OF_COPY = "device = ? AND log = ? AND epoch = ?"
+_PRESENT = (
+    "JOIN logs ON logs.device = {0}.device AND logs.log = {0}.log AND logs.epoch = {0}.epoch AND logs.is_present "
+    "WHERE {0}.device = ? AND {0}.version > ?"
+)
+
+
+class Rows(ABC):
+    """What one transaction does to the rows. Lines are written together, at the latest by finish()."""
+
+    for_update = ""
+    """What a SELECT ends with that locks its rows; SQLite locks the whole database when a transaction begins."""
+
+    def __init__(self) -> None:
+        self._waiting: list[tuple[Any, ...]] = []
+        self.let_go = False
+        """Whether bytes of lines left the tables."""
+
+    @abstractmethod
+    def run(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Execute a statement; its rows."""
+
+    @abstractmethod
+    def run_many(self, sql: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Execute a statement for each row of values."""
+
+    @abstractmethod
+    def script(self, sql: str) -> None:
+        """Execute several statements, without values."""
+
+    @abstractmethod
+    def count(self, sql: str, values: Sequence[Any] = ()) -> int:
+        """Execute a statement; how many rows it changed."""
+
+    @abstractmethod
+    def pack(self, vector: Vector) -> Any:
+        """A vector as the database takes it."""
+
+    @abstractmethod
+    def unpack(self, value: Any) -> Vector:
+        """A vector as the database gives it."""
+
+    def finish(self) -> None:
+        """Write what waits to be written."""
+        if self._waiting:
+            rows, self._waiting = self._waiting, []
+            self.run_many(
+                "INSERT INTO lines (device, log, epoch, seq, version, received, crc, line) VALUES (?, ?, ?, ?, ?, ?, ?, ?) "
+                "ON CONFLICT (device, log, epoch, seq) DO UPDATE SET version = excluded.version, "
+                "received = excluded.received, crc = excluded.crc, line = excluded.line",
+                rows,
+            )
+
+    # --- devices and their copies
+
+    def lock(self, names: Iterable[str]) -> dict[str, DeviceRow]:
+        """The rows of devices, for nobody else to change until the transaction ends. In the order of names: so two
+        transactions never wait for each other.
+        """
+        wanted = sorted(set(names))
+        if not wanted:
+            return {}
+        sql = f"SELECT {_DEVICE} FROM devices WHERE name IN ({_marks(wanted)}) ORDER BY name{self.for_update}"
+        return {row[0]: DeviceRow(*row) for row in self.run(sql, wanted)}
+
+    def lock_or_make(self, name: str) -> DeviceRow:
+        """The row of a device, made if there is none, and locked."""
+        self.run(
+            f"INSERT INTO devices ({_DEVICE}) VALUES (?, '', 0, 0, 0, 0, 0) ON CONFLICT (name) DO NOTHING", (name,)
+        )
+        return self.lock([name])[name]
+
+    def save_devices(self, devices: Iterable[DeviceRow]) -> None:
+        """Write rows back."""
+        self.run_many(
+            "UPDATE devices SET board = ?, link = ?, n = ?, heard = ?, zone = ?, version = ? WHERE name = ?",
+            [(row.board, row.link, row.n, row.heard, row.zone, row.version, row.name) for row in devices],
+        )
+
+    def devices(self, name: str = "") -> list[DeviceRow]:
+        """The rows of all devices by name, or of one."""
+        where, values = ("WHERE name = ?", (name,)) if name else ("", ())
+        return [DeviceRow(*row) for row in self.run(f"SELECT {_DEVICE} FROM devices {where} ORDER BY name", values)]
+
+    def copies(self, device: str, log: LogName) -> list[LogRow]:
+        """The copies of a log in all epochs."""
+        return [
+            _log_row(row) for row in self.run(f"SELECT {_LOG} FROM logs WHERE device = ? AND log = ?", (device, log))
+        ]
+
+    def present(self, names: Iterable[str]) -> dict[tuple[str, LogName], LogRow]:
+        """The present copies of devices."""
+        wanted = sorted(set(names))
+        if not wanted:
+            return {}
+        found = self.run(f"SELECT {_LOG} FROM logs WHERE is_present AND device IN ({_marks(wanted)})", wanted)
+        return {(row.device, row.log): row for row in map(_log_row, found)}
+
+    def save_logs(self, copies: Iterable[LogRow]) -> None:
+        """Write the rows of copies, new ones too; one that is present after those that are not."""
+        self.run_many(
+            f"INSERT INTO logs ({_LOG}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (device, log, epoch) DO UPDATE SET "
+            "is_present = excluded.is_present, have = excluded.have, oldest = excluded.oldest, next = excluded.next, "
+            "rewrites = excluded.rewrites, agreed = excluded.agreed",
+            [
+                (*row.key, row.is_present, row.have, row.oldest, row.next, row.rewrites, row.agreed)
+                for row in sorted(copies, key=lambda row: row.is_present)
+            ],
+        )
+
+    # --- lines
+
+    def put(self, copy: LogRow, lines: Iterable[NewLine], now: int) -> None:
+        """Write lines, in the place of those that are there."""
+        for new in lines:
+            crc = crc_of(new.line) if new.line else ""
+            self._waiting.append((*copy.key, new.seq, new.version, now, crc, new.line))
+
+    def held(self, copy: LogRow, after: int, to: int, limit: int = 1 << 30) -> list[tuple[int, bytes]]:
+        """The lines of a copy with seqs after `after` up to `to`, in order."""
+        self.finish()
+        sql = f"SELECT seq, line FROM lines WHERE {_OF_COPY} AND seq > ? AND seq <= ? AND line IS NOT NULL ORDER BY seq LIMIT ?"
+        return [(seq, bytes(line)) for seq, line in self.run(sql, (*copy.key, after, to, limit))]
+
+    def crcs(self, copy: LogRow, after: int, to: int) -> list[str]:
+        """The checks of the lines that held() would give."""
+        self.finish()
+        sql = f"SELECT crc FROM lines WHERE {_OF_COPY} AND seq > ? AND seq <= ? AND line IS NOT NULL ORDER BY seq"
+        return [row[0] for row in self.run(sql, (*copy.key, after, to))]
+
+    def drop_vectors_of(self, copy: LogRow, seqs: Iterable[int]) -> None:
+        """Remove the vectors of lines that are other ones now, or none."""
+        self.run_many(f"DELETE FROM vectors WHERE {_OF_COPY} AND seq = ?", [(*copy.key, seq) for seq in seqs])
+
+    def forget_equals(self, copy: LogRow, lines: Sequence[tuple[int, bytes]]) -> None:
+        """Remove what is equal to lines that were forgotten from the copies of former epochs and from what was set aside."""
+        rows = [(copy.device, copy.log, copy.epoch, seq, line) for seq, line in lines]
+        same = "device = ? AND log = ? AND epoch <> ? AND seq = ? AND line = ?"
+        self.run_many(
+            "DELETE FROM vectors WHERE EXISTS (SELECT 1 FROM lines WHERE lines.device = vectors.device AND "
+            "lines.log = vectors.log AND lines.epoch = vectors.epoch AND lines.seq = vectors.seq AND "
+            "lines.device = ? AND lines.log = ? AND lines.epoch <> ? AND lines.seq = ? AND lines.line = ?) "
+            "AND vectors.device = ? AND vectors.log = ? AND vectors.seq = ?",
+            [(*row, row[0], row[1], row[3]) for row in rows],
+        )
+        self.run_many(f"UPDATE lines SET line = NULL, crc = '' WHERE {same}", rows)
+        self.run_many(
+            "DELETE FROM aside WHERE device = ? AND log = ? AND seq = ? AND line = ?",
+            [(row[0], row[1], row[3], row[4]) for row in rows],
+        )
+
+    def show_copy(self, copy: LogRow, former: LogRow, version: int, now: int) -> int:
+        """Let one copy take the place of another among the changes, with versions from `version` + 1 on: each of its lines
+        has changed, and lines that only the other one has are gone. How many changes that makes.
+        """
+        self.finish()
+        self.run(
+            "INSERT INTO lines (device, log, epoch, seq, version, received, crc, line) "
+            "SELECT device, log, ?, seq, 0, ?, '', NULL FROM lines "
+            f"WHERE {_OF_COPY} AND line IS NOT NULL ON CONFLICT (device, log, epoch, seq) DO NOTHING",
+            (copy.epoch, now, *former.key),
+        )
+        self._renumber("lines", copy, version)
+        changes = self.run(f"SELECT count(*) FROM lines WHERE {_OF_COPY}", copy.key)[0][0]
+        self._renumber("vectors", copy, version + changes)
+        return changes + self.run(f"SELECT count(*) FROM vectors WHERE {_OF_COPY}", copy.key)[0][0]
+
+    def _renumber(self, table: str, copy: LogRow, version: int) -> None:
+        identity = ", identity" if table == "vectors" else ""
+        fits = f" AND {table}.identity = numbered.identity" if table == "vectors" else ""
+        self.run(
+            f"UPDATE {table} SET version = numbered.place + ? FROM (SELECT seq{identity}, row_number() OVER "
+            f"(ORDER BY seq{identity}) AS place FROM {table} WHERE {_OF_COPY}) AS numbered "
+            f"WHERE {table}.device = ? AND {table}.log = ? AND {table}.epoch = ? AND {table}.seq = numbered.seq{fits}",
+            (version, *copy.key, *copy.key),
+        )
+
+    def changes(self, device: str, after: int, limit: int) -> list[tuple[int, LogName, int, bytes | None]]:
+        """(version, log, seq, line) of what has changed in the present copies."""
+        sql = f"SELECT lines.version, lines.log, lines.seq, lines.line FROM lines {_PRESENT.format('lines')}"
+        found = self.run(f"{sql} ORDER BY lines.version LIMIT ?", (device, after, limit))
+        return [(version, log, seq, None if line is None else bytes(line)) for version, log, seq, line in found]
+
+    # --- what was set aside, and what happened
+
+    def set_aside(self, copy: LogRow, lines: Iterable[tuple[int, bytes]], why: str, now: int) -> None:
+        """Keep lines apart that are no longer part of a copy."""
+        self.run_many(
+            "INSERT INTO aside (device, log, epoch, seq, at, why, line) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            [(*copy.key, seq, now, why, line) for seq, line in lines],
+        )
+
+    def drop_aside(self, copy: LogRow, why: str) -> int:
+        """Remove what was set aside of a copy for one reason; how much there was."""
+        return self.count(f"DELETE FROM aside WHERE {_OF_COPY} AND why = ?", (*copy.key, why))
+
+    def aside(self, device: str, limit: int) -> list[tuple[LogName, int, int, int, str, bytes]]:
+        """(log, epoch, seq, at, why, line) of what was set aside, newest first."""
+        sql = "SELECT log, epoch, seq, at, why, line FROM aside WHERE device = ? ORDER BY number DESC LIMIT ?"
+        return [(*row[:5], bytes(row[5])) for row in self.run(sql, (device, limit))]  # pyright: ignore
+
+    def tell(self, device: str, at: int, text: str) -> None:
+        """Note what happened, unless it is what happened last."""
+        if [text] == [known for _, known in self.events(device, 1)]:
+            return
+        self.run("INSERT INTO events (device, at, text) VALUES (?, ?, ?)", (device, at, text))
+        self.run(
+            "DELETE FROM events WHERE device = ? AND number <= "
+            "(SELECT number FROM events WHERE device = ? ORDER BY number DESC LIMIT 1 OFFSET ?)",
+            (device, device, EVENTS_KEPT),
+        )
+
+    def events(self, device: str, limit: int) -> list[tuple[int, str]]:
+        """(Unix seconds, sentence), newest first."""
+        sql = "SELECT at, text FROM events WHERE device = ? ORDER BY number DESC LIMIT ?"
+        return [(at, text) for at, text in self.run(sql, (device, limit))]
+
+    # --- vectors
+
+    def versions(self, copy: LogRow, seqs: Sequence[int]) -> dict[int, int]:
+        """Of which of these seqs there is a line, and its version."""
+        sql = f"SELECT seq, version FROM lines WHERE {_OF_COPY} AND seq IN ({_marks(seqs)}) AND line IS NOT NULL"
+        return dict(self.run(sql, (*copy.key, *seqs))) if seqs else {}  # pyright: ignore
+
+    def put_vectors(self, copy: LogRow, identity: str, vectors: Iterable[tuple[int, StoredVector]]) -> None:
+        """Write (version, vector) of lines of a copy."""
+        self.run_many(
+            "INSERT INTO vectors (device, log, epoch, seq, identity, digest, version, vector) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (device, log, epoch, seq, identity) DO UPDATE SET "
+            "digest = excluded.digest, version = excluded.version, vector = excluded.vector",
+            [(*copy.key, one.seq, identity, one.digest, version, self.pack(one.vector)) for version, one in vectors],
+        )
+
+    def vectors(self, device: str, identity: str, after: int, limit: int) -> list[tuple[int, StoredVector]]:
+        """(version, vector) of the present copies, in the order of versions."""
+        sql = (
+            "SELECT vectors.version, vectors.log, vectors.seq, vectors.digest, vectors.vector "
+            f"FROM vectors {_PRESENT.format('vectors')} AND vectors.identity = ? ORDER BY vectors.version LIMIT ?"
+        )
+        found = self.run(sql, (device, after, identity, limit))
+        return [(row[0], StoredVector(row[1], row[2], bytes(row[3]), self.unpack(row[4]))) for row in found]
+
+    def cached(self, identity: str, digests: Sequence[bytes]) -> dict[bytes, Vector]:
+        """Vectors by the digest of their text."""
+        sql = f"SELECT digest, vector FROM vectors WHERE identity = ? AND digest IN ({_marks(digests)})"
+        found = self.run(sql, (identity, *digests)) if digests else []
+        return {bytes(digest): self.unpack(vector) for digest, vector in found}
+
+    def drop_other_vectors(self, identity: str) -> int:
+        """Remove the vectors of all other identities; how many there were."""
+        return self.count("DELETE FROM vectors WHERE identity <> ?", (identity,))
+
+    # --- notes
+
+    def note(self, name: str) -> str:
+        """The value of a note, "" if there is none."""
+        found = self.run("SELECT value FROM notes WHERE name = ?", (name,))
+        return found[0][0] if found else ""
+
+    def put_note(self, name: str, value: str) -> None:
+        """Keep a note."""
+        self.run(
+            "INSERT INTO notes (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+            (name, value),
+        )
+
+
+def _marks(values: Sequence[Any]) -> str:
+    return ", ".join("?" * len(values))
+
+
+def _log_row(row: tuple[Any, ...]) -> LogRow:
+    device, log, epoch, is_present, *numbers = row
+    return LogRow(device, log, epoch, bool(is_present), *numbers)

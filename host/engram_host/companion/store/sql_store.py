@@ -1,0 +1,193 @@
+"""What the two databases have in common: each call of Store is one transaction on Rows."""
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
+
+from engram_host.companion.errors import Refused, Stale, UnknownDevice
+from engram_host.companion.model import (
+    LOGS,
+    Aside,
+    Batch,
+    Change,
+    Device,
+    Hello,
+    Identity,
+    LogName,
+    LogState,
+    Sender,
+    Span,
+    StoredVector,
+    Vector,
+    Welcome,
+)
+from engram_host.companion.store import migrate, replica
+from engram_host.companion.store.rows import DeviceRow, LogRow, Rows
+
+_LINES_AT_ONCE = 500
+"""Read at a time by lines(): bounds what is in RAM, and no transaction stays open between them."""
+
+_DIGESTS_AT_ONCE = 500
+"""Values in one statement: SQLite takes 32766, of which older builds took 999."""
+
+Result = TypeVar("Result")
+
+
+class SqlStore(ABC):
+    """A Store on SQL; a dialect adds its connections, transactions and errors."""
+
+    dialect = ""
+
+    # --- what a dialect adds
+
+    @abstractmethod
+    def _write(self, work: Callable[[Rows], Result]) -> Result:
+        """Do work in one transaction that is on disk at the end; StoreUnavailable, and then nothing of it has happened."""
+
+    @abstractmethod
+    def _read(self, work: Callable[[Rows], Result]) -> Result:
+        """Do work that only reads, on one state of the database; StoreUnavailable."""
+
+    @abstractmethod
+    def _connect(self) -> None:
+        """Make sure that there is a database; StoreUnavailable."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let all connections go."""
+
+    def open(self) -> list[str]:
+        """Connect, and bring the schema up to date; what was done to it, a sentence for each migration."""
+        self._connect()
+        steps = migrate.known(self.dialect)
+        done: list[str] = []
+        while sentence := self._write(lambda rows: self._step(rows, steps)):
+            done.append(sentence)
+        return done
+
+    def _step(self, rows: Rows, steps: Sequence[migrate.Migration]) -> str:
+        return migrate.step(rows, steps, int(time.time()))
+
+    # --- what boards say
+
+    def greet(self, hello: Hello, now: int) -> Welcome:
+        """Begin a connection of a board; see Store."""
+        return _raised(self._write(lambda rows: replica.greet(rows, hello, now)))
+
+    def take(self, batches: Sequence[Batch], now: int) -> list[int | Refused | Stale]:
+        """Take lines in one transaction; see Store."""
+        return self._write(lambda rows: replica.take(rows, batches, now)) if batches else []
+
+    def is_same(self, sender: Sender, span: Span, count: int, crc: str) -> bool:
+        """Whether the copy of a span is like the board's; see Store."""
+        return _raised(self._write(lambda rows: replica.is_same(rows, sender, span, count, crc)))
+
+    def agree(self, sender: Sender, device: str, log: LogName, epoch: int, rewrites: int) -> None:
+        """Note that a copy is like the board's; see Store."""
+        _raised(self._write(lambda rows: replica.agree(rows, sender, device, log, epoch, rewrites)))
+
+    # --- reading
+
+    def devices(self) -> list[Device]:
+        """All boards, by name."""
+        return self._read(lambda rows: _devices(rows, ""))
+
+    def device(self, name: str) -> Device:
+        """One board; UnknownDevice."""
+        found = self._read(lambda rows: _devices(rows, name)) if name else []
+        if not found:
+            raise UnknownDevice(name)
+        return found[0]
+
+    def changes(self, device: str, after: int, limit: int = 2000) -> list[Change]:
+        """What has changed since a version; see Store."""
+        return [Change(*row) for row in self._read(lambda rows: rows.changes(device, after, limit))]
+
+    def lines(self, span: Span) -> Iterator[tuple[int, bytes]]:
+        """The lines of a span, in order."""
+        copy = LogRow(span.device, span.log, span.epoch)
+        after = span.after
+        while True:
+            part = self._read(lambda rows, after=after: rows.held(copy, after, span.to, _LINES_AT_ONCE))
+            yield from part
+            if len(part) < _LINES_AT_ONCE:
+                return
+            after = part[-1][0]
+
+    def events(self, device: str, limit: int = 100) -> list[tuple[int, str]]:
+        """What has happened to a board's copies, newest first."""
+        return self._read(lambda rows: rows.events(device, limit))
+
+    def aside(self, device: str, limit: int = 100) -> list[Aside]:
+        """What was set aside of a board's copies, newest first."""
+        return [Aside(*row) for row in self._read(lambda rows: rows.aside(device, limit))]
+
+    # --- vectors
+
+    def vectors(self, device: str, identity: Identity, after: int, limit: int = 4000) -> list[tuple[int, StoredVector]]:
+        """The vectors that came since a version; see Store."""
+        return self._read(lambda rows: rows.vectors(device, str(identity), after, limit))
+
+    def put_vectors(
+        self, device: str, identity: Identity, vectors: Sequence[StoredVector], seen: int | None = None
+    ) -> None:
+        """Keep vectors of lines; see Store."""
+        if vectors:
+            self._write(lambda rows: _put_vectors(rows, device, identity, vectors, seen))
+
+    def cached(self, identity: Identity, digests: Sequence[bytes]) -> dict[bytes, Vector]:
+        """The vectors of texts that were embedded before, by the text's digest."""
+        found: dict[bytes, Vector] = {}
+        wanted = list(dict.fromkeys(digests))
+        for start in range(0, len(wanted), _DIGESTS_AT_ONCE):
+            part = wanted[start : start + _DIGESTS_AT_ONCE]
+            found |= self._read(lambda rows, part=part: rows.cached(str(identity), part))
+        return found
+
+    def drop_vectors(self, identity: Identity) -> int:
+        """Remove the vectors of all other identities than this one; how many there were."""
+        return self._write(lambda rows: rows.drop_other_vectors(str(identity)))
+
+    # --- small things that last
+
+    def get(self, name: str) -> str:
+        """A note of the companion's own, "" if there is none."""
+        return self._read(lambda rows: rows.note(name))
+
+    def put(self, name: str, value: str) -> None:
+        """Keep a note of the companion's own."""
+        self._write(lambda rows: rows.put_note(name, value))
+
+
+def _raised(outcome: Result | Refused | Stale) -> Result:
+    """The outcome of a transaction, raised only now that it is over: what it noted stays."""
+    if isinstance(outcome, (Refused, Stale)):
+        raise outcome
+    return outcome
+
+
+def _devices(rows: Rows, name: str) -> list[Device]:
+    devices = rows.devices(name)
+    copies = rows.present(row.name for row in devices)
+    return [_device(row, [copies[row.name, log] for log in LOGS if (row.name, log) in copies]) for row in devices]
+
+
+def _device(row: DeviceRow, copies: Sequence[LogRow]) -> Device:
+    logs: dict[LogName, LogState] = {
+        copy.log: LogState(copy.epoch, copy.oldest, copy.next, copy.rewrites) for copy in copies
+    }
+    have: dict[LogName, int] = {copy.log: copy.have for copy in copies}
+    return Device(row.name, row.board, row.heard, row.zone, row.version, logs, have)
+
+
+def _put_vectors(rows: Rows, name: str, identity: Identity, vectors: Sequence[StoredVector], seen: int | None) -> None:
+    device = rows.lock([name]).get(name)
+    if device is None:
+        return
+    for (_, log), copy in sorted(rows.present([name]).items()):
+        wanted = {one.seq: one for one in vectors if one.log == log}
+        there = rows.versions(copy, list(wanted))
+        kept = [one for seq, one in sorted(wanted.items()) if seq in there and (seen is None or there[seq] <= seen)]
+        rows.put_vectors(copy, str(identity), [(device.step(), one) for one in kept])
+    rows.save_devices([device])

@@ -1,0 +1,184 @@
+"""The store in one SQLite file: write-ahead log, synced at every commit, one writer at a time."""
+
+import sqlite3
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from queue import Empty, LifoQueue
+from typing import Any
+
+import numpy as np
+
+from engram_host.companion.errors import StoreFull, StoreUnavailable
+from engram_host.companion.model import Vector
+from engram_host.companion.store.rows import Rows
+from engram_host.companion.store.sql_store import Result, SqlStore
+
+BUSY_SECONDS = 10
+"""How long a call waits for another process that writes."""
+
+READERS = 8
+"""Connections for reading that are kept open; each has a page cache of about 2 MB."""
+
+_FULL = (sqlite3.SQLITE_FULL,)
+_BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
+class SqliteRows(Rows):
+    """Rows on one connection of SQLite; a vector is its float32 numbers, little-endian."""
+
+    def __init__(self, connection: sqlite3.Connection):
+        super().__init__()
+        self._connection = connection
+
+    def run(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Execute a statement; its rows."""
+        return self._connection.execute(sql, values).fetchall()
+
+    def run_many(self, sql: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Execute a statement for each row of values."""
+        if rows:
+            self._connection.executemany(sql, rows)
+
+    def script(self, sql: str) -> None:
+        """Execute several statements; not by executescript(), which would commit what came before."""
+        statement = ""
+        for line in sql.splitlines(keepends=True):
+            statement += line
+            if sqlite3.complete_statement(statement):
+                self._connection.execute(statement)
+                statement = ""
+
+    def count(self, sql: str, values: Sequence[Any] = ()) -> int:
+        """Execute a statement; how many rows it changed."""
+        return self._connection.execute(sql, values).rowcount
+
+    def pack(self, vector: Vector) -> bytes:
+        """A vector as the database takes it."""
+        return np.asarray(vector, "<f4").tobytes()
+
+    def unpack(self, value: bytes) -> Vector:
+        """A vector as the database gives it."""
+        return np.frombuffer(value, "<f4").astype(np.float32)
+
+
+class SqliteStore(SqlStore):
+    """A Store in a file. Several processes may use it at once; it has to be on a disk of this machine."""
+
+    dialect = "sqlite"
+
+    def __init__(self, path: Path | str):
+        self.path = Path(path)
+        self._writing = threading.Lock()
+        self._writer: sqlite3.Connection | None = None
+        self._readers: LifoQueue[sqlite3.Connection] = LifoQueue(READERS)
+        self._has_old_bytes = True  # in the write-ahead log; a process that was killed may have left some
+
+    def _connect(self) -> None:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            # What people said is nobody else's to read; the files beside it get the same mode.
+            self.path.touch(mode=0o600)
+        except OSError as error:
+            raise StoreUnavailable(f"{self.path} cannot be made: {error.strerror}. Choose another place.") from error
+        with self._writing:
+            if self._writer is None:
+                self._writer = self._connection()
+
+    def close(self) -> None:
+        """Let all connections go."""
+        with self._writing:
+            writer, self._writer = self._writer, None
+            while True:
+                try:
+                    self._readers.get_nowait().close()
+                except Empty:
+                    break
+            if writer is not None:
+                self._wipe(writer)
+                writer.close()
+
+    def _connection(self) -> sqlite3.Connection:
+        try:
+            connection = sqlite3.connect(self.path, BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+            # Bytes of what is deleted are overwritten with zeros, in the file and in all that is written from now on.
+            for pragma in ("secure_delete = ON", "journal_mode = WAL", "synchronous = FULL"):
+                connection.execute(f"PRAGMA {pragma}").fetchall()
+        except sqlite3.DatabaseError as error:
+            raise self._problem(error) from error
+        return connection
+
+    def _write(self, work: Callable[[Rows], Result]) -> Result:
+        with self._writing:
+            if self._writer is None:
+                raise StoreUnavailable("the companion's database is closed.")
+            rows = SqliteRows(self._writer)
+            try:
+                result = _transaction(self._writer, rows, "BEGIN IMMEDIATE", work)
+            except sqlite3.DatabaseError as error:
+                raise self._problem(error) from error
+            self._has_old_bytes |= rows.let_go
+            if self._has_old_bytes:
+                self._wipe(self._writer)
+            return result
+
+    def _read(self, work: Callable[[Rows], Result]) -> Result:
+        if self._writer is None:
+            raise StoreUnavailable("the companion's database is closed.")
+        try:
+            connection = self._readers.get_nowait()
+        except Empty:
+            connection = self._connection()
+        try:
+            return _transaction(connection, SqliteRows(connection), "BEGIN", work)
+        except sqlite3.DatabaseError as error:
+            raise self._problem(error) from error
+        finally:
+            self._give_back(connection)
+
+    def _give_back(self, connection: sqlite3.Connection) -> None:
+        if self._writer is None or self._readers.full():
+            connection.close()
+        else:
+            self._readers.put_nowait(connection)
+
+    def _wipe(self, writer: sqlite3.Connection) -> None:
+        """Write all of the write-ahead log to the file and empty it: it still has bytes of what was let go. While another
+        process reads that is not possible, and is done after a later change.
+        """
+        try:
+            (is_busy, _, _) = writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        except sqlite3.OperationalError:
+            is_busy = True  # what was asked for is committed; that the disk is full is for the next change to tell
+        self._has_old_bytes = bool(is_busy)
+
+    def _problem(self, error: sqlite3.DatabaseError) -> Exception:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code == sqlite3.SQLITE_FULL:
+            return StoreFull(f"the disk of {self.path} is full: make room there, and nothing that boards have is lost.")
+        if code in _BUSY:
+            return StoreUnavailable(f"{self.path} is locked by another program: close that, or wait until it is done.")
+        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            return StoreUnavailable(
+                f"{self.path} is damaged, or no database: put it aside, and boards will send again what they have."
+            )
+        if isinstance(error, (sqlite3.IntegrityError, sqlite3.ProgrammingError)):
+            return error  # a mistake in this code, not in the database
+        return StoreUnavailable(f"{self.path} cannot be used: {error}. Look at its disk and its permissions.")
+
+
+def _transaction(
+    connection: sqlite3.Connection, rows: SqliteRows, begin: str, work: Callable[[Rows], Result]
+) -> Result:
+    """Do work in one transaction: all of it has happened, or nothing."""
+    connection.execute(begin)
+    try:
+        result = work(rows)
+        rows.finish()
+        connection.execute("COMMIT")
+    except BaseException:
+        # A full disk has rolled it back already.
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+    return result
