@@ -30,16 +30,17 @@ _HEADS = 12
 _MOST_CHARACTERS = 16384
 """Characters that are cut into word pieces: bounds the work on a text of which the model reads the beginning anyway."""
 
-_BATCH_TOKENS = 1024
-"""Tokens that go through the model at once: bounds what a batch takes, about 20 MB, and keeps it near the cache."""
+_BATCH_TOKENS = 512
+"""Tokens that go through the model at once: bounds what a batch takes, about 10 MB, and keeps it near the cache."""
 
 
 class MiniLm:
     """all-MiniLM-L6-v2 in worker threads; the model is loaded at the first use."""
 
     def __init__(self, threads: int = 1):
-        """`threads`: how many batches are computed at a time."""
-        self._pool = ThreadPoolExecutor(threads, "minilm")
+        """`threads`: how many batches of passages are computed at a time; a query never waits for them."""
+        self._passages = ThreadPoolExecutor(threads, "embed-passages")
+        self._queries = ThreadPoolExecutor(1, "embed-query")
         self._loading = threading.Lock()
         self._loaded: tuple[Tokenizer, Transformer] | None = None
 
@@ -55,18 +56,19 @@ class MiniLm:
 
     async def ready(self) -> None:
         """Load the model; EmbedderRefused if it is not installed."""
-        await asyncio.get_running_loop().run_in_executor(self._pool, self._load)
+        await asyncio.get_running_loop().run_in_executor(self._queries, self._load)
 
     async def embed(self, texts: Sequence[str], kind: Kind) -> Vector:
         """See Embedder; passages and queries are alike to this model."""
         if not texts:
             return np.empty((0, DIMENSIONS), np.float32)
         loop = asyncio.get_running_loop()
-        pieces = await loop.run_in_executor(self._pool, self._tokens, texts)
+        pool = self._queries if kind == "query" else self._passages
+        pieces = await loop.run_in_executor(pool, self._tokens, texts)
         order = sorted(range(len(pieces)), key=lambda index: len(pieces[index]))
         batches = list(_batches(order, pieces))
         parts = await asyncio.gather(
-            *(loop.run_in_executor(self._pool, self._vectors, [pieces[index] for index in batch]) for batch in batches)
+            *(loop.run_in_executor(pool, self._vectors, [pieces[index] for index in batch]) for batch in batches)
         )
         vectors = np.empty((len(texts), DIMENSIONS), np.float32)
         for batch, part in zip(batches, parts, strict=True):
@@ -75,7 +77,8 @@ class MiniLm:
 
     async def close(self) -> None:
         """Let the threads and the model go."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        for pool in (self._passages, self._queries):
+            pool.shutdown(wait=False, cancel_futures=True)
         self._loaded = None
 
     def _load(self) -> tuple[Tokenizer, Transformer]:

@@ -1,8 +1,10 @@
 """A BERT encoder in numpy, for sentence vectors.
 
 Devlin et al. 2018, "BERT: Pre-training of Deep Bidirectional Transformers"; mean pooling as in Reimers and Gurevych 2019,
-"Sentence-BERT". Texts are not padded: the tokens of all texts of a batch stand below each other in one matrix, which the
+"Sentence-BERT". Texts are not padded: the tokens of all texts of a batch stand beside each other in one matrix, which the
 dense layers multiply at once, and attention runs over groups of texts of one length. So there is no mask either.
+
+A matrix has a column for each token: OpenBLAS multiplies weight @ x up to twice as fast as x @ weight.T when tokens are few.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,36 +30,36 @@ _GELU = tuple(
         1.1190847483113544e-06,
     )
 )
-_STRIP_ROWS = 32
-"""Rows that GELU goes over at a time, so that its passes find them in the cache."""
+_STRIP_NUMBERS = 32768
+"""Numbers that GELU goes over at a time, so that its passes find them in the cache."""
 
 
 @dataclass(frozen=True)
 class _Dense:
-    """x @ weight.T + bias; weight is (out, in), as files hold it."""
+    """weight @ x + bias."""
 
     weight: Array
     bias: Array
 
     def __call__(self, x: Array) -> Array:
-        out = x @ self.weight.T
-        out += self.bias
+        out = self.weight @ x
+        out += self.bias[:, None]
         return out
 
 
 @dataclass(frozen=True)
 class _Norm:
-    """Brings each row to mean 0 and deviation 1, then scales and shifts it; in place."""
+    """Brings each column to mean 0 and deviation 1, then scales and shifts it; in place."""
 
     scale: Array
     shift: Array
 
     def __call__(self, x: Array) -> Array:
-        x -= x.mean(axis=1, keepdims=True)
-        spread = np.einsum("ij,ij->i", x, x) / np.float32(x.shape[1])
-        x *= (np.float32(1) / np.sqrt(spread + _EPSILON))[:, None]
-        x *= self.scale
-        x += self.shift
+        x -= x.mean(axis=0)
+        spread = np.einsum("ij,ij->j", x, x) / np.float32(len(x))
+        x *= np.float32(1) / np.sqrt(spread + _EPSILON)
+        x *= self.scale[:, None]
+        x += self.shift[:, None]
         return x
 
 
@@ -101,24 +103,28 @@ class Transformer:
         lengths = [len(text) for text in texts]
         ids = np.fromiter((token for text in texts for token in text), np.intp, sum(lengths))
         places = np.concatenate([np.arange(length) for length in lengths])
-        x = self._norm(self._words[ids] + self._positions[places])
+        x = self._norm((self._words[ids] + self._positions[places]).T.copy())
         groups = _groups(lengths)
         for layer in self._layers:
             x = self._through(layer, x, groups)
         return np.concatenate(
-            [x[start : start + count * length].reshape(count, length, -1).mean(axis=1) for start, count, length in groups]
+            [x[:, at : at + n * length].reshape(-1, n, length).mean(axis=2).T for at, n, length in groups]
         )
 
     def _through(self, layer: _Layer, x: Array, groups: list[tuple[int, int, int]]) -> Array:
         query, key, value = layer.query(x), layer.key(x), layer.value(x)
         query *= np.float32((self.width // self._heads) ** -0.5)
-        for start, count, length in groups:
-            rows = slice(start, start + count * length)
-            shape = (count, length, self._heads, -1)
-            q, k, v = (part[rows].reshape(shape).transpose(0, 2, 1, 3) for part in (query, key, value))
-            scores = q @ k.transpose(0, 1, 3, 2)
+        for at, n, length in groups:
+            shape = (self._heads, -1, n, length)
+            # (texts, heads, numbers of a head, tokens), each a view
+            q, k, v = (
+                part[:, at : at + n * length].reshape(shape).transpose(2, 0, 1, 3) for part in (query, key, value)
+            )
+            scores = q.transpose(0, 1, 3, 2) @ k
             _softmax(scores)
-            q[...] = scores @ v  # what was asked is not needed any more: its room takes the answer
+            q[...] = v @ scores.transpose(
+                0, 1, 3, 2
+            )  # what was asked is not needed any more: its room takes the answer
         out = layer.mixed(query)
         out += x
         x = layer.mixed_norm(out)
@@ -130,7 +136,7 @@ class Transformer:
 
 
 def _groups(lengths: Sequence[int]) -> list[tuple[int, int, int]]:
-    """Runs of texts of one length: [(first row, texts, tokens of each), ...]."""
+    """Runs of texts of one length: [(first column, texts, tokens of each), ...]."""
     groups = []
     start = 0
     for length, run in groupby(lengths):
@@ -149,12 +155,12 @@ def _softmax(scores: Array) -> None:
 
 def _gelu(x: Array) -> None:
     """x * Phi(x), Phi the normal distribution's, in place (Hendrycks and Gimpel 2016, "Gaussian Error Linear Units")."""
-    square = np.empty((_STRIP_ROWS, x.shape[1]), np.float32)
+    numbers = x.reshape(-1)
+    square = np.empty(min(_STRIP_NUMBERS, len(numbers)), np.float32)
     inner = np.empty_like(square)
-    for start in range(0, len(x), _STRIP_ROWS):
-        strip = x[start : start + _STRIP_ROWS]
-        rows = len(strip)
-        u, t = square[:rows], inner[:rows]
+    for start in range(0, len(numbers), _STRIP_NUMBERS):
+        strip = numbers[start : start + _STRIP_NUMBERS]
+        u, t = square[: len(strip)], inner[: len(strip)]
         np.multiply(strip, strip, out=u)
         np.multiply(u, _GELU[-1], out=t)
         for factor in _GELU[-2:0:-1]:

@@ -25,9 +25,7 @@ def map_weights(path: Path) -> dict[str, np.ndarray]:
             raise ValueError("its header is too long")
         tensors = json.loads(whole[8 : 8 + size])
         tensors.pop("__metadata__", None)
-        return {
-            name: _view(whole, 8 + size, tensor) for name, tensor in tensors.items() if tensor["dtype"] == "F32"
-        }
+        return {name: _view(whole, 8 + size, tensor) for name, tensor in tensors.items() if tensor["dtype"] == "F32"}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise EmbedderRefused(
             f"the local model's weights cannot be read ({error}); "
