@@ -1,0 +1,1 @@
+"""Makes vectors of texts: by a model on this machine, or by a remote service."""
