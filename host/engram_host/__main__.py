@@ -15,7 +15,9 @@ def main() -> None:
             add_to_path()
             from engram_host.cli.commands import app
         else:
-            print(f"engram: the package {missing.name} is not installed: pip install 'engram[companion]'", file=sys.stderr)
+            print(
+                f"engram: the package {missing.name} is not installed: pip install 'engram[companion]'", file=sys.stderr
+            )
             sys.exit(3)
     app()
 

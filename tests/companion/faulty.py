@@ -139,7 +139,9 @@ class FaultyProxy(_InThread):
             while True:
                 head = await reader.readuntil(b"\r\n\r\n")
                 path = head.split(b" ", 2)[1].decode()
-                size = next((int(line[15:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")), 0)
+                size = next(
+                    (int(line[15:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")), 0
+                )
                 body = await reader.readexactly(size)
                 answers = []
                 for delay in self.fates():

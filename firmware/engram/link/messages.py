@@ -45,7 +45,7 @@ FROM_BOARD = {
         ("journal", ("numbers", 4, 0)),
     ),
     "lines": _RANGE,
-    "check": _RANGE + (("crc", _CRC),),
+    "check": _RANGE + (("digest", _CRC),),
     "agreed": (("log", ("one", LOGS, 0)), ("epoch", _NUMBER), ("rewrites", _NUMBER)),
     "search": (
         ("query", ("text", 1, 2000)),

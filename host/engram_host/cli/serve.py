@@ -18,13 +18,17 @@ DEFAULT_HOME = "~/.engram/companion"
 
 
 def serve(
-    home: Annotated[Path, typer.Option(envvar="ENGRAM_COMPANION_HOME", help="the folder of its files")] = Path(DEFAULT_HOME),
+    home: Annotated[Path, typer.Option(envvar="ENGRAM_COMPANION_HOME", help="the folder of its files")] = Path(
+        DEFAULT_HOME
+    ),
     http_host: Annotated[str | None, typer.Option(help="where the HTTP API listens")] = None,
     http_port: Annotated[int | None, typer.Option(help="its port, 0 for a free one")] = None,
     mqtt_url: Annotated[str | None, typer.Option(help="your MQTT broker, in place of the one inside")] = None,
     mqtt_port: Annotated[int | None, typer.Option(help="the port of the broker inside, 0 for a free one")] = None,
     store_url: Annotated[str | None, typer.Option(help="postgresql://... in place of SQLite")] = None,
-    ready_file: Annotated[Path | None, typer.Option(help="write where it listens to this file, as JSON, once it does")] = None,
+    ready_file: Annotated[
+        Path | None, typer.Option(help="write where it listens to this file, as JSON, once it does")
+    ] = None,
     log_level: Annotated[str, typer.Option(help="debug, info, warning or error")] = "warning",
 ) -> None:
     """Run the companion: it keeps a copy of what boards remember, and finds it again by words and by meaning.

@@ -22,7 +22,7 @@ class Dispatch:
         self._searching = searching
 
     async def answers(self, device: str, data: bytes) -> list[bytes]:
-        """The answers to a message, [] where there are none. BadMessage if it cannot be read, so that nobody can be answered."""
+        """The answers to a message, [] where there are none. BadMessage if it cannot be read: then nobody can be answered."""
         head, body = messages.decode(data, messages.FROM_BOARD)
         if head["op"] == "search":
             try:

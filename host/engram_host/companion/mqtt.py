@@ -119,7 +119,9 @@ class Bus:
             device = message.topic.value.split("/")[2]
             data = message.payload
             if not DEVICE.fullmatch(device) or not isinstance(data, bytes) or len(data) > MOST_BYTES:
-                _log.warning("a message of %r was passed over: its name or its size is beyond what is taken.", device[:40])
+                _log.warning(
+                    "a message of %r was passed over: its name or its size is beyond what is taken.", device[:40]
+                )
                 continue
             await self._room.acquire()
             task = asyncio.create_task(self._answer(client, device, data))

@@ -97,7 +97,7 @@ class Replication:
                 return _answer("have", head, log=batch.span.log, epoch=batch.span.epoch, have=have)
             case "check":
                 span = _span(device, head)
-                same = await asyncio.to_thread(self._store.is_same, sender, span, head["count"], head["crc"])
+                same = await asyncio.to_thread(self._store.is_same, sender, span, head["count"], head["digest"])
                 return _answer("same" if same else "differs", head)
             case "agreed":
                 log, epoch, rewrites = head["log"], head["epoch"], head["rewrites"]

@@ -24,12 +24,21 @@ class NotStarted(Exception):
 
 @contextlib.contextmanager
 def beside(home: Path) -> Iterator[dict[str, str]]:
-    """A companion with its files below the board's folder, at free ports; the variables by which the board finds it."""
+    """A companion with its files below the board's folder, at free ports; where it listens, `http` and `mqtt`."""
     with tempfile.TemporaryDirectory(prefix="engram-") as folder:
         ready = Path(folder) / "ready.json"
         log = home / "companion.log"
         command = [str(_PYTHON if _PYTHON.exists() else sys.executable), "-m", "engram_host", "serve"]
-        command += ["--home", str(home / "companion"), "--http-port", "0", "--mqtt-port", "0", "--ready-file", str(ready)]
+        command += [
+            "--home",
+            str(home / "companion"),
+            "--http-port",
+            "0",
+            "--mqtt-port",
+            "0",
+            "--ready-file",
+            str(ready),
+        ]
         variables = {**os.environ, "PYTHONPATH": f"{ROOT / 'host'}:{ROOT / 'firmware'}"}
         with log.open("w") as output:
             companion = subprocess.Popen(
@@ -37,8 +46,7 @@ def beside(home: Path) -> Iterator[dict[str, str]]:
             )
         try:
             where = _wait(companion, ready, log)
-            print(f"A companion is beside the board: {where['http']}/docs shows what it can be asked.", flush=True)
-            yield {"ENGRAM_COMPANION_URL": where["mqtt"]}
+            yield where
         finally:
             companion.terminate()
             with contextlib.suppress(subprocess.TimeoutExpired):

@@ -1,0 +1,85 @@
+"""A board as a program of the host speaks for it: makes lines as a board writes them, and messages of them."""
+
+from typing import Any
+
+from engram import wire
+from engram.link import messages
+
+
+class Sent:
+    """A board with two logs in RAM; `post(device, message)` gives the answers."""
+
+    def __init__(self, post, device: str = "kitchen", board: str = "b1", epoch: int = 11):
+        self.post = post
+        self.device = device
+        self.board = board
+        self.link = 1
+        self.n = 0
+        self.epoch = epoch
+        self.rewrites = 0
+        self.lines: dict[str, list[tuple[int, bytes]]] = {"records": [], "journal": []}
+
+    def say(self, text: str, **more: Any) -> int:
+        """Write a turn; its seq."""
+        seq = self._next("journal")
+        fields = {
+            "sid": "s1",
+            "role": "user",
+            "who": "owner",
+            "text": text,
+            "at": 1795247156 + seq,
+            "prev": seq - 1,
+            "n": seq - 1,
+        }
+        fields |= {"scope": "user:owner", **more}
+        return self._write("journal", seq, fields)
+
+    def keep(self, content: str, **more: Any) -> int:
+        """Write a record; its seq."""
+        seq = self._next("records")
+        fields = {"id": f"m{seq}", "content": content, "tags": ["note"], "created": 1795247156 + seq, **more}
+        return self._write("records", seq, fields)
+
+    def write(self, log: str, **fields: Any) -> int:
+        """Write any line; its seq."""
+        return self._write(log, self._next(log), fields)
+
+    def _next(self, log: str) -> int:
+        return self.lines[log][-1][0] + 1 if self.lines[log] else 1
+
+    def _write(self, log: str, seq: int, fields: dict[str, Any]) -> int:
+        self.lines[log].append((seq, wire.encode([("seq", seq), *fields.items()])))
+        return seq
+
+    # --- messages
+
+    def hello(self) -> dict[str, Any]:
+        """Begin a connection; the answer's head."""
+        self.link += 1
+        logs = {name: [self.epoch, 1, self._next(name), self.rewrites] for name in self.lines}
+        return self.ask("hello", version=1, zone=0, **logs)
+
+    def send(self, log: str, after: int = 0, to: int | None = None) -> dict[str, Any]:
+        """Send the lines of a span; the answer's head."""
+        to = self._next(log) - 1 if to is None else to
+        lines = [line for seq, line in self.lines[log] if after < seq <= to]
+        return self.ask("lines", b"".join(lines), log=log, epoch=self.epoch, after=after, to=to, count=len(lines))
+
+    def sync(self) -> None:
+        """Say hello and send all."""
+        welcome = self.hello()
+        for log in ("records", "journal"):
+            after = welcome[log][0]
+            while after < self._next(log) - 1:
+                after = self.send(log, after, min(after + 50, self._next(log) - 1))["have"]
+
+    def ask(self, op: str, body: bytes = b"", **fields: Any) -> dict[str, Any]:
+        """Send a message; the first answer's head, {} if there is none."""
+        answers = self.ask_all(op, body, **fields)
+        return answers[0] if answers else {}
+
+    def ask_all(self, op: str, body: bytes = b"", **fields: Any) -> list[dict[str, Any]]:
+        """Send a message; the heads of all its answers."""
+        self.n += 1
+        answer = self.post(self.device, messages.encode(op, self.board, self.link, self.n, **fields) + body)
+        return [wire.decode(line) for line in answer.splitlines(keepends=True)]

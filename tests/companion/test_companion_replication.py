@@ -1,0 +1,139 @@
+"""Replication over HTTP to a real companion: what boards send is what stands in the copy, and each refusal says why."""
+
+import pytest
+
+from engram import wire
+from engram.link import messages
+
+
+def _copy(companion, board, log="journal"):
+    return [line["seq"] for line in companion.lines(board.device, log)]
+
+
+def test_what_was_sent_is_in_the_copy(companion, board):
+    one = board()
+    one.say("hello")
+    one.keep("the bike is green")
+    one.sync()
+    assert companion.lines(one.device, "journal")[0]["text"] == "hello"
+    assert companion.lines(one.device, "records")[0]["content"] == "the bike is green"
+
+
+def test_lines_that_come_twice_are_there_once(companion, board):
+    one = board()
+    one.say("hello")
+    one.hello()
+    assert one.send("journal")["have"] == one.send("journal")["have"] == 1
+    assert _copy(companion, one) == [1]
+
+
+def test_lines_beyond_a_gap_are_not_taken(companion, board):
+    one = board()
+    for number in range(4):
+        one.say(f"hello {number}")
+    one.hello()
+    assert one.send("journal", after=2)["have"] == 0
+    assert _copy(companion, one) == []
+
+
+def test_a_message_that_comes_late_is_passed_over(companion, board):
+    one = board()
+    one.say("hello")
+    one.hello()
+    late = messages.encode("lines", one.board, one.link, one.n + 1, log="journal", epoch=11, after=0, to=1, count=0)
+    one.n += 1
+    one.send("journal")
+    assert one.post(one.device, late) == b""
+    assert _copy(companion, one) == [1]
+
+
+def test_a_damaged_line_is_refused_with_the_reason(board):
+    one = board()
+    one.say("hello")
+    one.hello()
+    damaged = one.lines["journal"][0][1].replace(b"hello", b"jello")
+    answer = one.ask("lines", damaged, log="journal", epoch=11, after=0, to=1, count=1)
+    assert answer["op"] == "refused" and "damaged" in answer["why"]
+
+
+def test_a_line_outside_of_its_span_is_refused(board):
+    one = board()
+    one.hello()
+    line = wire.encode([("seq", 9), ("op", "compacted")])
+    answer = one.ask("lines", line, log="records", epoch=11, after=0, to=1, count=1)
+    assert answer["op"] == "refused" and "span" in answer["why"]
+
+
+def test_a_wrong_count_is_refused(board):
+    one = board()
+    one.say("hello")
+    one.hello()
+    answer = one.ask("lines", one.lines["journal"][0][1], log="journal", epoch=11, after=0, to=1, count=2)
+    assert answer["op"] == "refused" and "2" in answer["why"]
+
+
+def test_without_a_hello_lines_are_refused(board):
+    one = board()
+    one.say("hello")
+    answer = one.send("journal")
+    assert answer["op"] == "refused" and answer["again"] == 0
+
+
+def test_a_second_board_of_the_same_name_is_told_to_take_another(board):
+    one = board()
+    one.hello()
+    other = board(one.device, board="b2")
+    answer = other.hello()
+    assert answer["op"] == "refused" and one.device in answer["why"] and answer["again"] > 0
+
+
+def test_after_a_reset_a_new_copy_begins(companion, board):
+    one = board()
+    one.say("before")
+    one.sync()
+    again = board(one.device, epoch=12)
+    again.link = one.link
+    again.say("after")
+    again.sync()
+    assert [line["text"] for line in companion.lines(one.device, "journal")] == ["after"]
+    events = companion.client.get(f"/v1/devices/{one.device}/events").json()
+    assert any("journal" in event["text"] for event in events)
+
+
+def test_what_a_board_compacted_away_leaves_the_copy(companion, board):
+    one = board()
+    for number in range(3):
+        one.say(f"secret {number}")
+    one.sync()
+    del one.lines["journal"][1]
+    one.rewrites = 1
+    assert one.hello()["journal"][2] == 0
+    assert one.ask("check", log="journal", epoch=11, after=0, to=3, count=2, digest="00000000")["op"] == "differs"
+    assert one.send("journal")["have"] == 3
+    assert one.ask("agreed", log="journal", epoch=11, rewrites=1)["op"] == "same"
+    assert _copy(companion, one) == [1, 3] and one.hello()["journal"][2] == 1
+
+
+def test_a_check_of_equal_lines_says_so(board):
+    one = board()
+    one.say("a")
+    one.say("b")
+    one.sync()
+    crc = 0
+    for _, line in one.lines["journal"]:
+        crc = messages.digest(line, crc)
+    answer = one.ask("check", log="journal", epoch=11, after=0, to=2, count=2, digest=messages.shown(crc))
+    assert answer["op"] == "same"
+
+
+@pytest.mark.parametrize("data", [b"", b"hello", b"{}\n", b"\xff" * 100])
+def test_what_is_no_message_is_a_bad_request(companion, data):
+    headers = {"Content-Type": "application/octet-stream"}
+    answer = companion.client.post("/v1/devices/x/messages", content=data, headers=headers)
+    assert answer.status_code == 400 and answer.json()["problem"]
+
+
+def test_a_message_that_is_too_long_is_refused_before_it_is_read(companion):
+    headers = {"Content-Type": "application/octet-stream"}
+    answer = companion.client.post("/v1/devices/x/messages", content=b"x" * 70000, headers=headers)
+    assert answer.status_code == 413
