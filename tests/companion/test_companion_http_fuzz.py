@@ -1,0 +1,68 @@
+"""The HTTP API against its own description: whatever it allows, and much that it does not, gets an answer that is described."""
+
+from collections.abc import Callable
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+
+from peers import Companion
+from sending import Sent
+
+MOST_EXAMPLES = 40
+OPERATIONS = (
+    ("GET", "/v1/health"),
+    ("GET", "/v1/devices"),
+    ("GET", "/v1/devices/{device}"),
+    ("GET", "/v1/devices/{device}/events"),
+    ("GET", "/v1/devices/{device}/lines"),
+    ("POST", "/v1/devices/{device}/messages"),
+)
+
+
+@pytest.fixture(scope="module")
+def described(companion: Companion):
+    """The API's description, of a companion that knows a board."""
+
+    def post(device: str, message: bytes) -> bytes:
+        headers = {"Content-Type": "application/octet-stream"}
+        return companion.client.post(f"/v1/devices/{device}/messages", content=message, headers=headers).content
+
+    board = Sent(post, "kitchen")
+    board.say("the bike is green")
+    board.keep("Ann drinks tea")
+    board.sync()
+    return schemathesis.openapi.from_url(f"{companion.url}/openapi.json")
+
+
+def test_all_operations_are_tried(described):
+    assert {(one.ok().method.upper(), one.ok().path) for one in described.get_all_operations()} == set(OPERATIONS)
+
+
+VALID, INVALID = schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE
+CASES = [
+    (method, path, mode) for method, path in OPERATIONS for mode in (VALID, INVALID) if mode is VALID or "{" in path
+]
+"""Nothing can be wrong with a request that has no parameter."""
+
+
+@pytest.mark.parametrize(("method", "path", "mode"), CASES)
+def test_every_answer_is_as_described(described, method: str, path: str, mode: schemathesis.GenerationMode):
+    operation = described[path][method]
+    # A message is bytes to the description, and few bytes are one.
+    excluded = [schemathesis.checks.CHECKS.get_one("positive_data_acceptance")] if path.endswith("/messages") else []
+
+    @given(case=operation.as_strategy(generation_mode=mode))
+    @settings(
+        max_examples=MOST_EXAMPLES,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        phases=(Phase.generate,),
+        suppress_health_check=list(HealthCheck),
+    )
+    def try_it(case) -> None:
+        case.call_and_validate(excluded_checks=excluded)
+
+    run: Callable[[], None] = try_it
+    run()
