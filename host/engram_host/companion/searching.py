@@ -1,21 +1,137 @@
 """Searches, of boards and of people: what both ask goes to the same engine."""
 
+import asyncio
+import time
+from collections.abc import Iterable
 from typing import Any
 
-from engram_host.companion.errors import Refused
+from engram.errors import ArgumentError
+from engram.link import messages
+from engram.memory import askers
+from engram.memory.scope import Asker
+from engram import text, wire
+from engram_host.companion.errors import CompanionError, Refused, UnknownDevice
 from engram_host.companion.meaning import Meaning
+from engram_host.companion.model import LogName
+from engram_host.companion.search.engine import SearchEngine
+from engram_host.companion.search.request import Hit, SearchRequest, SearchResult, Weights
 from engram_host.companion.settings import SearchSettings
 from engram_host.companion.store.base import Store
 
+MOST_AT_ONCE = 4
+"""Searches that run at the same time: more would only share the cores, and each needs memory of its own."""
+
+_THOUSAND = 1000
+_NOTE_LONGEST = 300
+_WHO_LONGEST = 32
+_TEXT_LONGEST = 1000
+_FEWEST_CHARACTERS = 40
+
 
 class Searching:
-    """Answers searches over a store."""
+    """Answers searches over a store, with what the settings say where a request says nothing."""
 
-    def __init__(self, store: Store, settings: SearchSettings, meaning: Meaning):
+    def __init__(self, store: Store, settings: SearchSettings, meaning: Meaning, clock=time.time):
         self._store = store
         self._settings = settings
-        self._meaning = meaning
+        self._clock = clock
+        self._engine = SearchEngine(store, settings.index_megabytes << 20, meaning)
+        self._room = asyncio.Semaphore(MOST_AT_ONCE)
+
+    async def find(
+        self,
+        asker: Asker,
+        *,
+        devices: Iterable[str] = (),
+        words: bool | None = None,
+        meaning: bool | None = None,
+        weight: float | None = None,
+        **options: Any,
+    ) -> SearchResult:
+        """What was found on some boards, or on all; the options are those of SearchRequest. BadSearch, UnknownDevice."""
+        names = tuple(devices) or tuple(device.name for device in await asyncio.to_thread(self._store.devices))
+        settings = self._settings
+        if not names:
+            return SearchResult((), why_empty="no board has been here yet.")
+        if weight is None and settings.weight >= 0:
+            weight = settings.weight
+        options["tags"] = tuple(options.get("tags", ()))
+        request = SearchRequest(
+            devices=names,
+            asker=asker,
+            now=int(self._clock()),
+            use_words=settings.words if words is None else words,
+            use_meaning=settings.meaning if meaning is None else meaning,
+            weights=Weights(meaning=weight),
+            **options,
+        )
+        async with self._room:
+            return await self._engine.search(request)
 
     async def answer_board(self, device: str, head: dict[str, Any]) -> list[bytes]:
-        """The answers to a board's search."""
-        raise Refused("the search is not there yet.", 60)
+        """The answers to a board's search: ids of what the board has, and the text of what it has no more."""
+        asker = Asker(head["principal"], "", head["group"], head["workspace"])
+        try:
+            askers.checked(asker)
+            result = await self.find(
+                asker,
+                devices=(device,),
+                query=head["query"],
+                limit=head["limit"],
+                tags=head["tags"],
+                since=head["since"],
+                until=head["until"],
+            )
+            oldest = {log: state.oldest for log, state in (await asyncio.to_thread(self._store.device, device)).logs.items()}
+        except UnknownDevice:
+            raise Refused("the companion has nothing of this board yet.", 0) from None
+        except (ArgumentError, CompanionError) as problem:
+            raise Refused(str(problem), 60) from None
+        items = [_item(hit, oldest) for hit in result.hits]
+        return _parts(head, items, (result.degraded or result.why_empty)[:_NOTE_LONGEST])
+
+
+def _item(hit: Hit, oldest: dict[LogName, int]) -> list[Any]:
+    """A hit as a board takes it: with its text only if the board has it no more."""
+    score = round(hit.score * _THOUSAND)
+    if hit.seq >= oldest["records" if hit.id[0] == "m" else "journal"]:
+        return [hit.id, score]
+    return [hit.id, score, hit.at, text.cut(hit.who, _WHO_LONGEST), text.cut(hit.text, _TEXT_LONGEST)]
+
+
+def _parts(head: dict[str, Any], items: list[list[Any]], note: str) -> list[bytes]:
+    """The messages that hold all items, none longer than a board takes."""
+    room = messages.ANSWER_BYTES - len(_found(head, 64, 64, [], note))
+    groups: list[list[list[Any]]] = [[]]
+    used = 0
+    for item in items:
+        item = _fitting(item, room)
+        size = _size(item)
+        if used + size > room and groups[-1]:
+            groups.append([])
+            used = 0
+        groups[-1].append(item)
+        used += size
+    return [_found(head, at + 1, len(groups), group, note) for at, group in enumerate(groups)]
+
+
+def _found(head: dict[str, Any], part: int, parts: int, items: list[list[Any]], note: str) -> bytes:
+    address = head["board"], head["link"], head["n"]
+    return messages.encode("found", *address, part=part, parts=parts, items=items, note=note)
+
+
+def _size(item: list[Any]) -> int:
+    """The bytes of an item in a message, with its comma."""
+    return len(text.dumps(item).encode()) + 1
+
+
+def _fitting(item: list[Any], room: int) -> list[Any]:
+    """An item whose text is cut until it fits into a message of its own."""
+    while _size(item) > room:
+        item = [*item[:-1], text.cut(item[-1], len(item[-1]) * 3 // 4)]
+        if len(item[-1]) < _FEWEST_CHARACTERS:
+            return item[:2]
+    return item
+
+
+assert messages.ANSWER_BYTES < wire.MAX_LINE

@@ -1,0 +1,134 @@
+"""Searching over HTTP: POST /v1/search."""
+
+from dataclasses import asdict
+from typing import Annotated, Any, Literal
+
+from fastapi import FastAPI
+from pydantic import BaseModel, ConfigDict, Field
+
+from engram.memory.scope import Asker
+from engram_host.companion.search.request import MOST_DEVICES, MOST_HITS, MOST_QUERY, MOST_TAGS, SearchResult
+from engram_host.companion.searching import Searching
+
+_LATEST = 1 << 40
+"""Unix seconds beyond which no time is taken."""
+
+Text = Annotated[str, Field(max_length=64)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Time = Annotated[int, Field(ge=0, le=_LATEST)]
+
+
+class Question(BaseModel):
+    """What to look for, for whom, and how."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"example": {"query": "what does Ann drink?"}})
+
+    query: str = Field(min_length=1, max_length=MOST_QUERY, pattern=r"\S")
+    devices: list[Annotated[str, Field(pattern=r"^[a-z0-9-]{1,32}$")]] = Field(
+        [], max_length=MOST_DEVICES, description="the boards to search; empty: all"
+    )
+    principal: str = Field("owner", min_length=1, max_length=64, description="who asks: only what they may see is found")
+    group: bool = Field(False, description="whether others read along: then only what is for all is found")
+    workspace: Text = Field("", description="the workspace that they are in")
+    limit: int = Field(10, ge=1, le=MOST_HITS)
+    log: Literal["records", "journal"] | None = Field(None, description="memories or turns only")
+    tags: list[Text] = Field([], max_length=MOST_TAGS, description="memories that have all of these")
+    type: Text = Field("", description="memories of this type")
+    session: Text = Field("", description="turns of this session")
+    speaker: Text = Field("", description="turns of this speaker")
+    since: Time = Field(0, description="what is not older, Unix seconds")
+    until: Time = Field(0, description="what is older, Unix seconds")
+    history: bool = Field(False, description="also what something newer took the place of")
+    words: bool | None = Field(None, description="whether to search by words; by default as the settings say")
+    meaning: bool | None = Field(None, description="whether to search by meaning; by default as the settings say")
+    weight: Share | None = Field(None, description="of meaning against words; by default by the shape of the query")
+    candidates: int = Field(8, ge=1, le=50, description="so many times the limit are taken from each side")
+    min_words: Share = Field(0, description="least share of the query's words, by weight, that a find by words matches")
+    min_cosine: float = Field(0, ge=-1, le=1, description="least cosine of a find by meaning")
+    mmr: Share | None = Field(None, description="1 looks only at scores, less prefers what differs from what is above it")
+    dates: bool = Field(False, description="whether what was said at a time that the query names comes higher")
+    explain: bool = Field(False, description="whether to tell what each score is made of")
+
+
+class Points(BaseModel):
+    """What a score is made of; all of it together is the score."""
+
+    words: list[tuple[str, float]]
+    beside: list[tuple[str, float]]
+    session: float
+    meaning: float
+    speaker: float
+    importance: float
+    dates: float
+    cosine: float | None
+
+
+class Found(BaseModel):
+    """Something that was found."""
+
+    device: str
+    id: str = Field(description="m12 for a memory, t34 for a turn")
+    at: int = Field(description="Unix seconds")
+    who: str
+    text: str
+    score: float
+    state: str
+    coverage: float = Field(description="the share of the query's words that it matches, by their weight")
+    cosine: float | None
+    explanation: Points | None
+
+
+class Answer(BaseModel):
+    """What was found, best first, and how."""
+
+    hits: list[Found]
+    why_empty: str = Field(description="why nothing was found")
+    degraded: str = Field(description="why the search went by words alone, or by a part of the vectors")
+    left_out: list[str]
+    weight: float = Field(description="of meaning against words, as it was used")
+    shape: str = Field(description="why the weight is what it is")
+    entries: int = Field(description="what this asker may see on these boards, in all")
+    embed_ms: float
+    search_ms: float
+
+
+def add_search(app: FastAPI, searching: Searching, not_found: dict[int | str, dict[str, Any]]) -> None:
+    """Add the route; `not_found` describes the answer for a board that is not known."""
+
+    @app.post("/v1/search", responses=not_found)
+    async def search(question: Question) -> Answer:
+        """Find what boards remember, by words and by meaning. Nothing is found that the one who asks may not see."""
+        asker = Asker(question.principal, "", question.group, question.workspace)
+        options = question.model_dump(exclude={"principal", "group", "workspace"})
+        return _answer(await searching.find(asker, **options))
+
+
+def _answer(result: SearchResult) -> Answer:
+    found = []
+    for hit in result.hits:
+        points = Points(**asdict(hit.explanation)) if hit.explanation else None
+        found.append(
+            Found(
+                device=hit.device,
+                id=hit.id,
+                at=hit.at,
+                who=hit.who,
+                text=hit.text,
+                score=hit.score,
+                state=hit.state,
+                coverage=hit.coverage,
+                cosine=hit.cosine,
+                explanation=points,
+            )
+        )
+    return Answer(
+        hits=found,
+        why_empty=result.why_empty,
+        degraded=result.degraded,
+        left_out=list(result.left_out),
+        weight=result.meaning_weight,
+        shape=result.shape,
+        entries=result.entries,
+        embed_ms=result.embed_ms,
+        search_ms=result.search_ms,
+    )
