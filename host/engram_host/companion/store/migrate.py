@@ -44,6 +44,7 @@ def step(rows: Rows, steps: Sequence[Migration], now: int) -> str:
     """Take the next step that a database needs, in a transaction that nobody else takes one in; a sentence on it, "" if it
     is up to date. StoreUnavailable if it is not ours to change: made by a newer version, or by other SQL.
     """
+    rows.lock_schema()
     rows.run(_TABLE)
     applied = rows.run("SELECT number, checksum FROM migrations ORDER BY number")
     missing = _missing(steps, applied)

@@ -115,6 +115,10 @@ class Rows(ABC):
     def unpack(self, value: Any) -> Vector:
         """A vector as the database gives it."""
 
+    def lock_schema(self) -> None:
+        """Let nobody else change the schema until the transaction ends; where it locks the whole database it is done."""
+        return
+
     def finish(self) -> None:
         """Write what waits to be written."""
         if self._waiting:

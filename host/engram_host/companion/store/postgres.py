@@ -1,0 +1,226 @@
+"""The store in PostgreSQL with pgvector: a row lock a device, several workers on one database."""
+
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any
+
+from engram_host.companion.errors import SettingError, StoreFull, StoreUnavailable
+from engram_host.companion.model import Vector
+from engram_host.companion.store.rows import Rows
+from engram_host.companion.store.sql_store import Result, SqlStore
+
+try:
+    import psycopg
+    from pgvector import Vector as PgVector
+    from pgvector.psycopg import register_vector
+    from psycopg import errors
+    from psycopg.types import TypeInfo
+except ImportError as error:
+    raise SettingError("store.url", "asks for PostgreSQL: pip install 'engram[postgres]' brings what it needs.") from error
+
+CONNECTIONS = 8
+"""At most so many a process: a server takes 100 unless it is told otherwise."""
+
+WAIT_SECONDS = 10
+"""How long a call waits for a connection or a lock, and half of it for the server to accept a connection."""
+
+TRIES = 6
+"""How often a transaction is tried that the server broke off because of another one."""
+
+_SCHEMA_LOCK = 0x656E6772
+"""The advisory lock under which the schema is changed; a number that nothing else of the database should use."""
+
+_OPTIONS = f"-c synchronous_commit=on -c lock_timeout={WAIT_SECONDS}s -c idle_in_transaction_session_timeout=60s"
+_WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+
+_TRY_AGAIN = (errors.SerializationFailure, errors.DeadlockDetected)
+_SETTINGS = (errors.InsufficientPrivilege, errors.FeatureNotSupported, errors.UndefinedFile, errors.ReadOnlySqlTransaction)
+
+
+class PostgresRows(Rows):
+    """Rows on one connection of PostgreSQL."""
+
+    for_update = " FOR UPDATE"
+
+    def __init__(self, connection: "psycopg.Connection[Any]"):
+        super().__init__()
+        self._cursor = connection.cursor(binary=True)
+
+    def run(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Execute a statement; its rows."""
+        cursor = self._cursor.execute(_marked(sql), values)
+        return cursor.fetchall() if cursor.description else []
+
+    def run_many(self, sql: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Execute a statement for each row of values, without waiting for each one's answer."""
+        if rows:
+            self._cursor.executemany(_marked(sql), rows)
+
+    def script(self, sql: str) -> None:
+        """Execute several statements."""
+        self._cursor.connection.execute(sql.encode())
+
+    def count(self, sql: str, values: Sequence[Any] = ()) -> int:
+        """Execute a statement; how many rows it changed."""
+        return self._cursor.execute(_marked(sql), values).rowcount
+
+    def lock_schema(self) -> None:
+        """Let nobody else change the schema until the transaction ends."""
+        self.run("SELECT pg_advisory_xact_lock(?)", (_SCHEMA_LOCK,))
+
+    def pack(self, vector: Vector) -> PgVector:
+        """A vector as the database takes it."""
+        return PgVector(vector)
+
+    def unpack(self, value: PgVector) -> Vector:
+        """A vector as the database gives it."""
+        return value.to_numpy()
+
+
+@lru_cache(256)
+def _marked(sql: str) -> bytes:
+    """SQL with the marks for values that psycopg knows."""
+    return sql.replace("?", "%s").encode()
+
+
+class PostgresStore(SqlStore):
+    """A Store on a PostgreSQL server, which may be restarted: connections come back by themselves."""
+
+    dialect = "postgres"
+
+    def __init__(self, url: str):
+        self._url = url
+        self._free = threading.BoundedSemaphore(CONNECTIONS)
+        self._guard = threading.Lock()
+        self._idle: list[psycopg.Connection[Any]] = []
+        self._is_open = False
+
+    def open(self) -> list[str]:
+        """Connect, and bring the schema up to date; what was done to it, a sentence for each migration."""
+        done = super().open()
+        # Those that made the schema do not know its vectors yet.
+        self._drop_idle()
+        return done
+
+    def _connect(self) -> None:
+        self._is_open = True
+
+    def close(self) -> None:
+        """Let all connections go."""
+        self._is_open = False
+        self._drop_idle()
+
+    def _write(self, work: Callable[[Rows], Result]) -> Result:
+        return self._transaction(_WRITE, work)
+
+    def _read(self, work: Callable[[Rows], Result]) -> Result:
+        return self._transaction(_READ, work)
+
+    def _transaction(self, begin: str, work: Callable[[Rows], Result]) -> Result:
+        """Do work in a transaction, from the start again if another one was in its way, and once if the connection was lost:
+        all that is done twice by that has the same result.
+        """
+        was_lost = False
+        for _ in range(TRIES):
+            try:
+                with self._connection() as connection:
+                    return _run(connection, begin, work)
+            except _TRY_AGAIN as error:
+                problem = error
+                time.sleep(random.uniform(0, 0.05))
+            except psycopg.Error as error:
+                if was_lost or not isinstance(error, _Lost):
+                    raise self._problem(error) from error
+                was_lost, problem = True, error
+        raise self._problem(problem) from problem
+
+    @contextmanager
+    def _connection(self) -> "Iterator[psycopg.Connection[Any]]":
+        """A connection for one transaction; one that broke is not used again, nor are those as old as it."""
+        if not self._is_open:
+            raise StoreUnavailable("the companion's database is closed.")
+        if not self._free.acquire(timeout=WAIT_SECONDS):
+            raise StoreUnavailable("all connections to the database are busy: try again, or start another worker.")
+        try:
+            with self._guard:
+                connection = self._idle.pop() if self._idle else None
+            connection = connection or self._new_connection()
+            try:
+                yield connection
+            finally:
+                self._give_back(connection)
+        finally:
+            self._free.release()
+
+    def _new_connection(self) -> "psycopg.Connection[Any]":
+        timeout = WAIT_SECONDS // 2
+        connection = psycopg.connect(self._url, autocommit=True, options=_OPTIONS, connect_timeout=timeout)
+        if TypeInfo.fetch(connection, "vector"):
+            register_vector(connection)
+        return connection
+
+    def _give_back(self, connection: "psycopg.Connection[Any]") -> None:
+        if connection.closed:
+            self._drop_idle()
+            return
+        with self._guard:
+            if self._is_open:
+                self._idle.append(connection)
+                return
+        connection.close()
+
+    def _drop_idle(self) -> None:
+        with self._guard:
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()
+
+    def _problem(self, error: psycopg.Error) -> Exception:
+        """What a caller is told; an error that is a mistake in this code stays what it is."""
+        said = (error.diag.message_primary or str(error).strip().splitlines()[0] if str(error) else "no reason given").rstrip(".")
+        if isinstance(error, errors.DiskFull):
+            return StoreFull("the disk of the PostgreSQL server is full: make room there, and nothing that boards have is lost.")
+        if isinstance(error, errors.UndefinedTable):
+            return StoreUnavailable("the database has none of the companion's tables: it was emptied. Start the companion anew.")
+        if isinstance(error, _SETTINGS):
+            return StoreUnavailable(
+                f"PostgreSQL refuses what the companion needs ({said}): give it a database of its own to write to, in which "
+                "somebody who may has run CREATE EXTENSION vector."
+            )
+        if isinstance(error, (psycopg.OperationalError, psycopg.InternalError)):
+            return StoreUnavailable(f"PostgreSQL cannot be used now ({said}): look whether it runs, and at store.url.")
+        return error
+
+
+def _run(connection: "psycopg.Connection[Any]", begin: str, work: Callable[[Rows], Result]) -> Result:
+    """Do work in one transaction: all of it has happened, or nothing."""
+    rows = PostgresRows(connection)
+    try:
+        connection.execute(begin)
+        result = work(rows)
+        rows.finish()
+        connection.execute("COMMIT")
+    except BaseException as error:
+        _roll_back(connection)
+        if connection.closed and isinstance(error, psycopg.Error):
+            raise _Lost(*error.args) from error
+        raise
+    return result
+
+
+def _roll_back(connection: "psycopg.Connection[Any]") -> None:
+    """End a transaction, or the connection with it if that cannot be."""
+    try:
+        if not connection.closed:
+            connection.execute("ROLLBACK")
+    except psycopg.Error:
+        connection.close()
+
+
+class _Lost(psycopg.OperationalError):
+    """The connection broke."""
