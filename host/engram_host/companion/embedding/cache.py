@@ -62,7 +62,10 @@ class CachedEmbedder:
         new = {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in known}
         if new:
             if (self.model, self.dimensions) != made:
-                known, new = {}, dict(zip(digests, texts, strict=True))  # another model took over while the store was asked
+                known, new = (
+                    {},
+                    dict(zip(digests, texts, strict=True)),
+                )  # another model took over while the store was asked
                 made = self.model, self.dimensions
             vectors = await self._embedder.embed(list(new.values()), kind)
             known |= zip(new, vectors, strict=True)
