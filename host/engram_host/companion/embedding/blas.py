@@ -5,7 +5,6 @@ computes whole batches, which scales better and leaves the other cores to the re
 """
 
 import ctypes
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -30,5 +29,4 @@ def _libraries() -> list[ctypes.CDLL]:
     """The OpenBLAS that numpy's wheel brought, already loaded: opening it again gives the same one."""
     home = Path(np.__file__).parent
     folders = (home.parent / "numpy.libs", home / ".dylibs")
-    flags = {} if sys.platform == "win32" else {"mode": ctypes.RTLD_LOCAL}
-    return [ctypes.CDLL(str(path), **flags) for folder in folders for path in sorted(folder.glob("*openblas*"))]
+    return [ctypes.CDLL(str(path)) for folder in folders for path in sorted(folder.glob("*openblas*"))]

@@ -1,0 +1,98 @@
+"""An embedder that remembers: passages by what the store has, queries in memory."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+from engram_host.companion.embedding.base import Embedder, Kind
+from engram_host.companion.embedding.digest import digest_of
+from engram_host.companion.model import Identity, Vector
+
+
+class Vectors(Protocol):
+    """What the cache needs of a store."""
+
+    def cached(self, identity: Identity, digests: Sequence[bytes]) -> dict[bytes, Vector]:
+        """The vectors of texts that were embedded before, by the text's digest."""
+        ...
+
+
+class CachedEmbedder:
+    """Asks `embedder` only for texts that are new; a text that comes twice in one call is embedded once.
+
+    Vectors of passages are found in the store, where the index's keeper puts them; those of the last `queries` queries
+    are kept in memory. The two are kept apart, since some models make other vectors of a query than of a passage.
+    """
+
+    def __init__(self, embedder: Embedder, store: Vectors, key_version: int, *, queries: int = 1000):
+        """`key_version` is that of the texts, as in an index's Identity."""
+        self._embedder = embedder
+        self._store = store
+        self._key_version = key_version
+        self._most_queries = queries
+        self._queries: OrderedDict[tuple[str, int, bytes], Vector] = OrderedDict()
+
+    @property
+    def model(self) -> str:
+        """The embedder's."""
+        return self._embedder.model
+
+    @property
+    def dimensions(self) -> int:
+        """The embedder's."""
+        return self._embedder.dimensions
+
+    @property
+    def reason(self) -> str:
+        """What the embedder says that does not work, "" if it says nothing."""
+        return getattr(self._embedder, "reason", "")
+
+    async def ready(self) -> None:
+        """See Embedder."""
+        await self._embedder.ready()
+
+    async def embed(self, texts: Sequence[str], kind: Kind) -> Vector:
+        """See Embedder. StoreUnavailable, too, for passages."""
+        made = self.model, self.dimensions
+        digests = [digest_of(text) for text in texts]
+        known = self._known_queries(made, digests) if kind == "query" else await self._known_passages(made, digests)
+        new = {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in known}
+        if new:
+            if (self.model, self.dimensions) != made:
+                known, new = (
+                    {},
+                    dict(zip(digests, texts, strict=True)),
+                )  # another model took over while the store was asked
+                made = self.model, self.dimensions
+            vectors = await self._embedder.embed(list(new.values()), kind)
+            known |= zip(new, vectors, strict=True)
+            if kind == "query":
+                self._keep(made, dict(zip(new, vectors, strict=True)))
+        return np.array([known[digest] for digest in digests], np.float32).reshape(len(texts), -1)
+
+    async def close(self) -> None:
+        """Close the embedder."""
+        await self._embedder.close()
+
+    async def _known_passages(self, made: tuple[str, int], digests: Sequence[bytes]) -> dict[bytes, Vector]:
+        if not made[0]:
+            return {}
+        return dict(await asyncio.to_thread(self._store.cached, Identity(*made, self._key_version), digests))
+
+    def _known_queries(self, made: tuple[str, int], digests: Sequence[bytes]) -> dict[bytes, Vector]:
+        known = {}
+        for digest in digests:
+            vector = self._queries.get((*made, digest))
+            if vector is not None:
+                self._queries.move_to_end((*made, digest))
+                known[digest] = vector
+        return known
+
+    def _keep(self, made: tuple[str, int], vectors: dict[bytes, Vector]) -> None:
+        for digest, vector in vectors.items():
+            self._queries[(*made, digest)] = vector.copy()  # not a view, which would hold its whole batch
+        while len(self._queries) > self._most_queries:
+            self._queries.popitem(last=False)

@@ -1,0 +1,169 @@
+"""A chain of embedders, of which one makes the vectors of the index.
+
+Vectors of two models cannot be compared, so a chain is not free to take whoever answers. It holds to this:
+
+1. At any time there is one identity, `model` and `dimensions`, and all vectors are of it. An embedder of another identity
+   is never asked for a vector; while those of the identity fail, embed() fails, and searches go by words.
+2. The identity changes only in ready(), which the index's keeper calls, never in embed(): so a vector belongs to the
+   identity that stood there when embed() was called.
+3. At the start the identity is that of the first embedder that is ready, but not beyond the one that made the index: if
+   that one fails, the chain waits for it. A better one that comes before it (somebody has set a key) begins a new index.
+4. Later on, the identity changes only if `rebuild` is set, after the index's own embedder has failed for
+   `rebuild_after_seconds`.
+5. An embedder that failed is left alone for `cooldown_seconds`; why it failed is remembered until it works again.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from time import monotonic
+
+from engram_host.companion.embedding.base import Embedder, Kind
+from engram_host.companion.errors import EmbedderError, EmbedderRefused, EmbedderUnavailable
+from engram_host.companion.model import Vector
+
+Made = tuple[str, int]
+"""What an index was made with: model and dimensions."""
+
+_OF_THE_TEXT = (400, 413, 422)
+"""Statuses by which a service refuses a text, not the one who asks: no reason to leave it alone."""
+
+
+@dataclass
+class _Link:
+    """One embedder, and how it is with it: `failing_since` and `again` are of the clock, 0 while it works."""
+
+    embedder: Embedder
+    why: str = ""
+    failing_since: float = 0.0
+    again: float = 0.0
+
+
+class Chain:
+    """Embedders in the order in which they are wanted; see above."""
+
+    def __init__(
+        self,
+        embedders: Sequence[Embedder],
+        made: Made | None = None,
+        *,
+        cooldown_seconds: float = 30,
+        rebuild: bool = False,
+        rebuild_after_seconds: float = 3600,
+        clock: Callable[[], float] = monotonic,
+    ):
+        """`made` is what the index was made with, None if there is none yet."""
+        if not embedders:
+            raise ValueError("a chain has at least one embedder")
+        self._links = [_Link(embedder) for embedder in embedders]
+        self._made = made
+        self._chosen: _Link | None = None
+        self._cooldown = cooldown_seconds
+        self._rebuild = rebuild
+        self._rebuild_after = rebuild_after_seconds
+        self._clock = clock
+
+    @property
+    def model(self) -> str:
+        """The model of the chosen identity, or of the index while nothing is chosen."""
+        return self._identity[0]
+
+    @property
+    def dimensions(self) -> int:
+        """Its numbers of a vector."""
+        return self._identity[1]
+
+    @property
+    def reason(self) -> str:
+        """One sentence on what does not work, "" if all that was tried does."""
+        return " ".join(link.why for link in self._links if link.why)
+
+    async def ready(self) -> None:
+        """Choose an embedder if none is chosen, or if the chosen one has failed too long; see the rules above."""
+        if self._chosen is None:
+            await self._choose(self._candidates())
+        elif not self._chosen.why:
+            return
+        elif self._may_rebuild(self._chosen):
+            await self._choose([link for link in self._links if not self._is_same(link)])
+        elif self._rest(self._chosen):
+            raise EmbedderUnavailable(self._chosen.why)
+        else:
+            await self._try(self._chosen)
+
+    async def embed(self, texts: Sequence[str], kind: Kind) -> Vector:
+        """See Embedder: by the first of the chosen identity that is not left alone."""
+        if self._chosen is None:
+            raise EmbedderUnavailable(self.reason or "no embedder was chosen yet.")
+        failure: EmbedderError | None = None
+        for link in [link for link in self._links if self._is_same(link) and not self._rest(link)]:
+            try:
+                vectors = await link.embedder.embed(texts, kind)
+            except EmbedderError as error:
+                if isinstance(error, EmbedderRefused) and error.status in _OF_THE_TEXT:
+                    raise
+                self._failed(link, error)
+                failure = error
+            else:
+                self._works(link)
+                return vectors
+        raise failure or EmbedderUnavailable(self.reason)
+
+    async def close(self) -> None:
+        """Close all."""
+        for link in self._links:
+            await link.embedder.close()
+
+    @property
+    def _identity(self) -> Made:
+        if self._chosen is not None:
+            return self._chosen.embedder.model, self._chosen.embedder.dimensions
+        return self._made or ("", 0)
+
+    def _candidates(self) -> list[_Link]:
+        """Those that may be chosen at the start: all, or up to the last one that can go on with the index."""
+        own = [place for place, link in enumerate(self._links) if self._could_have_made(link)]
+        return self._links if self._rebuild or not own else self._links[: own[-1] + 1]
+
+    def _could_have_made(self, link: _Link) -> bool:
+        """Whether the index may be this one's; its dimensions may not be known before it was ready."""
+        if self._made is None:
+            return False
+        return link.embedder.model == self._made[0] and link.embedder.dimensions in (0, self._made[1])
+
+    def _is_same(self, link: _Link) -> bool:
+        return (link.embedder.model, link.embedder.dimensions) == self._identity
+
+    def _may_rebuild(self, link: _Link) -> bool:
+        return self._rebuild and self._clock() - link.failing_since >= self._rebuild_after
+
+    def _rest(self, link: _Link) -> bool:
+        return bool(link.why) and self._clock() < link.again
+
+    async def _choose(self, links: Sequence[_Link]) -> None:
+        for link in links:
+            if self._rest(link):
+                continue
+            try:
+                await self._try(link)
+            except EmbedderError:
+                continue
+            self._chosen = link
+            return
+        raise EmbedderUnavailable(self.reason)
+
+    async def _try(self, link: _Link) -> None:
+        try:
+            await link.embedder.ready()
+        except EmbedderError as error:
+            self._failed(link, error)
+            raise
+        self._works(link)
+
+    def _failed(self, link: _Link, error: EmbedderError) -> None:
+        now = self._clock()
+        link.failing_since = link.failing_since if link.why else now
+        link.why = str(error)
+        link.again = now + self._cooldown
+
+    def _works(self, link: _Link) -> None:
+        link.why = ""

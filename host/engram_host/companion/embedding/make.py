@@ -1,0 +1,96 @@
+"""Makes the embedder that settings ask for."""
+
+import json
+from typing import Any
+
+from engram_host.companion.embedding.base import Embedder
+from engram_host.companion.embedding.cache import CachedEmbedder
+from engram_host.companion.embedding.chain import Chain, Made
+from engram_host.companion.embedding.gemini import GeminiEmbedder
+from engram_host.companion.embedding.none import NoEmbedder
+from engram_host.companion.embedding.remote import OpenAiEmbedder
+from engram_host.companion.embedding.service import Service
+from engram_host.companion.embedding.settings import EmbeddingSettings
+from engram_host.companion.model import Identity
+from engram_host.companion.store.base import Store
+
+OPENAI_URL = "https://api.openai.com/v1"
+OPENAI_MODEL = "text-embedding-3-small"
+GEMINI_URL = "https://generativelanguage.googleapis.com/v1beta"
+GEMINI_MODEL = "gemini-embedding-001"
+
+INDEX_NOTE = "embedding.index"
+"""The note of the store that holds the identity which the index is made with: [model, dimensions, key version]."""
+
+
+def make_embedder(settings: EmbeddingSettings, store: Store, key_version: int) -> Embedder:
+    """The embedder of these settings, for an index of texts of `key_version`. Nothing is loaded or asked yet.
+
+    StoreUnavailable if the store cannot say what the index was made with.
+    """
+    provider = _provider(settings)
+    if provider == "none":
+        return NoEmbedder()
+    links: list[Embedder] = [_remote(settings, provider)] if provider != "minilm" else [_local(settings)]
+    if provider != "minilm" and settings.fallback == "minilm":
+        links.append(_local(settings))
+    chain = Chain(
+        links,
+        index_made(store),
+        cooldown_seconds=settings.cooldown_seconds,
+        rebuild=settings.rebuild,
+        rebuild_after_seconds=settings.rebuild_after_seconds,
+    )
+    return CachedEmbedder(chain, store, key_version, queries=settings.cache_size) if settings.cache else chain
+
+
+def index_identity(store: Store) -> Identity | None:
+    """What the index is made with; None if there is none yet."""
+    note = store.get(INDEX_NOTE)
+    return Identity(*json.loads(note)) if note else None
+
+
+def index_made(store: Store) -> Made | None:
+    """The same without the version of its texts."""
+    identity = index_identity(store)
+    return (identity.model, identity.dimensions) if identity else None
+
+
+def _provider(settings: EmbeddingSettings) -> str:
+    if settings.provider != "auto":
+        return settings.provider
+    if not settings.is_remote_set:
+        return "minilm"
+    is_gemini = settings.model_name.startswith("gemini-") or settings.base_url.startswith(GEMINI_URL)
+    return "gemini" if is_gemini and not settings.base_url.rstrip("/").endswith("/openai") else "openai"
+
+
+def _local(settings: EmbeddingSettings) -> Embedder:
+    from engram_host.companion.embedding.minilm import MiniLm  # its libraries take time, and a remote one needs none
+
+    return MiniLm(settings.threads)
+
+
+def _remote(settings: EmbeddingSettings, provider: str) -> Embedder:
+    sizes: dict[str, Any] = {
+        "use_dimensions": settings.use_dimensions,
+        "batch_size": settings.batch_size,
+        "input_characters": settings.input_characters,
+    }
+    if provider == "gemini":
+        service = service_of(settings, GEMINI_URL, "x-goog-api-key", settings.api_key)
+        return GeminiEmbedder(service, settings.model_name or GEMINI_MODEL, settings.dimensions, **sizes)
+    service = service_of(settings, OPENAI_URL, "Authorization", settings.api_key and f"Bearer {settings.api_key}")
+    model = settings.model_name or OPENAI_MODEL
+    return OpenAiEmbedder(service, model, settings.dimensions, use_base64=settings.use_base64, **sizes)
+
+
+def service_of(settings: EmbeddingSettings, url: str, header: str, key: str) -> Service:
+    """The remote service of these settings; `url` if they name none."""
+    return Service(
+        settings.base_url or url,
+        ({header: key} if key else {}) | settings.header_fields(),
+        retries=settings.retries,
+        timeout_seconds=settings.timeout_seconds,
+        connect_seconds=settings.connect_seconds,
+    )

@@ -1,0 +1,140 @@
+"""Remote embedders: what the services with OpenAI's form and Gemini have in common, and OpenAI's form."""
+
+import base64
+import binascii
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from engram_host.companion.embedding.base import Kind, encodable, unit
+from engram_host.companion.embedding.service import Service
+from engram_host.companion.errors import EmbedderRefused
+from engram_host.companion.model import Vector
+
+_PROBE = "ready"
+"""What is embedded to learn whether a service answers, and how long its vectors are. Nothing of anybody's."""
+
+_QUERY_RETRIES = 1
+"""Somebody waits for a query's answer: rather by words than late."""
+
+
+class RemoteEmbedder(ABC):
+    """Texts go in requests of `batch_size`, one after the other, each cut at `input_characters`."""
+
+    def __init__(
+        self, service: Service, model: str, dimensions: int, *, batch_size: int = 64, input_characters: int = 8000
+    ):
+        """`dimensions` 0: they are learnt from the first answer."""
+        self._service = service
+        self._model = model
+        self._dimensions = dimensions
+        self._batch_size = batch_size
+        self._input_characters = input_characters
+        self._has_answered = False
+
+    @property
+    def model(self) -> str:
+        """The model's name, as it is configured."""
+        return self._model
+
+    @property
+    def dimensions(self) -> int:
+        """Numbers of a vector; 0 before the first answer if they are not configured."""
+        return self._dimensions
+
+    async def ready(self) -> None:
+        """See Embedder: one word is embedded, once."""
+        if not self._has_answered:
+            await self.embed([_PROBE], "query")
+
+    async def embed(self, texts: Sequence[str], kind: Kind) -> Vector:
+        """See Embedder."""
+        retries = _QUERY_RETRIES if kind == "query" else None
+        parts = []
+        for start in range(0, len(texts), self._batch_size):
+            batch = [self.cut(text) for text in texts[start : start + self._batch_size]]
+            parts.append(self._checked(await self._ask(batch, kind, retries), len(batch)))
+        return np.concatenate(parts) if parts else np.empty((0, self._dimensions), np.float32)
+
+    async def close(self) -> None:
+        """Let the connections go."""
+        await self._service.close()
+
+    def cut(self, text: str) -> str:
+        """What is sent of a text; a blank one is sent as one space, since services refuse an empty one."""
+        return encodable(text[: self._input_characters]) or " "
+
+    @abstractmethod
+    async def _ask(self, texts: Sequence[str], kind: Kind, retries: int | None) -> list[np.ndarray]:
+        """One request: a row for each text, not checked yet. Malformed if the answer is not of the service's form."""
+
+    def _checked(self, rows: list[np.ndarray], count: int) -> Vector:
+        sizes = {row.shape for row in rows}
+        if len(sizes) > 1:
+            raise EmbedderRefused(f"{self._service.name} gave vectors of several sizes.")
+        width = rows[0].shape[0] if rows else self._dimensions
+        vectors = unit(np.array(rows).reshape(len(rows), width), count, self._dimensions or width, self._service.name)
+        if not width:
+            raise malformed(self._service)
+        self._dimensions = width
+        self._has_answered = True
+        return vectors
+
+
+class OpenAiEmbedder(RemoteEmbedder):
+    """A service with OpenAI's /embeddings, as also Ollama, vLLM, llama.cpp, LM Studio and many others offer it."""
+
+    def __init__(
+        self,
+        service: Service,
+        model: str,
+        dimensions: int = 0,
+        *,
+        use_dimensions: bool = False,
+        use_base64: bool = False,
+        batch_size: int = 64,
+        input_characters: int = 8000,
+    ):
+        super().__init__(service, model, dimensions, batch_size=batch_size, input_characters=input_characters)
+        self._asked_dimensions = dimensions if use_dimensions else 0
+        self._use_base64 = use_base64
+
+    def body(self, texts: Sequence[str] | str) -> dict[str, Any]:
+        """A request's body, for the plain API and for batch jobs."""
+        body: dict[str, Any] = {"model": self._model, "input": texts}
+        if self._asked_dimensions:
+            body["dimensions"] = self._asked_dimensions
+        body["encoding_format"] = "base64" if self._use_base64 else "float"
+        return body
+
+    def vectors_of(self, answer: Any, count: int) -> Vector:
+        """The vectors in an answer, by their index, checked; EmbedderRefused."""
+        return self._checked(self._rows(answer), count)
+
+    async def _ask(self, texts: Sequence[str], kind: Kind, retries: int | None) -> list[np.ndarray]:
+        return self._rows(await self._service.post("/embeddings", self.body(list(texts)), retries))
+
+    def _rows(self, answer: Any) -> list[np.ndarray]:
+        try:
+            items = sorted(answer["data"], key=lambda item: item["index"])
+            if [item["index"] for item in items] != list(range(len(items))):
+                raise EmbedderRefused(f"{self._service.name} numbered its vectors wrongly.")
+            return [numbers(item["embedding"]) for item in items]
+        except (KeyError, TypeError, ValueError, binascii.Error):
+            raise malformed(self._service) from None
+
+
+def numbers(value: Any) -> np.ndarray:
+    """A vector as a service writes it: a list, or base64 of little-endian float32. TypeError, ValueError, binascii.Error."""
+    if isinstance(value, str):
+        return np.frombuffer(base64.b64decode(value, validate=True), np.dtype("<f4"))
+    if not isinstance(value, list):
+        raise TypeError("a vector is a list or base64")
+    return np.array([float(number) for number in value], np.float64)
+
+
+def malformed(service: Service) -> EmbedderRefused:
+    """What is raised when an answer is not of the form that the service's API has."""
+    return EmbedderRefused(f"{service.name} answered in a form that is not known; is embedding.base_url right?")
