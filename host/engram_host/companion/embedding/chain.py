@@ -8,12 +8,13 @@ Vectors of two models cannot be compared, so a chain is not free to take whoever
    identity that stood there when embed() was called.
 3. At the start the identity is that of the first embedder that is ready, but not beyond the one that made the index: if
    that one fails, the chain waits for it. A better one that comes before it (somebody has set a key) begins a new index.
-4. Later on, the identity changes only if `rebuild` is set, after the index's own embedder has failed for
-   `rebuild_after_seconds`.
+4. Later on, it goes forward in the chain when an embedder that comes before the chosen one has become ready, which is
+   tried every `rebuild_after_seconds`; and backward only if `rebuild` is set and the chosen one has failed for as long.
 5. An embedder that failed is left alone for `cooldown_seconds`; why it failed is remembered until it works again.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from time import monotonic
 
@@ -24,7 +25,7 @@ from engram_host.companion.model import Vector
 Made = tuple[str, int]
 """What an index was made with: model and dimensions."""
 
-_OF_THE_TEXT = (400, 413, 422)
+OF_THE_TEXT = (400, 413, 422)
 """Statuses by which a service refuses a text, not the one who asks: no reason to leave it alone."""
 
 
@@ -61,6 +62,7 @@ class Chain:
         self._rebuild = rebuild
         self._rebuild_after = rebuild_after_seconds
         self._clock = clock
+        self._forward_again = 0.0
 
     @property
     def model(self) -> str:
@@ -82,7 +84,7 @@ class Chain:
         if self._chosen is None:
             await self._choose(self._candidates())
         elif not self._chosen.why:
-            return
+            await self._go_forward(self._chosen)
         elif self._may_rebuild(self._chosen):
             await self._choose([link for link in self._links if not self._is_same(link)])
         elif self._rest(self._chosen):
@@ -99,7 +101,7 @@ class Chain:
             try:
                 vectors = await link.embedder.embed(texts, kind)
             except EmbedderError as error:
-                if isinstance(error, EmbedderRefused) and error.status in _OF_THE_TEXT:
+                if isinstance(error, EmbedderRefused) and error.status in OF_THE_TEXT:
                     raise
                 self._failed(link, error)
                 failure = error
@@ -148,8 +150,17 @@ class Chain:
             except EmbedderError:
                 continue
             self._chosen = link
+            self._forward_again = self._clock() + self._rebuild_after
             return
         raise EmbedderUnavailable(self.reason)
+
+    async def _go_forward(self, chosen: _Link) -> None:
+        """Choose an embedder that is wanted more, if one has become ready; the chosen one stays if none has."""
+        before = self._links[: self._links.index(chosen)]
+        if before and self._clock() >= self._forward_again:
+            self._forward_again = self._clock() + self._rebuild_after
+            with suppress(EmbedderUnavailable):
+                await self._choose(before)
 
     async def _try(self, link: _Link) -> None:
         try:

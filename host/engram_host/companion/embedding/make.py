@@ -1,26 +1,22 @@
 """Makes the embedder that settings ask for."""
 
-import json
 from typing import Any
 
 from engram_host.companion.embedding.base import Embedder
 from engram_host.companion.embedding.cache import CachedEmbedder
-from engram_host.companion.embedding.chain import Chain, Made
+from engram_host.companion.embedding.chain import Chain
 from engram_host.companion.embedding.gemini import GeminiEmbedder
 from engram_host.companion.embedding.none import NoEmbedder
+from engram_host.companion.embedding.notes import read_index
 from engram_host.companion.embedding.remote import OpenAiEmbedder
 from engram_host.companion.embedding.service import Service
 from engram_host.companion.embedding.settings import EmbeddingSettings
-from engram_host.companion.model import Identity
 from engram_host.companion.store.base import Store
 
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_MODEL = "text-embedding-3-small"
 GEMINI_URL = "https://generativelanguage.googleapis.com/v1beta"
 GEMINI_MODEL = "gemini-embedding-001"
-
-INDEX_NOTE = "embedding.index"
-"""The note of the store that holds the identity which the index is made with: [model, dimensions, key version]."""
 
 
 def make_embedder(settings: EmbeddingSettings, store: Store, key_version: int) -> Embedder:
@@ -34,26 +30,15 @@ def make_embedder(settings: EmbeddingSettings, store: Store, key_version: int) -
     links: list[Embedder] = [_remote(settings, provider)] if provider != "minilm" else [_local(settings)]
     if provider != "minilm" and settings.fallback == "minilm":
         links.append(_local(settings))
+    made = read_index(store).made
     chain = Chain(
         links,
-        index_made(store),
+        (made.model, made.dimensions) if made else None,
         cooldown_seconds=settings.cooldown_seconds,
         rebuild=settings.rebuild,
         rebuild_after_seconds=settings.rebuild_after_seconds,
     )
     return CachedEmbedder(chain, store, key_version, queries=settings.cache_size) if settings.cache else chain
-
-
-def index_identity(store: Store) -> Identity | None:
-    """What the index is made with; None if there is none yet."""
-    note = store.get(INDEX_NOTE)
-    return Identity(*json.loads(note)) if note else None
-
-
-def index_made(store: Store) -> Made | None:
-    """The same without the version of its texts."""
-    identity = index_identity(store)
-    return (identity.model, identity.dimensions) if identity else None
 
 
 def _provider(settings: EmbeddingSettings) -> str:

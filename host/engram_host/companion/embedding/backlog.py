@@ -1,0 +1,238 @@
+"""Keeps the index: gives each line that has no vector of the present identity one, behind everything else.
+
+What is left is known by versions: each device has a note of those that were looked at (see notes.Position), so that work
+goes on after a restart, the newest lines come first, and no more than one window of lines is in memory. A vector that was
+made twice takes the place of the first, so a kill at any point costs work, never a vector.
+
+When the identity changes, searches go by words only until all lines have new vectors; then the old ones are dropped.
+Several companions on one database have one keeper; the others only follow what it writes down.
+"""
+
+import asyncio
+import random
+import time
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from engram_host.companion.embedding.base import Embedder
+from engram_host.companion.embedding.chain import OF_THE_TEXT
+from engram_host.companion.embedding.digest import digest_of
+from engram_host.companion.embedding.notes import (
+    Gap,
+    Index,
+    Position,
+    keep,
+    read_index,
+    read_position,
+    write_index,
+    write_position,
+)
+from engram_host.companion.errors import EmbedderError, EmbedderRefused, StoreUnavailable
+from engram_host.companion.model import Change, Device, Identity, StoredVector, Vector
+from engram_host.companion.store.base import Store
+
+TextOf = Callable[[Device, Change], str]
+"""The text of a line that is embedded, "" if it has none."""
+
+WINDOW = 2000
+"""Versions that are looked at together: bounds the lines in memory, 8 MB at the longest lines there are."""
+
+TEXTS_AT_ONCE = 256
+"""Texts that are handed over together: what a kill costs at most, and how long a change of identity goes unseen."""
+
+_POLL_SECONDS = 30.0
+"""How often is looked for lines that another companion took."""
+
+_KEEPER_SECONDS = 120
+"""How long a keeper that died keeps others away; it says that it is alive before each TEXTS_AT_ONCE."""
+
+_FIRST_WAIT_SECONDS = 1.0
+_MOST_WAIT_SECONDS = 300.0
+
+_PROBE = "ready"
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far the index is. `done` and `total` count changes of lines; `embedded` and `refused` texts since the start,
+    `per_second` texts lately.
+    """
+
+    done: int
+    total: int
+    embedded: int
+    refused: int
+    per_second: float
+
+
+class Backlog:
+    """Run by one task, run(); the rest of the companion asks what `identity` it may search with, and what is told."""
+
+    def __init__(self, store: Store, embedder: Embedder, text_of: TextOf, key_version: int):
+        """`key_version` is that of the texts that `text_of` gives."""
+        self._store = store
+        self._embedder = embedder
+        self._text_of = text_of
+        self._key_version = key_version
+        self._who = uuid.uuid4().hex
+        self._awake = asyncio.Event()
+        self._whole: Identity | None = None
+        self._positions: dict[str, Position] = {}
+        self._total = 0
+        self._embedded = 0
+        self._refused = 0
+        self._per_second = 0.0
+        self.paused = "the embedder has not started yet: searches go by words only."
+        self.trouble = ""
+        self.refusal = ""
+
+    @property
+    def identity(self) -> Identity | None:
+        """What searches by meaning may be made with; None while they go by words only, and `paused` says why."""
+        return self._whole
+
+    @property
+    def progress(self) -> Progress:
+        """How far the index is."""
+        left = sum(position.left for position in self._positions.values())
+        return Progress(max(0, self._total - left), self._total, self._embedded, self._refused, self._per_second)
+
+    def wake(self) -> None:
+        """There are new lines; from the loop's own thread."""
+        self._awake.set()
+
+    async def run(self) -> None:
+        """Work until cancelled. What fails is told in `trouble`, and tried again after growing waits."""
+        failures = 0
+        while True:
+            self._awake.clear()
+            try:
+                has_worked = await self.round()
+            except (EmbedderError, StoreUnavailable) as error:
+                self.trouble = str(error)
+                wait = min(_MOST_WAIT_SECONDS, _FIRST_WAIT_SECONDS * 2 ** min(failures, 16))
+                failures += 1
+                await asyncio.sleep(wait * random.uniform(0.8, 1.0))
+                continue
+            failures = 0
+            self.trouble = ""
+            if not has_worked:
+                await self._rest()
+
+    async def round(self) -> bool:
+        """One window of each device that has work; whether there was any. EmbedderError, StoreUnavailable."""
+        try:
+            await self._embedder.ready()
+        except EmbedderError as error:
+            if self._whole is None:
+                self.paused = f"{str(error).rstrip('.')}: searches go by words only."
+            raise
+        identity = Identity(self._embedder.model, self._embedder.dimensions, self._key_version)
+        is_keeper = await self._is_keeper()
+        index = await asyncio.to_thread(read_index, self._store)
+        if is_keeper and index.made != identity:
+            index = await self._begin(identity, index)
+        self._follow(identity, index)
+        if not is_keeper:
+            return False
+        has_worked = False
+        devices = await asyncio.to_thread(self._store.devices)
+        self._total = sum(device.version for device in devices)
+        for device in devices:
+            position = await asyncio.to_thread(read_position, self._store, device.name, identity, device.version)
+            self._positions[device.name] = position
+        for device in devices:
+            if self._positions[device.name].gaps:
+                has_worked = True
+                if not await self._close_gap(device, identity, self._positions[device.name]):
+                    return True
+        if not has_worked and index.replaces:
+            await asyncio.to_thread(self._store.drop_vectors, identity)
+            await asyncio.to_thread(write_index, self._store, identity, "")
+            self._follow(identity, Index(identity))
+        return has_worked
+
+    async def _rest(self) -> None:
+        try:
+            await asyncio.wait_for(self._awake.wait(), _POLL_SECONDS)
+        except TimeoutError:
+            return
+
+    async def _is_keeper(self) -> bool:
+        return await asyncio.to_thread(keep, self._store, self._who, int(time.time()), _KEEPER_SECONDS)
+
+    async def _begin(self, identity: Identity, before: Index) -> Index:
+        """Begin an index of another identity; the first of all replaces none."""
+        replaces = str(before.made) if before.made else ""
+        await asyncio.to_thread(write_index, self._store, identity, replaces)
+        return Index(identity, replaces)
+
+    def _follow(self, identity: Identity, index: Index) -> None:
+        """Say what searches may be made with."""
+        if index.made == identity and not index.replaces:
+            self._whole, self.paused = identity, ""
+        elif index.made == identity:
+            self._whole = None
+            self.paused = (
+                f"vectors are being made anew with {identity} in place of {index.replaces}: "
+                "searches go by words only until that is done."
+            )
+        else:
+            self._whole = None
+            made = index.made or "nothing yet"
+            self.paused = (
+                f"the index is made with {made}, and this companion has {identity}: searches go by words only."
+            )
+
+    async def _close_gap(self, device: Device, identity: Identity, position: Position) -> bool:
+        """Give the lines of the newest gap their vectors; False if the embedder became another one meanwhile."""
+        gap = position.newest(WINDOW)
+        lines = await asyncio.to_thread(self._texts, device, gap)
+        for start in range(0, len(lines), TEXTS_AT_ONCE):
+            if (self._embedder.model, self._embedder.dimensions) != (identity.model, identity.dimensions):
+                return False
+            part = lines[start : start + TEXTS_AT_ONCE]
+            began = time.monotonic()
+            vectors = await self._vectors([text for _, text in part])
+            stored = [
+                StoredVector(change.log, change.seq, digest_of(text), vector)
+                for (change, text), vector in zip(part, vectors, strict=True)
+                if vector is not None
+            ]
+            await asyncio.to_thread(self._store.put_vectors, device.name, identity, stored, gap[1])
+            self._count(len(stored), time.monotonic() - began)
+            if not await self._is_keeper():
+                return False
+        position.done(gap)
+        await asyncio.to_thread(write_position, self._store, device.name, position)
+        return True
+
+    def _texts(self, device: Device, gap: Gap) -> list[tuple[Change, str]]:
+        """The lines of a gap that have a text, newest first."""
+        after, to = gap
+        changes = [change for change in self._store.changes(device.name, after, to - after) if change.version <= to]
+        texts = [(change, self._text_of(device, change)) for change in reversed(changes) if change.line is not None]
+        return [(change, text) for change, text in texts if text]
+
+    async def _vectors(self, texts: Sequence[str]) -> list[Vector | None]:
+        """The vectors of texts; None for one that the embedder refuses although it works, found by halving."""
+        try:
+            vectors = await self._embedder.embed(texts, "passage")
+        except EmbedderRefused as refused:
+            if refused.status not in OF_THE_TEXT:
+                raise
+            if len(texts) > 1:
+                half = len(texts) // 2
+                return await self._vectors(texts[:half]) + await self._vectors(texts[half:])
+            await self._embedder.embed([_PROBE], "passage")  # raises if it is not this text that is wrong
+            self._refused += 1
+            self.refusal = f"a text was refused and is found by words only: {refused}"
+            return [None]
+        return list(vectors)
+
+    def _count(self, texts: int, seconds: float) -> None:
+        self._embedded += texts
+        if texts:
+            now = texts / max(seconds, 1e-6)
+            self._per_second = (now + self._per_second) / 2 if self._per_second else now

@@ -1,0 +1,116 @@
+"""What the index's keeper writes down in the store: what the index is made with, how far it is, and who keeps it."""
+
+import json
+from dataclasses import dataclass, field
+
+from engram_host.companion.model import Identity
+from engram_host.companion.store.base import Store
+
+_INDEX = "embedding.index"
+_POSITION = "embedding.position."
+_KEEPER = "embedding.keeper"
+
+_MOST_GAPS = 32
+"""Gaps of one device: bounds the note. Beyond it the two oldest become one, and what lies between is looked at again."""
+
+Gap = tuple[int, int]
+"""The versions after the first up to the second."""
+
+
+@dataclass(frozen=True)
+class Index:
+    """`made` is what the index is made with, None if there is none; `replaces` names the one whose place it takes, ""
+    once it is whole.
+    """
+
+    made: Identity | None = None
+    replaces: str = ""
+
+
+@dataclass
+class Position:
+    """Which versions of a device's lines have been embedded: all up to `top` but those in `gaps`, which rise."""
+
+    identity: str
+    top: int = 0
+    gaps: list[Gap] = field(default_factory=list)
+
+    @property
+    def left(self) -> int:
+        """How many versions have not been looked at."""
+        return sum(end - start for start, end in self.gaps)
+
+    def reach(self, version: int) -> None:
+        """Add the versions that came since."""
+        if version > self.top:
+            self._add(self.top, version)
+            self.top = version
+
+    def newest(self, size: int) -> Gap:
+        """The newest versions that have not been looked at, at most so many; there has to be a gap."""
+        start, end = self.gaps[-1]
+        return max(start, end - size), end
+
+    def done(self, gap: Gap) -> None:
+        """Note that the gap that newest() gave is closed."""
+        start, end = self.gaps.pop()
+        if (gap[1], start) != (end, min(start, gap[0])):
+            raise ValueError("only what newest() gave can be closed")
+        if start < gap[0]:
+            self.gaps.append((start, gap[0]))
+
+    def _add(self, start: int, end: int) -> None:
+        if self.gaps and self.gaps[-1][1] == start:
+            start = self.gaps.pop()[0]
+        self.gaps.append((start, end))
+        if len(self.gaps) > _MOST_GAPS:
+            (first, _), (_, last) = self.gaps[:2]
+            self.gaps[:2] = [(first, last)]
+
+
+def read_index(store: Store) -> Index:
+    """What the index is made with."""
+    note = store.get(_INDEX)
+    if not note:
+        return Index()
+    found = json.loads(note)
+    return Index(Identity(*found["made"]), found["replaces"])
+
+
+def write_index(store: Store, made: Identity, replaces: str) -> None:
+    """Keep that."""
+    store.put(_INDEX, json.dumps({"made": [made.model, made.dimensions, made.key], "replaces": replaces}))
+
+
+def read_position(store: Store, device: str, identity: Identity, version: int) -> Position:
+    """How far a device's lines are, up to its present version. It begins anew if the note is of another identity, or of
+    a database that had more versions than this one.
+    """
+    note = store.get(_POSITION + device)
+    position = Position(str(identity))
+    if note:
+        found = json.loads(note)
+        if found["identity"] == str(identity) and found["top"] <= version:
+            position = Position(str(identity), found["top"], [(start, end) for start, end in found["gaps"]])
+    position.reach(version)
+    return position
+
+
+def write_position(store: Store, device: str, position: Position) -> None:
+    """Keep that."""
+    found = {"identity": position.identity, "top": position.top, "gaps": position.gaps}
+    store.put(_POSITION + device, json.dumps(found))
+
+
+def keep(store: Store, who: str, now: int, seconds: int) -> bool:
+    """Whether `who` is the one that keeps the index, for so many seconds more; False while another one is.
+
+    Two that ask at the same moment may both hear yes: they do the same work twice, which harms nothing.
+    """
+    note = store.get(_KEEPER)
+    if note:
+        found = json.loads(note)
+        if found["who"] != who and found["until"] > now:
+            return False
+    store.put(_KEEPER, json.dumps({"who": who, "until": now + seconds}))
+    return True
