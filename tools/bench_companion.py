@@ -29,7 +29,7 @@ import numpy as np  # noqa: E402
 import psutil  # noqa: E402
 
 from engram import wire  # noqa: E402
-from engram_host.companion.embedding.make import INDEX_NOTE  # noqa: E402
+from engram_host.companion.embedding.notes import read_position, write_index, write_position  # noqa: E402
 from engram_host.companion.model import Batch, Hello, Identity, LogState, Sender, Span, StoredVector  # noqa: E402
 from engram_host.companion.search.keys import KEY_VERSION, digest_of, key_of  # noqa: E402
 from engram_host.companion.store import open_store  # noqa: E402
@@ -106,6 +106,10 @@ def fill(store: Store, device: str, count: int, seed: int) -> None:
             put()
     if pending:
         put()
+    position = read_position(store, device, IDENTITY, store.device(device).version)
+    while position.gaps:
+        position.done(position.newest(1 << 30))
+    write_position(store, device, position)
 
 
 def percentile(values: list[float], share: float) -> float:
@@ -214,7 +218,7 @@ def measure(name: str, folder: Path, tell: Callable[[str], None]) -> Figures:
         for number in range(DEVICES):
             fill(store, f"device-{number}", TURNS, number + 1)
         fill(store, "big", BIG_TURNS, DEVICES + 1)
-        store.put(INDEX_NOTE, json.dumps([IDENTITY.model, IDENTITY.dimensions, IDENTITY.key]))
+        write_index(store, IDENTITY, "")
         store.close()
         tell(f"{DEVICES * TURNS + BIG_TURNS} turns are in the database")
         variables = {"EMBEDDING_PROVIDER": "minilm"} | ({"ENGRAM_STORE_URL": url} if name == "postgres" else {})

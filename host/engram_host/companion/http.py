@@ -9,10 +9,12 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 
 from engram import wire
+from engram.errors import EngramError
 from engram.link import messages
 from engram_host import __version__
 from engram_host.companion.errors import CompanionError, StoreUnavailable, UnknownDevice
 from engram_host.companion.model import LOGS, Device, Span
+from engram_host.companion.http_search import add_search
 from engram_host.companion.service import Service
 
 DeviceName = Annotated[str, Path(pattern=r"^[a-z0-9-]{1,32}$", description="a board's name")]
@@ -89,7 +91,7 @@ def make_app(service: Service) -> FastAPI:
     _add_health(app, service)
     _add_devices(app, service)
     _add_messages(app, service)
-    _add_search(app, service)
+    add_search(app, service.searching, _NO_DEVICE)
     return app
 
 
@@ -103,7 +105,8 @@ def _handle_errors(app: FastAPI) -> None:
         return _problem(503, str(problem), {"Retry-After": "15"})
 
     @app.exception_handler(CompanionError)
-    async def other(_request: Request, problem: CompanionError) -> JSONResponse:
+    @app.exception_handler(EngramError)
+    async def other(_request: Request, problem: Exception) -> JSONResponse:
         return _problem(422, str(problem))
 
     @app.exception_handler(RequestValidationError)
@@ -209,6 +212,3 @@ def _shown(device: Device) -> DeviceShown:
             logs[name] = Log(epoch=state.epoch, have=device.have[name], oldest=state.oldest, next=state.next)
     return DeviceShown(name=device.name, heard=device.heard, logs=logs)
 
-
-def _add_search(app: FastAPI, service: Service) -> None:
-    """Filled in below."""

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from fastapi import FastAPI
 from pydantic import BaseModel, ConfigDict, Field
 
+from engram.memory import askers
 from engram.memory.scope import Asker
 from engram_host.companion.search.request import MOST_DEVICES, MOST_HITS, MOST_QUERY, MOST_TAGS, SearchResult
 from engram_host.companion.searching import Searching
@@ -98,7 +99,7 @@ def add_search(app: FastAPI, searching: Searching, not_found: dict[int | str, di
     @app.post("/v1/search", responses=not_found)
     async def search(question: Question) -> Answer:
         """Find what boards remember, by words and by meaning. Nothing is found that the one who asks may not see."""
-        asker = Asker(question.principal, "", question.group, question.workspace)
+        asker = askers.checked(Asker(question.principal, "http", question.group, question.workspace))
         options = question.model_dump(exclude={"principal", "group", "workspace"})
         return _answer(await searching.find(asker, **options))
 

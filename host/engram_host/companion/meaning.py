@@ -1,18 +1,93 @@
 """The vector side as a whole: the embedder, and the work in the background that gives each line its vector."""
 
+import asyncio
+import contextlib
+import logging
+
+from engram import wire
+from engram_host.companion.embedding.backlog import Backlog
+from engram_host.companion.embedding.make import make_embedder
+from engram_host.companion.embedding.none import NoEmbedder
+from engram_host.companion.embedding.settings import EmbeddingSettings
+from engram_host.companion.errors import EmbedderUnavailable
+from engram_host.companion.model import Change, Device
+from engram_host.companion.search.engine import QueryVector
+from engram_host.companion.search.keys import KEY_VERSION, key_of
+from engram_host.companion.store.base import Store
+
+_log = logging.getLogger("engram.meaning")
+
+OFF = "off: embedding.provider is none"
+
 
 class Meaning:
-    """The embedder of one companion; `problem` says why searches go by words alone, "" if they do not."""
+    """The embedder of one companion, and its index of vectors."""
 
-    def __init__(self) -> None:
-        self.problem = ""
+    def __init__(self, store: Store, settings: EmbeddingSettings):
+        self._embedder = make_embedder(settings, store, KEY_VERSION)
+        self._is_off = isinstance(self._embedder, NoEmbedder)
+        self._backlog = Backlog(store, self._embedder, text_of, KEY_VERSION)
+        self._task: asyncio.Task[None] | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     def start(self) -> None:
         """Begin to embed what has no vector yet."""
+        self._loop = asyncio.get_running_loop()
+        if not self._is_off:
+            self._task = asyncio.create_task(self._backlog.run(), name="meaning")
 
     async def stop(self) -> None:
         """End that work; what was embedded stays."""
+        if self._task:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+        await self._embedder.close()
+
+    def wake(self) -> None:
+        """There are new lines."""
+        self._backlog.wake()
+
+    @property
+    def problem(self) -> str:
+        """What does not work, "" if all does; what is only not done yet is no problem."""
+        if self._is_off:
+            return ""
+        return self._backlog.trouble or self._backlog.refusal
 
     def told(self) -> str:
         """How it stands, for a person."""
-        return "off"
+        if self._is_off:
+            return OFF
+        identity = self._backlog.identity
+        if identity is None:
+            return self._backlog.paused
+        progress = self._backlog.progress
+        left = progress.total - progress.done
+        return f"{identity.model}, {left} of {progress.total} lines to look at" if left else identity.model
+
+    def query_vector(self, query: str, seconds: float) -> QueryVector:
+        """The vector of a query within so many seconds, to be called from another thread; EmbedderError."""
+        identity = self._backlog.identity
+        if identity is None or self._loop is None:
+            raise EmbedderUnavailable(OFF + "." if self._is_off else self._backlog.paused)
+        asked = asyncio.run_coroutine_threadsafe(self._embedder.embed([query], "query"), self._loop)
+        try:
+            vector = asked.result(seconds)[0]
+        except TimeoutError:
+            asked.cancel()
+            raise EmbedderUnavailable(f"{identity.model} did not answer within {seconds:g} s.") from None
+        if self._backlog.identity != identity:
+            raise EmbedderUnavailable(self._backlog.paused)
+        return QueryVector(identity, vector)
+
+
+def text_of(device: Device, change: Change) -> str:
+    """The text of a line that is embedded, "" if it has none."""
+    if change.line is None:
+        return ""
+    try:
+        return key_of(change.log, wire.decode(change.line), device.zone)
+    except ValueError:
+        _log.error("%s: line %d of %s cannot be read", device.name, change.seq, change.log)
+        return ""

@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -42,10 +42,11 @@ class _Waiting:
 
 
 class Replication:
-    """Takes messages of boards, but for searches; `clock` gives Unix seconds."""
+    """Takes messages of boards, but for searches; `taken()` is called after lines were taken, `clock` gives Unix seconds."""
 
-    def __init__(self, store: Store, clock=time.time):
+    def __init__(self, store: Store, taken: Callable[[], None], clock=time.time):
         self._store = store
+        self._taken = taken
         self._clock = clock
         self._waiting: asyncio.Queue[_Waiting] = asyncio.Queue(MOST_WAITING)
         self._writer: asyncio.Task[None] | None = None
@@ -94,6 +95,7 @@ class Replication:
                 batch = _batch(device, sender, head, body)
                 have = await self._take(batch)
                 self.lines += len(batch.lines)
+                self._taken()
                 return _answer("have", head, log=batch.span.log, epoch=batch.span.epoch, have=have)
             case "check":
                 span = _span(device, head)

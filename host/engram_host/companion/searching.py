@@ -5,14 +5,15 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
+from engram import text
 from engram.errors import ArgumentError
 from engram.link import messages
 from engram.memory import askers
 from engram.memory.scope import Asker
-from engram import text, wire
 from engram_host.companion.errors import CompanionError, Refused, UnknownDevice
 from engram_host.companion.meaning import Meaning
 from engram_host.companion.model import LogName
+from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.engine import SearchEngine
 from engram_host.companion.search.request import Hit, SearchRequest, SearchResult, Weights
 from engram_host.companion.settings import SearchSettings
@@ -20,6 +21,12 @@ from engram_host.companion.store.base import Store
 
 MOST_AT_ONCE = 4
 """Searches that run at the same time: more would only share the cores, and each needs memory of its own."""
+
+EMBED_SECONDS = 10.0
+"""How long the vector of a query may take before a search goes by words alone."""
+
+QUICK_EMBED_SECONDS = 0.8
+"""And for a board, which waits no longer than 1.5 s for all of the answer."""
 
 _THOUSAND = 1000
 _NOTE_LONGEST = 300
@@ -35,7 +42,9 @@ class Searching:
         self._store = store
         self._settings = settings
         self._clock = clock
-        self._engine = SearchEngine(store, settings.index_megabytes << 20, meaning)
+        cache = IndexCache(store, settings.index_megabytes << 20)
+        self._engine = SearchEngine(store, cache, lambda query: meaning.query_vector(query, EMBED_SECONDS))
+        self._quick_engine = SearchEngine(store, cache, lambda query: meaning.query_vector(query, QUICK_EMBED_SECONDS))
         self._room = asyncio.Semaphore(MOST_AT_ONCE)
 
     async def find(
@@ -46,9 +55,13 @@ class Searching:
         words: bool | None = None,
         meaning: bool | None = None,
         weight: float | None = None,
+        is_quick: bool = False,
         **options: Any,
     ) -> SearchResult:
-        """What was found on some boards, or on all; the options are those of SearchRequest. BadSearch, UnknownDevice."""
+        """What was found on some boards, or on all; the options are those of SearchRequest. BadSearch, UnknownDevice.
+
+        `is_quick`: rather without the query's vector than late.
+        """
         names = tuple(devices) or tuple(device.name for device in await asyncio.to_thread(self._store.devices))
         settings = self._settings
         if not names:
@@ -66,16 +79,18 @@ class Searching:
             **options,
         )
         async with self._room:
-            return await self._engine.search(request)
+            engine = self._quick_engine if is_quick else self._engine
+            return await asyncio.to_thread(engine.search, request)
 
     async def answer_board(self, device: str, head: dict[str, Any]) -> list[bytes]:
         """The answers to a board's search: ids of what the board has, and the text of what it has no more."""
-        asker = Asker(head["principal"], "", head["group"], head["workspace"])
+        asker = Asker(head["principal"], "link", head["group"], head["workspace"])
         try:
             askers.checked(asker)
             result = await self.find(
                 asker,
                 devices=(device,),
+                is_quick=True,
                 query=head["query"],
                 limit=head["limit"],
                 tags=head["tags"],
@@ -133,5 +148,3 @@ def _fitting(item: list[Any], room: int) -> list[Any]:
             return item[:2]
     return item
 
-
-assert messages.ANSWER_BYTES < wire.MAX_LINE

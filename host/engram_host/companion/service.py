@@ -6,10 +6,10 @@ import logging
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from engram_host.companion.broker import EmbeddedBroker
 from engram_host.companion.dispatch import Dispatch
+from engram_host.companion.embedding.settings import EmbeddingSettings
 from engram_host.companion.meaning import Meaning
 from engram_host.companion.mqtt import Bus
 from engram_host.companion.replication import Replication
@@ -36,7 +36,7 @@ class Settings:
     mqtt: MqttSettings
     store: StoreSettings
     search: SearchSettings
-    embedding: Any
+    embedding: EmbeddingSettings
 
 
 class Service:
@@ -46,7 +46,7 @@ class Service:
         self.settings = settings
         self.store = store
         self.meaning = meaning
-        self.replication = Replication(store)
+        self.replication = Replication(store, taken=meaning.wake)
         self.searching = Searching(store, settings.search, meaning)
         self.dispatch = Dispatch(self.replication, self.searching.answer_board)
         self.broker: EmbeddedBroker | None = None

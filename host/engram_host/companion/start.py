@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from engram_host import __version__
+from engram_host.companion.embedding import settings as embedding_settings
 from engram_host.companion.errors import SettingError
 from engram_host.companion.http import make_app
 from engram_host.companion.meaning import Meaning
@@ -46,7 +47,7 @@ def read_settings(
         section(MqttSettings, "mqtt"),
         section(StoreSettings, "store"),
         section(SearchSettings, "search"),
-        None,
+        embedding_settings.load(tables.get("embedding", {}), environment),
     )
 
 
@@ -82,7 +83,7 @@ async def start(home: Path, flags: Mapping[tuple[str, str], Any]) -> AsyncIterat
     url = "auto" if settings.store.backend == "auto" else settings.store.url
     store = await asyncio.to_thread(open_store, url, settings.store.url, home)
     try:
-        service = Service(settings, store, Meaning())
+        service = Service(settings, store, Meaning(store, settings.embedding))
         async with service.running():
             web = WebServer(make_app(service), settings.http.host, settings.http.port)
             await web.start()
