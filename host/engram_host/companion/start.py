@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from engram_host import __version__
-from engram_host.companion.embedding import settings as embedding_settings
+from engram_host.companion.embedding.settings import EmbeddingSettings
 from engram_host.companion.errors import SettingError
 from engram_host.companion.http import make_app
 from engram_host.companion.meaning import Meaning
@@ -47,7 +47,7 @@ def read_settings(
         section(MqttSettings, "mqtt"),
         section(StoreSettings, "store"),
         section(SearchSettings, "search"),
-        embedding_settings.load(tables.get("embedding", {}), environment),
+        section(EmbeddingSettings, "embedding"),
     )
 
 
