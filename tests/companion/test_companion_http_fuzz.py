@@ -17,6 +17,7 @@ OPERATIONS = (
     ("GET", "/v1/devices/{device}/events"),
     ("GET", "/v1/devices/{device}/lines"),
     ("POST", "/v1/devices/{device}/messages"),
+    ("POST", "/v1/search"),
 )
 
 
