@@ -30,6 +30,16 @@ SECONDS = 60.0
 
 _TAKEN: set[int] = set()
 
+_WITH_CLOCK = """
+import time
+from engram import clock
+class Time:
+    time = staticmethod(lambda: %d + time.ticks_ms() // 1000)
+    gmtime = time.gmtime
+clock.time = Time
+import main
+"""
+
 
 def free_port() -> int:
     """A port that nobody listens at, and that was not given before."""
@@ -230,10 +240,11 @@ class BoardProcess(Peer):
 
     name = "board"
 
-    def __init__(self, home: Path, url: str, device: str, **settings: object):
+    def __init__(self, home: Path, url: str, device: str, clock: int = 0, **settings: object):
         super().__init__()
         self.home = home
         self.device = device
+        self._clock = clock
         self._settings = {"companion.url": url, "companion.device": device, "log.level": "info", **settings}
         self._count = 0
 
@@ -242,8 +253,10 @@ class BoardProcess(Peer):
         self.home.mkdir(parents=True, exist_ok=True)
         path = f"{ROOT / 'firmware'}:{ROOT / 'boards' / 'SIM'}:.frozen"
         variables = {"ENGRAM_HOME": str(self.home), "ENGRAM_SETTINGS": json.dumps(self._settings), "MICROPYPATH": path}
-        words = [str(get_micropython.HOME / "64"), "-X", "heapsize=4m", str(ROOT / "boards" / "SIM" / "main.py")]
-        return words, variables
+        words = [str(get_micropython.HOME / "64"), "-X", "heapsize=4m"]
+        if self._clock:
+            return [*words, "-c", _WITH_CLOCK % self._clock], variables
+        return [*words, str(ROOT / "boards" / "SIM" / "main.py")], variables
 
     def is_ready(self) -> bool:
         """Whether it listens."""
@@ -255,6 +268,12 @@ class BoardProcess(Peer):
         """Start the process, its output anew."""
         Path(self._output.name).write_bytes(b"")
         super().begin()
+
+    def stop_quietly(self) -> None:
+        """End it by closing its input, as when its terminal goes."""
+        assert self.process.stdin
+        self.process.stdin.close()
+        self.process.wait(20)
 
     def say(self, text: str) -> None:
         """Send a message, without waiting for the answer."""

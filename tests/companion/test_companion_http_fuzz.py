@@ -42,7 +42,10 @@ def test_all_operations_are_tried(described):
 
 VALID, INVALID = schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE
 CASES = [
-    (method, path, mode) for method, path in OPERATIONS for mode in (VALID, INVALID) if mode is VALID or "{" in path
+    (method, path, mode)
+    for method, path in OPERATIONS
+    for mode in (VALID, INVALID)
+    if mode is VALID or method == "POST" or "{" in path
 ]
 """Nothing can be wrong with a request that has no parameter."""
 
@@ -50,8 +53,8 @@ CASES = [
 @pytest.mark.parametrize(("method", "path", "mode"), CASES)
 def test_every_answer_is_as_described(described, method: str, path: str, mode: schemathesis.GenerationMode):
     operation = described[path][method]
-    # A message is bytes to the description, and few bytes are one.
-    excluded = [schemathesis.checks.CHECKS.get_one("positive_data_acceptance")] if path.endswith("/messages") else []
+    # A message is bytes to the description, and few bytes are one; of a search, some values make no sense together.
+    excluded = [schemathesis.checks.CHECKS.get_one("positive_data_acceptance")] if method == "POST" else []
 
     @given(case=operation.as_strategy(generation_mode=mode))
     @settings(

@@ -1,0 +1,142 @@
+"""Messages that are lost, doubled, late and out of order; a disk that fills up; one name twice; a clock from 2000."""
+
+import os
+import random
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+import get_micropython
+import get_mosquitto
+from faulty import FaultyProxy, FaultyRelay
+from peers import BoardProcess, Broker, Companion, free_port, until
+
+pytestmark = pytest.mark.skipif(
+    not (get_mosquitto.usable() and get_micropython.usable(get_micropython.HOME / "64", 64)),
+    reason="there is no mosquitto or no MicroPython for this machine",
+)
+SHORT, LONG = 40, 600
+
+
+def _is_copied(board: BoardProcess, companion: Companion) -> bool:
+    return all(companion.lines(board.device, log) == board.lines(log) for log in ("records", "journal"))
+
+
+def _talk(board: BoardProcess, messages: int, seed: int) -> None:
+    numbers = random.Random(seed)
+    for number in range(messages):
+        board.say(f"remember that the number {number} is {numbers.randrange(1000)}")
+        if numbers.random() < 0.05:
+            board.do("/compact")
+        time.sleep(numbers.random() * 0.1)
+
+
+@pytest.mark.parametrize("messages", [SHORT, pytest.param(LONG, marks=pytest.mark.soak)])
+def test_over_mqtt_that_loses_doubles_and_reorders_the_copy_is_the_log(tmp_path: Path, messages: int):
+    with ExitStack() as stack:
+        brokers = [stack.enter_context(Broker()) for _ in range(2)]
+        companion = stack.enter_context(Companion(tmp_path / "companion", mqtt_url=brokers[1].url))
+        relay = stack.enter_context(FaultyRelay(brokers[0].url, brokers[1].url, seed=3))
+        board = stack.enter_context(BoardProcess(tmp_path / "board", brokers[0].url, "kitchen"))
+        _talk(board, messages, 4)
+        relay.faults = False
+        until("the copy is the log", lambda: _is_copied(board, companion), 120)
+        assert min(relay.counts.values()) > 0, "no fault happened"
+
+
+@pytest.mark.parametrize("messages", [SHORT, pytest.param(LONG, marks=pytest.mark.soak)])
+def test_over_http_that_loses_and_doubles_the_copy_is_the_log(tmp_path: Path, messages: int):
+    with ExitStack() as stack:
+        companion = stack.enter_context(Companion(tmp_path / "companion"))
+        proxy = stack.enter_context(FaultyProxy(companion.url, free_port(), seed=5))
+        board = stack.enter_context(BoardProcess(tmp_path / "board", proxy.url, "kitchen"))
+        _talk(board, messages, 6)
+        proxy.faults = False
+        until("the copy is the log", lambda: _is_copied(board, companion), 120)
+        assert min(proxy.counts.values()) > 0, "no fault happened"
+
+
+def test_two_boards_with_one_name_lose_nothing_and_the_second_is_told(tmp_path: Path):
+    with ExitStack() as stack:
+        companion = stack.enter_context(Companion(tmp_path / "companion"))
+        first = stack.enter_context(BoardProcess(tmp_path / "first", companion.mqtt_url, "kitchen"))
+        first.say("remember that the first is green")
+        until("the first is copied", lambda: _is_copied(first, companion))
+        second = stack.enter_context(BoardProcess(tmp_path / "second", companion.mqtt_url, "kitchen"))
+        second.say("remember that the second is red")
+
+        def why() -> bool:
+            second.do("/companion")
+            time.sleep(0.3)
+            return "refused" in second.printed() and "kitchen" in second.printed().split("refused", 1)[1]
+
+        until("the second is told why", why)
+        first.say("remember that the first is still here")
+        until("the first is copied further", lambda: _is_copied(first, companion))
+        second.stop_quietly()
+        renamed = stack.enter_context(BoardProcess(tmp_path / "second", companion.mqtt_url, "hall"))
+        until("the second is copied under its own name", lambda: _is_copied(renamed, companion))
+
+
+def test_a_board_with_a_clock_from_2000_is_copied_as_any_other(tmp_path: Path):
+    with ExitStack() as stack:
+        companion = stack.enter_context(Companion(tmp_path / "companion"))
+        board = stack.enter_context(BoardProcess(tmp_path / "board", companion.url, "kitchen", clock=946_684_800))
+        board.say("remember that the kettle is blue")
+        until("it is copied", lambda: _is_copied(board, companion) and companion.have("kitchen", "records"))
+        assert companion.lines("kitchen", "records")[0].get("guess") is True
+
+
+def test_a_disk_that_fills_up_refuses_with_a_reason_and_goes_on_when_there_is_room(tmp_path: Path):
+    with ExitStack() as stack:
+        disk = stack.enter_context(_SmallDisk(tmp_path / "disk", megabytes=3))
+        companion = stack.enter_context(Companion(disk.path))
+        board = stack.enter_context(BoardProcess(tmp_path / "board", companion.url, "kitchen"))
+        board.say("remember that the kettle is blue")
+        until("it is copied", lambda: _is_copied(board, companion))
+        disk.fill()
+        for number in range(12):
+            board.say(f"number {number}: " + "words and more words " * 300)
+
+        def is_told() -> bool:
+            board.do("/companion")
+            time.sleep(0.3)
+            return "full" in board.printed()
+
+        until("the board is told that the disk is full", is_told)
+        assert companion.client.get("/v1/devices").status_code == 200
+        disk.empty()
+        until("it goes on", lambda: _is_copied(board, companion), 120)
+
+
+class _SmallDisk:
+    """A file system of a few megabytes, in memory; skipped where nobody may mount one."""
+
+    def __init__(self, path: Path, megabytes: int):
+        self.path = path
+        self._size = f"size={megabytes}m"
+        self._ballast = path / "ballast"
+
+    def __enter__(self) -> "_SmallDisk":
+        self.path.mkdir()
+        if os.system(f"mount -t tmpfs -o {self._size} tmpfs {self.path} 2>/dev/null"):
+            pytest.skip("only root may mount a small disk")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.system(f"umount -l {self.path}")
+
+    def fill(self) -> None:
+        """Leave no room."""
+        try:
+            with self._ballast.open("wb", buffering=0) as file:
+                while True:
+                    file.write(bytes(4096))
+        except OSError:
+            return
+
+    def empty(self) -> None:
+        """Make room again."""
+        self._ballast.unlink()
