@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import aiomqtt
 import httpx
 
-LOST, DOUBLED, LATE = 0.08, 0.08, 0.12
+LOST, DOUBLED, LATE = 0.08, 0.15, 0.2
 LATEST_SECONDS = 1.5
 
 
@@ -74,6 +74,14 @@ class _InThread:
             self.counts["late"] += 1
             return [self.random.random() * LATEST_SECONDS]
         return [0.0]
+
+    def least(self) -> int:
+        """How often the rarest of the faults has happened."""
+        return min(self.counts[name] for name in ("lost", "doubled", "late"))
+
+    def faulty(self) -> int:
+        """How many faults there were."""
+        return self.counts["lost"] + self.counts["doubled"] + self.counts["late"]
 
     def later(self, coroutine) -> None:
         """Do something beside."""
