@@ -27,11 +27,11 @@ for folder in ("host", "firmware", "tests/companion"):
 
 import numpy as np  # noqa: E402
 import psutil  # noqa: E402
+from engram_host.companion.search.keys import KEY_VERSION, digest_of, key_of  # noqa: E402
 
 from engram import wire  # noqa: E402
 from engram_host.companion.embedding.notes import read_position, write_index, write_position  # noqa: E402
 from engram_host.companion.model import Batch, Hello, Identity, LogState, Sender, Span, StoredVector  # noqa: E402
-from engram_host.companion.search.keys import KEY_VERSION, digest_of, key_of  # noqa: E402
 from engram_host.companion.store import open_store  # noqa: E402
 from engram_host.companion.store.base import Store  # noqa: E402
 from peers import Broker, Companion  # noqa: E402
@@ -159,7 +159,9 @@ class Bench:
     def boards(self, count: int, each: int, folder: Path) -> dict[str, Any]:
         """Let boards send; what they measured."""
         command = [sys.executable, str(ROOT / "tools" / "bench_boards.py"), self.companion.mqtt_url]
-        done = subprocess.run([*command, str(count), str(each), str(folder)], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [*command, str(count), str(each), str(folder)], capture_output=True, text=True, check=False
+        )
         if done.returncode:
             raise SystemExit(f"the boards failed:\n{done.stdout}{done.stderr}\n{self.companion.printed()}")
         return json.loads(done.stdout.splitlines()[-1])
@@ -195,7 +197,7 @@ class Bench:
                 answer = self.companion.client.post("/v1/search", json={"query": "window", "devices": ["device-1"]})
             except OSError:
                 answer = None
-            except Exception as error:  # noqa: BLE001 not listening yet is an error of httpx's own
+            except Exception as error:
                 if type(error).__name__ not in ("ConnectError", "RemoteProtocolError", "ReadError"):
                     raise
                 answer = None

@@ -31,11 +31,11 @@ SECONDS = 60.0
 _TAKEN: set[int] = set()
 
 _WITH_CLOCK = """
-import time
+import time as real
 from engram import clock
 class Time:
-    time = staticmethod(lambda: %d + time.ticks_ms() // 1000)
-    gmtime = time.gmtime
+    time = staticmethod(lambda: %d + real.ticks_ms() // 1000)
+    gmtime = real.gmtime
 clock.time = Time
 import main
 """

@@ -7,14 +7,15 @@ from fastapi import FastAPI, Path, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
 
 from engram import wire
 from engram.errors import EngramError
 from engram.link import messages
 from engram_host import __version__
 from engram_host.companion.errors import CompanionError, StoreUnavailable, UnknownDevice
-from engram_host.companion.model import LOGS, Device, Span
 from engram_host.companion.http_search import add_search
+from engram_host.companion.model import LOGS, Device, Span
 from engram_host.companion.service import Service
 
 DeviceName = Annotated[str, Path(pattern=r"^[a-z0-9-]{1,32}$", description="a board's name")]
@@ -73,6 +74,7 @@ class Health(BaseModel):
 
 
 _REFUSALS: dict[int | str, dict[str, Any]] = {
+    400: {"model": Problem, "description": "the request cannot be read"},
     422: {"model": Problem, "description": "something in the request is not as it should be"},
     503: {"model": Problem, "description": "the database cannot be used now"},
 }
@@ -108,6 +110,10 @@ def _handle_errors(app: FastAPI) -> None:
     @app.exception_handler(EngramError)
     async def other(_request: Request, problem: Exception) -> JSONResponse:
         return _problem(422, str(problem))
+
+    @app.exception_handler(HTTPException)
+    async def no_request(_request: Request, problem: HTTPException) -> JSONResponse:
+        return _problem(problem.status_code, f"{problem.detail}; see /docs.", dict(problem.headers or {}))
 
     @app.exception_handler(RequestValidationError)
     async def bad_request(_request: Request, problem: RequestValidationError) -> JSONResponse:
@@ -181,7 +187,6 @@ def _add_messages(app: FastAPI, service: Service) -> None:
         response_class=Response,
         responses={
             200: {"content": {BINARY: {}}, "description": "the answers, one after the other; none to what came late"},
-            400: {"model": Problem, "description": "the message cannot be read"},
             413: {"model": Problem, "description": "it is too long"},
         },
         openapi_extra={
@@ -211,4 +216,3 @@ def _shown(device: Device) -> DeviceShown:
         if state:
             logs[name] = Log(epoch=state.epoch, have=device.have[name], oldest=state.oldest, next=state.next)
     return DeviceShown(name=device.name, heard=device.heard, logs=logs)
-

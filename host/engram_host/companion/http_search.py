@@ -28,7 +28,9 @@ class Question(BaseModel):
     devices: list[Annotated[str, Field(pattern=r"^[a-z0-9-]{1,32}$")]] = Field(
         [], max_length=MOST_DEVICES, description="the boards to search; empty: all"
     )
-    principal: str = Field("owner", min_length=1, max_length=64, description="who asks: only what they may see is found")
+    principal: str = Field(
+        "owner", min_length=1, max_length=64, description="who asks: only what they may see is found"
+    )
     group: bool = Field(False, description="whether others read along: then only what is for all is found")
     workspace: Text = Field("", description="the workspace that they are in")
     limit: int = Field(10, ge=1, le=MOST_HITS)
@@ -46,7 +48,9 @@ class Question(BaseModel):
     candidates: int = Field(8, ge=1, le=50, description="so many times the limit are taken from each side")
     min_words: Share = Field(0, description="least share of the query's words, by weight, that a find by words matches")
     min_cosine: float = Field(0, ge=-1, le=1, description="least cosine of a find by meaning")
-    mmr: Share | None = Field(None, description="1 looks only at scores, less prefers what differs from what is above it")
+    mmr: Share | None = Field(
+        None, description="1 looks only at scores, less prefers what differs from what is above it"
+    )
     dates: bool = Field(False, description="whether what was said at a time that the query names comes higher")
     explain: bool = Field(False, description="whether to tell what each score is made of")
 

@@ -97,7 +97,9 @@ class Searching:
                 since=head["since"],
                 until=head["until"],
             )
-            oldest = {log: state.oldest for log, state in (await asyncio.to_thread(self._store.device, device)).logs.items()}
+            oldest = {
+                log: state.oldest for log, state in (await asyncio.to_thread(self._store.device, device)).logs.items()
+            }
         except UnknownDevice:
             raise Refused("the companion has nothing of this board yet.", 0) from None
         except (ArgumentError, CompanionError) as problem:
@@ -147,4 +149,3 @@ def _fitting(item: list[Any], room: int) -> list[Any]:
         if len(item[-1]) < _FEWEST_CHARACTERS:
             return item[:2]
     return item
-
