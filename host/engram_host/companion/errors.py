@@ -4,6 +4,7 @@
       SettingError       a setting is wrong (name)
       Refused            a board's message is not taken; the board is told why, and when to try again (again)
       Stale              a message that came late or twice: it is passed over
+      BadSearch          a search asks for something that has no sense (name)
       UnknownDevice      no board of that name has ever been here (name)
       StoreUnavailable   the database cannot be read or written now: nothing was acknowledged
         StoreFull        its disk is full
@@ -37,6 +38,14 @@ class Refused(CompanionError):
 
 class Stale(CompanionError):
     """A message that came late or twice; what it said is known, or holds no more."""
+
+
+class BadSearch(CompanionError):
+    """A search asks for something that has no sense; `name` is the option's name."""
+
+    def __init__(self, name: str, problem: str):
+        super().__init__(f"{name} {problem}.")
+        self.name = name
 
 
 class UnknownDevice(CompanionError):

@@ -1,0 +1,104 @@
+"""The indexes that are kept in RAM: of the boards that were searched last, within a bound of bytes."""
+
+import threading
+from collections import OrderedDict
+
+from engram_host.companion.model import Device, Identity
+from engram_host.companion.search.index import DeviceIndex
+from engram_host.companion.search.words import Words
+from engram_host.companion.store.base import Store
+
+MOST_BYTES = 256 << 20
+"""What the indexes may take together: one device of 100,000 turns with its vectors, or about a thousand of 1,000."""
+
+_CHANGES_AT_ONCE = 2000
+_VECTORS_AT_ONCE = 1000
+
+
+class IndexCache:
+    """Gives indexes that are up to date. Calls may come from any thread; two that want one index wait for each other."""
+
+    def __init__(self, store: Store, most_bytes: int = MOST_BYTES):
+        self._store = store
+        self._most_bytes = most_bytes
+        self._lock = threading.Lock()
+        self._indexes: OrderedDict[str, DeviceIndex] = OrderedDict()
+        self._bytes: dict[str, int] = {}
+        self._words = Words()
+
+    def get(self, name: str, identity: Identity | None) -> tuple[DeviceIndex, Device]:
+        """The index of a board, with vectors of that identity, and the board as it was then.
+
+        UnknownDevice, StoreUnavailable. Take the index's lock before looking into it: another thread may bring it further.
+        """
+        device = self._store.device(name)
+        index = self._index(device)
+        with index.lock:
+            if index.is_worn:
+                index = self._begin(device)
+        with index.lock:
+            self._refresh(index, device, identity)
+            size = index.nbytes
+        self._keep(name, index, size)
+        return index, device
+
+    def forget(self, name: str) -> None:
+        """Let a board's index go."""
+        with self._lock:
+            self._indexes.pop(name, None)
+            self._bytes.pop(name, None)
+
+    @property
+    def nbytes(self) -> int:
+        """About the bytes of all indexes."""
+        with self._lock:
+            return sum(self._bytes.values())
+
+    @property
+    def names(self) -> list[str]:
+        """The boards of which an index is kept, the one used longest ago first."""
+        with self._lock:
+            return list(self._indexes)
+
+    def _index(self, device: Device) -> DeviceIndex:
+        with self._lock:
+            index = self._indexes.get(device.name)
+        if index is None or not index.fits(device):
+            return self._begin(device)
+        return index
+
+    def _begin(self, device: Device) -> DeviceIndex:
+        index = DeviceIndex(device, self._words)
+        with self._lock:
+            self._indexes[device.name] = index
+            self._bytes.setdefault(device.name, 0)
+        return index
+
+    def _refresh(self, index: DeviceIndex, device: Device, identity: Identity | None) -> None:
+        index.use_identity(identity)
+        is_new = not index.version
+        while index.version < device.version:
+            changes = self._store.changes(device.name, index.version, _CHANGES_AT_ONCE)
+            index.apply(changes)
+            if len(changes) < _CHANGES_AT_ONCE:
+                # What changed last may have been replaced by an older line's going: the board's version counts.
+                index.version = max(index.version, device.version)
+        if is_new:
+            index.postings.fold()
+        while identity is not None:
+            told = self._store.vectors(device.name, identity, index.vector_version, _VECTORS_AT_ONCE)
+            index.apply_vectors(told)
+            if len(told) < _VECTORS_AT_ONCE:
+                return
+
+    def _keep(self, name: str, index: DeviceIndex, size: int) -> None:
+        """Note an index as the one used last, and let those go that have no room beside it."""
+        with self._lock:
+            if self._indexes.get(name) is not index:
+                return
+            self._indexes.move_to_end(name)
+            self._bytes[name] = size
+            total = sum(self._bytes.values())
+            while total > self._most_bytes and len(self._indexes) > 1:
+                gone, _ = self._indexes.popitem(last=False)
+                total -= self._bytes.pop(gone)

@@ -1,0 +1,184 @@
+"""One search from the question to the answer: bring the indexes up to date, rank, and read what is shown from the store."""
+
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import Any, Literal, cast
+
+import numpy as np
+
+from engram import text, wire
+from engram.memory import ALL, scope
+from engram_host.companion.errors import EmbedderError
+from engram_host.companion.model import Device, Identity, LogName, Span, Vector
+from engram_host.companion.search import diversity, meaning, rows, seen
+from engram_host.companion.search.cache import IndexCache
+from engram_host.companion.search.explain import explain, why_empty
+from engram_host.companion.search.fusion import Candidate, fuse, weigh
+from engram_host.companion.search.meaning import MeaningSide
+from engram_host.companion.search.request import Hit, SearchRequest, SearchResult
+from engram_host.companion.search.rows import NONE
+from engram_host.companion.search.words import query_terms
+from engram_host.companion.search.words_side import Board, WordsSide
+from engram_host.companion.store.base import Store
+
+MOST_TERMS = 64
+"""Words of a query that are looked for: bounds the time of a search."""
+
+NO_EMBEDDER = "there is no embedder, so only words are searched."
+
+
+@dataclass(frozen=True)
+class QueryVector:
+    """A query's vector, and what made it."""
+
+    identity: Identity
+    vector: Vector
+
+
+Embed = Callable[[str], QueryVector]
+"""Makes the vector of a query; EmbedderError. It may be called from any thread."""
+
+
+class SearchEngine:
+    """Searches the boards of a store. Calls block, and may come from any thread."""
+
+    def __init__(self, store: Store, cache: IndexCache, embed: Embed | None = None):
+        self._store = store
+        self._cache = cache
+        self._embed = embed
+
+    def search(self, request: SearchRequest) -> SearchResult:
+        """Answer a request; UnknownDevice, StoreUnavailable. An embedder that fails takes nothing but its own side away."""
+        begin = time.perf_counter()
+        query, degraded = self._query_vector(request)
+        embedded = time.perf_counter()
+        found = [self._cache.get(name, query.identity if query else None) for name in request.devices]
+        with ExitStack() as locks:
+            # In the order of names, so that two searches never wait for each other.
+            for index, _ in sorted(found, key=lambda pair: pair[0].name):
+                locks.enter_context(index.lock)
+            result = _Search(self._store, request, found, query, degraded).run()
+        done = time.perf_counter()
+        return _with_times(result, embedded - begin, done - embedded)
+
+    def _query_vector(self, request: SearchRequest) -> tuple[QueryVector | None, str]:
+        if not request.use_meaning:
+            return None, ""
+        if self._embed is None:
+            return None, NO_EMBEDDER
+        try:
+            return self._embed(request.query), ""
+        except EmbedderError as error:
+            return None, f"the query could not be embedded, so only words are searched: {error}"
+
+
+class _Search:
+    """One search, while the indexes are held."""
+
+    def __init__(self, store: Store, request: SearchRequest, found: list[tuple[Any, Device]], query: QueryVector | None, degraded: str):
+        self._store = store
+        self._request = request
+        self._devices = [device for _, device in found]
+        self._seen = [seen.look(index, request) for index, _ in found]
+        self._query = query
+        self._degraded = degraded
+
+    def run(self) -> SearchResult:
+        """Rank, choose, and read the texts."""
+        request = self._request
+        terms = query_terms(request.query, MOST_TERMS) if request.use_words else {}
+        side = WordsSide(self._seen, terms, request.weights)
+        words = side if request.use_words else None
+        near = self._near()
+        weight, shape = weigh(request.query, words, request.weights) if near else (0.0, "meaning is not searched")
+        candidates = fuse(request, words, near, side.boards, weight)
+        texts: dict[Candidate, dict[str, Any] | None] = {}
+        order = self._reordered(candidates, texts)
+        hits: list[Hit] = []
+        for candidate in order:
+            line = self._line(candidate, texts)
+            if line is not None:
+                hits.append(self._hit(candidate, line, side, words))
+                if len(hits) == request.limit:
+                    break
+        empty = "" if hits else why_empty(request, words, side.entries, side.boards, self._degraded)
+        left = len(candidates) - len(hits)
+        left_out = (f"{left} more candidates, with lower scores",) if left > 0 else ()
+        return SearchResult(tuple(hits), empty, self._degraded, left_out, weight, shape, entries=side.entries)
+
+    def _near(self) -> MeaningSide | None:
+        if self._query is None:
+            return None
+        near = meaning.near(self._seen, self._query.vector)
+        lacking = meaning.lacking(self._seen)
+        if lacking:
+            self._degraded = f"{lacking} entries have no vector yet, so they are found by words only."
+        return near if near.with_vector else None
+
+    def _reordered(self, candidates: list[Candidate], texts: dict[Candidate, dict[str, Any] | None]) -> list[Candidate]:
+        request = self._request
+        if request.mmr is None or len(candidates) < 2:
+            return candidates
+        slots = [int(self._seen[one.place].index.rows.column("slot")[one.row]) for one in candidates]
+        has_vector = np.array([slot != NONE and self._query is not None for slot in slots])
+        dimensions = len(self._query.vector) if self._query else 1
+        vectors = np.zeros((len(candidates), dimensions))
+        for at in np.flatnonzero(has_vector).tolist():
+            index = self._seen[candidates[at].place].index
+            vectors[at] = index.vectors.of(np.array([slots[at]], np.int32))[0]
+        words = [frozenset[str]()] * len(candidates)
+        if not has_vector.all():
+            words = [self._words_of(one, texts) for one in candidates]
+        scores = [one.score for one in candidates]
+        return [candidates[at] for at in diversity.reorder(scores, vectors, has_vector, words, request.limit, request.mmr)]
+
+    def _words_of(self, candidate: Candidate, texts: dict[Candidate, dict[str, Any] | None]) -> frozenset[str]:
+        line = self._line(candidate, texts)
+        return frozenset(text.terms(_text(line))) if line else frozenset()
+
+    def _line(self, candidate: Candidate, texts: dict[Candidate, dict[str, Any] | None]) -> dict[str, Any] | None:
+        """The candidate's line; None if it has gone since the index was brought up to date."""
+        if candidate not in texts:
+            texts[candidate] = self._read(candidate)
+        return texts[candidate]
+
+    def _read(self, candidate: Candidate) -> dict[str, Any] | None:
+        log, seq = self._place(candidate)
+        device = self._devices[candidate.place]
+        for _, line in self._store.lines(Span(device.name, log, device.logs[log].epoch, seq - 1, seq)):
+            fields = wire.decode(line)
+            # The line may have been replaced since the index was brought up to date.
+            is_shown = scope.may_see(self._request.asker, fields.get("scope", ALL))
+            return fields if is_shown and ("text" in fields or "content" in fields) else None
+        return None
+
+    def _place(self, candidate: Candidate) -> tuple[LogName, int]:
+        seq = int(self._seen[candidate.place].index.rows.column("seq")[candidate.row])
+        return ("journal" if candidate.id[0] == "t" else "records"), seq
+
+    def _hit(self, candidate: Candidate, line: dict[str, Any], side: WordsSide, words: WordsSide | None) -> Hit:
+        board: Board = side.boards[candidate.place]
+        state = rows.STATE_NAMES[int(board.column("state")[candidate.row])]
+        return Hit(
+            self._devices[candidate.place].name,
+            candidate.id,
+            self._place(candidate)[1],
+            candidate.at,
+            line.get("who", ""),
+            _text(line),
+            candidate.score,
+            cast(Literal["live", "superseded", "earlier version"], state),
+            candidate.coverage,
+            candidate.cosine,
+            explain(candidate, board, words) if self._request.explain else None,
+        )
+
+
+def _text(line: dict[str, Any]) -> str:
+    return line["text"] if "text" in line else line["content"]
+
+
+def _with_times(result: SearchResult, embedding: float, searching: float) -> SearchResult:
+    return replace(result, embed_ms=1000 * embedding, search_ms=1000 * searching)

@@ -1,0 +1,128 @@
+"""What became of the entries of one log: live, superseded or forgotten, and which line is the latest version.
+
+Lines take effect in the order of their seqs, whatever order they came in: a version makes its entry live, then it may hide or
+show entries (its own too), and the end of a thread forgets the entries of the thread up to there. So a line that comes late,
+is replaced or goes leaves the state that an index made from nothing has.
+
+Nearly all lines are turns that concern nobody but themselves; of those nothing is kept here.
+"""
+
+from bisect import insort
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from engram.store.entry import FORGOTTEN, LIVE, Entry, concerned
+
+_ENTRY_BYTES = 400
+"""About what a line that is kept here takes, measured: the part, its lists and its places in the dicts."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What a line does to the fate of entries."""
+
+    number: int
+    hides: tuple[tuple[int, int], ...]
+    shows: tuple[int, ...]
+    ends: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """`state` as engram.store.entry has it; `latest` is the seq of the latest version; all versions in `versions`."""
+
+    state: int
+    latest: int
+    versions: tuple[int, ...]
+
+
+@dataclass
+class Fates:
+    """Of one log. `session_of` gives the thread of an entry by its number, 0 for none."""
+
+    session_of: Callable[[int], int]
+    _parts: dict[int, _Part] = field(default_factory=dict)
+    _having: dict[int, list[int]] = field(default_factory=dict)
+    _ending: dict[int, list[int]] = field(default_factory=dict)
+
+    def put(self, seq: int, entry: Entry) -> None:
+        """A line has come; one with that seq is not there."""
+        part = _Part(entry.number, tuple(entry.hides), tuple(entry.shows), entry.ends)
+        if part.number in (-1, seq) and not (part.hides or part.shows or part.ends):
+            return
+        self._parts[seq] = part
+        for number in {*concerned(entry, seq)}:
+            insort(self._having.setdefault(number, []), seq)
+        if part.ends:
+            insort(self._ending.setdefault(part.ends, []), seq)
+
+    def drop(self, seq: int) -> None:
+        """A line has gone."""
+        part = self._parts.pop(seq, None)
+        if part is None:
+            return
+        for number in {part.number, *(number for number, _ in part.hides), *part.shows}:
+            _take_out(self._having, number, seq)
+        if part.ends:
+            _take_out(self._ending, part.ends, seq)
+
+    def concerned(self, seq: int, number: int) -> Iterator[int]:
+        """The numbers of entries of which the line with a seq, a version of `number`, has a part in the fate."""
+        part = self._parts.get(seq)
+        if part is None:
+            if number >= 0:
+                yield number
+            return
+        if part.number >= 0:
+            yield part.number
+        for hidden, _ in part.hides:
+            yield hidden
+        yield from part.shows
+
+    def ends(self, seq: int) -> int:
+        """The thread that the line with a seq ends, 0 if none."""
+        part = self._parts.get(seq)
+        return part.ends if part else 0
+
+    def is_plain(self, number: int, session: int) -> bool:
+        """Whether no line but its own first one has a part in an entry's fate: it is live."""
+        return number not in self._having and session not in self._ending
+
+    def of(self, number: int, has_first: bool) -> Fate | None:
+        """The fate of an entry, None if there is no version of it; `has_first` tells whether its first line is there."""
+        seqs = set(self._having.get(number, ()))
+        seqs.update(self._ending.get(self.session_of(number), ()))
+        if has_first:
+            seqs.add(number)
+        state, versions = LIVE, []
+        for seq in sorted(seqs):
+            part = self._parts.get(seq)
+            if seq == number if part is None else part.number == number:
+                state = LIVE
+                versions.append(seq)
+            if part is not None:
+                state = self._after(part, number, state)
+        return Fate(state, versions[-1], tuple(versions)) if versions else None
+
+    def _after(self, part: _Part, number: int, state: int) -> int:
+        for hidden, fate in part.hides:
+            if hidden == number:
+                state = fate
+        if number in part.shows:
+            state = LIVE
+        if part.ends and part.ends == self.session_of(number):
+            state = FORGOTTEN
+        return state
+
+    @property
+    def nbytes(self) -> int:
+        """About the bytes that this takes."""
+        return _ENTRY_BYTES * len(self._parts)
+
+
+def _take_out(lists: dict[int, list[int]], key: int, seq: int) -> None:
+    seqs = lists.get(key)
+    if seqs and seq in seqs:
+        seqs.remove(seq)
+        if not seqs:
+            del lists[key]

@@ -1,0 +1,162 @@
+"""Both sides of a search in one order.
+
+    score = ((1 - w) words / max words + w meaning) x speaker x importance + dates
+
+words      the words side's score (words_side.py), max over all that is wanted
+meaning    (cosine - lowest) / (highest - lowest) over all that is wanted; 0 for what has no vector
+w          by the shape of the query: see weigh()
+speaker    1.2 for the only person whom the query names, if it is theirs
+importance .75 to 1.25 for a record, as on the board
+dates      .2 for what was said at a time that the query names, if that is asked for
+
+Scores are fused and not ranks, since one side is weaker (docs/retrieval.md). A threshold belongs to a side, before fusion:
+what one side does not take may still be found by the other.
+"""
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engram.memory import turns
+from engram_host.companion.search import dates
+from engram_host.companion.search.meaning import MeaningSide
+from engram_host.companion.search.request import SearchRequest, Weights
+from engram_host.companion.search.rows import NONE
+from engram_host.companion.search.words import has_identifier
+from engram_host.companion.search.words_side import Board, WordsSide
+
+DATE_POINTS = 0.2
+SCORE_DIGITS = 9
+"""Scores that differ behind this many digits are equal: then the older entry stands first."""
+
+_HALF = 0.5
+_QUOTED_OR_DIGIT = re.compile(r"[0-9]|\"[^\"]+\"|“[^”]+”|`[^`]+`|«[^»]+»")
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A row that may be an answer, and what its score is made of."""
+
+    place: int
+    """Of its board among those that are searched."""
+
+    row: int
+    at: int
+    id: str
+    score: float
+    words: float
+    """From the words side, times what `words / max words` counts."""
+
+    meaning: float
+    cosine: float | None
+    coverage: float
+    speaker: float
+    """What the factor for the speaker added."""
+
+    importance: float
+    dates: float
+
+
+def weigh(query: str, words: WordsSide | None, weights: Weights) -> tuple[float, str]:
+    """(the weight of meaning, why): one by the shape of the query.
+
+    A query with a digit, a quotation or an identifier asks for what is written so. Otherwise it is a paraphrase if no entry
+    has half of the weight of its words: then the words it was asked with are not those that were said.
+    """
+    if words is None:
+        return 1.0, "only meaning is searched"
+    if weights.meaning is not None:
+        return weights.meaning, "as asked for"
+    if _QUOTED_OR_DIGIT.search(query) or has_identifier(query):
+        return weights.exact, "the query has digits, a quotation or an identifier"
+    if words.best_share < _HALF:
+        return weights.paraphrase, "no entry has half of the query's words by weight"
+    return weights.exact, "an entry has half of the query's words by weight or more"
+
+
+def fuse(
+    request: SearchRequest, words: WordsSide | None, meaning: MeaningSide | None, boards: list[Board], weight: float
+) -> list[Candidate]:
+    """The candidates of both sides, best first by (score, at, device, id)."""
+    count = request.limit * request.candidates
+    by_words = [_by_words(board, words, request.min_words) for board in boards] if words else None
+    near = [_near(cosines, request.min_cosine) for cosines in meaning.cosines] if meaning else None
+    least_words = _least(by_words, count) if by_words else 0.0
+    least_near = _least(near, count) if near else 0.0
+    speakers = _named(request.query, boards)
+    found: list[Candidate] = []
+    for place, board in enumerate(boards):
+        taken = np.zeros(len(board.lengths), np.bool_)
+        if by_words:
+            taken |= (by_words[place] > 0) & (by_words[place] >= least_words)
+        if near:
+            taken |= (near[place] > -1.5) & (near[place] >= least_near)
+        rows = np.flatnonzero(taken)
+        if len(rows):
+            scores = by_words[place][rows] if by_words else np.zeros(len(rows))
+            found += _candidates(request, place, board, rows, scores, words, meaning, weight, speakers)
+    found.sort(key=lambda one: (-one.score, one.at, boards[one.place].seen.index.name, one.id))
+    return found
+
+
+def _by_words(board: Board, words: WordsSide, least: float) -> NDArray[np.float64]:
+    scores = board.scores / words.top if words.top else np.zeros(len(board.lengths))
+    return np.where(words.coverage(board) >= least, scores, 0) if least else scores
+
+
+def _near(cosines: NDArray[np.float32], least: float) -> NDArray[np.float32]:
+    return np.where(cosines >= least, cosines, np.float32(-2))
+
+
+def _least(scores: list[NDArray], count: int) -> float:
+    """The lowest score among the `count` best; all that are equal to it count as well, so that no order of rows decides."""
+    every = np.concatenate(scores)
+    if len(every) <= count:
+        return -2.0
+    # Cosines of equal texts may differ in their last bits.
+    return float(np.partition(every, len(every) - count)[len(every) - count]) - 1e-6
+
+
+def _named(query: str, boards: list[Board]) -> str:
+    """The speaker whom a query names, as on the board: of those who said something that the asker may see."""
+    names: set[str] = set()
+    for board in boards:
+        said = board.column("who")[board.seen.live & board.column("turn") & (board.lengths > 0)]
+        names.update(board.seen.index.speakers.texts[number] for number in np.unique(said).tolist() if number != NONE)
+    return turns.named(query, sorted(names), lambda label: True)
+
+
+def _candidates(
+    request: SearchRequest,
+    place: int,
+    board: Board,
+    rows: NDArray[np.intp],
+    by_words: NDArray[np.float64],
+    words: WordsSide | None,
+    meaning: MeaningSide | None,
+    weight: float,
+    speaker: str,
+) -> list[Candidate]:
+    index = board.seen.index
+    turn, at, number = (board.column(name)[rows] for name in ("turn", "at", "number"))
+    cosines = meaning.exact(board.seen, rows) if meaning else np.full(len(rows), np.nan)
+    counts = ~np.isnan(cosines) & (np.nan_to_num(cosines) >= request.min_cosine)
+    near = np.where(counts, meaning.share(np.nan_to_num(cosines)), 0) * weight if meaning else np.zeros(len(rows))
+    of_words = by_words * (1 - weight)
+    base = of_words + near
+    is_theirs = board.column("who")[rows] == index.speakers.known(speaker) if speaker else np.zeros(len(rows), np.bool_)
+    by_speaker = np.where(is_theirs & turn, base * (request.weights.speaker - 1), 0)
+    by_importance = np.where(turn, 0, base * (board.column("importance")[rows] / 200 - 0.25))
+    time = dates.named(request.query, request.now, index.zone) if request.dates else None
+    by_date = DATE_POINTS * time.holds(dates.days_of(at, index.zone)) if time else np.zeros(len(rows))
+    scores = np.round(base + by_speaker + by_importance + by_date, SCORE_DIGITS)
+    coverage = words.coverage(board)[rows] if words else np.zeros(len(rows))
+    columns = (rows, at, turn, number, scores, of_words, near, cosines, coverage, by_speaker, by_importance, by_date)
+    return [
+        Candidate(
+            place, row, at, f"{'t' if is_turn else 'm'}{id}", score, word, meant, None if cosine != cosine else cosine, *more
+        )
+        for row, at, is_turn, id, score, word, meant, cosine, *more in zip(*(c.tolist() for c in columns), strict=True)
+    ]

@@ -1,0 +1,288 @@
+"""An index in RAM of one board's lines, made from what the store tells and brought up to date in small steps.
+
+Whatever order lines come in, and however often they are replaced, the index finds what one finds that is made from nothing:
+a line's row is made of that line alone, and what became of an entry follows from all lines in the order of their seqs.
+No text is kept: what a search shows is read from the store.
+"""
+
+import threading
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engram import wire
+from engram.clock import MONTHS, civil
+from engram.memory import ALL
+from engram.store.entry import FORGOTTEN, SUPERSEDED, Entry
+from engram_host.companion.model import Change, Device, Identity, LogName, StoredVector
+from engram_host.companion.search import keys, rows
+from engram_host.companion.search.fates import Fate, Fates
+from engram_host.companion.search.links import Links, turns_of
+from engram_host.companion.search.postings import Postings
+from engram_host.companion.search.rows import NONE, Names, Row, Rows, moment
+from engram_host.companion.search.vectors import Vectors
+from engram_host.companion.search.words import Words
+
+_DAY_SECONDS = 86400
+_IMPORTANCE = 50
+_KEY_BYTES = 8
+_FIELDS_WITH_WORDS: dict[LogName, tuple[str, ...]] = {"records": ("content",), "journal": ("who", "text", "caption")}
+_LABELS = "#!^"
+"""Labels that are terms of a row as well: tag, type, origin. Scope, session and speaker have columns."""
+
+_New = tuple[LogName, dict[str, Any], Entry]
+
+
+class DeviceIndex:
+    """Of one board, as the store tells of it; `words` may be shared by several indexes.
+
+    `lock` is held by whoever brings it up to date or searches it.
+    """
+
+    def __init__(self, device: Device, words: Words):
+        self.lock = threading.RLock()
+        self.name = device.name
+        self.zone = device.zone
+        self._epochs = _epochs(device)
+        self.version = 0
+        """Of the newest change that is in it."""
+        self.identity: Identity | None = None
+        self.vector_version = 0
+        """Of the newest vector that is in it."""
+        self.rows = Rows()
+        self.postings = Postings()
+        self.vectors = Vectors()
+        self.links = Links()
+        self.scopes = Names()
+        self.speakers = Names()
+        self.threads = Names()
+        self._words = words
+        self._meanings = keys.Meanings(device.zone)
+        self._fates: dict[LogName, Fates] = {
+            "records": Fates(lambda number: 0),
+            "journal": Fates(self._session_of),
+        }
+
+    # --- lines
+
+    def apply(self, changes: Sequence[Change]) -> None:
+        """Take what has changed, in the order of versions; a line comes once in one call."""
+        touched: set[tuple[LogName, int]] = set()
+        slots: dict[tuple[LogName, int], tuple[int, int]] = {}
+        for change in changes:
+            kept = self._drop(change.log, change.seq, touched)
+            if kept:
+                slots[change.log, change.seq] = kept
+        told: list[tuple[LogName, int, Entry]] = []
+        new: list[_New] = []
+        for change in changes:
+            if change.line is not None:
+                line = _decoded(change.line)
+                entry = self._meanings.describe(change.log, line)
+                self._fates[change.log].put(change.seq, entry)
+                told.append((change.log, change.seq, entry))
+                if entry.number >= 0:
+                    new.append((change.log, line, entry))
+        self._add(new)
+        for log, seq, entry in told:
+            # Not before all lines are here: one may end a thread, or hide an entry, that comes with it.
+            self._touch(log, seq, entry.number, entry.session, touched)
+        for log, number in touched:
+            self._settle(log, number)
+        self._give_vectors(new, slots)
+        if changes:
+            self.version = max(self.version, changes[-1].version)
+        self.postings.settle()
+
+    def _drop(self, log: LogName, seq: int, touched: set[tuple[LogName, int]]) -> tuple[int, int] | None:
+        """Take out what a line did; (its vector's slot, its key) if it had a vector."""
+        row = self.rows.row_of(log, seq)
+        number = int(self.rows.column("number")[row]) if row != NONE else NONE
+        self._touch(log, seq, number, 0, touched)
+        self._fates[log].drop(seq)
+        if row == NONE:
+            return None
+        self.rows.drop(log, row)
+        if log == "journal":
+            self.links.set_turn(seq, NONE)
+        slot = int(self.rows.column("slot")[row])
+        self.rows.column("slot")[row] = NONE
+        return (slot, int(self.rows.column("key")[row])) if slot != NONE else None
+
+    def _touch(self, log: LogName, seq: int, number: int, session: int, touched: set[tuple[LogName, int]]) -> None:
+        """Note the entries whose fate a line has a part in."""
+        fates = self._fates[log]
+        if not (number == seq and fates.is_plain(number, session)):
+            touched.update((log, other) for other in fates.concerned(seq, number))
+        ended = fates.ends(seq)
+        if ended:
+            thread = self.threads.known(f"s{ended}")
+            members = self.rows.column("thread") == thread if thread != NONE else np.zeros(0, np.bool_)
+            touched.update((log, other) for other in self.rows.column("seq")[members].tolist())
+
+    def _add(self, new: list[_New]) -> None:
+        first = len(self.rows)
+        terms: list[int] = []
+        sizes: list[int] = []
+        added: list[Row] = []
+        for log, line, entry in new:
+            counted, more = self._terms(log, line, entry)
+            more += [hash(label) for label in entry.labels if label[0] in _LABELS]
+            terms += counted
+            terms += more
+            sizes.append(len(counted) + len(more))
+            added.append(self._row(log, line, entry, len(counted)))
+        self.rows.add(added)
+        self.postings.add(terms, sizes, first)
+        for row, (log, line, _) in enumerate(new, first):
+            if log == "journal":
+                self.links.set_turn(line["seq"], row)
+            for seq in turns_of(line) if log == "records" else ():
+                self.links.add(row, seq, self.rows.row_of("journal", seq))
+
+    def _row(self, log: LogName, line: dict[str, Any], entry: Entry, length: int) -> Row:
+        is_turn = log == "journal"
+        key = keys.key_of(log, line, self.zone)
+        importance = line.get("importance", 0.5)
+        return Row(
+            is_turn,
+            line["seq"],
+            entry.number,
+            self.threads.number(f"s{entry.session}") if is_turn else NONE,
+            self.speakers.number(line["who"]) if is_turn else NONE,
+            self.scopes.number("@" + line.get("scope", ALL)),
+            moment(entry.at),
+            moment(line.get("expires", 0)),
+            round(100 * max(0, min(importance, 1))) if isinstance(importance, int | float) else _IMPORTANCE,
+            length,
+            _short(keys.digest_of(key)) if key else 0,
+        )
+
+    def _terms(self, log: LogName, line: dict[str, Any], entry: Entry) -> tuple[list[int], list[int]]:
+        """(the board's terms of an entry, what identifiers add), as Versions and Turns have them."""
+        if "gone" in line or "command" in line:
+            return [], []
+        singles = log == "records"
+        texts = [line[name] for name in _FIELDS_WITH_WORDS[log] if name in line]
+        if singles:
+            texts += [phrase for name in ("keywords", "tags") for phrase in line.get(name, ())]
+        else:
+            year, month, day = civil((line["at"] + self.zone * 60) // _DAY_SECONDS)
+            texts += [str(day), MONTHS[month - 1], str(year)]
+        terms: list[int] = []
+        added: list[int] = []
+        for text in texts:
+            counted, more = self._words.of(text, singles)
+            terms += counted
+            added += more
+        return terms, added
+
+    # --- fates
+
+    def _session_of(self, number: int) -> int:
+        row = self.rows.row_of("journal", number)
+        thread = int(self.rows.column("thread")[row]) if row != NONE else NONE
+        return int(self.threads.texts[thread][1:]) if thread != NONE else 0
+
+    def _fate(self, log: LogName, number: int) -> Fate | None:
+        row = self.rows.row_of(log, number)
+        return self._fates[log].of(number, row != NONE and int(self.rows.column("number")[row]) == number)
+
+    def _settle(self, log: LogName, number: int) -> None:
+        """Set the states of all versions of an entry."""
+        fate = self._fate(log, number)
+        states = self.rows.column("state")
+        for seq in fate.versions if fate else ():
+            state = rows.EARLIER if fate and seq != fate.latest else rows.LIVE
+            if fate and fate.state == FORGOTTEN:
+                state = rows.GONE
+            elif fate and fate.state == SUPERSEDED and state == rows.LIVE:
+                state = rows.SUPERSEDED
+            states[self.rows.row_of(log, seq)] = state
+
+    def latest(self, found: NDArray[np.intp]) -> NDArray[np.intp]:
+        """The rows of the latest versions of some records, each given by the row of any version."""
+        fates = (self._fate("records", number) for number in self.rows.column("number")[found].tolist())
+        return np.array([self.rows.row_of("records", fate.latest) for fate in fates if fate], np.intp)
+
+    # --- vectors
+
+    def use_identity(self, identity: Identity | None) -> None:
+        """Vectors are of this identity from now on; those of another one go."""
+        if identity != self.identity:
+            self.identity, self.vector_version = identity, 0
+            self.vectors = Vectors()
+            self.rows.column("slot")[:] = NONE
+
+    def apply_vectors(self, told: Iterable[tuple[int, StoredVector]]) -> None:
+        """Take vectors with their versions; use_identity() has said of which identity they are."""
+        for version, stored in told:
+            self._put_vector(stored)
+            self.vector_version = max(self.vector_version, version)
+
+    def _put_vector(self, stored: StoredVector) -> None:
+        row = self.rows.row_of(stored.log, stored.seq)
+        if row == NONE or int(self.rows.column("key")[row]) != _short(stored.digest):
+            self.vectors.keep_early(stored.log, stored.seq, stored.digest, stored.vector)
+            return
+        slots = self.rows.column("slot")
+        if slots[row] != NONE:
+            self.vectors.drop(int(slots[row]))
+        slots[row] = self.vectors.put(row, stored.vector)
+
+    def _give_vectors(
+        self,
+        new: list[_New],
+        slots: dict[tuple[LogName, int], tuple[int, int]],
+    ) -> None:
+        """Give rows that say the same as before their vectors back, and take those that came before their line."""
+        for log, line, _ in new if slots else ():
+            slot, key = slots.pop((log, line["seq"]), (NONE, 0))
+            row = self.rows.row_of(log, line["seq"])
+            if slot != NONE and key == int(self.rows.column("key")[row]):
+                self.vectors.move(slot, row)
+                self.rows.column("slot")[row] = slot
+            elif slot != NONE:
+                self.vectors.drop(slot)
+        for slot, _ in slots.values():
+            self.vectors.drop(slot)
+        for log, line, _ in new if self.vectors.has_early else ():
+            early = self.vectors.take_early(log, line["seq"])
+            if early:
+                self._put_vector(StoredVector(log, line["seq"], *early))
+
+    # --- the whole
+
+    def fits(self, device: Device) -> bool:
+        """Whether what is in it is of the logs that the board has now, with days as they begin there now."""
+        return (self.zone, self._epochs) == (device.zone, _epochs(device))
+
+    @property
+    def is_worn(self) -> bool:
+        """Whether so much of it is of lines that have gone that it should be made anew."""
+        return self.rows.wasted > max(1024, len(self.rows) // 2)
+
+    @property
+    def nbytes(self) -> int:
+        """About the bytes that it takes."""
+        parts = (self.rows, self.postings, self.vectors, self.links, self.scopes, self.speakers, self.threads)
+        return sum(part.nbytes for part in parts) + sum(fates.nbytes for fates in self._fates.values())
+
+
+def _decoded(line: bytes) -> dict[str, Any]:
+    """The fields of a line; none if it cannot be read: its crc is right, so that is how the board wrote it."""
+    try:
+        return wire.decode(line)
+    except ValueError:
+        return {}
+
+
+def _short(digest: bytes) -> int:
+    """The beginning of a digest, as a row has it; never 0."""
+    return int.from_bytes(digest[:_KEY_BYTES], "little") or 1
+
+
+def _epochs(device: Device) -> dict[LogName, int]:
+    return {log: state.epoch for log, state in device.logs.items()}

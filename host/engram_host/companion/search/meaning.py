@@ -1,0 +1,81 @@
+"""The meaning side of a search: how near the query's vector is to the vector of each entry, over all of them.
+
+The product over a whole index may differ in its last bits with the order of its rows, so what a score is made of is taken
+anew, in 64 bits and one row by itself, for the few rows that matter. So ranks depend on the vectors alone.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engram_host.companion.model import Vector
+from engram_host.companion.search.rows import NONE
+from engram_host.companion.search.seen import Seen
+
+_NOWHERE = -2.0
+_EDGE = 4
+"""Rows at each end of the order of which the exact cosine is taken: rounding moves none past so many."""
+
+
+@dataclass(frozen=True)
+class MeaningSide:
+    """The cosines of the wanted rows of some boards; -2 where a row has no vector, or less than `min_cosine`."""
+
+    cosines: list[NDArray[np.float32]]
+    lowest: float
+    highest: float
+    with_vector: int
+    query: Vector
+
+    def exact(self, seen: Seen, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+        """The cosines of some rows in 64 bits; NaN where a row has no vector."""
+        return _exact(seen, rows, self.query)
+
+    def share(self, cosines: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Cosines as 0 for the lowest of all wanted rows and 1 for the highest (min-max)."""
+        if self.highest <= self.lowest:
+            return np.ones(len(cosines))
+        return np.clip((cosines - self.lowest) / (self.highest - self.lowest), 0, 1)
+
+
+def near(seen: list[Seen], query: Vector) -> MeaningSide:
+    """Compare the query's vector with all wanted rows."""
+    cosines = []
+    ends: list[float] = []
+    count = 0
+    for one in seen:
+        index = one.index
+        here = index.vectors.nearness(query, len(index.rows))
+        here[~one.wanted] = _NOWHERE
+        rows = np.flatnonzero(here > _NOWHERE)
+        count += len(rows)
+        cosines.append(here)
+        if len(rows):
+            ends += _exact(one, _ends(here, rows), query).tolist()
+    return MeaningSide(cosines, min(ends, default=0.0), max(ends, default=0.0), count, query)
+
+
+def lacking(seen: list[Seen]) -> int:
+    """How many live rows have a text and no vector of it yet."""
+    return sum(
+        int(np.count_nonzero(one.live & (one.index.rows.column("key") != 0) & (one.index.rows.column("slot") == NONE)))
+        for one in seen
+    )
+
+
+def _ends(cosines: NDArray[np.float32], rows: NDArray[np.intp]) -> NDArray[np.intp]:
+    if len(rows) <= 2 * _EDGE:
+        return rows
+    order = np.argpartition(cosines[rows], (_EDGE, len(rows) - _EDGE))
+    return rows[np.concatenate([order[:_EDGE], order[-_EDGE:]])]
+
+
+def _exact(seen: Seen, rows: NDArray[np.intp], query: Vector) -> NDArray[np.float64]:
+    slots = seen.index.rows.column("slot")[rows]
+    found = np.full(len(rows), np.nan)
+    having = slots != NONE
+    vectors = seen.index.vectors.of(slots[having]).astype(np.float64)
+    # Not a matrix product: that may group a row's sum by how many rows there are.
+    found[having] = (vectors * query.astype(np.float64)).sum(axis=1)
+    return found

@@ -1,0 +1,169 @@
+"""What can be asked of a search, and what it answers."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from engram.memory.scope import Asker
+from engram_host.companion.errors import BadSearch
+from engram_host.companion.model import LogName
+
+MOST_QUERY = 2000
+"""Characters of a query."""
+
+MOST_HITS = 100
+MOST_DEVICES = 1000
+MOST_TAGS = 8
+
+Part = tuple[str, float]
+"""What added to a score, in words for a person, and by how much."""
+
+
+@dataclass(frozen=True)
+class Weights:
+    """What counts for how much; the defaults are those of docs/retrieval.md, where the formula stands."""
+
+    near: float = 0.4
+    far: float = 0.2
+    session: float = 0.5
+    speaker: float = 1.2
+    record: float = 1.5
+    meaning: float | None = None
+    """Of meaning against words, 0 to 1; None: by the shape of the query."""
+
+    exact: float = 0.2
+    paraphrase: float = 0.4
+    """Of meaning, where the shape decides."""
+
+    def __post_init__(self) -> None:
+        for name in ("near", "far", "session", "meaning", "exact", "paraphrase"):
+            value = getattr(self, name)
+            if value is not None:
+                _check(0 <= value <= 1, f"weights.{name}", "must be 0 to 1")
+        _check(1 <= self.speaker <= 3, "weights.speaker", "must be 1 to 3")
+        _check(0 < self.record <= 3, "weights.record", "must be above 0 and at most 3")
+
+
+@dataclass(frozen=True)
+class SearchRequest:
+    """One question. Times are Unix seconds, 0 leaves them open; BadSearch if a value has no sense."""
+
+    query: str
+    devices: tuple[str, ...]
+    asker: Asker
+    now: int
+    limit: int = 10
+    log: LogName | None = None
+    tags: tuple[str, ...] = ()
+    type: str = ""
+    session: str = ""
+    speaker: str = ""
+    since: int = 0
+    until: int = 0
+    history: bool = False
+    """Also what another record or a later version took the place of."""
+
+    use_words: bool = True
+    use_meaning: bool = True
+    weights: Weights = field(default_factory=Weights)
+    candidates: int = 8
+    """So many times `limit` are taken from each side before both are fused."""
+
+    min_words: float = 0.0
+    """The least share of the query's words, by their weight, that what is found by words has to match."""
+
+    min_cosine: float = 0.1
+    """The least cosine of what is found by meaning."""
+
+    mmr: float | None = None
+    """1 looks only at scores, less prefers what differs from what stands above it; None: off."""
+
+    dates: bool = False
+    """Whether what was said at a time that the query names comes higher."""
+
+    explain: bool = False
+
+    def __post_init__(self) -> None:
+        _check(0 < len(self.query.strip()) <= len(self.query) <= MOST_QUERY, "query", f"needs 1 to {MOST_QUERY} characters")
+        _check(0 < len(self.devices) <= MOST_DEVICES, "devices", f"must name 1 to {MOST_DEVICES} boards")
+        _check(len(set(self.devices)) == len(self.devices), "devices", "names a board twice")
+        _check(1 <= self.limit <= MOST_HITS, "limit", f"must be 1 to {MOST_HITS}")
+        _check(self.log in (None, "records", "journal"), "log", "must be records or journal")
+        _check(len(self.tags) <= MOST_TAGS, "tags", f"are at most {MOST_TAGS}")
+        _check(0 <= self.since and 0 <= self.until, "since", "and until are Unix seconds")
+        _check(not self.until or self.since < self.until, "until", "must be later than since")
+        _check(self.use_words or self.use_meaning, "use_words", "or use_meaning has to stay on")
+        _check(1 <= self.candidates <= 50, "candidates", "must be 1 to 50")
+        _check(0 <= self.min_words <= 1, "min_words", "must be 0 to 1")
+        _check(-1 <= self.min_cosine <= 1, "min_cosine", "must be -1 to 1")
+        _check(self.mmr is None or 0 <= self.mmr <= 1, "mmr", "must be 0 to 1")
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What a score is made of: the points of all lists and numbers add up to it."""
+
+    words: tuple[Part, ...]
+    """Each word of the query that it has, also by a memory that was made of it."""
+
+    beside: tuple[Part, ...]
+    """The turns beside it, by their ids."""
+
+    session: float
+    meaning: float
+    speaker: float
+    importance: float
+    dates: float
+    cosine: float | None
+    """With the query; None if it has no vector or meaning was not asked."""
+
+    @property
+    def points(self) -> float:
+        """All of it together."""
+        parts = sum(points for _, points in self.words + self.beside)
+        return parts + self.session + self.meaning + self.speaker + self.importance + self.dates
+
+
+@dataclass(frozen=True)
+class Hit:
+    """Something that was found. `id` is m12 for a record and t34 for a turn; `who` is "" for a record."""
+
+    device: str
+    id: str
+    seq: int
+    at: int
+    who: str
+    text: str = field(repr=False)
+    score: float = 0.0
+    state: Literal["live", "superseded", "earlier version"] = "live"
+    coverage: float = 0.0
+    """The share of the query's words that it matches, by their weight, 0 to 1."""
+
+    cosine: float | None = None
+    explanation: Explanation | None = None
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """What was found, best first, and how."""
+
+    hits: tuple[Hit, ...]
+    why_empty: str = ""
+    degraded: str = ""
+    """Why the meaning side is off or does not see all; "" if it is whole, or was not wanted."""
+
+    left_out: tuple[str, ...] = ()
+    """What was found and is not among the hits, a sentence each."""
+
+    meaning_weight: float = 0.0
+    shape: str = ""
+    """Why the weight is what it is."""
+
+    embed_ms: float = 0.0
+    search_ms: float = 0.0
+    entries: int = 0
+    """Live entries that this asker may see on these boards."""
+
+
+def _check(is_good: bool, name: str, problem: str) -> None:
+    if not is_good:
+        raise BadSearch(name, problem)

@@ -1,0 +1,80 @@
+"""Which rows of an index a search may look at, by who asks, and which of them may be an answer.
+
+What the asker may not see is as if it were not there: it is in no count, in no word's weight, and beside nothing.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engram.memory import scope
+from engram_host.companion.search import rows
+from engram_host.companion.search.index import DeviceIndex
+from engram_host.companion.search.request import SearchRequest
+from engram_host.companion.search.rows import NONE
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Of one index: rows that count (`live`), and rows that may be found (`wanted`), which may be history too."""
+
+    index: DeviceIndex
+    live: Mask
+    wanted: Mask
+
+
+def look(index: DeviceIndex, request: SearchRequest) -> Seen:
+    """What a request may see of an index."""
+    states = index.rows.column("state")
+    allowed = _in_scope(index, request)
+    live = allowed & (states == rows.LIVE)
+    wanted = live
+    if request.history:
+        wanted = wanted | allowed & (states == rows.SUPERSEDED)
+        wanted |= _earlier(index, allowed)
+    return Seen(index, live, wanted & _passes(index, request))
+
+
+def _in_scope(index: DeviceIndex, request: SearchRequest) -> Mask:
+    """Rows of a scope that the asker may see, and whose time is not over."""
+    may_see = set(scope.labels(request.asker))
+    by_scope = np.array([text in may_see for text in index.scopes.texts] or [False], np.bool_)
+    expires = index.rows.column("expires")
+    return by_scope[index.rows.column("scope")] & ((expires == 0) | (expires > request.now))
+
+
+def _earlier(index: DeviceIndex, allowed: Mask) -> Mask:
+    """Earlier versions of which the asker may see the latest one as well: its scope may have become narrower."""
+    earlier = np.flatnonzero(allowed & (index.rows.column("state") == rows.EARLIER))
+    kept = np.zeros(len(allowed), np.bool_)
+    kept[earlier] = allowed[index.latest(earlier)]
+    return kept
+
+
+def _passes(index: DeviceIndex, request: SearchRequest) -> Mask:
+    """Rows that pass the filters."""
+    at = index.rows.column("at")
+    passing = np.ones(len(at), np.bool_)
+    if request.log:
+        passing &= index.rows.column("turn") == (request.log == "journal")
+    if request.since:
+        passing &= at >= request.since
+    if request.until:
+        passing &= at < request.until
+    if request.session:
+        passing &= _equals(index.rows.column("thread"), index.threads.known(request.session))
+    if request.speaker:
+        passing &= _equals(index.rows.column("who"), index.speakers.known(request.speaker))
+    labels = ["#" + tag for tag in request.tags] + (["!" + request.type] if request.type else [])
+    for label in labels:
+        having = np.zeros(len(at), np.bool_)
+        having[index.postings.find(hash(label))[0]] = True
+        passing &= having
+    return passing
+
+
+def _equals(column: NDArray[np.int32], number: int) -> Mask:
+    return (column == number) & (number != NONE)

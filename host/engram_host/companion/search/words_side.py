@@ -1,0 +1,232 @@
+"""The words side of a search: BM25 with a turn's neighbours and its session as more evidence, as on the board.
+
+    B = BM25 of an entry                                          k1 .9, b .4; a turn has the words of its memories too
+    T = B + near B of the turns beside it + far B of the next but one on either side
+    S = BM25 of the session's turns as one document               k1 .9, b .2
+    turn   = T / max T + session S / max S
+    record = record T / max T, a record being a session of its own
+
+in 64-bit floats, with idf = log(1 + (N - n + .5) / (n + .5)). N, n, mean lengths and maxima are over all the boards that
+are searched. The side whose best entry matches less weight of words is scaled down by the ratio of the two, as in the
+board's engram.memory.recall. Sums are taken in the order of the query's words, so the order of rows changes no bit.
+
+Source: Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework: BM25 and Beyond"; weights from docs/retrieval.md.
+"""
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engram_host.companion.search.request import Weights
+from engram_host.companion.search.rows import NONE
+from engram_host.companion.search.seen import Mask, Seen
+
+K1 = 0.9
+B_ENTRY = 0.4
+B_SESSION = 0.2
+
+_LONE = 0.75
+"""What stands beside a turn adds to its T: by a quarter less it is like that of what stands alone."""
+
+Floats = NDArray[np.float64]
+Found = tuple[NDArray[np.int32], Floats]
+"""Rows that have a word, each once, and how often they have it."""
+
+
+@dataclass
+class Board:
+    """One board's rows in one search."""
+
+    seen: Seen
+    lengths: Floats
+    found: dict[str, Found] = field(default_factory=dict)
+    own: Floats = field(default_factory=lambda: np.zeros(0))
+    total: Floats = field(default_factory=lambda: np.zeros(0))
+    sessions: Floats = field(default_factory=lambda: np.zeros(0))
+    """S of each thread."""
+
+    scores: Floats = field(default_factory=lambda: np.zeros(0))
+    """The words side's score of each wanted row, 0 where it has none."""
+
+    def column(self, name: str) -> NDArray:
+        """A column of the index's rows."""
+        return self.seen.index.rows.column(name)
+
+
+class WordsSide:
+    """The scores of all rows of some boards for the words of one query.
+
+    `terms` tells of each word whether only an identifier gave it: such a one adds to scores, and lacking it takes nothing.
+    """
+
+    def __init__(self, seen: list[Seen], terms: dict[str, bool], weights: Weights):
+        self.weights = weights
+        self.boards = [_begin(one) for one in seen]
+        self.terms = list(terms)
+        for board in self.boards:
+            _find(board, self.terms)
+        self.entries = sum(int(np.count_nonzero(board.seen.live & (board.lengths > 0))) for board in self.boards)
+        self.having = {term: sum(_count(board, term) for board in self.boards) for term in terms}
+        self.idf = {term: _idf(self.entries, having) for term, having in self.having.items()}
+        self.full = sum(self.idf[term] for term in terms if not terms[term] or self.having[term])
+        self.means = {turn: self._mean_length(turn) for turn in (False, True)}
+        for board in self.boards:
+            self._score_entries(board)
+        self._score_sessions()
+        self._join()
+
+    @property
+    def best_share(self) -> float:
+        """How much of the weight of the query's words the best wanted entry has by itself."""
+        best = max((float(board.own[board.seen.wanted].max(initial=0)) for board in self.boards), default=0.0)
+        return best / self.full if self.full else 0.0
+
+    def coverage(self, board: Board) -> Floats:
+        """For each row the share of the weight of the query's words that it and what stands beside it match, at most 1."""
+        if not self.full:
+            return np.zeros(len(board.total))
+        return np.minimum(1, board.total * np.where(board.column("turn"), _LONE, 1) / self.full)
+
+    def saturated(self, board: Board, counts: Floats, found: NDArray[np.int32]) -> Floats:
+        """A word's part in B of the rows that have it so often, without its idf."""
+        means = np.where(board.column("turn")[found], self.means[True], self.means[False])
+        return counts * (K1 + 1) / (counts + K1 * (1 - B_ENTRY + B_ENTRY * board.lengths[found] / means))
+
+    # --- entries
+
+    def _mean_length(self, turn: bool) -> float:
+        count, length = 0, 0.0
+        for board in self.boards:
+            lengths = board.lengths[board.seen.live & (board.column("turn") == turn) & (board.lengths > 0)]
+            count, length = count + len(lengths), length + float(lengths.sum())
+        return length / count if count else 1.0
+
+    def _score_entries(self, board: Board) -> None:
+        own = np.zeros(len(board.lengths))
+        for term in self.terms:
+            found, counts = board.found[term]
+            own[found] += self.idf[term] * self.saturated(board, counts, found)
+        board.own = own
+        board.total = own.copy()
+        for steps, share in self.steps():
+            givers = np.flatnonzero((own > 0) & board.seen.live)
+            takers = walk(board, givers, steps)
+            there = takers != NONE
+            board.total[takers[there]] += share * own[givers[there]]
+        board.total[(board.lengths == 0) | ~board.seen.wanted] = 0
+
+    def steps(self) -> list[tuple[tuple[str, int], float]]:
+        """((which way, how far), share) of what a row gives to those beside it."""
+        near, far = self.weights.near, self.weights.far
+        ways = ("following", "previous")
+        return [((way, 1), near) for way in ways] + [((way, 2), far) for way in ways]
+
+    # --- sessions
+
+    def _score_sessions(self) -> None:
+        """S: sessions of all boards are documents of one collection."""
+        lengths = [_by_thread(board, board.lengths, board.seen.live) for board in self.boards]
+        documents = sum(int(np.count_nonzero(length)) for length in lengths)
+        mean = sum(float(length.sum()) for length in lengths) / max(1, documents)
+        for board, length in zip(self.boards, lengths, strict=True):
+            board.sessions = np.zeros(len(length))
+        for term in self.terms:
+            counts = [_by_thread_of(board, *board.found[term]) for board in self.boards]
+            idf = _idf(documents, sum(int(np.count_nonzero(count)) for count in counts))
+            for board, count, length in zip(self.boards, counts, lengths, strict=True):
+                flat = K1 * (1 - B_SESSION + B_SESSION * length / mean) if mean else 1.0
+                board.sessions += idf * count * (K1 + 1) / (count + flat)
+
+    # --- records and turns in one order
+
+    def _join(self) -> None:
+        matching = [(board, board.total > 0) for board in self.boards]
+        best = {turn: _best(matching, turn) for turn in (False, True)}
+        evidence = {False: best[False], True: best[True] * _LONE}
+        least = min((value for value in evidence.values() if value), default=0.0)
+        # The better side is as it is, the other one less by the ratio; alone, a side is as it is.
+        most = max(evidence.values())
+        scales = {turn: least / most if value == least and least else 1.0 for turn, value in evidence.items()}
+        best_session = max((_best_session(board, rows) for board, rows in matching), default=0.0)
+        self.factors = {turn: scales[turn] / best[turn] if best[turn] else 0.0 for turn in (False, True)}
+        self.factors[False] *= self.weights.record
+        self.session_factor = self.weights.session * scales[True] / best_session if best_session else 0.0
+        for board, rows in matching:
+            turn = board.column("turn")
+            scores = board.total * np.where(turn, self.factors[True], self.factors[False])
+            scores[turn] += self.session_factor * board.sessions[board.column("thread")[turn]]
+            board.scores = np.where(rows, scores, 0)
+        self.top = max((float(board.scores.max(initial=0)) for board in self.boards), default=0.0)
+
+
+def walk(board: Board, rows: NDArray[np.intp], steps: tuple[str, int]) -> NDArray[np.int32]:
+    """The rows so many steps away in their threads; NONE where there is none."""
+    way, distance = steps
+    column = board.column(way)
+    found = column[rows]
+    for _ in range(distance - 1):
+        found = np.where(found == NONE, NONE, column[found]).astype(np.int32)
+    return found
+
+
+def _begin(seen: Seen) -> Board:
+    index = seen.index
+    lengths = index.rows.column("length").astype(np.float64)
+    records, turns = index.links.among(seen.live)
+    if len(records):
+        lengths += np.bincount(turns, lengths[records], len(lengths))
+    return Board(seen, lengths)
+
+
+def _find(board: Board, terms: list[str]) -> None:
+    """Look the words up, in rows that count or are wanted; the words of a memory are found in its turns as well."""
+    index = board.seen.index
+    looked_at = board.seen.live | board.seen.wanted
+    records, turns = index.links.among(board.seen.live)
+    is_source = np.zeros(len(looked_at), np.bool_)
+    is_source[records] = True
+    for term in terms:
+        found, counts = index.postings.find(hash(term))
+        kept = looked_at[found]
+        found, counts = found[kept], counts[kept].astype(np.float64)
+        if len(records) and is_source[found].any():
+            by_row = np.zeros(len(looked_at))
+            by_row[found] = counts
+            by_row += np.bincount(turns, by_row[records], len(by_row))
+            found = np.flatnonzero(by_row).astype(np.int32)
+            counts = by_row[found]
+        board.found[term] = (found, counts)
+
+
+def _count(board: Board, term: str) -> int:
+    return int(np.count_nonzero(board.seen.live[board.found[term][0]]))
+
+
+def _idf(documents: int, having: int) -> float:
+    return math.log(1 + (documents - having + 0.5) / (having + 0.5)) if documents else 0.0
+
+
+def _by_thread(board: Board, values: Floats, kept: Mask) -> Floats:
+    """The sum of some turns' values in each thread."""
+    kept = kept & board.column("turn")
+    return np.bincount(board.column("thread")[kept], values[kept], len(board.seen.index.threads.texts))
+
+
+def _by_thread_of(board: Board, found: NDArray[np.int32], counts: Floats) -> Floats:
+    kept = board.seen.live[found] & board.column("turn")[found]
+    threads = board.column("thread")[found[kept]]
+    return np.bincount(threads, counts[kept], len(board.seen.index.threads.texts))
+
+
+def _best(matching: list[tuple[Board, Mask]], turn: bool) -> float:
+    return max(
+        (float(board.total[rows & (board.column("turn") == turn)].max(initial=0)) for board, rows in matching),
+        default=0.0,
+    )
+
+
+def _best_session(board: Board, rows: Mask) -> float:
+    threads = board.column("thread")[rows & board.column("turn")]
+    return float(board.sessions[threads].max(initial=0))

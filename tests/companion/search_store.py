@@ -1,0 +1,79 @@
+"""A store in RAM with what a search asks of one, and lines as boards write them."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from engram import wire
+from engram_host.companion.errors import UnknownDevice
+from engram_host.companion.model import Change, Device, Identity, LogName, LogState, Span, StoredVector, Vector
+from engram_host.companion.search import keys
+
+IDENTITY = Identity("test", 8, keys.KEY_VERSION)
+
+
+def line_of(seq: int, **fields: Any) -> bytes:
+    """A line with its crc."""
+    return wire.encode([("seq", seq), *fields.items()])
+
+
+def turn(seq: int, text: str, sid: str = "s1", who: str = "ann", at: int = 1_700_000_000, **more: Any) -> bytes:
+    return line_of(seq, sid=sid, role="user", who=who, text=text, at=at, **more)
+
+
+def record(seq: int, content: str, number: int = 0, created: int = 1_700_000_000, **more: Any) -> bytes:
+    return line_of(seq, id=f"m{number or seq}", content=content, created=created, **more)
+
+
+class SearchStore:
+    """Boards by name; a line is put, replaced or taken out, and each of it is a change."""
+
+    def __init__(self, zone: int = 0):
+        self._zone = zone
+        self._lines: dict[str, dict[tuple[LogName, int], tuple[int, bytes | None]]] = {}
+        self._vectors: dict[str, list[tuple[int, StoredVector]]] = {}
+        self._version = 0
+
+    def put(self, device: str, log: LogName, seq: int, line: bytes | None) -> None:
+        self._version += 1
+        self._lines.setdefault(device, {})[log, seq] = (self._version, line)
+
+    def put_all(self, device: str, journal: list[bytes] = [], records: list[bytes] = []) -> None:  # noqa: B006
+        for log, lines in (("journal", journal), ("records", records)):
+            for line in lines:
+                self.put(device, log, wire.decode(line)["seq"], line)
+
+    def embed(self, device: str, log: LogName, seq: int, vector: Vector) -> None:
+        """Keep a vector for the line as it is now."""
+        line = self._lines[device][log, seq][1]
+        assert line is not None
+        digest = keys.digest_of(keys.key_of(log, wire.decode(line), self._zone))
+        self._version += 1
+        kept = np.asarray(vector, np.float32)
+        self._vectors.setdefault(device, []).append((self._version, StoredVector(log, seq, digest, kept)))
+
+    def device(self, name: str) -> Device:
+        if name not in self._lines:
+            raise UnknownDevice(name)
+        newest = max((version for version, _ in self._lines[name].values()), default=0)
+        state = LogState(1, 1, 1 << 20, 0)
+        return Device(name, name, 0, self._zone, newest, {"records": state, "journal": state}, {"records": 0, "journal": 0})
+
+    def changes(self, device: str, after: int, limit: int = 2000) -> list[Change]:
+        changes = [
+            Change(version, log, seq, line)
+            for (log, seq), (version, line) in self._lines[device].items()
+            if version > after and (line is not None or after)
+        ]
+        return sorted(changes, key=lambda change: change.version)[:limit]
+
+    def lines(self, span: Span) -> Iterator[tuple[int, bytes]]:
+        for (log, seq), (_, line) in sorted(self._lines[span.device].items()):
+            if log == span.log and span.after < seq <= span.to and line is not None:
+                yield seq, line
+
+    def vectors(
+        self, device: str, identity: Identity, after: int, limit: int = 4000
+    ) -> list[tuple[int, StoredVector]]:
+        return [pair for pair in self._vectors.get(device, []) if pair[0] > after][:limit]
