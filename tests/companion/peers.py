@@ -251,7 +251,7 @@ class BoardProcess(Peer):
     def command(self) -> tuple[list[str], dict[str, str]]:
         """What runs it."""
         self.home.mkdir(parents=True, exist_ok=True)
-        path = f"{ROOT / 'firmware'}:{ROOT / 'boards' / 'SIM'}:.frozen"
+        path = f"{ROOT / 'boards' / 'SIM'}:{ROOT / 'firmware'}:.frozen"
         variables = {"ENGRAM_HOME": str(self.home), "ENGRAM_SETTINGS": json.dumps(self._settings), "MICROPYPATH": path}
         words = [str(get_micropython.HOME / "64"), "-X", "heapsize=4m"]
         if self._clock:
