@@ -1,0 +1,129 @@
+"""Searches over HTTP and of boards, on a real companion."""
+
+import pytest
+
+from engram import text, wire
+from engram.link import messages
+
+OWNER = {"principal": "owner", "group": False, "workspace": "", "tags": [], "since": 0, "until": 0}
+
+
+def _ask(board, query, limit=10, **more):
+    return board.ask_all("search", query=query, limit=limit, **(OWNER | more))
+
+
+def _found(companion, **question):
+    answer = companion.client.post("/v1/search", json=question)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def test_what_a_board_sent_is_found_at_once(companion, board):
+    one = board()
+    one.say("the violin lesson is on Tuesday")
+    one.sync()
+    hits = _found(companion, query="violin", devices=[one.device])["hits"]
+    assert [(hit["id"], hit["text"]) for hit in hits] == [("t1", "the violin lesson is on Tuesday")]
+
+
+def test_what_was_forgotten_is_found_no_more(companion, board):
+    one = board()
+    one.keep("the door code is 4711")
+    one.sync()
+    one.write("records", op="forget", id="m1", at=1795247200, was=1)
+    one.sync()
+    answer = _found(companion, query="door code", devices=[one.device])
+    assert answer["hits"] == [] and answer["why_empty"]
+
+
+def test_nobody_finds_what_another_told_in_private(companion, board):
+    one = board()
+    one.keep("the surprise party is on Friday", scope="user:ann")
+    one.sync()
+    question = {"query": "surprise party", "devices": [one.device]}
+    assert _found(companion, **question, principal="bob")["hits"] == []
+    assert _found(companion, **question, principal="ann", group=True)["hits"] == []
+    assert len(_found(companion, **question, principal="ann")["hits"]) == 1
+
+
+def test_a_search_over_all_boards_says_which_board_it_was(companion, board):
+    names = []
+    for place in ("zebrafinch in the hall", "zebrafinch in the attic"):
+        one = board()
+        one.say(place)
+        one.sync()
+        names.append(one.device)
+    assert {hit["device"] for hit in _found(companion, query="zebrafinch")["hits"]} == set(names)
+
+
+def test_an_unknown_board_is_not_found(companion):
+    answer = companion.client.post("/v1/search", json={"query": "x", "devices": ["nobody"]})
+    assert answer.status_code == 404 and "nobody" in answer.json()["problem"]
+
+
+def test_an_explanation_adds_up_to_the_score(companion, board):
+    one = board()
+    for line in ("the kettle is blue", "the kettle whistles", "the cat sleeps"):
+        one.say(line)
+    one.sync()
+    for hit in _found(companion, query="blue kettle", devices=[one.device], explain=True)["hits"]:
+        points = hit["explanation"]
+        parts = sum(value for _, value in points["words"] + points["beside"])
+        parts += sum(points[name] for name in ("session", "meaning", "speaker", "importance", "dates"))
+        assert parts == pytest.approx(hit["score"], abs=1e-6)
+
+
+def test_a_board_is_given_ids_of_what_it_has(board):
+    one = board()
+    one.say("the violin lesson is on Tuesday")
+    one.sync()
+    (answer,) = _ask(one, "violin")
+    assert answer["op"] == "found" and answer["items"][0][0] == "t1" and len(answer["items"][0]) == 2
+
+
+def test_a_board_is_given_the_text_of_what_has_left_it(board):
+    one = board()
+    one.say("the violin lesson is on Tuesday")
+    one.say("nothing else")
+    one.sync()
+    one.link += 1
+    one.ask("hello", version=1, zone=0, records=[11, 1, 1, 0], journal=[11, 2, 3, 0])
+    (answer,) = _ask(one, "violin", limit=1)
+    assert answer["items"][0][0] == "t1" and answer["items"][0][4] == "the violin lesson is on Tuesday"
+
+
+def test_an_answer_comes_in_parts_that_a_board_takes(board):
+    one = board()
+    long = "violin " + "and a very long story of it " * 40
+    for number in range(12):
+        one.say(f"{long} {number} ゑ")
+    one.sync()
+    one.link += 1
+    one.ask("hello", version=1, zone=0, records=[11, 1, 1, 0], journal=[11, 13, 13, 0])
+    one.n += 1
+    message = messages.encode("search", one.board, one.link, one.n, query="violin", limit=12, **OWNER)
+    answers = [wire.decode(line) for line in one.post(one.device, message).splitlines(keepends=True)]
+    assert len(answers) > 1 and [each["part"] for each in answers] == list(range(1, len(answers) + 1))
+    assert sum(len(each["items"]) for each in answers) == 12
+    assert all(len(text.dumps(each).encode()) <= messages.ANSWER_BYTES for each in answers)
+
+
+def test_without_vectors_the_answer_says_so(board):
+    one = board()
+    one.say("hello")
+    one.sync()
+    (answer,) = _ask(one, "hello")
+    assert "words" in answer["note"]
+
+
+def test_a_search_of_a_board_that_was_never_here_is_refused(board):
+    (answer,) = _ask(board(), "hello")
+    assert answer["op"] == "refused" and answer["why"]
+
+
+def test_a_principal_that_cannot_be_one_is_refused(board):
+    one = board()
+    one.say("hello")
+    one.sync()
+    (answer,) = _ask(one, "hello", principal='a"b')
+    assert answer["op"] == "refused" and "who" in answer["why"]

@@ -1,0 +1,108 @@
+"""`engram serve` as a person uses it: it starts, says where it is, ends when told to, and explains what does not work."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from peers import ROOT, Companion, until
+
+VARIABLES = {
+    **{name: value for name, value in os.environ.items() if not name.startswith(("ENGRAM_", "EMBEDDING_"))},
+    "PYTHONPATH": f"{ROOT / 'host'}:{ROOT / 'firmware'}",
+    "EMBEDDING_PROVIDER": "none",
+}
+FREE = ("--http-port", "0", "--mqtt-port", "0")
+
+
+def _serve(home: Path, *words: str, **variables: str) -> "subprocess.Popen[str]":
+    command = [sys.executable, "-m", "engram_host", "serve", "--home", str(home), *words]
+    return subprocess.Popen(
+        command, env=VARIABLES | variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=home.parent
+    )
+
+
+def _fails(home: Path, *words: str, **variables: str) -> tuple[int, str]:
+    process = _serve(home, *words, **variables)
+    _, told = process.communicate(timeout=60)
+    return process.returncode, told
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_says_where_it_is_and_ends_when_told_to(tmp_path: Path, number: int):
+    ready = tmp_path / "ready.json"
+    process = _serve(tmp_path / "home", *FREE, "--ready-file", str(ready))
+    where = json.loads(until("it is ready", lambda: ready.exists() and ready.read_text()))
+    process.send_signal(number)
+    shown, told = process.communicate(timeout=30)
+    assert where["http"] in shown and where["mqtt"] in shown
+    assert (process.returncode, told) == (0, "")
+
+
+def test_a_port_that_is_taken_ends_it_with_a_sentence(tmp_path: Path):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        for words in (("--http-port", port, "--mqtt-port", "0"), ("--http-port", "0", "--mqtt-port", port)):
+            status, told = _fails(tmp_path / "home", *words)
+            assert status == 1 and port in told and "Traceback" not in told
+
+
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [
+        ("[http]\nhost = 1", "http.host"),
+        ("[http]\nports = 1", "http.ports"),
+        ("[cats]\na = 1", "cats"),
+        ("x", "TOML"),
+        ("[store]\nurl = 'mysql://x'", "store.url"),
+        ("[mqtt]\nurl = 'http://x'", "mqtt.url"),
+        ("[embedding]\nprovider = 'magic'", "embedding.provider"),
+    ],
+)
+def test_a_wrong_setting_ends_it_with_a_sentence_that_names_it(tmp_path: Path, content: str, name: str):
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "companion.toml").write_text(content)
+    status, told = _fails(home, *(FREE if "mqtt" not in content else ("--http-port", "0")))
+    assert status == 2 and name in told and "Traceback" not in told
+
+
+def test_a_flag_goes_before_the_file_and_the_file_before_the_environment(tmp_path: Path):
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "companion.toml").write_text('[http]\nhost = "127.0.0.1"\nport = 1\n')
+    ready = tmp_path / "ready.json"
+    process = _serve(home, *FREE, "--ready-file", str(ready), ENGRAM_HTTP_HOST="192.0.2.1", ENGRAM_HTTP_PORT="2")
+    where = json.loads(until("it is ready", lambda: ready.exists() and ready.read_text()))
+    process.terminate()
+    process.communicate(timeout=30)
+    assert where["http"].startswith("http://127.0.0.1:") and not where["http"].endswith((":1", ":2"))
+
+
+def test_its_folder_is_for_its_owner_alone(tmp_path: Path):
+    with Companion(tmp_path / "home"):
+        assert (tmp_path / "home").stat().st_mode & 0o077 == 0
+
+
+def test_what_was_taken_is_there_after_a_restart(tmp_path: Path):
+    from sending import Sent
+
+    with Companion(tmp_path / "home") as companion:
+
+        def post(device: str, message: bytes) -> bytes:
+            headers = {"Content-Type": "application/octet-stream"}
+            return companion.client.post(f"/v1/devices/{device}/messages", content=message, headers=headers).content
+
+        board = Sent(post, "kitchen")
+        board.say("hello")
+        board.sync()
+        companion.kill()
+        companion.start()
+        assert [line["text"] for line in companion.lines("kitchen", "journal")] == ["hello"]
