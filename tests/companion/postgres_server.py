@@ -40,7 +40,9 @@ class PostgresServer:
     def __enter__(self) -> "PostgresServer":
         if os.geteuid() == 0:
             os.chown(self.folder, NOBODY, NOBODY)
-        self._run("initdb", "-D", str(self._data), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync", "--locale=C")
+        self._run(
+            "initdb", "-D", str(self._data), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync", "--locale=C"
+        )
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
@@ -68,9 +70,14 @@ class PostgresServer:
 
     def start(self) -> None:
         """Start the server, and wait until it answers."""
-        options = {"listen_addresses": "127.0.0.1", "port": str(self.port), "unix_socket_directories": "", **self._options}
+        options = {
+            "listen_addresses": "127.0.0.1",
+            "port": str(self.port),
+            "unix_socket_directories": "",
+            **self._options,
+        }
         arguments = [f"--{name}={value}" for name, value in options.items()]
-        with open(self.folder.parent / f"{self.folder.name}.log", "ab") as log:
+        with open(self.folder / "log", "ab") as log:
             command = self._command("postgres", "-D", str(self._data), *arguments)
             self._process = subprocess.Popen(command, stdout=log, stderr=log, cwd="/", env=self._environment())
         deadline = time.monotonic() + START_SECONDS
@@ -88,14 +95,16 @@ class PostgresServer:
 
     def log(self) -> str:
         """What the server has printed."""
-        return (self.folder.parent / f"{self.folder.name}.log").read_text(errors="replace")[-3000:]
+        return (self.folder / "log").read_text(errors="replace")[-3000:]
 
     def _is_ready(self) -> bool:
         asked = [str(self._binaries / "pg_isready"), "-q", "-h", "127.0.0.1", "-p", str(self.port)]
         return subprocess.run(asked, env=self._environment(), check=False).returncode == 0
 
     def _run(self, *command: str) -> None:
-        done = subprocess.run(self._command(*command), capture_output=True, cwd="/", env=self._environment(), check=False)
+        done = subprocess.run(
+            self._command(*command), capture_output=True, cwd="/", env=self._environment(), check=False
+        )
         assert done.returncode == 0, done.stderr.decode("utf-8", "replace")
 
     def _command(self, name: str, *arguments: str) -> list[str]:

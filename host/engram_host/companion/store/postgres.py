@@ -20,7 +20,9 @@ try:
     from psycopg import errors
     from psycopg.types import TypeInfo
 except ImportError as error:
-    raise SettingError("store.url", "asks for PostgreSQL: pip install 'engram[postgres]' brings what it needs.") from error
+    raise SettingError(
+        "store.url", "asks for PostgreSQL: pip install 'engram[postgres]' brings what it needs."
+    ) from error
 
 CONNECTIONS = 8
 """At most so many a process: a server takes 100 unless it is told otherwise."""
@@ -39,7 +41,12 @@ _WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 _TRY_AGAIN = (errors.SerializationFailure, errors.DeadlockDetected)
-_SETTINGS = (errors.InsufficientPrivilege, errors.FeatureNotSupported, errors.UndefinedFile, errors.ReadOnlySqlTransaction)
+_SETTINGS = (
+    errors.InsufficientPrivilege,
+    errors.FeatureNotSupported,
+    errors.UndefinedFile,
+    errors.ReadOnlySqlTransaction,
+)
 
 
 class PostgresRows(Rows):
@@ -182,11 +189,13 @@ class PostgresStore(SqlStore):
 
     def _problem(self, error: psycopg.Error) -> Exception:
         """What a caller is told; an error that is a mistake in this code stays what it is."""
-        said = (error.diag.message_primary or str(error).strip().splitlines()[0] if str(error) else "no reason given").rstrip(".")
+        said = (error.diag.message_primary or (str(error).strip() or "no reason given").splitlines()[0]).rstrip(".")
         if isinstance(error, errors.DiskFull):
-            return StoreFull("the disk of the PostgreSQL server is full: make room there, and nothing that boards have is lost.")
+            return StoreFull(
+                "the disk of the PostgreSQL server is full: make room there; boards keep what is not copied."
+            )
         if isinstance(error, errors.UndefinedTable):
-            return StoreUnavailable("the database has none of the companion's tables: it was emptied. Start the companion anew.")
+            return StoreUnavailable("the database has lost the companion's tables: start the companion anew.")
         if isinstance(error, _SETTINGS):
             return StoreUnavailable(
                 f"PostgreSQL refuses what the companion needs ({said}): give it a database of its own to write to, in which "
