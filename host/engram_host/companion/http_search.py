@@ -22,7 +22,9 @@ Time = Annotated[int, Field(ge=0, le=_LATEST)]
 class Question(BaseModel):
     """What to look for, for whom, and how."""
 
-    model_config = ConfigDict(strict=True, extra="forbid", json_schema_extra={"example": {"query": "what does Ann drink?"}})
+    model_config = ConfigDict(
+        strict=True, extra="forbid", json_schema_extra={"example": {"query": "what does Ann drink?"}}
+    )
 
     query: str = Field(min_length=1, max_length=MOST_QUERY, pattern=r"\S")
     devices: list[Annotated[str, Field(pattern=r"^[a-z0-9-]{1,32}$")]] = Field(

@@ -77,7 +77,14 @@ class SearchEngine:
 class _Search:
     """One search, while the indexes are held."""
 
-    def __init__(self, store: Store, request: SearchRequest, found: list[tuple[Any, Device]], query: QueryVector | None, degraded: str):
+    def __init__(
+        self,
+        store: Store,
+        request: SearchRequest,
+        found: list[tuple[Any, Device]],
+        query: QueryVector | None,
+        degraded: str,
+    ):
         self._store = store
         self._request = request
         self._devices = [device for _, device in found]
@@ -132,7 +139,9 @@ class _Search:
         if not has_vector.all():
             words = [self._words_of(one, texts) for one in candidates]
         scores = [one.score for one in candidates]
-        return [candidates[at] for at in diversity.reorder(scores, vectors, has_vector, words, request.limit, request.mmr)]
+        return [
+            candidates[at] for at in diversity.reorder(scores, vectors, has_vector, words, request.limit, request.mmr)
+        ]
 
     def _words_of(self, candidate: Candidate, texts: dict[Candidate, dict[str, Any] | None]) -> frozenset[str]:
         line = self._line(candidate, texts)

@@ -156,7 +156,15 @@ def _candidates(
     columns = (rows, at, turn, number, scores, of_words, near, cosines, coverage, by_speaker, by_importance, by_date)
     return [
         Candidate(
-            place, row, at, f"{'t' if is_turn else 'm'}{id}", score, word, meant, None if cosine != cosine else cosine, *more
+            place,
+            row,
+            at,
+            f"{'t' if is_turn else 'm'}{id}",
+            score,
+            word,
+            meant,
+            None if cosine != cosine else cosine,
+            *more,
         )
         for row, at, is_turn, id, score, word, meant, cosine, *more in zip(*(c.tolist() for c in columns), strict=True)
     ]

@@ -189,17 +189,13 @@ class PostgresStore(SqlStore):
 
     def _problem(self, error: psycopg.Error) -> Exception:
         """What a caller is told; an error that is a mistake in this code stays what it is."""
-        said = (
-            error.diag.message_primary or str(error).strip().splitlines()[0] if str(error) else "no reason given"
-        ).rstrip(".")
+        said = (error.diag.message_primary or (str(error).strip() or "no reason given").splitlines()[0]).rstrip(".")
         if isinstance(error, errors.DiskFull):
             return StoreFull(
-                "the disk of the PostgreSQL server is full: make room there, and nothing that boards have is lost."
+                "the disk of the PostgreSQL server is full: make room there; boards keep what is not copied."
             )
         if isinstance(error, errors.UndefinedTable):
-            return StoreUnavailable(
-                "the database has none of the companion's tables: it was emptied. Start the companion anew."
-            )
+            return StoreUnavailable("the database has lost the companion's tables: start the companion anew.")
         if isinstance(error, _SETTINGS):
             return StoreUnavailable(
                 f"PostgreSQL refuses what the companion needs ({said}): give it a database of its own to write to, in which "

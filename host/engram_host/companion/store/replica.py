@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from engram import wire
 from engram.link import messages
 from engram_host.companion.errors import Refused, Stale
-from engram_host.companion.model import LOGS, Batch, Held, Hello, LogName, LogState, Sender, Span, Welcome
+from engram_host.companion.model import Batch, Held, Hello, LogName, LogState, Sender, Span, Welcome
 from engram_host.companion.store import sentences
 from engram_host.companion.store.base import SILENCE_SECONDS
 from engram_host.companion.store.rows import DeviceRow, LogRow, NewLine, Rows
@@ -32,12 +32,17 @@ def greet(rows: Rows, hello: Hello, now: int) -> Welcome | Refused | Stale:
         rows.tell(device.name, now, str(problem))
     if problem:
         return problem
-    told = [*_who_came(device, hello.sender)]
+    told = _who_came(device, hello.sender)
+    # What such a one has may differ in any line: rewrites that were agreed on with another say nothing of it.
+    is_other = bool(device.board) and bool(told)
     device.board, device.link, device.n = hello.sender.board, hello.sender.link, hello.sender.n
     device.heard, device.zone = now, hello.zone
-    held: dict[LogName, Held] = {
-        log: _meet(rows, device, log, hello.logs[log], told, now) for log in LOGS if log in hello.logs
-    }
+    held: dict[LogName, Held] = {}
+    for log, state in hello.logs.items():
+        copy = _present_copy(rows, device, log, state.epoch, told, now)
+        if is_other:
+            copy.agreed = _UNSURE
+        held[log] = _meet(rows, device, copy, state, told, now)
     rows.save_devices([device])
     for sentence in told:
         rows.tell(device.name, now, sentence)
@@ -87,14 +92,12 @@ def _unwelcome(device: DeviceRow, sender: Sender, now: int) -> Refused | Stale |
         if silence < SILENCE_SECONDS:
             return Refused(sentences.two_boards(device.name, device.board, sender.board), SILENCE_SECONDS - silence)
         return None
-    if sender.link == device.link:
-        return Stale("the hello came late.") if sender.n < device.n else None
     # After a silence it is no late message but a board whose flash is an older one.
-    return (
-        Stale("the hello is of a former connection.")
-        if sender.link < device.link and silence < SILENCE_SECONDS
-        else None
-    )
+    return Stale("the hello came late.") if _is_older(device, sender) and silence < SILENCE_SECONDS else None
+
+
+def _is_older(device: DeviceRow, sender: Sender) -> bool:
+    return (sender.link, sender.n) < (device.link, device.n)
 
 
 def _who_came(device: DeviceRow, sender: Sender) -> list[str]:
@@ -102,7 +105,7 @@ def _who_came(device: DeviceRow, sender: Sender) -> list[str]:
         return [sentences.first_time(device.name)]
     if device.board != sender.board:
         return [sentences.another_board(device.name, device.board, sender.board)]
-    if sender.link < device.link:
+    if _is_older(device, sender):
         return [sentences.older_flash(device.link, sender.link)]
     return []
 
@@ -111,7 +114,7 @@ def _unfit(device: DeviceRow | None, sender: Sender) -> Refused | Stale | None:
     """Why a message other than hello is not taken."""
     if device is None or device.board != sender.board or sender.link > device.link:
         return Refused(sentences.HELLO_FIRST, again=0)
-    if sender.link < device.link or sender.n < device.n:
+    if _is_older(device, sender):
         return Stale("the message came late.")
     return None
 
@@ -133,14 +136,13 @@ def _admitted(rows: Rows, sender: Sender, name: str, log: LogName, epoch: int) -
 # --- hello
 
 
-def _meet(rows: Rows, device: DeviceRow, log: LogName, state: LogState, told: list[str], now: int) -> Held:
-    """Bring the copies of a log to what a board tells of it; what happened is added to `told`."""
-    copy = _present_copy(rows, device, log, state.epoch, told, now)
+def _meet(rows: Rows, device: DeviceRow, copy: LogRow, state: LogState, told: list[str], now: int) -> Held:
+    """Bring a copy to what a board tells of its log; what happened is added to `told`."""
     copy.oldest, copy.next, copy.rewrites = state.oldest, state.next, state.rewrites
     if state.next <= copy.have:
         told.append(_go_back(rows, device, copy, now))
     if copy.have < state.oldest - 1:
-        told.append(sentences.left_before(log, copy.have + 1, state.oldest - 1))
+        told.append(sentences.left_before(copy.log, copy.have + 1, state.oldest - 1))
         copy.have = state.oldest - 1
     if copy.have < state.oldest:
         # Of what is here the board has nothing any more: there is nothing to compare.
@@ -151,6 +153,7 @@ def _meet(rows: Rows, device: DeviceRow, log: LogName, state: LogState, told: li
 
 
 def _present_copy(rows: Rows, device: DeviceRow, log: LogName, epoch: int, told: list[str], now: int) -> LogRow:
+    """The copy of a log in an epoch, which takes the place of that of another epoch."""
     copies = {copy.epoch: copy for copy in rows.copies(device.name, log)}
     former = next((copy for copy in copies.values() if copy.is_present), None)
     if former is not None and former.epoch == epoch:

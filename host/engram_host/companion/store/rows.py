@@ -236,7 +236,7 @@ class Rows(ABC):
         self.run(
             "INSERT INTO lines (device, log, epoch, seq, version, received, crc, line) "
             "SELECT device, log, ?, seq, 0, ?, '', NULL FROM lines "
-            f"WHERE {_OF_COPY} AND line IS NOT NULL ON CONFLICT (device, log, epoch, seq) DO NOTHING",
+            f"WHERE {_OF_COPY} ON CONFLICT (device, log, epoch, seq) DO NOTHING",
             (copy.epoch, now, *former.key),
         )
         self._renumber("lines", copy, version)

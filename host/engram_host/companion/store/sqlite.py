@@ -155,7 +155,7 @@ class SqliteStore(SqlStore):
     def _problem(self, error: sqlite3.DatabaseError) -> Exception:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code == sqlite3.SQLITE_FULL:
-            return StoreFull(f"the disk of {self.path} is full: make room there, and nothing that boards have is lost.")
+            return StoreFull(f"the disk of {self.path} is full: make room there; boards keep what is not copied.")
         if code in _BUSY:
             return StoreUnavailable(f"{self.path} is locked by another program: close that, or wait until it is done.")
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
