@@ -23,6 +23,7 @@ from engram_host.companion.embedding.notes import (
     Index,
     Position,
     keep,
+    let_go,
     read_index,
     read_position,
     write_index,
@@ -41,11 +42,11 @@ WINDOW = 2000
 TEXTS_AT_ONCE = 256
 """Texts that are handed over together: what a kill costs at most, and how long a change of identity goes unseen."""
 
-_POLL_SECONDS = 30.0
+_POLL_SECONDS = 10.0
 """How often is looked for lines that another companion took."""
 
-_KEEPER_SECONDS = 120
-"""How long a keeper that died keeps others away; it says that it is alive before each TEXTS_AT_ONCE."""
+_KEEPER_SECONDS = 30
+"""How long a keeper that was killed keeps others away; it says that it is alive about twice in that time."""
 
 _FIRST_WAIT_SECONDS = 1.0
 _MOST_WAIT_SECONDS = 300.0
@@ -78,6 +79,7 @@ class Backlog:
         self._who = uuid.uuid4().hex
         self._awake = asyncio.Event()
         self._whole: Identity | None = None
+        self._keeper_until = 0.0
         self._positions: dict[str, Position] = {}
         self._total = 0
         self._embedded = 0
@@ -139,9 +141,7 @@ class Backlog:
         has_worked = False
         devices = await asyncio.to_thread(self._store.devices)
         self._total = sum(device.version for device in devices)
-        for device in devices:
-            position = await asyncio.to_thread(read_position, self._store, device.name, identity, device.version)
-            self._positions[device.name] = position
+        self._positions = await asyncio.to_thread(self._read_positions, devices, identity)
         for device in devices:
             if self._positions[device.name].gaps:
                 has_worked = True
@@ -159,8 +159,30 @@ class Backlog:
         except TimeoutError:
             return
 
+    async def stop(self) -> None:
+        """Let another companion keep the index at once; after run() was cancelled."""
+        await asyncio.to_thread(let_go, self._store, self._who)
+
     async def _is_keeper(self) -> bool:
-        return await asyncio.to_thread(keep, self._store, self._who, int(time.time()), _KEEPER_SECONDS)
+        now = time.monotonic()
+        if self._keeper_until - now > _KEEPER_SECONDS / 2:
+            return True
+        is_mine = await asyncio.to_thread(keep, self._store, self._who, int(time.time()), _KEEPER_SECONDS)
+        self._keeper_until = now + _KEEPER_SECONDS if is_mine else 0.0
+        if not is_mine:
+            self._positions = {}  # the other one goes on with them
+        return is_mine
+
+    def _read_positions(self, devices: Sequence[Device], identity: Identity) -> dict[str, Position]:
+        """How far each device is; the store is asked only about those that are not known yet."""
+        positions = {}
+        for device in devices:
+            known = self._positions.get(device.name)
+            if known is None or known.identity != str(identity) or known.top > device.version:
+                known = read_position(self._store, device.name, identity)
+            known.reach(device.version)
+            positions[device.name] = known
+        return positions
 
     async def _begin(self, identity: Identity, before: Index) -> Index:
         """Begin an index of another identity; the first of all replaces none."""
@@ -205,7 +227,8 @@ class Backlog:
             if not await self._is_keeper():
                 return False
         position.done(gap)
-        await asyncio.to_thread(write_position, self._store, device.name, position)
+        if lines:  # else it is cheap to look again
+            await asyncio.to_thread(write_position, self._store, device.name, position)
         return True
 
     def _texts(self, device: Device, gap: Gap) -> list[tuple[Change, str]]:

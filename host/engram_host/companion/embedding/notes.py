@@ -41,7 +41,9 @@ class Position:
         return sum(end - start for start, end in self.gaps)
 
     def reach(self, version: int) -> None:
-        """Add the versions that came since."""
+        """Add the versions that came since; all, if the database has gone back behind this note."""
+        if version < self.top:
+            self.top, self.gaps = 0, []
         if version > self.top:
             self._add(self.top, version)
             self.top = version
@@ -82,18 +84,14 @@ def write_index(store: Store, made: Identity, replaces: str) -> None:
     store.put(_INDEX, json.dumps({"made": [made.model, made.dimensions, made.key], "replaces": replaces}))
 
 
-def read_position(store: Store, device: str, identity: Identity, version: int) -> Position:
-    """How far a device's lines are, up to its present version. It begins anew if the note is of another identity, or of
-    a database that had more versions than this one.
-    """
+def read_position(store: Store, device: str, identity: Identity) -> Position:
+    """How far a device's lines are; nowhere if the note is of another identity."""
     note = store.get(_POSITION + device)
-    position = Position(str(identity))
     if note:
         found = json.loads(note)
-        if found["identity"] == str(identity) and found["top"] <= version:
-            position = Position(str(identity), found["top"], [(start, end) for start, end in found["gaps"]])
-    position.reach(version)
-    return position
+        if found["identity"] == str(identity):
+            return Position(str(identity), found["top"], [(start, end) for start, end in found["gaps"]])
+    return Position(str(identity))
 
 
 def write_position(store: Store, device: str, position: Position) -> None:
@@ -114,3 +112,10 @@ def keep(store: Store, who: str, now: int, seconds: int) -> bool:
             return False
     store.put(_KEEPER, json.dumps({"who": who, "until": now + seconds}))
     return True
+
+
+def let_go(store: Store, who: str) -> None:
+    """Let another one keep the index at once."""
+    note = store.get(_KEEPER)
+    if note and json.loads(note)["who"] == who:
+        store.put(_KEEPER, "")
