@@ -51,13 +51,17 @@ def embed(cached, texts, kind):
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.lists(st.tuples(st.sampled_from(["query", "passage"]), st.lists(st.sampled_from("abcde"), max_size=6)), max_size=8))
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["query", "passage"]), st.lists(st.sampled_from("abcde"), max_size=6)), max_size=8
+    )
+)
 def test_answers_are_those_of_the_embedder(calls):
     cached, inner, _ = make()
     for kind, texts in calls:
         expected = [direction(text, "little" + kind) for text in texts]
         before = len(inner.asked)
-        np.testing.assert_allclose(embed(cached, texts, kind), np.array(expected).reshape(len(texts), -1), atol=1e-6)
+        np.testing.assert_allclose(embed(cached, texts, kind), np.array(expected).reshape(len(texts), 8), atol=1e-6)
         assert len(inner.asked) - before <= len(set(texts))
         assert len(cached._queries) <= 3
 

@@ -209,7 +209,10 @@ class Life(RuleBasedStateMachine):
     def teardown(self):
         self.loop.close()
 
-    @rule(which=st.integers(0, 3), error=st.sampled_from([None, EmbedderUnavailable("away."), EmbedderRefused("no.", 401)]))
+    @rule(
+        which=st.integers(0, 3),
+        error=st.sampled_from([None, EmbedderUnavailable("away."), EmbedderRefused("no.", 401)]),
+    )
     def change(self, which, error):
         self.embedders[which].error = error
 
