@@ -179,13 +179,12 @@ class _Handler(BaseHTTPRequestHandler):
             return
         request = json.loads(body)
         self.peer.requests.append(request)
-        if self.path == "/v1/batches":
-            self._send(*self.peer.start_job(request))
-            return
         fault = self.peer.faults.popleft() if self.peer.faults else None
         status, more = fault if isinstance(fault, tuple) else (fault, {})
         if isinstance(status, int):
             self._send(status, {"error": {"message": f"told to say {status} about {KEY}"}}, more)
+        elif self.path == "/v1/batches":
+            self._send(*self.peer.start_job(request))
         elif gemini:
             self._send(*self.peer.answer_gemini(gemini[1], request))
         elif self.path == "/v1/embeddings":

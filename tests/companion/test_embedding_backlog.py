@@ -1,6 +1,7 @@
 """The keeper of the vectors' index over a real store: it ends whole, whatever stops it, and says what is the matter."""
 
 import asyncio
+import contextlib
 import json
 
 import numpy as np
@@ -193,10 +194,8 @@ def test_the_index_ends_whole_whatever_comes_between(tmp_path_factory, steps):
                 asyncio.run(backlog.round())
             else:
                 embedder.calls_left = 1
-                try:
+                with contextlib.suppress(KilledError):
                     asyncio.run(backlog.round())
-                except KilledError:
-                    pass
                 embedder.calls_left = 10**9
                 notes.let_go(store, backlog._who)
                 backlog = make(store, embedder)

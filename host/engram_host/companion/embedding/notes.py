@@ -29,21 +29,38 @@ class Index:
 
 @dataclass
 class Position:
-    """Which versions of a device's lines have been embedded: all up to `top` but those in `gaps`, which rise."""
+    """Which versions of a device's lines have been embedded: all up to `top` but those in `gaps`, which rise, and in
+    `lent`, which a batch job works on.
+    """
 
     identity: str
     top: int = 0
     gaps: list[Gap] = field(default_factory=list)
+    lent: Gap | None = None
+
+    @property
+    def open(self) -> list[Gap]:
+        """All that is not closed."""
+        return sorted([*self.gaps, self.lent]) if self.lent else self.gaps
 
     @property
     def left(self) -> int:
         """How many versions have not been looked at."""
-        return sum(end - start for start, end in self.gaps)
+        return sum(end - start for start, end in self.open)
+
+    def lend(self, gap: Gap) -> None:
+        """Set aside what newest() gave, until it is closed or given back."""
+        self.done(gap)
+        self.lent = gap
+
+    def give_back(self) -> None:
+        """Take back what was lent, undone."""
+        self.gaps, self.lent = list(self.open), None
 
     def reach(self, version: int) -> None:
         """Add the versions that came since; all, if the database has gone back behind this note."""
         if version < self.top:
-            self.top, self.gaps = 0, []
+            self.top, self.gaps, self.lent = 0, [], None
         if version > self.top:
             self._add(self.top, version)
             self.top = version
@@ -96,7 +113,7 @@ def read_position(store: Store, device: str, identity: Identity) -> Position:
 
 def write_position(store: Store, device: str, position: Position) -> None:
     """Keep that."""
-    found = {"identity": position.identity, "top": position.top, "gaps": position.gaps}
+    found = {"identity": position.identity, "top": position.top, "gaps": position.open}
     store.put(_POSITION + device, json.dumps(found))
 
 
