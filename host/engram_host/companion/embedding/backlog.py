@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from engram_host.companion.embedding.base import Embedder
+from engram_host.companion.embedding.batch import BatchJobs
 from engram_host.companion.embedding.chain import OF_THE_TEXT
 from engram_host.companion.embedding.digest import digest_of
 from engram_host.companion.embedding.notes import (
@@ -23,6 +24,7 @@ from engram_host.companion.embedding.notes import (
     Index,
     Position,
     keep,
+    let_go,
     read_index,
     read_position,
     write_index,
@@ -38,14 +40,17 @@ TextOf = Callable[[Device, Change], str]
 WINDOW = 2000
 """Versions that are looked at together: bounds the lines in memory, 8 MB at the longest lines there are."""
 
+JOB_WINDOW = 5000
+"""Versions that go into batch jobs together: their lines, 20 MB at the longest, and vectors are in memory meanwhile."""
+
 TEXTS_AT_ONCE = 256
 """Texts that are handed over together: what a kill costs at most, and how long a change of identity goes unseen."""
 
-_POLL_SECONDS = 30.0
+_POLL_SECONDS = 10.0
 """How often is looked for lines that another companion took."""
 
-_KEEPER_SECONDS = 120
-"""How long a keeper that died keeps others away; it says that it is alive before each TEXTS_AT_ONCE."""
+_KEEPER_SECONDS = 30
+"""How long a keeper that was killed keeps others away; it says that it is alive about twice in that time."""
 
 _FIRST_WAIT_SECONDS = 1.0
 _MOST_WAIT_SECONDS = 300.0
@@ -69,15 +74,30 @@ class Progress:
 class Backlog:
     """Run by one task, run(); the rest of the companion asks what `identity` it may search with, and what is told."""
 
-    def __init__(self, store: Store, embedder: Embedder, text_of: TextOf, key_version: int):
-        """`key_version` is that of the texts that `text_of` gives."""
+    def __init__(
+        self,
+        store: Store,
+        embedder: Embedder,
+        text_of: TextOf,
+        key_version: int,
+        jobs: BatchJobs | None = None,
+        jobs_least: int = 2000,
+    ):
+        """`key_version` is that of the texts that `text_of` gives; gaps of a device from `jobs_least` versions on go to
+        `jobs`, one at a time, while newer lines are embedded directly.
+        """
         self._store = store
         self._embedder = embedder
         self._text_of = text_of
         self._key_version = key_version
+        self._jobs = jobs
+        self._jobs_least = jobs_least
+        self._job: asyncio.Task[None] | None = None
+        self._job_identity: Identity | None = None
         self._who = uuid.uuid4().hex
         self._awake = asyncio.Event()
         self._whole: Identity | None = None
+        self._keeper_until = 0.0
         self._positions: dict[str, Position] = {}
         self._total = 0
         self._embedded = 0
@@ -136,18 +156,18 @@ class Backlog:
         self._follow(identity, index)
         if not is_keeper:
             return False
-        has_worked = False
         devices = await asyncio.to_thread(self._store.devices)
         self._total = sum(device.version for device in devices)
+        self._positions = await asyncio.to_thread(self._read_positions, devices, identity)
+        await self._look_at_job(identity)
+        has_worked = False
         for device in devices:
-            position = await asyncio.to_thread(read_position, self._store, device.name, identity, device.version)
-            self._positions[device.name] = position
-        for device in devices:
-            if self._positions[device.name].gaps:
+            position = self._positions[device.name]
+            if position.gaps and not self._is_for_jobs(device, identity, position):
                 has_worked = True
-                if not await self._close_gap(device, identity, self._positions[device.name]):
+                if not await self._close_gap(device, identity, position):
                     return True
-        if not has_worked and index.replaces:
+        if index.replaces and not any(position.open for position in self._positions.values()):
             await asyncio.to_thread(self._store.drop_vectors, identity)
             await asyncio.to_thread(write_index, self._store, identity, "")
             self._follow(identity, Index(identity))
@@ -159,8 +179,31 @@ class Backlog:
         except TimeoutError:
             return
 
+    async def stop(self) -> None:
+        """Let another companion keep the index at once; after run() was cancelled. Batch jobs are taken up again."""
+        await self._end_job()
+        await asyncio.to_thread(let_go, self._store, self._who)
+
     async def _is_keeper(self) -> bool:
-        return await asyncio.to_thread(keep, self._store, self._who, int(time.time()), _KEEPER_SECONDS)
+        now = time.monotonic()
+        if self._keeper_until - now > _KEEPER_SECONDS / 2:
+            return True
+        is_mine = await asyncio.to_thread(keep, self._store, self._who, int(time.time()), _KEEPER_SECONDS)
+        self._keeper_until = now + _KEEPER_SECONDS if is_mine else 0.0
+        if not is_mine:
+            self._positions = {}  # the other one goes on with them
+        return is_mine
+
+    def _read_positions(self, devices: Sequence[Device], identity: Identity) -> dict[str, Position]:
+        """How far each device is; the store is asked only about those that are not known yet."""
+        positions = {}
+        for device in devices:
+            known = self._positions.get(device.name)
+            if known is None or known.identity != str(identity) or known.top > device.version:
+                known = read_position(self._store, device.name, identity)
+            known.reach(device.version)
+            positions[device.name] = known
+        return positions
 
     async def _begin(self, identity: Identity, before: Index) -> Index:
         """Begin an index of another identity; the first of all replaces none."""
@@ -195,18 +238,86 @@ class Backlog:
             part = lines[start : start + TEXTS_AT_ONCE]
             began = time.monotonic()
             vectors = await self._vectors([text for _, text in part])
-            stored = [
-                StoredVector(change.log, change.seq, digest_of(text), vector)
-                for (change, text), vector in zip(part, vectors, strict=True)
-                if vector is not None
-            ]
-            await asyncio.to_thread(self._store.put_vectors, device.name, identity, stored, gap[1])
-            self._count(len(stored), time.monotonic() - began)
+            count = await self._put(device, identity, part, vectors, gap)
+            self._count(count, time.monotonic() - began)
             if not await self._is_keeper():
                 return False
         position.done(gap)
-        await asyncio.to_thread(write_position, self._store, device.name, position)
+        if lines:  # else it is cheap to look again
+            await asyncio.to_thread(write_position, self._store, device.name, position)
         return True
+
+    def _is_for_jobs(self, device: Device, identity: Identity, position: Position) -> bool:
+        """Whether the newest gap is left to a batch job, which is begun if none is under way."""
+        start, end = position.gaps[-1]
+        if self._jobs is None or self._jobs.model != identity.model or end - start < self._jobs_least:
+            return False
+        if self._job is None:
+            gap = position.newest(JOB_WINDOW)
+            position.lend(gap)
+            self._job_identity = identity
+            self._job = asyncio.create_task(self._by_job(self._jobs, device, identity, position, gap))
+            self._job.add_done_callback(lambda _: self._awake.set())
+        return True
+
+    async def _by_job(self, jobs: BatchJobs, device: Device, identity: Identity, position: Position, gap: Gap) -> None:
+        """Close a gap by a batch job, which may take a day."""
+        try:
+            lines = await asyncio.to_thread(self._texts, device, gap)
+            known = await asyncio.to_thread(self._store.cached, identity, [digest_of(text) for _, text in lines])
+            new = list(dict.fromkeys(text for _, text in lines if digest_of(text) not in known))
+            answers = dict(zip(new, await jobs.embed_many(f"{device.name}.{identity}", new), strict=True))
+            vectors = [self._answered(known.get(digest_of(text), answers.get(text))) for _, text in lines]
+            self._embedded += await self._put(device, identity, lines, vectors, gap)
+        except BaseException:
+            position.give_back()
+            raise
+        position.lent = None
+        if self._positions.get(device.name) is position:
+            await asyncio.to_thread(write_position, self._store, device.name, position)
+
+    def _answered(self, answer: Vector | EmbedderRefused | None) -> Vector | None:
+        """A job's answer for a text; a refusal is told."""
+        if isinstance(answer, EmbedderRefused):
+            self._tell_refused(answer)
+            return None
+        return answer
+
+    def _tell_refused(self, refused: EmbedderRefused) -> None:
+        self._refused += 1
+        self.refusal = f"a text was refused and is found by words only: {refused}"
+
+    async def _look_at_job(self, identity: Identity) -> None:
+        """Let a job go that has ended, or that is of another identity; what it failed with is raised."""
+        job = self._job
+        if job is not None and self._job_identity != identity:
+            await self._end_job()
+        elif job is not None and job.done():
+            self._job = None
+            await job
+
+    async def _end_job(self) -> None:
+        if self._job is not None:
+            self._job.cancel()
+            await asyncio.gather(self._job, return_exceptions=True)
+            self._job = None
+
+    async def _put(
+        self,
+        device: Device,
+        identity: Identity,
+        lines: Sequence[tuple[Change, str]],
+        vectors: Sequence[Vector | None],
+        gap: Gap,
+    ) -> int:
+        """Keep the vectors of lines as they were when the gap was read; how many."""
+        stored = [
+            StoredVector(change.log, change.seq, digest_of(text), vector)
+            for (change, text), vector in zip(lines, vectors, strict=True)
+            if vector is not None
+        ]
+        await asyncio.to_thread(self._store.put_vectors, device.name, identity, stored, gap[1])
+        return len(stored)
 
     def _texts(self, device: Device, gap: Gap) -> list[tuple[Change, str]]:
         """The lines of a gap that have a text, newest first."""
@@ -226,8 +337,7 @@ class Backlog:
                 half = len(texts) // 2
                 return await self._vectors(texts[:half]) + await self._vectors(texts[half:])
             await self._embedder.embed([_PROBE], "passage")  # raises if it is not this text that is wrong
-            self._refused += 1
-            self.refusal = f"a text was refused and is found by words only: {refused}"
+            self._tell_refused(refused)
             return [None]
         return list(vectors)
 

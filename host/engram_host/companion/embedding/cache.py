@@ -9,6 +9,7 @@ import numpy as np
 
 from engram_host.companion.embedding.base import Embedder, Kind
 from engram_host.companion.embedding.digest import digest_of
+from engram_host.companion.errors import EmbedderUnavailable
 from engram_host.companion.model import Identity, Vector
 
 
@@ -62,16 +63,12 @@ class CachedEmbedder:
         new = {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in known}
         if new:
             if (self.model, self.dimensions) != made:
-                known, new = (
-                    {},
-                    dict(zip(digests, texts, strict=True)),
-                )  # another model took over while the store was asked
-                made = self.model, self.dimensions
-            vectors = await self._embedder.embed(list(new.values()), kind)
-            known |= zip(new, vectors, strict=True)
+                raise EmbedderUnavailable("another model took over while the store was asked; it is asked next time.")
+            found = dict(zip(new, await self._embedder.embed(list(new.values()), kind), strict=True))
+            known |= found
             if kind == "query":
-                self._keep(made, dict(zip(new, vectors, strict=True)))
-        return np.array([known[digest] for digest in digests], np.float32).reshape(len(texts), -1)
+                self._keep((self.model, self.dimensions), found)
+        return np.array([known[digest] for digest in digests], np.float32).reshape(len(texts), self.dimensions)
 
     async def close(self) -> None:
         """Close the embedder."""

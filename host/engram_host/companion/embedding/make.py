@@ -1,8 +1,7 @@
 """Makes the embedder that settings ask for."""
 
-from typing import Any
-
 from engram_host.companion.embedding.base import Embedder
+from engram_host.companion.embedding.batch import BatchJobs
 from engram_host.companion.embedding.cache import CachedEmbedder
 from engram_host.companion.embedding.chain import Chain
 from engram_host.companion.embedding.gemini import GeminiEmbedder
@@ -57,20 +56,39 @@ def _local(settings: EmbeddingSettings) -> Embedder:
 
 
 def _remote(settings: EmbeddingSettings, provider: str) -> Embedder:
-    sizes: dict[str, Any] = {
-        "use_dimensions": settings.use_dimensions,
-        "batch_size": settings.batch_size,
-        "input_characters": settings.input_characters,
-    }
     if provider == "gemini":
-        service = service_of(settings, GEMINI_URL, "x-goog-api-key", settings.api_key)
-        return GeminiEmbedder(service, settings.model_name or GEMINI_MODEL, settings.dimensions, **sizes)
-    service = service_of(settings, OPENAI_URL, "Authorization", settings.api_key and f"Bearer {settings.api_key}")
-    model = settings.model_name or OPENAI_MODEL
-    return OpenAiEmbedder(service, model, settings.dimensions, use_base64=settings.use_base64, **sizes)
+        return GeminiEmbedder(
+            _service(settings, GEMINI_URL, "x-goog-api-key", settings.api_key),
+            settings.model_name or GEMINI_MODEL,
+            settings.dimensions,
+            use_dimensions=settings.use_dimensions,
+            batch_size=settings.batch_size,
+            input_characters=settings.input_characters,
+        )
+    return _openai(settings)
 
 
-def service_of(settings: EmbeddingSettings, url: str, header: str, key: str) -> Service:
+def make_jobs(settings: EmbeddingSettings, store: Store) -> BatchJobs | None:
+    """Batch jobs for large back-fills, None unless they are set and the remote service is OpenAI's or like it."""
+    if not settings.batch_jobs or _provider(settings) != "openai":
+        return None
+    return BatchJobs(_openai(settings), store)
+
+
+def _openai(settings: EmbeddingSettings) -> OpenAiEmbedder:
+    key = settings.api_key and f"Bearer {settings.api_key}"
+    return OpenAiEmbedder(
+        _service(settings, OPENAI_URL, "Authorization", key),
+        settings.model_name or OPENAI_MODEL,
+        settings.dimensions,
+        use_dimensions=settings.use_dimensions,
+        use_base64=settings.use_base64,
+        batch_size=settings.batch_size,
+        input_characters=settings.input_characters,
+    )
+
+
+def _service(settings: EmbeddingSettings, url: str, header: str, key: str) -> Service:
     """The remote service of these settings; `url` if they name none."""
     return Service(
         settings.base_url or url,

@@ -29,19 +29,38 @@ class Index:
 
 @dataclass
 class Position:
-    """Which versions of a device's lines have been embedded: all up to `top` but those in `gaps`, which rise."""
+    """Which versions of a device's lines have been embedded: all up to `top` but those in `gaps`, which rise, and in
+    `lent`, which a batch job works on.
+    """
 
     identity: str
     top: int = 0
     gaps: list[Gap] = field(default_factory=list)
+    lent: Gap | None = None
+
+    @property
+    def open(self) -> list[Gap]:
+        """All that is not closed."""
+        return sorted([*self.gaps, self.lent]) if self.lent else self.gaps
 
     @property
     def left(self) -> int:
         """How many versions have not been looked at."""
-        return sum(end - start for start, end in self.gaps)
+        return sum(end - start for start, end in self.open)
+
+    def lend(self, gap: Gap) -> None:
+        """Set aside what newest() gave, until it is closed or given back."""
+        self.done(gap)
+        self.lent = gap
+
+    def give_back(self) -> None:
+        """Take back what was lent, undone."""
+        self.gaps, self.lent = list(self.open), None
 
     def reach(self, version: int) -> None:
-        """Add the versions that came since."""
+        """Add the versions that came since; all, if the database has gone back behind this note."""
+        if version < self.top:
+            self.top, self.gaps, self.lent = 0, [], None
         if version > self.top:
             self._add(self.top, version)
             self.top = version
@@ -82,23 +101,19 @@ def write_index(store: Store, made: Identity, replaces: str) -> None:
     store.put(_INDEX, json.dumps({"made": [made.model, made.dimensions, made.key], "replaces": replaces}))
 
 
-def read_position(store: Store, device: str, identity: Identity, version: int) -> Position:
-    """How far a device's lines are, up to its present version. It begins anew if the note is of another identity, or of
-    a database that had more versions than this one.
-    """
+def read_position(store: Store, device: str, identity: Identity) -> Position:
+    """How far a device's lines are; nowhere if the note is of another identity."""
     note = store.get(_POSITION + device)
-    position = Position(str(identity))
     if note:
         found = json.loads(note)
-        if found["identity"] == str(identity) and found["top"] <= version:
-            position = Position(str(identity), found["top"], [(start, end) for start, end in found["gaps"]])
-    position.reach(version)
-    return position
+        if found["identity"] == str(identity):
+            return Position(str(identity), found["top"], [(start, end) for start, end in found["gaps"]])
+    return Position(str(identity))
 
 
 def write_position(store: Store, device: str, position: Position) -> None:
     """Keep that."""
-    found = {"identity": position.identity, "top": position.top, "gaps": position.gaps}
+    found = {"identity": position.identity, "top": position.top, "gaps": position.open}
     store.put(_POSITION + device, json.dumps(found))
 
 
@@ -114,3 +129,10 @@ def keep(store: Store, who: str, now: int, seconds: int) -> bool:
             return False
     store.put(_KEEPER, json.dumps({"who": who, "until": now + seconds}))
     return True
+
+
+def let_go(store: Store, who: str) -> None:
+    """Let another one keep the index at once."""
+    note = store.get(_KEEPER)
+    if note and json.loads(note)["who"] == who:
+        store.put(_KEEPER, "")

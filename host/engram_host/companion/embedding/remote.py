@@ -44,6 +44,11 @@ class RemoteEmbedder(ABC):
         """Numbers of a vector; 0 before the first answer if they are not configured."""
         return self._dimensions
 
+    @property
+    def service(self) -> Service:
+        """The service that is asked."""
+        return self._service
+
     async def ready(self) -> None:
         """See Embedder: one word is embedded, once."""
         if not self._has_answered:

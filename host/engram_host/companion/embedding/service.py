@@ -74,7 +74,7 @@ class Service:
             except _Passing as passing:
                 wait = passing.wait or _FIRST_WAIT_SECONDS * 2**attempt * random.uniform(0.75, 1.25)
                 if attempt == most or wait > _MOST_WAIT_SECONDS:
-                    raise EmbedderUnavailable(self._clean(str(passing))) from None
+                    raise EmbedderUnavailable(str(passing)) from None
             await self._sleep(wait)
         raise AssertionError("the last attempt either answers or raises")
 
@@ -99,10 +99,10 @@ class Service:
             raise _Passing(f"{self.name} sent an answer that cannot be unpacked.") from None
         if answer.is_success:
             return body
-        told = f"{self.name} answered {answer.status_code}{_message(body)}"
+        told = self._clean(f"{self.name} answered {answer.status_code}{_message(body)}")
         if answer.status_code in _PASSING or answer.status_code >= 500:
             raise _Passing(told, _retry_after(answer.headers.get("retry-after", "")))
-        raise EmbedderRefused(self._clean(told + _advice(answer.status_code)), answer.status_code)
+        raise EmbedderRefused(told + _advice(answer.status_code), answer.status_code)
 
     def _decoded(self, body: bytes) -> Any:
         try:

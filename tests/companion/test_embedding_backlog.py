@@ -1,0 +1,382 @@
+"""The keeper of the vectors' index over a real store: it ends whole, whatever stops it, and says what is the matter."""
+
+import asyncio
+import contextlib
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from embedding_service import direction
+from engram import wire
+from engram_host.companion.embedding import backlog as backlog_module
+from engram_host.companion.embedding import notes
+from engram_host.companion.embedding.backlog import Backlog
+from engram_host.companion.embedding.cache import CachedEmbedder
+from engram_host.companion.embedding.digest import digest_of
+from engram_host.companion.errors import EmbedderRefused, EmbedderUnavailable, StoreUnavailable
+from engram_host.companion.model import Batch, Hello, Identity, LogState, Sender, Span
+from engram_host.companion.store.sqlite import SqliteStore
+
+KEY = 3
+NOW = 1_800_000_000
+
+
+class Board:
+    """A board that writes turns into a store."""
+
+    def __init__(self, store, device="kitchen"):
+        self.store = store
+        self.device = device
+        self.texts: list[str] = []
+        self.n = 1
+        logs = {name: LogState(5, 1, 1, 0) for name in ("records", "journal")}
+        store.greet(Hello(device, self.sender(), 0, logs), NOW)
+
+    def sender(self):
+        self.n += 1
+        return Sender("b-" + self.device, 1, self.n)
+
+    def say(self, *texts):
+        after = len(self.texts)
+        self.texts.extend(texts)
+        lines = [
+            (seq, wire.encode([("seq", seq), ("text", self.texts[seq - 1])]))
+            for seq in range(after + 1, len(self.texts) + 1)
+        ]
+        span = Span(self.device, "journal", 5, after, len(self.texts))
+        assert self.store.take([Batch(self.sender(), span, lines)], NOW) == [len(self.texts)]
+
+    def rewrite(self, seq, text):
+        self.texts[seq - 1] = text
+        span = Span(self.device, "journal", 5, seq - 1, seq)
+        self.store.take([Batch(self.sender(), span, [(seq, wire.encode([("seq", seq), ("text", text)]))])], NOW)
+
+
+class Embedder:
+    """Makes vectors by text and model; fails as it is told."""
+
+    def __init__(self, model="little", dimensions=8):
+        self.model = model
+        self.dimensions = dimensions
+        self.asked: list[str] = []
+        self.error: Exception | None = None
+        self.refused: set[str] = set()
+        self.calls_left = 10**9
+
+    async def ready(self):
+        if self.error:
+            raise self.error
+
+    async def embed(self, texts, kind):
+        await self.ready()
+        if self.calls_left == 0:
+            raise KilledError
+        self.calls_left -= 1
+        if self.refused & set(texts):
+            raise EmbedderRefused("that text is not taken.", 400)
+        self.asked.extend(texts)
+        return np.array([direction(text, self.model, self.dimensions) for text in texts], np.float32)
+
+    async def close(self):
+        pass
+
+
+class KilledError(Exception):
+    """Stands for the end of the process."""
+
+
+def text_of(device, change):
+    return json.loads(change.line)["text"]
+
+
+@pytest.fixture
+def store(tmp_path):
+    store = SqliteStore(tmp_path / "store.db")
+    store.open()
+    yield store
+    store.close()
+
+
+def make(store, embedder=None):
+    return Backlog(store, embedder or Embedder(), text_of, KEY)
+
+
+def finish(backlog):
+    async def work():
+        for _ in range(10_000):
+            if not await backlog.round():
+                return
+        raise AssertionError("there is no end to it")
+
+    asyncio.run(work())
+
+
+def stored(store, embedder, device="kitchen"):
+    identity = Identity(embedder.model, embedder.dimensions, KEY)
+    return {one.seq: one for _, one in store.vectors(device, identity, 0, 100_000)}
+
+
+def assert_whole(store, embedder, board):
+    found = stored(store, embedder, board.device)
+    wanted = {seq: text for seq, text in enumerate(board.texts, 1) if text}
+    assert set(found) == set(wanted)
+    for seq, text in wanted.items():
+        assert found[seq].digest == digest_of(text)
+        np.testing.assert_allclose(found[seq].vector, direction(text, embedder.model, embedder.dimensions), atol=1e-6)
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Windows so small that a few lines are many of them."""
+    monkeypatch.setattr(backlog_module, "WINDOW", 4)
+    monkeypatch.setattr(backlog_module, "TEXTS_AT_ONCE", 3)
+
+
+def test_each_line_with_a_text_gets_its_vector(store, small):
+    board, embedder = Board(store), Embedder()
+    board.say("a", "", "b", "c", "d", "e", "f")
+    finish(make(store, embedder))
+    assert_whole(store, embedder, board)
+
+
+def test_nothing_is_embedded_twice_in_the_end(store, small):
+    board, embedder = Board(store), Embedder()
+    board.say(*"abcdefghij")
+    finish(make(store, embedder))
+    board.say("k")
+    finish(fresh(store, embedder))
+    assert sorted(embedder.asked) == sorted("abcdefghijk")
+
+
+def test_the_newest_lines_come_first(store, small):
+    board, embedder = Board(store), Embedder()
+    board.say(*"abcdefgh")
+    finish(make(store, embedder))
+    assert embedder.asked == list("hgfedcba")
+
+
+def test_all_devices_get_a_share_of_each_round(store, small):
+    boards, embedder = [Board(store, name) for name in ("one", "two")], Embedder()
+    for board in boards:
+        board.say(*(f"{board.device} {number}" for number in range(12)))
+    asyncio.run(make(store, embedder).round())
+    assert {text.split()[0] for text in embedder.asked} == {"one", "two"}
+
+
+def test_a_line_that_becomes_another_gets_another_vector(store, small):
+    board, embedder = Board(store), Embedder()
+    board.say("a", "b")
+    backlog = make(store, embedder)
+    finish(backlog)
+    board.rewrite(1, "z")
+    finish(backlog)
+    assert_whole(store, embedder, board)
+
+
+@settings(max_examples=25, deadline=None)
+@given(steps=st.lists(st.one_of(st.integers(1, 9), st.just("kill"), st.just("round")), min_size=1, max_size=12))
+def test_the_index_ends_whole_whatever_comes_between(tmp_path_factory, steps):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(backlog_module, "WINDOW", 4)
+        patch.setattr(backlog_module, "TEXTS_AT_ONCE", 2)
+        patch.setattr(notes, "_MOST_GAPS", 2)
+        store = SqliteStore(tmp_path_factory.mktemp("life") / "store.db")
+        store.open()
+        board, embedder = Board(store), Embedder()
+        backlog = make(store, embedder)
+        for step in steps:
+            if isinstance(step, int):
+                board.say(*(f"{len(board.texts) + number}" for number in range(step)))
+            elif step == "round":
+                asyncio.run(backlog.round())
+            else:
+                embedder.calls_left = 1
+                with contextlib.suppress(KilledError):
+                    asyncio.run(backlog.round())
+                embedder.calls_left = 10**9
+                notes.let_go(store, backlog._who)
+                backlog = make(store, embedder)
+        finish(backlog)
+        assert_whole(store, embedder, board)
+        assert backlog.progress.done == backlog.progress.total
+        store.close()
+
+
+def test_another_model_pauses_searches_until_the_index_is_whole_again(store, small):
+    board, old, new = Board(store), Embedder(), Embedder("big", 6)
+    board.say(*"abcdefghij")
+    finish(make(store, old))
+    backlog = fresh(store, new)
+    asyncio.run(backlog.round())
+    assert backlog.identity is None
+    assert "big/6/3" in backlog.paused and "little/8/3" in backlog.paused and "words only" in backlog.paused
+    assert stored(store, old)
+    finish(backlog)
+    assert (backlog.identity, backlog.paused) == (Identity("big", 6, KEY), "")
+    assert_whole(store, new, board)
+    assert not stored(store, old)
+
+
+def fresh(store, embedder):
+    """A companion that starts after the one before was stopped."""
+    note = store.get("embedding.keeper")
+    if note:
+        notes.let_go(store, json.loads(note)["who"])
+    return make(store, embedder)
+
+
+def test_going_back_to_a_model_whose_vectors_are_still_there_asks_it_for_none(store, small):
+    board, old, new = Board(store), Embedder(), Embedder("big", 6)
+    board.say(*"abcdefghij")
+    finish(fresh(store, CachedEmbedder(old, store, KEY)))
+    asyncio.run(fresh(store, CachedEmbedder(new, store, KEY)).round())
+    old.asked.clear()
+    finish(fresh(store, CachedEmbedder(old, store, KEY)))
+    assert not old.asked
+    assert_whole(store, old, board)
+
+
+def test_coming_back_to_a_model_after_its_vectors_were_dropped_makes_them_again(store, small):
+    board, old, new = Board(store), Embedder(), Embedder("big", 6)
+    board.say(*"abcde")
+    for embedder in (old, new, old):
+        finish(fresh(store, embedder))
+    assert_whole(store, old, board)
+
+
+def test_a_first_index_can_be_searched_while_it_grows(store, small):
+    Board(store).say(*"abcdefghij")
+    backlog = make(store)
+    asyncio.run(backlog.round())
+    assert backlog.identity == Identity("little", 8, KEY)
+
+
+def test_a_text_that_is_refused_is_left_out_and_told(store, small):
+    board, embedder = Board(store), Embedder()
+    board.say(*"abcdefg")
+    embedder.refused = {"c"}
+    backlog = make(store, embedder)
+    finish(backlog)
+    board.texts[2] = ""
+    assert_whole(store, embedder, board)
+    assert backlog.progress.refused == 1 and "that text is not taken" in backlog.refusal
+
+
+def test_an_embedder_that_refuses_all_loses_no_line(store, small):
+    board, embedder = Board(store), Embedder()
+    board.say(*"abc")
+    embedder.refused = {"a", "b", "c", "ready"}
+    backlog = make(store, embedder)
+    with pytest.raises(EmbedderRefused):
+        finish(backlog)
+    embedder.refused = set()
+    finish(backlog)
+    assert_whole(store, embedder, board)
+
+
+class Breaking:
+    """A store of which one call fails now and then."""
+
+    def __init__(self, store, name, times):
+        self._store, self._name, self._times = store, name, times
+
+    def __getattr__(self, name):
+        if name == self._name and self._times > 0:
+            self._times -= 1
+            raise StoreUnavailable("the disk is away.")
+        return getattr(self._store, name)
+
+
+@pytest.mark.parametrize("call", ["get", "put", "devices", "changes", "put_vectors"])
+def test_a_store_that_fails_is_tried_again(store, small, monkeypatch, call):
+    monkeypatch.setattr(backlog_module, "_FIRST_WAIT_SECONDS", 0.001)
+    board, embedder = Board(store), Embedder()
+    board.say(*"abcdef")
+    run_until(make(Breaking(store, call, 2), embedder), lambda: len(stored(store, embedder)) == 6)
+    assert_whole(store, embedder, board)
+
+
+def run_until(backlog, is_done):
+    async def work():
+        task = asyncio.create_task(backlog.run())
+        try:
+            async with asyncio.timeout(5):
+                while not is_done():
+                    await asyncio.sleep(0.005)
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    asyncio.run(work())
+
+
+def test_a_failing_embedder_is_told_and_then_gone_on_with(store, small, monkeypatch):
+    monkeypatch.setattr(backlog_module, "_FIRST_WAIT_SECONDS", 0.01)
+    board, embedder = Board(store), Embedder()
+    board.say(*"abc")
+    embedder.error = EmbedderUnavailable("little is overloaded.")
+    backlog = make(store, embedder)
+
+    def is_done():
+        if backlog.trouble and embedder.error:
+            assert backlog.trouble == "little is overloaded." and "words only" in backlog.paused
+            embedder.error = None
+        return len(stored(store, embedder)) == 3 and not backlog.trouble
+
+    run_until(backlog, is_done)
+    assert backlog.paused == ""
+
+
+def test_new_lines_wake_it(store, small):
+    board, embedder = Board(store), Embedder()
+    backlog = make(store, embedder)
+    said = []
+
+    def is_done():
+        if backlog.identity and not said:
+            said.append(True)
+            board.say("a")
+            backlog.wake()
+        return bool(stored(store, embedder))
+
+    run_until(backlog, is_done)
+
+
+def test_of_two_companions_one_keeps_the_index_and_both_know_of_it(store, small):
+    board, embedders = Board(store), [Embedder(), Embedder()]
+    board.say(*"abcdef")
+    keeper, other = (make(store, embedder) for embedder in embedders)
+    finish(keeper)
+    finish(other)
+    assert not embedders[1].asked
+    assert other.identity == keeper.identity
+
+
+def test_a_companion_with_another_model_than_the_index_searches_by_words(store, small):
+    Board(store).say("a")
+    finish(make(store, Embedder()))
+    other = make(store, Embedder("big", 6))
+    finish(other)
+    assert other.identity is None and "big/6/3" in other.paused
+
+
+def test_another_companion_goes_on_when_the_keeper_is_gone(store, small, monkeypatch):
+    board, embedder = Board(store), Embedder()
+    board.say(*"abcdef")
+    asyncio.run(make(store, Embedder()).round())
+    now = backlog_module.time.time()
+    monkeypatch.setattr(backlog_module.time, "time", lambda: now + 60)
+    finish(make(store, embedder))
+    assert_whole(store, embedder, board)
+
+
+def test_a_database_that_went_back_is_looked_through_again(store, small):
+    board, embedder = Board(store), Embedder()
+    identity = Identity("little", 8, KEY)
+    notes.write_position(store, "kitchen", notes.Position(str(identity), 1000, []))
+    board.say(*"abc")
+    finish(make(store, embedder))
+    assert_whole(store, embedder, board)

@@ -1,0 +1,193 @@
+"""Batch jobs: against a service that checks each line of a job, and in the keeper of the index."""
+
+import asyncio
+import json
+
+import numpy as np
+import openai
+import pytest
+
+from embedding_service import KEY, MODEL, WIDTH, EmbeddingService, direction
+from engram_host.companion.embedding import batch
+from engram_host.companion.embedding.batch import BatchJobs
+from engram_host.companion.embedding.remote import OpenAiEmbedder
+from engram_host.companion.embedding.service import Service
+from engram_host.companion.errors import EmbedderRefused, EmbedderUnavailable
+from engram_host.companion.model import Identity
+from engram_host.companion.store.sqlite import SqliteStore
+from test_embedding_backlog import KEY as KEY_VERSION
+from test_embedding_backlog import Board, make
+
+TEXTS = [f"text {number}" for number in range(7)]
+
+
+@pytest.fixture
+def peer():
+    with EmbeddingService() as running:
+        yield running
+
+
+class Notes(dict):
+    """What jobs keep."""
+
+    def get(self, name):
+        return super().get(name, "")
+
+    def put(self, name, value):
+        self[name] = value
+
+
+async def no_sleep(seconds):
+    await asyncio.sleep(0)
+
+
+def jobs_of(peer, notes, sleep=no_sleep):
+    service = Service(peer.url, {"Authorization": f"Bearer {KEY}"}, sleep=no_sleep)
+    return BatchJobs(OpenAiEmbedder(service, MODEL), notes, sleep=sleep)
+
+
+def embed_many(peer, notes, texts=TEXTS, sleep=no_sleep):
+    async def work():
+        jobs = jobs_of(peer, notes, sleep)
+        try:
+            return await jobs.embed_many("work", texts)
+        finally:
+            await jobs.close()
+
+    return asyncio.run(work())
+
+
+def job_requests(peer):
+    return [request for request in peer.requests if "input_file_id" in request]
+
+
+def test_each_text_gets_its_vector_from_the_job(peer):
+    found = embed_many(peer, Notes(), [*TEXTS, TEXTS[0]])
+    np.testing.assert_allclose(found, [direction(text) for text in [*TEXTS, TEXTS[0]]], atol=1e-6)
+    assert len(peer.requests) == 1
+
+
+def test_many_texts_are_several_jobs(peer, monkeypatch):
+    monkeypatch.setattr(batch, "MOST_TEXTS", 3)
+    found = embed_many(peer, Notes())
+    np.testing.assert_allclose(found, [direction(text) for text in TEXTS], atol=1e-6)
+    assert len(job_requests(peer)) == 3
+
+
+class KilledError(Exception):
+    """Stands for the end of the process."""
+
+
+async def kill(seconds):
+    raise KilledError
+
+
+def test_after_a_restart_the_job_is_taken_up_again(peer):
+    notes = Notes()
+    with pytest.raises(KilledError):
+        embed_many(peer, notes, sleep=kill)
+    found = embed_many(peer, notes, TEXTS[1:])
+    np.testing.assert_allclose(found, [direction(text) for text in TEXTS[1:]], atol=1e-6)
+    assert len(job_requests(peer)) == 1
+    assert not any(notes.values())
+
+
+def test_texts_that_came_since_are_asked_for_directly(peer):
+    notes = Notes()
+    with pytest.raises(KilledError):
+        embed_many(peer, notes, sleep=kill)
+    found = embed_many(peer, notes, ["new", *TEXTS])
+    np.testing.assert_allclose(found, [direction(text) for text in ["new", *TEXTS]], atol=1e-6)
+    assert peer.requests[-1]["input"] == ["new"]
+
+
+def test_a_job_of_another_model_is_not_taken_for_this_ones(peer):
+    notes = Notes({"embedding.jobs.work": json.dumps({"made": "other/8", "jobs": ["batch_9"], "count": 1})})
+    embed_many(peer, notes)
+    assert len(job_requests(peer)) == 1
+
+
+def test_a_text_that_is_refused_is_told_in_its_place(peer):
+    peer.bad_lines = {TEXTS[2]}
+    found = embed_many(peer, Notes())
+    assert isinstance(found[2], EmbedderRefused) and found[2].status == 400
+    np.testing.assert_allclose(found[3], direction(TEXTS[3]), atol=1e-6)
+
+
+@pytest.mark.parametrize("status", ["failed", "expired", "cancelled"])
+def test_what_a_job_did_not_answer_is_asked_for_directly(peer, status):
+    notes = Notes()
+    with pytest.raises(KilledError):
+        embed_many(peer, notes, sleep=kill)
+    [job] = peer.jobs.values()
+    job |= {"status": status, "output_file_id": None}
+    np.testing.assert_allclose(embed_many(peer, notes), [direction(text) for text in TEXTS], atol=1e-6)
+
+
+def test_a_job_that_is_not_known_any_more_is_done_directly(peer):
+    notes = Notes({"embedding.jobs.work": json.dumps({"made": f"{MODEL}/0", "jobs": ["batch_9"], "count": 1})})
+    np.testing.assert_allclose(embed_many(peer, notes), [direction(text) for text in TEXTS], atol=1e-6)
+
+
+def test_beginning_a_job_is_not_tried_again_by_itself(peer):
+    peer.faults.append(500)  # the answer to /batches, after which nobody knows whether it was begun
+    with pytest.raises(EmbedderUnavailable, match="500"):
+        embed_many(peer, Notes())
+    assert len(job_requests(peer)) == 1
+
+
+def test_the_official_client_reads_the_same_jobs(peer):
+    notes = Notes()
+    with pytest.raises(KilledError):
+        embed_many(peer, notes, sleep=kill)
+    with openai.OpenAI(api_key=KEY, base_url=peer.url) as client:
+        uploaded = client.files.create(file=("texts.jsonl", next(iter(peer.files.values()))), purpose="batch")
+        job = client.batches.create(input_file_id=uploaded.id, endpoint="/v1/embeddings", completion_window="24h")
+        assert client.batches.retrieve(job.id).status == "in_progress"
+    ours, official = job_requests(peer)
+    assert set(ours) == set(official)
+    assert peer.files[ours["input_file_id"]] == peer.files[official["input_file_id"]]
+
+
+def test_a_large_back_fill_goes_by_job_while_new_lines_go_directly(peer, tmp_path):
+    store = SqliteStore(tmp_path / "store.db")
+    store.open()
+    board = Board(store)
+    board.say(*(f"old {number}" for number in range(20)))
+    direct = jobs_of(peer, store)._embedder
+    waiting = asyncio.Event()
+
+    async def work():
+        peer.polls_until_done = 3
+
+        async def sleep(seconds):
+            waiting.set()
+            await asyncio.sleep(0.01)
+
+        backlog = make(store, direct)
+        backlog._jobs, backlog._jobs_least = jobs_of(peer, store, sleep), 10
+        task = asyncio.create_task(backlog.run())
+        await waiting.wait()
+        board.say("new")
+        backlog.wake()
+        identity = Identity(MODEL, WIDTH, KEY_VERSION)
+        order: list[int] = []
+        async with asyncio.timeout(5):
+            while len(order) < 21:
+                await asyncio.sleep(0.005)
+                order = [one.seq for _, one in store.vectors("kitchen", identity, 0)]
+            while backlog.progress.done < backlog.progress.total:
+                backlog.wake()
+                await asyncio.sleep(0.005)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        await backlog.stop()
+        await backlog._jobs.close()
+        await direct.close()
+        return order
+
+    order = asyncio.run(work())
+    assert sorted(order) == list(range(1, 22))
+    assert len(peer.jobs) == 1
+    assert ["new"] in [request.get("input") for request in peer.requests]
+    store.close()

