@@ -58,7 +58,9 @@ class SearchStore:
             raise UnknownDevice(name)
         newest = max((version for version, _ in self._lines[name].values()), default=0)
         state = LogState(1, 1, 1 << 20, 0)
-        return Device(name, name, 0, self._zone, newest, {"records": state, "journal": state}, {"records": 0, "journal": 0})
+        return Device(
+            name, name, 0, self._zone, newest, {"records": state, "journal": state}, {"records": 0, "journal": 0}
+        )
 
     def changes(self, device: str, after: int, limit: int = 2000) -> list[Change]:
         changes = [
@@ -73,7 +75,5 @@ class SearchStore:
             if log == span.log and span.after < seq <= span.to and line is not None:
                 yield seq, line
 
-    def vectors(
-        self, device: str, identity: Identity, after: int, limit: int = 4000
-    ) -> list[tuple[int, StoredVector]]:
+    def vectors(self, device: str, identity: Identity, after: int, limit: int = 4000) -> list[tuple[int, StoredVector]]:
         return [pair for pair in self._vectors.get(device, []) if pair[0] > after][:limit]

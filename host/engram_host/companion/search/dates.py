@@ -78,7 +78,22 @@ def _iso(word: str) -> Named | None:
 def _calendar(words: list[str], at: int) -> Named | None:
     """A month with the day and year beside it, or a year by itself."""
     month = _MONTH_NUMBER.get(words[at], 0)
-    if words[at] in ("may", "mar", "march", "jan", "dec", "sep", "sept", "oct", "nov", "aug", "jun", "jul", "apr", "feb"):
+    if words[at] in (
+        "may",
+        "mar",
+        "march",
+        "jan",
+        "dec",
+        "sep",
+        "sept",
+        "oct",
+        "nov",
+        "aug",
+        "jun",
+        "jul",
+        "apr",
+        "feb",
+    ):
         # "may" is a verb and "march" too: only a number beside it, or "in" or "last" before it, makes it a month.
         beside = words[max(0, at - 1) : at] + words[at + 1 : at + 2]
         if not any(word.isdigit() or word in ("in", "last", "since", "during", "of") for word in beside):

@@ -16,6 +16,7 @@ from engram_host.companion.search import diversity, meaning, rows, seen
 from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.explain import explain, why_empty
 from engram_host.companion.search.fusion import Candidate, fuse, weigh
+from engram_host.companion.search.index import DeviceIndex
 from engram_host.companion.search.meaning import MeaningSide
 from engram_host.companion.search.request import Hit, SearchRequest, SearchResult
 from engram_host.companion.search.rows import NONE
@@ -77,7 +78,14 @@ class SearchEngine:
 class _Search:
     """One search, while the indexes are held."""
 
-    def __init__(self, store: Store, request: SearchRequest, found: list[tuple[Any, Device]], query: QueryVector | None, degraded: str):
+    def __init__(
+        self,
+        store: Store,
+        request: SearchRequest,
+        found: list[tuple[DeviceIndex, Device]],
+        query: QueryVector | None,
+        degraded: str,
+    ):
         self._store = store
         self._request = request
         self._devices = [device for _, device in found]
@@ -132,7 +140,9 @@ class _Search:
         if not has_vector.all():
             words = [self._words_of(one, texts) for one in candidates]
         scores = [one.score for one in candidates]
-        return [candidates[at] for at in diversity.reorder(scores, vectors, has_vector, words, request.limit, request.mmr)]
+        return [
+            candidates[at] for at in diversity.reorder(scores, vectors, has_vector, words, request.limit, request.mmr)
+        ]
 
     def _words_of(self, candidate: Candidate, texts: dict[Candidate, dict[str, Any] | None]) -> frozenset[str]:
         line = self._line(candidate, texts)

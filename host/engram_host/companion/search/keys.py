@@ -66,14 +66,14 @@ def digest_of(key: str) -> bytes:
 
 
 def _turn_key(line: dict[str, Any], zone: int) -> str:
-    """"[7 May 2023] Ann: what she said (what the picture shows)"."""
+    """ "[7 May 2023] Ann: what she said (what the picture shows)"."""
     year, month, day = civil((line["at"] + zone * 60) // _DAY_SECONDS)
     caption = line.get("caption", "")
     return f"[{day} {MONTHS[month - 1]} {year}] {line['who']}: {line['text']}" + (f" ({caption})" if caption else "")
 
 
 def _record_key(line: dict[str, Any]) -> str:
-    """"what is remembered (tag, tag; keyword, keyword)"."""
+    """ "what is remembered (tag, tag; keyword, keyword)"."""
     groups = [", ".join(line.get(name, ())) for name in ("tags", "keywords")]
     more = "; ".join(group for group in groups if group)
     return line["content"] + (f" ({more})" if more else "")

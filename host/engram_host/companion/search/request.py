@@ -83,13 +83,15 @@ class SearchRequest:
     explain: bool = False
 
     def __post_init__(self) -> None:
-        _check(0 < len(self.query.strip()) <= len(self.query) <= MOST_QUERY, "query", f"needs 1 to {MOST_QUERY} characters")
+        _check(
+            0 < len(self.query.strip()) <= len(self.query) <= MOST_QUERY, "query", f"needs 1 to {MOST_QUERY} characters"
+        )
         _check(0 < len(self.devices) <= MOST_DEVICES, "devices", f"must name 1 to {MOST_DEVICES} boards")
         _check(len(set(self.devices)) == len(self.devices), "devices", "names a board twice")
         _check(1 <= self.limit <= MOST_HITS, "limit", f"must be 1 to {MOST_HITS}")
         _check(self.log in (None, "records", "journal"), "log", "must be records or journal")
         _check(len(self.tags) <= MOST_TAGS, "tags", f"are at most {MOST_TAGS}")
-        _check(0 <= self.since and 0 <= self.until, "since", "and until are Unix seconds")
+        _check(min(self.since, self.until) >= 0, "since", "and until are Unix seconds")
         _check(not self.until or self.since < self.until, "until", "must be later than since")
         _check(self.use_words or self.use_meaning, "use_words", "or use_meaning has to stay on")
         _check(1 <= self.candidates <= 50, "candidates", "must be 1 to 50")
