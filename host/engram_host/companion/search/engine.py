@@ -16,6 +16,7 @@ from engram_host.companion.search import diversity, meaning, rows, seen
 from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.explain import explain, why_empty
 from engram_host.companion.search.fusion import Candidate, fuse, weigh
+from engram_host.companion.search.index import DeviceIndex
 from engram_host.companion.search.meaning import MeaningSide
 from engram_host.companion.search.request import Hit, SearchRequest, SearchResult
 from engram_host.companion.search.rows import NONE
@@ -81,7 +82,7 @@ class _Search:
         self,
         store: Store,
         request: SearchRequest,
-        found: list[tuple[Any, Device]],
+        found: list[tuple[DeviceIndex, Device]],
         query: QueryVector | None,
         degraded: str,
     ):

@@ -66,6 +66,10 @@ class Fates:
         if part.ends:
             _take_out(self._ending, part.ends, seq)
 
+    def knows(self, seq: int) -> bool:
+        """Whether the line with a seq has a part in the fate of others."""
+        return seq in self._parts
+
     def concerned(self, seq: int, number: int) -> Iterator[int]:
         """The numbers of entries of which the line with a seq, a version of `number`, has a part in the fate."""
         part = self._parts.get(seq)

@@ -23,7 +23,6 @@ from engram.memory import turns
 from engram_host.companion.search import dates
 from engram_host.companion.search.meaning import MeaningSide
 from engram_host.companion.search.request import SearchRequest, Weights
-from engram_host.companion.search.rows import NONE
 from engram_host.companion.search.words import has_identifier
 from engram_host.companion.search.words_side import Board, WordsSide
 
@@ -97,7 +96,7 @@ def fuse(
         if len(rows):
             scores = by_words[place][rows] if by_words else np.zeros(len(rows))
             found += _candidates(request, place, board, rows, scores, words, meaning, weight, speakers)
-    found.sort(key=lambda one: (-one.score, one.at, boards[one.place].seen.index.name, one.id))
+    found.sort(key=lambda one: (-one.score, one.at, boards[one.place].seen.index.name, one.id, one.row))
     return found
 
 
@@ -123,8 +122,9 @@ def _named(query: str, boards: list[Board]) -> str:
     """The speaker whom a query names, as on the board: of those who said something that the asker may see."""
     names: set[str] = set()
     for board in boards:
+        texts = board.seen.index.speakers.texts
         said = board.column("who")[board.seen.live & board.column("turn") & (board.lengths > 0)]
-        names.update(board.seen.index.speakers.texts[number] for number in np.unique(said).tolist() if number != NONE)
+        names.update(texts[number] for number in np.flatnonzero(np.bincount(said, minlength=len(texts))).tolist())
     return turns.named(query, sorted(names), lambda label: True)
 
 

@@ -59,6 +59,7 @@ class DeviceIndex:
         self.speakers = Names()
         self.threads = Names()
         self._words = words
+        self._last_day = (-1, "")
         self._meanings = keys.Meanings(device.zone)
         self._fates: dict[LogName, Fates] = {
             "records": Fates(lambda number: 0),
@@ -99,6 +100,8 @@ class DeviceIndex:
     def _drop(self, log: LogName, seq: int, touched: set[tuple[LogName, int]]) -> tuple[int, int] | None:
         """Take out what a line did; (its vector's slot, its key) if it had a vector."""
         row = self.rows.row_of(log, seq)
+        if row == NONE and not self._fates[log].knows(seq):
+            return None
         number = int(self.rows.column("number")[row]) if row != NONE else NONE
         self._touch(log, seq, number, 0, touched)
         self._fates[log].drop(seq)
@@ -169,15 +172,15 @@ class DeviceIndex:
         if singles:
             texts += [phrase for name in ("keywords", "tags") for phrase in line.get(name, ())]
         else:
-            year, month, day = civil((line["at"] + self.zone * 60) // _DAY_SECONDS)
-            texts += [str(day), MONTHS[month - 1], str(year)]
-        terms: list[int] = []
-        added: list[int] = []
-        for text in texts:
-            counted, more = self._words.of(text, singles)
-            terms += counted
-            added += more
-        return terms, added
+            texts.append(self._day((line["at"] + self.zone * 60) // _DAY_SECONDS))
+        return self._words.of(" ".join(texts), singles)
+
+    def _day(self, day: int) -> str:
+        """The words of a day, counted from 1970."""
+        if day != self._last_day[0]:
+            year, month, of_month = civil(day)
+            self._last_day = (day, f"{of_month} {MONTHS[month - 1]} {year}")
+        return self._last_day[1]
 
     # --- fates
 

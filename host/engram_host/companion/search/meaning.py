@@ -14,8 +14,11 @@ from engram_host.companion.search.rows import NONE
 from engram_host.companion.search.seen import Seen
 
 _NOWHERE = -2.0
-_EDGE = 4
-"""Rows at each end of the order of which the exact cosine is taken: rounding moves none past so many."""
+_BLUR = 1e-5
+"""Cosines in 32 bits are surely this exact."""
+
+_EDGE = 16
+"""Rows at each end of which the exact cosine is taken, at most: texts that are equal stand there together."""
 
 
 @dataclass(frozen=True)
@@ -65,10 +68,11 @@ def lacking(seen: list[Seen]) -> int:
 
 
 def _ends(cosines: NDArray[np.float32], rows: NDArray[np.intp]) -> NDArray[np.intp]:
-    if len(rows) <= 2 * _EDGE:
-        return rows
-    order = np.argpartition(cosines[rows], (_EDGE, len(rows) - _EDGE))
-    return rows[np.concatenate([order[:_EDGE], order[-_EDGE:]])]
+    """The rows that may be the lowest and the highest."""
+    there = cosines[rows]
+    low = rows[there <= there.min() + _BLUR]
+    high = rows[there >= there.max() - _BLUR]
+    return np.concatenate([low[:_EDGE], high[:_EDGE]])
 
 
 def _exact(seen: Seen, rows: NDArray[np.intp], query: Vector) -> NDArray[np.float64]:

@@ -91,7 +91,7 @@ class SearchRequest:
         _check(1 <= self.limit <= MOST_HITS, "limit", f"must be 1 to {MOST_HITS}")
         _check(self.log in (None, "records", "journal"), "log", "must be records or journal")
         _check(len(self.tags) <= MOST_TAGS, "tags", f"are at most {MOST_TAGS}")
-        _check(self.since >= 0 and self.until >= 0, "since", "and until are Unix seconds")
+        _check(min(self.since, self.until) >= 0, "since", "and until are Unix seconds")
         _check(not self.until or self.since < self.until, "until", "must be later than since")
         _check(self.use_words or self.use_meaning, "use_words", "or use_meaning has to stay on")
         _check(1 <= self.candidates <= 50, "candidates", "must be 1 to 50")

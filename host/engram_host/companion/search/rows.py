@@ -44,12 +44,14 @@ class Names:
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
         self.texts: list[str] = []
+        self._bytes = 0
 
     def number(self, text: str) -> int:
         """The number of a text, a new one if it is new."""
         found = self._numbers.setdefault(text, len(self.texts))
         if found == len(self.texts):
             self.texts.append(text)
+            self._bytes += sys.getsizeof(text) + _NUMBER_BYTES
         return found
 
     def known(self, text: str) -> int:
@@ -59,8 +61,7 @@ class Names:
     @property
     def nbytes(self) -> int:
         """Bytes of the texts and the table."""
-        texts = sum(sys.getsizeof(text) + _NUMBER_BYTES for text in self.texts)
-        return texts + sys.getsizeof(self._numbers) + sys.getsizeof(self.texts)
+        return self._bytes + sys.getsizeof(self._numbers) + sys.getsizeof(self.texts)
 
 
 class Rows:

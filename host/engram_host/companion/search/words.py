@@ -14,16 +14,18 @@ What is added to a text does not count in its length: plain text ranks as it doe
 """
 
 import re
+import threading
 from collections.abc import Iterator
+from itertools import chain
 
 from engram import text as board
 from engram.words import MAX_TERM
 
-MOST_PIECES = 32768
-"""Pieces of text that are remembered: about 8 MB. When there are more, all are forgotten and come again."""
+MOST_BYTES = 8 << 20
+"""About what the pieces of text that are remembered may take. When it is more, all are forgotten and come again."""
 
-_LONGEST_PIECE = 48
-"""Characters of a piece that is remembered: longer ones are hardly seen twice."""
+_PIECE_BYTES = 250  # of a piece with its place in a dict and its tuple of terms
+_CHARACTER_BYTES = 40  # of each character: there may be as many terms of a script without spaces
 
 _AROUND = ".,!?;:\"'`()[]{}<>*"
 _JOINED = re.compile(r"[A-Za-z0-9]+(?:(?:::|[-_./\\:#@])[A-Za-z0-9]+)+")
@@ -37,34 +39,42 @@ Numbers = tuple[int, ...]
 
 
 class Words:
-    """Cuts texts into terms, each a number: the hash of its text, which is the same within one process."""
+    """Cuts texts into terms, each a number: the hash of its text, which is the same within one process.
+
+    Calls may come from any thread.
+    """
 
     def __init__(self) -> None:
-        self._known: tuple[dict[str, tuple[Numbers, Numbers]], ...] = ({}, {})
+        self._lock = threading.Lock()
+        self._forget()
 
     def of(self, text: str, singles: bool = False) -> tuple[list[int], list[int]]:
         """(the board's terms of a text in order, what identifiers in it add); `singles` as in engram.text.index_terms."""
-        terms: list[int] = []
-        added: list[int] = []
-        known = self._known[singles]
-        for piece in text.split(" "):
-            found = known.get(piece)
-            if found is None:
-                found = self._look(known, piece, singles)
-            terms += found[0]
-            added += found[1]
-        return terms, added
+        pieces = text.split(" ")
+        with self._lock:
+            if not self._known[singles].keys() >= set(pieces):
+                self._learn(pieces, singles)
+            terms = [*chain.from_iterable(map(self._known[singles].__getitem__, pieces))]
+            if self._added.keys().isdisjoint(pieces):
+                return terms, []
+            return terms, [number for piece in pieces for number in self._added.get(piece, ())]
 
-    def _look(self, known: dict[str, tuple[Numbers, Numbers]], piece: str, singles: bool) -> tuple[Numbers, Numbers]:
-        found = (
-            tuple(hash(term) for term in board.terms(piece, singles)),
-            tuple(hash(term) for term in identifier_terms(piece)),
-        )
-        if len(piece) <= _LONGEST_PIECE:
-            if len(known) >= MOST_PIECES:
-                known.clear()
-            known[piece] = found
-        return found
+    def _learn(self, pieces: list[str], singles: bool) -> None:
+        if self._bytes > MOST_BYTES:
+            self._forget()
+        known = self._known[singles]
+        for piece in pieces:
+            if piece not in known:
+                known[piece] = tuple(hash(term) for term in board.terms(piece, singles))
+                added = tuple(hash(term) for term in identifier_terms(piece))
+                if added:
+                    self._added[piece] = added
+                self._bytes += _PIECE_BYTES + _CHARACTER_BYTES * len(piece)
+
+    def _forget(self) -> None:
+        self._known: tuple[dict[str, Numbers], ...] = ({}, {})
+        self._added: dict[str, Numbers] = {}
+        self._bytes = 0
 
 
 def query_terms(text: str, most: int) -> dict[str, bool]:

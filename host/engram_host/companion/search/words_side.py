@@ -211,13 +211,17 @@ def _idf(documents: int, having: int) -> float:
 def _by_thread(board: Board, values: Floats, kept: Mask) -> Floats:
     """The sum of some turns' values in each thread."""
     kept = kept & board.column("turn")
-    return np.bincount(board.column("thread")[kept], values[kept], len(board.seen.index.threads.texts))
+    return _sums(board.column("thread")[kept], values[kept], len(board.seen.index.threads.texts))
 
 
 def _by_thread_of(board: Board, found: NDArray[np.int32], counts: Floats) -> Floats:
     kept = board.seen.live[found] & board.column("turn")[found]
     threads = board.column("thread")[found[kept]]
-    return np.bincount(threads, counts[kept], len(board.seen.index.threads.texts))
+    return _sums(threads, counts[kept], len(board.seen.index.threads.texts))
+
+
+def _sums(places: NDArray[np.int32], values: Floats, size: int) -> Floats:
+    return np.bincount(places, values, size).astype(np.float64, copy=False)
 
 
 def _best(matching: list[tuple[Board, Mask]], turn: bool) -> float:
