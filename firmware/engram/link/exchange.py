@@ -7,9 +7,6 @@ from engram.compat import const, wait_for_ms
 from engram.errors import EngramError
 from engram.link import messages
 
-MOST_BYTES = 2048
-"""The longest message that the board takes: told in `hello`, and the largest piece of heap that one needs."""
-
 _MOST_QUESTIONS = const(4)  # without an answer yet
 _SILENCE = "the companion does not answer; is `engram serve` running, and does it use the same broker?"
 

@@ -2,14 +2,15 @@
 
 from engram import wire
 from engram.compat import const, sleep_ms
-from engram.link.exchange import MOST_BYTES, LinkError, Refused, reason
+from engram.link.exchange import LinkError, Refused, reason
+from engram.link.messages import ANSWER_BYTES
 from engram.llm.answer import ProtocolError
 from engram.llm.http import Client
 from engram.llm.link import CertificateRefused
 
 _CONNECT_MS = const(10_000)
 _STALL_MS = const(15_000)  # the longest silence of a companion that works on a message
-_ANSWER_BYTES = const(65536)  # of all answers to one message
+_ANSWERS_BYTES = const(65536)  # of all answers to one message
 _WORDS = const(300)  # bytes of a refusal that are read
 _TIDY_MS = const(5000)  # between two looks whether the link idles
 _REFUSED_AGAIN = const(300)  # seconds after which a token that was refused is tried again
@@ -20,7 +21,7 @@ class Http:
 
     def __init__(self, url: str, device: str, token: str, take, tls=None):
         self._client = Client(
-            url, connect_ms=_CONNECT_MS, stall_ms=_STALL_MS, answer_bytes=_ANSWER_BYTES, tls=tls
+            url, connect_ms=_CONNECT_MS, stall_ms=_STALL_MS, answer_bytes=_ANSWERS_BYTES, tls=tls
         )
         self._path = "/v1/devices/%s/messages" % device
         self._headers = [("Content-Type", "application/octet-stream")]
@@ -76,7 +77,7 @@ class Http:
                 end = piece.find(b"\n", start) + 1 or len(piece)
                 line.extend(piece[start:end])
                 start = end
-                if len(line) > MOST_BYTES:
+                if len(line) > ANSWER_BYTES:
                     raise LinkError("the companion answered with more than the board takes")
                 if line[-1] == 0x0A:
                     self._take(line)

@@ -16,7 +16,8 @@ from errno import ECONNRESET, EIO, ETIMEDOUT
 from engram import log
 from engram.compat import const, ticks_diff, ticks_ms
 from engram.errors import ArgumentError
-from engram.link.exchange import MOST_BYTES, LinkError, Refused, reason
+from engram.link.exchange import LinkError, Refused, reason
+from engram.link.messages import ANSWER_BYTES
 from engram.llm.link import CertificateRefused, addresses, connect
 from engram.llm.url import split
 
@@ -234,7 +235,7 @@ class Mqtt:
             raise OSError(EIO, "the broker sent a message of another kind than was asked for")
         topic = await self._bytes(size)
         number = await self._bytes(2) if quality else b""
-        if self._left > MOST_BYTES or topic != self._down:
+        if self._left > ANSWER_BYTES or topic != self._down:
             log.warning("companion", "a message of %d bytes was passed over" % self._left)
             while self._left:
                 await self._some(self._left)

@@ -12,11 +12,11 @@ says all of its span, so a message that comes twice, or a link that breaks anywh
 
 from engram import log, text
 from engram.compat import const, sleep_ms, ticks_diff, ticks_ms
-from engram.link.exchange import MOST_BYTES, LinkError
+from engram.link.exchange import LinkError, Silent
 from engram.link.messages import LOGS, VERSION, shown
 
 _BATCH = const(4096)  # bytes of lines in a message, unless one line is longer: it is read in one go
-_ANSWER_MS = const(15_000)  # for the companion to write a message down and say so
+_ANSWER_MS = (4_000, 8_000, 16_000)  # for the companion to write a message down and say so: else it is sent again
 _HELLO_MS = const(50_000)  # between two greetings, which are the sign of life and notice a companion that lost something
 _LOOK_MS = const(400)  # between two looks whether there are new lines
 _BUSY_MS = const(100)  # between two looks whether a message is being answered
@@ -59,9 +59,7 @@ class Sync:
 
     async def _greet(self) -> None:
         states = {copy.name: copy.state() for copy in self.copies}
-        welcome = await self._exchange.ask(
-            "hello", _ANSWER_MS, version=VERSION, most=MOST_BYTES, zone=self._clock.zone_minutes, **states
-        )
+        welcome = await self._ask("hello", version=VERSION, zone=self._clock.zone_minutes, **states)
         if welcome["told"]:
             self.told = text.printable(welcome["told"])
             log.warning("companion", self.told)
@@ -69,6 +67,15 @@ class Sync:
             copy.welcome(welcome[copy.name])
         if self.greeted:
             self.greeted()
+
+    async def _ask(self, op: str, body=None, **fields) -> dict:
+        """Send a message until it is answered, a few times: it may have been lost on the way, or its answer."""
+        for within_ms in _ANSWER_MS[:-1]:
+            try:
+                return await self._exchange.ask(op, within_ms, body, **fields)
+            except Silent as silence:
+                log.info("companion", "%s is sent again: %s" % (op, silence))
+        return await self._exchange.ask(op, _ANSWER_MS[-1], body, **fields)
 
     def _has_changed(self) -> bool:
         """Whether the logs are others than those that the companion was told of."""
@@ -101,17 +108,17 @@ class Sync:
             return
         after = max(copy.cursor, copy.raw.oldest - 1)
         if after >= copy.have:
-            await self._exchange.ask("agreed", _ANSWER_MS, log=copy.name, epoch=copy.epoch, rewrites=copy.rewrites)
+            await self._ask("agreed", log=copy.name, epoch=copy.epoch, rewrites=copy.rewrites)
             copy.cursor = -1
             return
         span = copy.raw.span(after, copy.have, _BATCH)
-        answer = await self._exchange.ask("check", _ANSWER_MS, crc=shown(span.check), **_fields(copy, span))
+        answer = await self._ask("check", digest=shown(span.check), **_fields(copy, span))
         if answer["op"] == "same" or await self._send(copy, span):
             copy.cursor = span.to
 
     async def _send(self, copy, span) -> bool:
         """Send the lines of a span; whether the companion has them now."""
-        answer = await self._exchange.ask("lines", _ANSWER_MS, _Body(copy.raw, span), **_fields(copy, span))
+        answer = await self._ask("lines", _Body(copy.raw, span), **_fields(copy, span))
         if answer["log"] != copy.name or answer["epoch"] != copy.epoch:
             raise LinkError("the companion acknowledged another log than it was sent")
         if answer["have"] != max(copy.have, span.to):
