@@ -2,8 +2,8 @@
 
 Takes from the environment: ENGRAM_HOME (the folder), ENGRAM_FLASH (a file to use as flash in its place, with a
 littlefs of ENGRAM_FLASH_SIZE bytes), ENGRAM_LLM_URL, _KEY, _MODEL and _API, ENGRAM_COMPANION_URL, and ENGRAM_SETTINGS
-(JSON of settings by dotted name). From the launcher: ENGRAM_TERMINAL (not empty: a person types), ENGRAM_PROMPT (not empty: Ctrl-C opens
-the MicroPython prompt) and ENGRAM_STOP (a file: that there is something to read lets the board end).
+(JSON of settings by dotted name). From the launcher: ENGRAM_TERMINAL (not empty: a person types), ENGRAM_PROMPT (not empty:
+Ctrl-C opens the MicroPython prompt) and ENGRAM_STOP (a file: that there is something to read lets the board end).
 """
 
 import asyncio

@@ -142,7 +142,7 @@ class App:
         parts.agent = Agent(parts, context, parts.tools, model, Offline(parts), after)
         parts.commands = Commands(parts)
         if config.get("companion.url"):
-            parts.companion = _companion(parts)
+            parts.companion = _companion(parts)  # pyright: ignore
         if not (turns_reserve.keep() and reserve.keep()):
             log.warning("store", "the flash is nearly full: forget something and /compact")
         return parts

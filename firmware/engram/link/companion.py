@@ -37,8 +37,7 @@ class Companion:
         self._exchange = Exchange(self, known.board)
         self._exchange.close(LinkError("it is not connected yet"))
         self._transport = self._make_transport(config.secret("companion.token"), tls)
-        self._sync = Sync(self._exchange, logs, known, parts.clock, parts.agent.is_busy)
-        self._sync.greeted = self._greeted
+        self._sync = Sync(self._exchange, logs, known, parts.clock, parts.agent.is_busy, self._greeted)
         self.ask = Ask(
             self._exchange, self._sync, parts.recall, config.get("companion.search"), config.get("companion.timeout_ms")
         )

@@ -129,4 +129,4 @@ def reason(error: OSError) -> str:
 
     if len(error.args) > 1 and isinstance(error.args[1], str):
         return error.args[1]
-    return errorcode.get(error.errno) or str(error)
+    return errorcode.get(error.errno or 0) or str(error)

@@ -1,6 +1,5 @@
 """The same messages over HTTP: each is posted, and the answers stand in the body of the answer, one line each."""
 
-from engram import wire
 from engram.compat import const, sleep_ms
 from engram.link.exchange import LinkError, Refused, reason
 from engram.link.messages import ANSWER_BYTES
@@ -20,9 +19,7 @@ class Http:
     """A device's way to the companion at a base URL; take(bytes) is given each answer."""
 
     def __init__(self, url: str, device: str, token: str, take, tls=None):
-        self._client = Client(
-            url, connect_ms=_CONNECT_MS, stall_ms=_STALL_MS, answer_bytes=_ANSWERS_BYTES, tls=tls
-        )
+        self._client = Client(url, connect_ms=_CONNECT_MS, stall_ms=_STALL_MS, answer_bytes=_ANSWERS_BYTES, tls=tls)
         self._path = "/v1/devices/%s/messages" % device
         self._headers = [("Content-Type", "application/octet-stream")]
         if token:

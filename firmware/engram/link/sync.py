@@ -17,7 +17,9 @@ from engram.link.messages import LOGS, VERSION, shown
 
 _BATCH = const(4096)  # bytes of lines in a message, unless one line is longer: it is read in one go
 _ANSWER_MS = (4_000, 8_000, 16_000)  # for the companion to write a message down and say so: else it is sent again
-_HELLO_MS = const(50_000)  # between two greetings, which are the sign of life and notice a companion that lost something
+_HELLO_MS = const(
+    50_000
+)  # between two greetings, which are the sign of life and notice a companion that lost something
 _LOOK_MS = const(400)  # between two looks whether there are new lines
 _BUSY_MS = const(100)  # between two looks whether a message is being answered
 _MOST_BUSY = const(100)  # of them: then the board goes on nevertheless
@@ -27,19 +29,19 @@ _MOST_STALLS = const(3)  # answers in a row that do not say what they should
 class Sync:
     """Copies logs over an Exchange; `logs` are (name, RawLines), `known` is told what was acknowledged.
 
-    `is_busy()` tells whether a message is being answered: lines wait for that.
+    `is_busy()` tells whether a message is being answered: lines wait for that. greeted() is called after each greeting that
+    was answered.
     """
 
-    def __init__(self, exchange, logs, known, clock, is_busy):
+    def __init__(self, exchange, logs, known, clock, is_busy, greeted):
         self._exchange = exchange
         self._clock = clock
         self._is_busy = is_busy
+        self._greeted = greeted
         self._stalls = 0
         self.copies = [_Copy(name, raw, known) for name, raw in logs]
         self.told = ""
         """What the companion said that had happened, "" if nothing has since the start."""
-        self.greeted = None
-        """Called after each greeting that was answered."""
 
     def have(self, name: str) -> int:
         """Up to which seq the companion has a log."""
@@ -65,8 +67,7 @@ class Sync:
             log.warning("companion", self.told)
         for copy in self.copies:
             copy.welcome(welcome[copy.name])
-        if self.greeted:
-            self.greeted()
+        self._greeted()
 
     async def _ask(self, op: str, body=None, **fields) -> dict:
         """Send a message until it is answered, a few times: it may have been lost on the way, or its answer."""

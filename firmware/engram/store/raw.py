@@ -26,7 +26,12 @@ class RawLines:
 
     def __init__(self, store):
         self._store = store
-        self._next = (0, 0, 0, 0)  # a seq, and segment and offset where it stands if nothing has moved: spans come in a row
+        self._next = (
+            0,
+            0,
+            0,
+            0,
+        )  # a seq, and segment and offset where it stands if nothing has moved: spans come in a row
 
     @property
     def epoch(self) -> int:
@@ -141,7 +146,7 @@ class _Run:
             for at, line, ended in wire.lines(self._file, buffer, self.end):
                 if ended is None:
                     # Longer than the buffer: read by itself, then on behind it.
-                    goes_on = self._take_long(at, line)
+                    goes_on = self._take_long(at, line)  # pyright: ignore
                     break
                 is_whole = wire.is_whole(line, ended)
                 seq = lookup.seq_of(bytes(line[:_SEQ])) if is_whole else -1  # pyright: ignore
