@@ -52,7 +52,7 @@ _REFUSALS = (
 class Mqtt:
     """A link of a device to the companion over a broker; take(bytes) is given what comes."""
 
-    def __init__(self, url: str, device: str, board: str, token: str, take, tls=None):
+    def __init__(self, url: str, device: str, board: str, token: str, take, tls=None, ping_ms: int = _PING_MS):
         is_secure, self._host, self._port, prefix = split(url, SCHEMES)
         if prefix:
             raise ArgumentError("url", "must be mqtt(s)://host[:port], without a path")
@@ -63,6 +63,7 @@ class Mqtt:
         self._up = ("engram/v1/%s/up" % device).encode()
         self._down = ("engram/v1/%s/down" % device).encode()
         self._take = take
+        self._ping_ms = ping_ms
         self._places = None
         self._link = None
         self._sending = asyncio.Lock()
@@ -113,9 +114,9 @@ class Mqtt:
         try:
             while True:
                 try:
-                    await self._read_packet(_PING_MS)
+                    await self._read_packet(self._ping_ms)
                     self._is_pinged = False
-                    is_quiet = ticks_diff(ticks_ms(), self._sent) > _PING_MS
+                    is_quiet = ticks_diff(ticks_ms(), self._sent) > self._ping_ms
                 except OSError as error:
                     if error.errno != ETIMEDOUT or self._is_pinged or self._left:
                         raise
@@ -252,8 +253,8 @@ class Mqtt:
         """So many bytes of the present packet."""
         if count > self._left:
             raise OSError(EIO, "the broker sent a packet that is too short")
-        if count <= self._end - self._start:
-            return bytes(await self._some(count))
+        if not count or count <= self._end - self._start:
+            return bytes(await self._some(count)) if count else b""
         content = bytearray(count)
         at = 0
         while at < count:
