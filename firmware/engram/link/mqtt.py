@@ -266,7 +266,8 @@ class Mqtt:
     async def _some(self, most: int, within_ms: int = _STEP_MS):
         """At least one byte of what comes, at most `most`; lent until the next call."""
         if self._start == self._end:
-            self._start = 0
+            # Empty, also if nothing comes: what was read before must not be read again.
+            self._start = self._end = 0
             self._end = await self._link.readinto(self._buffer, within_ms)  # pyright: ignore
             if not self._end:
                 raise OSError(ECONNRESET, "it closed the link")

@@ -46,8 +46,8 @@ def _checked(records, journal, told, asker, skip, tags, own: dict):
         ref = ref[:1] + str(number)
         if ref in own:
             return own[ref]
-        if len(told) == 5:
-            return _left(records, journal, ref, number, told, tags)
+        if number < (records.entries.oldest if ref[0] == "m" else journal.oldest):
+            return _left(ref, told, tags) if len(told) == 5 else None
         if ref[0] == "m":
             return _record(records, ref, number, asker, tags)
         return None if tags or number in skip else _turn(journal, ref, number, asker)
@@ -55,10 +55,9 @@ def _checked(records, journal, told, asker, skip, tags, own: dict):
         return None
 
 
-def _left(records, journal, ref: str, number: int, told, tags):
-    """An item that has left the board: of one that has not, the board's own flash gives the text."""
-    oldest = records.entries.oldest if ref[0] == "m" else journal.oldest
-    if number >= oldest or (tags and ref[0] == "t") or not told[4].strip():
+def _left(ref: str, told, tags):
+    """An item that has left the board: only of such a one the companion's text is taken."""
+    if (tags and ref[0] == "t") or not told[4].strip():
         return None
     who = "" if ref[0] == "m" else text.cut(told[3], _WHO_LONGEST)
     return Item(ref, told[2], who, text.cut(told[4], _LONGEST), 0, 0)
