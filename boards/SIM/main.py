@@ -1,9 +1,9 @@
 """The board's main.py where the board is this computer: MicroPython's unix port in a folder of the host.
 
 Takes from the environment: ENGRAM_HOME (the folder), ENGRAM_FLASH (a file to use as flash in its place, with a
-littlefs of ENGRAM_FLASH_SIZE bytes), ENGRAM_LLM_URL, _KEY, _MODEL and _API, and ENGRAM_SETTINGS (JSON of settings by
-dotted name). From the launcher: ENGRAM_TERMINAL (not empty: a person types), ENGRAM_PROMPT (not empty: Ctrl-C opens
-the MicroPython prompt) and ENGRAM_STOP (a file: that there is something to read lets the board end).
+littlefs of ENGRAM_FLASH_SIZE bytes), ENGRAM_LLM_URL, _KEY, _MODEL and _API, ENGRAM_COMPANION_URL, and ENGRAM_SETTINGS
+(JSON of settings by dotted name). From the launcher: ENGRAM_TERMINAL (not empty: a person types), ENGRAM_PROMPT (not empty:
+Ctrl-C opens the MicroPython prompt) and ENGRAM_STOP (a file: that there is something to read lets the board end).
 """
 
 import asyncio
@@ -21,6 +21,7 @@ _FROM_ENVIRONMENT = (
     ("ENGRAM_LLM_KEY", "llm.key"),
     ("ENGRAM_LLM_MODEL", "llm.model"),
     ("ENGRAM_LLM_API", "llm.api"),
+    ("ENGRAM_COMPANION_URL", "companion.url"),
 )
 
 

@@ -63,6 +63,7 @@ class Parts:
     tools: Tools
     agent: Agent
     commands: Commands
+    companion = None
     network = None
 
 
@@ -140,6 +141,8 @@ class App:
             after = After(parts, model, context)
         parts.agent = Agent(parts, context, parts.tools, model, Offline(parts), after)
         parts.commands = Commands(parts)
+        if config.get("companion.url"):
+            parts.companion = _companion(parts)  # pyright: ignore
         if not (turns_reserve.keep() and reserve.keep()):
             log.warning("store", "the flash is nearly full: forget something and /compact")
         return parts
@@ -206,6 +209,8 @@ class App:
         agent = self._parts.agent
         if agent.after:
             beside.append(("learning", lambda: agent.after.run(agent.is_busy)))
+        if self._parts.companion:
+            beside.append(("companion", self._parts.companion.run))
         if self._parts.network:
             beside.append(("network", self._parts.network.run))
         self._tasks = [asyncio.create_task(self._supervise(name, run)) for name, run in channels]
@@ -295,9 +300,16 @@ def _model(config, folder: str):
     return Model(client, adapter, name=name, key=config.secret("llm.key"), retries=config.get("llm.retries"))
 
 
+def _companion(parts):
+    """The companion that the settings name; ConfigError if they are wrong."""
+    from engram.link.companion import Companion
+
+    return Companion(parts, _trust(parts.config, parts.folder, parts.config.get("companion.url")))
+
+
 def _trust(config, folder: str, url: str):
     """The TLS context for a URL, None if it needs none."""
-    if not url.lower().startswith("https:"):
+    if url.lower().partition(":")[0] not in ("https", "mqtts"):
         return None
     from engram.llm.link import tls_context
 

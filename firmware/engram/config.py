@@ -75,6 +75,10 @@ SETTINGS = (
     ("intents.days", 90, 1, 3650),
     ("intents.cooldown_hours", 24, 0, 8760),
     ("intents.a_turn", 3, 1, 10),
+    ("companion.url", "", 0, 200),
+    ("companion.device", "", 0, 32),
+    ("companion.search", "weak", ("weak", "always", "never"), 0),
+    ("companion.timeout_ms", 1500, 100, 10000),
     ("console.workspace", "", 0, 29),
     ("console.line_bytes", 12000, 256, 12000),
     ("console.echo", True, 0, 0),
@@ -86,7 +90,7 @@ SETTINGS = (
     ("log.level", "warning", ("debug", "info", "warning", "error"), 0),
 )
 
-SECRETS = ("llm.key", "wifi")
+SECRETS = ("llm.key", "companion.token", "wifi")
 
 
 class Config:

@@ -45,6 +45,7 @@ if hasattr(gc, "mem_free"):
 class Board:
     """The layers up to memory; `limits` are the arguments of the parts that a test sets."""
 
+    companion = None
     network = None
 
     def __init__(self, **limits):

@@ -10,6 +10,7 @@ from engram.agent import rounds
 from engram.compat import const, let_go
 from engram.errors import EngramError, ModelError
 
+_FOUND = const(24)  # that a companion is asked for: as many as recall takes into account
 _WAITING = const(4)  # turns under way and waiting: more are refused, so that a flood cannot fill the heap
 
 _REMINDING = (
@@ -38,6 +39,7 @@ class Agent:
     """Answers turns, one at a time; `model` is None while there is none, and so is `after`, what follows each turn."""
 
     def __init__(self, parts, context, tools, model, offline, after=None):
+        self._parts = parts
         self._journal = parts.journal
         self._config = parts.config
         self._intents = parts.intents
@@ -114,7 +116,10 @@ class Agent:
 
     async def _converse(self, asker, seq: int, content: str, sink: Sink, reply, reminders: str) -> None:
         """Ask the model until it calls no more tools."""
-        prompt = self._context.build(asker, self._journal.current(asker), seq, content, reminders)
+        companion = self._parts.companion if self._config.get("mode") == "full" else None
+        # What the board finds itself would be the message: it is in the journal already.
+        more = await companion.ask.found(content, asker, _FOUND, (seq,)) if companion else None
+        prompt = self._context.build(asker, self._journal.current(asker), seq, content, reminders, more)
         if prompt.notice:
             await sink.notice(prompt.notice)
 

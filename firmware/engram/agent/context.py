@@ -63,15 +63,17 @@ class Context:
         self._config = parts.config
         self._snapshots = {}
 
-    def build(self, asker, sid: str, seq: int, content: str, reminders: str = "") -> Prompt:
-        """The prompt for the turn `seq` with which `asker` said `content` in the session `sid`; `reminders` go with it."""
+    def build(self, asker, sid: str, seq: int, content: str, reminders: str = "", more=None) -> Prompt:
+        """The prompt for the turn `seq` with which `asker` said `content` in the session `sid`; `reminders` go with it, and
+        so does what a companion found, see Recall.find.
+        """
         mode = self._config.get("mode")
         room, for_memories = self._budgets(asker, mode)
         turns = self._parts.journal.window(sid, self._config.get("session.messages"))
         turns = self._fitting([turn for turn in turns if turn != seq], room // 2)
         room -= sum(self._cost(turn) for turn in turns) + text.tokens(reminders)
         message, notice = self._fitted(content, seq, max(_SMALLEST, room * 3 // 4))
-        recalled = self._recalled(asker, content, for_memories, turns, seq)
+        recalled = self._recalled(asker, content, for_memories, turns, seq, more)
         line, fresh = self._catalog(asker, sid, turns or [seq]) if mode == "full" else ("", "")
         last = self._last(asker, message, recalled, reminders, fresh)
 
@@ -221,11 +223,11 @@ class Context:
 
     # --- the last message
 
-    def _recalled(self, asker, content: str, budget: int, turns: list, seq: int) -> str:
+    def _recalled(self, asker, content: str, budget: int, turns: list, seq: int, more) -> str:
         skip = set(turns)
         skip.add(seq)
         citations = self._config.get("recall.citations")
-        return self._parts.recall.block(content, asker, budget, skip, citations) if budget else ""
+        return self._parts.recall.block(content, asker, budget, skip, citations, more) if budget else ""
 
     def _fitted(self, content: str, seq: int, budget: int) -> tuple:
         """The message cut to the budget, and a notice for the person if that was needed."""

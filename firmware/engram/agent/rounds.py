@@ -43,7 +43,7 @@ async def run(model, tools, config, prompt, asker, turn: str, sink, reply) -> No
         left -= 1
         exchanged.append(assistant(answer.text, answer.calls))
         for call in answer.calls:
-            done = tools.run(call, asker, turn)
+            done = await tools.answer(call, asker, turn)
             if done.notice:
                 await sink.notice(done.notice)
             fits = len(done.result) <= _SMALL_RESULT or text.tokens(done.result) <= room

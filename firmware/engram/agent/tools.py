@@ -41,6 +41,7 @@ class Tools:
         self.has_intended = False
         """Whether one has changed the standing intents."""
         self._pending = None
+        self._more = None  # what a companion found for the call that runs
 
     def begin_turn(self) -> None:
         """Tell that the person has spoken: a confirmation counts only in a later turn than the question."""
@@ -50,6 +51,26 @@ class Tools:
     def listed(self, only=()) -> tuple:
         """The tools of the present mode; of those with the names in `only`, if it has some."""
         return tuple(tool for tool in schemas.tools(self.mode) if not only or tool.name in only)
+
+    async def answer(self, call, asker, turn: str, only=()) -> Done:
+        """As run(); a search may ask the companion before."""
+        if call.name == "memory_search" and self._parts.companion:
+            self._more = await self._found_afar(call, asker, turn)
+        try:
+            return self.run(call, asker, turn, only)
+        finally:
+            self._more = None
+
+    async def _found_afar(self, call, asker, turn: str):
+        try:
+            arguments = check.arguments(call.arguments, self._tool(call.name, ()).schema)
+            since, until = self._times(arguments)
+        except ArgumentError:
+            return None  # which run() tells
+        limit = arguments.get("limit", _PAGE)
+        return await self._parts.companion.ask.found(
+            arguments["query"], asker, limit, (int(turn[1:]),), (), since, until
+        )
 
     def run(self, call, asker, turn: str, only=()) -> Done:
         """Run one call of the model, made in the turn with the id `turn`; an EngramError is in the result.
@@ -133,12 +154,18 @@ class Tools:
     def _memory_search(self, arguments: dict, asker, turn: str) -> tuple:
         since, until = self._times(arguments)
         skip = (int(turn[1:]),)
-        found = self._recall.find(arguments["query"], asker, arguments.get("limit", _PAGE), skip, (), since, until)
-        if not found and (since or until) and not self._recall.partial:
-            return {"found": [], "reason": "nothing of these days fits; try without since and until."}, ""
-        if not found:
-            return {"found": [], "reason": self._recall.why_empty(arguments["query"], asker)}, ""
-        return self._maybe_partial({"found": [self._shown_item(item) for item in found]}), ""
+        limit = arguments.get("limit", _PAGE)
+        found = self._recall.find(arguments["query"], asker, limit, skip, (), since, until, self._more)
+        answer: dict = {"found": [self._shown_item(item) for item in found]}
+        if self._more and self._more.note:
+            answer["note"] = self._more.note
+        if found:
+            return self._maybe_partial(answer), ""
+        if (since or until) and not self._recall.partial:
+            answer["reason"] = "nothing of these days fits; try without since and until."
+        else:
+            answer["reason"] = self._recall.why_empty(arguments["query"], asker)
+        return answer, ""
 
     def _maybe_partial(self, answer: dict) -> dict:
         """An answer with the reason why it may lack something, if there is one."""

@@ -36,6 +36,7 @@ COMMANDS = (
     ),
     ("import", "FILE | OBJECT", "take memories from a file of the board (.jsonl, .json, .md) or a JSON object"),
     ("compact", "", "take what was forgotten off the flash"),
+    ("companion", "", "the link to the companion: whether there is one, and what it has of the board's logs"),
     ("stats", "", "how the board is doing"),
     ("workspace", "[ID | off]", "the workspace of this conversation: who is in it shares what is tagged ws:ID"),
     ("json", "on | off", "on the serial line: one JSON object a line, for programs"),
@@ -45,6 +46,7 @@ COMMANDS = (
 _CARE = "engram.channels.care"
 _LENT = {
     "clear": _CARE,
+    "companion": "engram.channels.stats",
     "dedupe": _CARE,
     "distill": _CARE,
     "note": _CARE,
@@ -205,10 +207,22 @@ class Commands:
             )
 
     def _recall(self, asker, rest: str):
-        if not rest:
+        explained = rest.startswith(_EXPLAIN)
+        query = rest[len(_EXPLAIN) :].strip() if explained else rest
+        if not query:
             raise ArgumentError("/recall", "needs words to look for.")
+        recall = self._parts.recall
+        more = None
+        if explained:
+            items = recall.explain(query, asker, _FOUND)
+        else:
+            if self._parts.companion:
+                from engram.channels import afar
+
+                more = yield from afar.found(self._parts.companion.ask, query, asker, _FOUND)
+            items = ((item, ()) for item in recall.find(query, asker, _FOUND, more=more))
         found = False
-        for item, made_of in self._found(rest, asker):
+        for item, made_of in items:
             found = True
             who = item.who + ": " if item.who else ""
             shown = (item.id, self._day(item.at), shown_score(item.score), who, snippet(item.text, _WIDTH))
@@ -216,18 +230,11 @@ class Commands:
             if made_of:
                 yield "        " + ", ".join(["%s %s" % (what, shown_score(points)) for what, points in made_of])
         if not found:
-            yield "nothing found: " + self._parts.recall.why_empty(rest, asker)
-        elif self._parts.recall.partial:
-            yield "there may be more: " + self._parts.recall.partial
-
-    def _found(self, rest: str, asker):
-        """Yield (item, what its score is made of or ())."""
-        if rest.startswith(_EXPLAIN):
-            query = rest[len(_EXPLAIN) :].strip()
-            if not query:
-                raise ArgumentError("/recall", "needs words to look for.")
-            return self._parts.recall.explain(query, asker, _FOUND)
-        return ((item, ()) for item in self._parts.recall.find(rest, asker, _FOUND))
+            yield "nothing found: " + recall.why_empty(query, asker)
+        elif recall.partial:
+            yield "there may be more: " + recall.partial
+        if more and more.note:
+            yield more.note
 
     def _forget(self, asker, rest: str):
         kind = rest[:1].lower()

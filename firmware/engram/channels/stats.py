@@ -1,6 +1,7 @@
-"""The command that tells how the board is doing: /stats."""
+"""The commands that tell how the board is doing: /stats and /companion."""
 
 from engram import __version__, log
+from engram.channels.commands import only_owner
 from engram.compat import heap_free, heap_used
 from engram.memory import scope
 
@@ -35,6 +36,8 @@ def _of_all(parts):
         yield "%-9s %s" % (name, value)
     for name, told in parts.agent.after.told() if parts.agent.after else ():
         yield "%-9s %s" % (name, told)
+    if parts.companion:
+        yield "%-9s %s" % ("companion", parts.companion.short())
     if parts.network:
         yield "%-9s %s" % ("network", parts.network.told())
     if parts.recall.partial:
@@ -43,6 +46,15 @@ def _of_all(parts):
         yield "%-9s %d segments of old turns left to make room" % ("journal", parts.journal.dropped_segments)
     for line in log.lines():
         yield "log       " + line
+
+
+def companion_command(parts, asker, rest: str):
+    """Tell how the link to the companion is."""
+    only_owner(asker, "/companion")
+    if parts.companion is None:
+        yield "no companion is set up (companion.url, see docs/companion.md); the board needs none"
+        return
+    yield from parts.companion.told()
 
 
 def _memories_told(parts, asker) -> str:

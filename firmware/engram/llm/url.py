@@ -11,7 +11,11 @@ _HOST = b"abcdefghijklmnopqrstuvwxyz0123456789-._"
 _ADDRESS = b"0123456789abcdef:."
 
 
-def split(url: str) -> tuple:
+WEB = (("http", 80), ("https", 443))
+"""The scheme of a plain link and that of one over TLS, with their usual ports."""
+
+
+def split(url: str, schemes=WEB) -> tuple:
     """(secure, host, port, prefix) of a base URL; the prefix has no slash at its end.
 
     The URL is not put in the error, since a password may stand in it.
@@ -20,12 +24,13 @@ def split(url: str) -> tuple:
     authority, _, prefix = rest.partition("/")
     host, port = _split_authority(authority.lower())
     scheme = scheme.lower()
-    is_wrong = scheme not in ("http", "https") or not host or not 0 <= port < 65536 or len(url) > _LONGEST
+    secure = scheme == schemes[1][0]
+    is_wrong = not (secure or scheme == schemes[0][0]) or not host or not 0 <= port < 65536 or len(url) > _LONGEST
     if is_wrong or not is_printable(url) or any(code in b' "?#<>\\' for code in encode(url)):
-        raise ArgumentError("url", "must be http(s)://host[:port][/path], without user name, query or space")
+        problem = "must be %s(s)://host[:port][/path], without user name, query or space"
+        raise ArgumentError("url", problem % schemes[0][0])
     prefix = prefix.strip("/")
-    secure = scheme == "https"
-    return secure, host, port or (443 if secure else 80), "/" + prefix if prefix else ""
+    return secure, host, port or schemes[secure][1], "/" + prefix if prefix else ""
 
 
 def _split_authority(authority):

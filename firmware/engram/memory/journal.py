@@ -303,6 +303,10 @@ class Journal:
         """Lines that were set aside since the journal was opened."""
         return self._store.damaged
 
+    def raw(self):
+        """The lines as they stand on flash; see Store.raw."""
+        return self._store.raw()
+
     def turns(self) -> int:
         """The number of turns that are kept."""
         return self._store.count()

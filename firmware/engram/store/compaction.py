@@ -27,6 +27,8 @@ def compacting(store, decide):
     try:
         store.filling = None
         store.fates.settle()
+        # In a header before the first line goes: whoever copies the log learns of a compaction that was cut, too.
+        store.log.rewrites += 1
         store.seal_segment()
         following = store.log.next_seq
         store.log.is_fixed = True
@@ -142,6 +144,7 @@ class _Lines:
 
 def _replace(segments, numbers: list, size: int) -> None:
     """Let the draft of `size` bytes take the place of some segments."""
+    segments.moves += 1
     for number in numbers:
         segments.close_sealed(number)
     first = numbers[0]

@@ -5,10 +5,11 @@
     NAME.bad           bytes that were set aside because a line failed its crc
 
 Each line has its crc (see wire.py). A segment's first line is its header:
-    {"format":1,"log":NAME,"epoch":EPOCH,"segment":NUMBER,"first":SEQ,"sealed":[[number, first seq, bytes], ...],
-     "state":{...},"crc":...}
-where EPOCH is a random number, new after a reset or a restore because seqs are then used again, FIRST is the seq of the
-segment's first line, `sealed` are the segments before it and `state` is given by the log's owner. All other lines begin
+    {"format":2,"log":NAME,"epoch":EPOCH,"rewrites":COUNT,"segment":NUMBER,"first":SEQ,
+     "sealed":[[number, first seq, bytes], ...],"state":{...},"crc":...}
+where EPOCH is a random number, new after a reset or a restore because seqs are then used again, COUNT how often the log was
+compacted, FIRST the seq of the segment's first line, `sealed` are the segments before it and `state` is given by the log's
+owner. All other lines begin
 with their seq, which counts up: so a line is found by its seq with a few small reads, without an index.
 
 Promises: an append is on flash, whole, when `append` returns, and all lines of one append stand or fall together but
@@ -50,6 +51,7 @@ class Log:
         self._files = {}  # sealed segments that are open: number -> file
         self._unsure = False
         self._is_unnamed = False  # the live segment has a file, but not its name yet
+        self.moves = 0  # counts what may move lines within their files
         self.reset()
 
     def reset(self) -> None:
@@ -62,6 +64,8 @@ class Log:
         self.first = 1  # seq of the live segment's first line
         self.start = 0  # where the live segment's first line begins
         self.epoch = 0
+        self.rewrites = 0  # how often lines were taken out by a compaction; random where that is not known any more
+        self.moves += 1
         self.next_seq = 1
         self.state = None  # what the live segment's header has from the owner, until the opener has taken it
 
@@ -124,6 +128,7 @@ class Log:
             # A sealed segment's content stands here: to seal it again would write over that segment.
             return False
         self.epoch = header["epoch"]
+        self.rewrites = header.get("rewrites", 0)
         self.live = header["segment"]
         self.sealed = header["sealed"]
         self.first = self.next_seq = header["first"]
@@ -149,6 +154,7 @@ class Log:
         yield "format", _FORMAT
         yield "log", self.name
         yield "epoch", self.epoch
+        yield "rewrites", self.rewrites
         yield "segment", self.live
         yield "first", self.next_seq
         yield "sealed", self.sealed
@@ -255,13 +261,13 @@ class Log:
         if not 0 < seq < self.next_seq:
             return None
         while True:
-            number = self._segment_of(seq)[0]
+            number = self.segment_of(seq)[0]
             try:
-                file = self._file_of(number)
+                file = self.file_of(number)
                 # A file that is missing has left the list: then another segment has the line, or none.
                 if file is not None:
                     # Where it ends is known for sure since it is open.
-                    line = lookup.find(file, seq, offset, self._segment_of(seq)[1:])
+                    line = lookup.find(file, seq, offset, self.segment_of(seq)[1:])
                     if line is not None or not self._mend(number):
                         return line
             except OSError as error:
@@ -274,9 +280,9 @@ class Log:
         if self.is_fixed or number in self._sound:
             return False
         self._sound.add(number)
-        return not self.repair.is_sound(self.path(number)) and self._set_aside(number)
+        return not self.repair.is_sound(self.path(number)) and self.set_damage_aside(number)
 
-    def _segment_of(self, seq: int):
+    def segment_of(self, seq: int):
         """(number, where its lines begin, first seq, bytes, first seq after it) of a seq's segment, else of the oldest."""
         place = self.live, self.start, self.first, self.size, self.next_seq
         for number, first, size in reversed(self.sealed):
@@ -292,7 +298,7 @@ class Log:
         Damage is set aside; on a full flash it is passed over.
         """
         is_damaged = is_mended = False
-        if number != self.live and self._file_of(number) is None:
+        if number != self.live and self.file_of(number) is None:
             return
         with open(self.path(number), "rb") as file:
             for at, line, ended in self.lines(file, offset):
@@ -308,17 +314,18 @@ class Log:
                         yield number, at, len(line), values  # pyright: ignore
                 elif not is_damaged:
                     is_damaged = True
-                    is_mended = self._set_aside(number)
+                    is_mended = self.set_damage_aside(number)
                     if is_mended:
                         break
         if is_mended:
             # What comes after it stands elsewhere now.
             yield from self.scan(number, 0, to_seq, last)
 
-    def _set_aside(self, number: int) -> bool:
+    def set_damage_aside(self, number: int) -> bool:
         """Take damage out of a segment; False on a full flash: then what is good is read on from the file as it is."""
         if self.is_fixed:
             return False
+        self.moves += 1
         if number == self.live:
             self.close_live()
         else:
@@ -342,11 +349,11 @@ class Log:
         """Yield (segment, offset, size, values) of all lines from one seq to another, both included."""
         to_seq = min(to_seq, self.next_seq - 1)
         while seq <= to_seq:
-            number = self._segment_of(seq)[0]
-            file = self._file_of(number)
+            number = self.segment_of(seq)[0]
+            file = self.file_of(number)
             if file is None:
                 continue
-            bounds = self._segment_of(seq)[1:]
+            bounds = self.segment_of(seq)[1:]
             offset = lookup.place(file, seq, *bounds)[0]  # pyright: ignore
             before = seq - 1
             seq = max(seq, bounds[3])
@@ -368,17 +375,17 @@ class Log:
 
     def start_of(self, seq: int, size: int) -> int:
         """The first seq of about as many lines before the one with `seq`, itself included, as have `size` bytes."""
-        _, start, first, end, following = self._segment_of(seq)
+        _, start, first, end, following = self.segment_of(seq)
         return max(first, seq - size * (following - first) // max(1, end - start) + 1)
 
     def backwards(self, below: int = wire.MAX_SEQ):
         """Yield all lines with a seq below one, newest first, as dicts."""
         while below > self.oldest:
-            number = self._segment_of(below - 1)[0]
-            file = self._file_of(number)
+            number = self.segment_of(below - 1)[0]
+            file = self.file_of(number)
             if file is None:
                 continue
-            _, start, first, end, following = self._segment_of(below - 1)
+            _, start, first, end, following = self.segment_of(below - 1)
             if below < following:
                 end = lookup.place(file, below, start, first, end, following)[0]
             while end > 0 and file is not None:
@@ -388,7 +395,7 @@ class Log:
                         below = line["seq"]
                         yield line
                 # It may have been opened anew meanwhile.
-                file = self._file_of(number)
+                file = self.file_of(number)
             below = min(below, first)
 
     # --- files
@@ -404,7 +411,8 @@ class Log:
         """The path of a segment that is sealed."""
         return "%s.%04d.jsonl" % (self.base, number)
 
-    def _file_of(self, number: int):
+    def file_of(self, number: int):
+        """A segment's file, open; None if the segment has left."""
         if number == self.live:
             if self._file is None:
                 self._reopen()
@@ -427,7 +435,7 @@ class Log:
     def drop_missing(self) -> None:
         """Forget the sealed segments that have no file: after a compaction that was cut, another has their lines."""
         for number in [segment[0] for segment in self.sealed]:
-            self._file_of(number)
+            self.file_of(number)
 
     def bounds_of(self, number: int) -> tuple:
         """(first seq, first seq after it) of a sealed segment."""

@@ -81,10 +81,10 @@ def _line_from(file, guess: int, low: int, high: int, seq: int, is_careful: bool
             data = file.read(_SEQ)
     found = -1, -1
     while at < len(data):
-        here = _seq_of(data, at)
+        here = seq_of(data, at)
         if here < 0 and len(data) - at < _SEQ:
             files.seek(file, guess + at)
-            here = _seq_of(file.read(_SEQ), 0)
+            here = seq_of(file.read(_SEQ), 0)
         if is_careful and here >= 0 and line_at(file, guess + at) is None:
             here = -1
         if here > seq:
@@ -136,7 +136,7 @@ def _walk(file, seq: int, low: int, high: int, high_seq: int) -> tuple:
         if offset >= high:
             break
         if wire.is_whole(line, ended):
-            here = _seq_of(bytes(line[:_SEQ]), 0)  # pyright: ignore
+            here = seq_of(bytes(line[:_SEQ]), 0)  # pyright: ignore
             if here >= seq:
                 return offset, here
     return high, high_seq
@@ -166,7 +166,7 @@ def _between(file, start: int, end: int) -> list:
     return found
 
 
-def _seq_of(data: bytes, at: int) -> int:
+def seq_of(data: bytes, at: int = 0) -> int:
     """The seq with which a line begins, -1 if it does not or is cut."""
     if data[at : at + 7] != b'{"seq":':
         return -1

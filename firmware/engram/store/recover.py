@@ -4,6 +4,7 @@ The segments are found by their files. What the live segment holds becomes a sea
 """
 
 import os
+import random
 
 from engram import files, log, wire
 
@@ -26,6 +27,8 @@ def recover(segments, owner) -> None:
             files.discard(path)
     segments.sealed = [segment for segment, _ in found]
     state = _state(segments, owner, found)
+    # The number went with the header: whoever copies this log has to compare all of it.
+    segments.rewrites = random.getrandbits(29) if found else 0
     segments.begin(state)
     segments.state = state
 

@@ -374,6 +374,12 @@ class Store:
         self.ready()
         return self.log.backwards()
 
+    def raw(self):
+        """The lines as they stand on flash, for whoever copies the log; see raw.py."""
+        from engram.store.raw import RawLines
+
+        return RawLines(self)
+
     # --- searching
 
     def search(self, query: Query, limit: int, explain: bool = False, skip=()):

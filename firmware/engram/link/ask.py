@@ -1,0 +1,89 @@
+"""Asks the companion what it finds, where the board's own answer is weak or always, and never waits for long."""
+
+import asyncio
+
+from engram import log, text
+from engram.compat import const, wait_for_ms
+from engram.errors import ArgumentError
+from engram.link.exchange import LinkError
+from engram.memory.recall import More
+
+_QUERY_LONGEST = const(2000)  # characters
+_TEXT_LONGEST = const(1000)  # of what has left the board: its text comes with it
+_ANSWER_MS = const(60_000)  # the exchange's own bound; whoever waits gives up long before
+_ALONE = "found on the board alone."
+
+
+class Ask:
+    """`sync` tells what the companion can know, `recall` how good the board's own answer is.
+
+    `when` is "weak", "always" or "never", `within_ms` how long an answer may take.
+    """
+
+    def __init__(self, exchange, sync, recall, when: str, within_ms: int):
+        self._exchange = exchange
+        self._sync = sync
+        self._recall = recall
+        self._when = when
+        self._within_ms = within_ms
+        self.asked = self.answered = 0
+
+    async def found(self, query: str, asker, limit: int = 10, skip=(), tags=(), since: int = 0, until: int = 0):
+        """What the companion finds, for Recall.find and Recall.block to take into account; None if it need not be asked.
+
+        The arguments are Recall.find's. What went wrong is told in the answer's note.
+        """
+        if self._when == "never" or not query.strip():
+            return None
+        if self._when == "weak" and not self._recall.is_weak(query, asker, skip, tags, since, until):
+            return None
+        have = (self._sync.have("records"), self._sync.have("journal"))
+        if self._exchange.failure:
+            return More((), have, "the companion is not connected: " + _ALONE)
+        self.asked += 1
+        items = []
+        try:
+            note = await wait_for_ms(self._search(query, asker, limit, tags, since, until, items), self._within_ms)
+        except asyncio.TimeoutError:
+            return self._failed(have, "the companion did not answer in time: ")
+        except (LinkError, ArgumentError) as error:
+            return self._failed(have, "the companion gave no answer (%s): " % error)
+        self.answered += 1
+        return More(items, have, note)
+
+    def _failed(self, have, problem: str) -> More:
+        log.info("companion", problem + _ALONE)
+        return More((), have, problem + _ALONE)
+
+    async def _search(self, query: str, asker, limit: int, tags, since: int, until: int, items: list) -> str:
+        """Let `items` have what is found; the companion's note."""
+
+        def collect(head) -> bool:
+            for item in head["items"]:
+                if len(items) < limit and _is_item(item):
+                    items.append(item[:4] + [text.cut(item[4], _TEXT_LONGEST)] if len(item) == 5 else item)
+            return head["part"] >= head["parts"]
+
+        answer = await self._exchange.ask(
+            "search",
+            _ANSWER_MS,
+            None,
+            collect,
+            query=text.cut(query, _QUERY_LONGEST),
+            limit=limit,
+            principal=asker.principal,
+            group=asker.group,
+            workspace=asker.workspace,
+            tags=list(tags),
+            since=since,
+            until=until,
+        )
+        return text.printable(answer["note"])
+
+
+def _is_item(item) -> bool:
+    """Whether it is [id, score], or [id, score, at, who, text] of what has left the board."""
+    if not isinstance(item, list) or len(item) not in (2, 5):
+        return False
+    kinds = (str, int, int, str, str)
+    return all(isinstance(value, kind) for value, kind in zip(item, kinds))

@@ -1,0 +1,184 @@
+"""The board's side of a companion: one link at a time, over which logs are copied and searches are asked."""
+
+import asyncio
+import random
+
+from engram import log
+from engram.compat import const, sleep_ms
+from engram.errors import ArgumentError, ConfigError, EngramError
+from engram.link.ask import Ask
+from engram.link.exchange import Exchange, LinkError, Refused, Silent
+from engram.link.known import Known
+from engram.link.sync import Sync
+
+_FIRST_PAUSE_MS = const(1000)  # before a link that failed is tried again; doubles up to the longest
+_LONGEST_PAUSE_MS = const(60_000)
+_DOUBLINGS = const(6)
+_SECOND_MS = const(1000)
+_NAME_LONGEST = const(32)
+_NAME = "abcdefghijklmnopqrstuvwxyz0123456789-"
+
+
+class Companion:
+    """A board's companion, as the settings name it; `parts` has config, clock, records, journal, recall and agent.
+
+    `tls` is a tls_context() if the URL wants one. ConfigError if a setting is wrong.
+    """
+
+    def __init__(self, parts, tls=None):
+        config = parts.config
+        self.url = config.get("companion.url")
+        logs = (("records", parts.records.entries.raw()), ("journal", parts.journal.raw()))
+        self._logs = logs
+        self._known = known = Known(parts.folder + "/memory", parts.clock, logs)
+        self.device = config.get("companion.device") or "engram-" + known.board[:6]
+        if len(self.device) > _NAME_LONGEST or any(letter not in _NAME for letter in self.device):
+            raise ConfigError("companion.device", "must have only a to z, 0 to 9 and -.")
+        self._exchange = Exchange(self, known.board)
+        self._exchange.close(LinkError("it is not connected yet"))
+        self._transport = self._make_transport(config.secret("companion.token"), tls)
+        self._sync = Sync(self._exchange, logs, known, parts.clock, parts.agent.is_busy, self._greeted)
+        self.ask = Ask(
+            self._exchange, self._sync, parts.recall, config.get("companion.search"), config.get("companion.timeout_ms")
+        )
+        self._parts = parts
+        self.is_connected = False
+        self._problem = ""
+        self._refusal = ""
+        self._pause_ms = 0  # until the next try
+        self._pauses = 0  # since there was a link
+        self._needs_number = True  # whether the next link has to have a new one
+
+    def _make_transport(self, token: str, tls):
+        take = self._exchange.take
+        try:
+            if self.url.lower().startswith("mqtt"):
+                from engram.link.mqtt import Mqtt
+
+                return Mqtt(self.url, self.device, self._known.board, token, take, tls)
+            from engram.link.http import Http
+
+            return Http(self.url, self.device, token, take, tls)
+        except ArgumentError as error:
+            raise ConfigError("companion.url", error.problem) from None
+
+    # --- for the exchange
+
+    async def send(self, head: bytes, body=None) -> None:
+        """Send a message by the way that the URL names."""
+        await self._transport.send(head, body)
+
+    def silence(self) -> str:
+        """Why no answer may have come."""
+        return self._transport.silence()
+
+    # --- running
+
+    async def run(self) -> None:
+        """Keep a link, for ever."""
+        while True:
+            wait_ms = await self._connect()
+            log.info("companion", self._problem)
+            while wait_ms > 0:
+                # In steps: /companion tells how long it still takes.
+                self._pause_ms = wait_ms
+                await sleep_ms(min(wait_ms, _SECOND_MS))
+                wait_ms -= _SECOND_MS
+
+    async def _connect(self) -> int:
+        """Hold a link until it ends; after how many ms to try again."""
+        network = self._parts.network
+        if network and not network.wlan.isconnected():
+            # To look a name up would block the board until it gives up.
+            self._problem = "there is no network"
+            return _FIRST_PAUSE_MS
+        try:
+            await self._hold()
+        except Refused as error:
+            self._problem = self._refusal = str(error)
+            return max(error.again * 1000, self._next_pause())
+        except EngramError as error:
+            # Not answered, it may be that the companion knows of newer links than this one.
+            self._needs_number = self._needs_number or isinstance(error, Silent)
+            self._problem = str(error)
+        return self._next_pause()
+
+    async def _hold(self) -> None:
+        reader = None
+        try:
+            await self._transport.open()
+            if self._needs_number:
+                self._known.begin()
+                self._needs_number = False
+            self._exchange.open(self._known.link)
+            reader = asyncio.create_task(self._read())
+            await self._sync.run()
+        finally:
+            self.is_connected = False
+            self._exchange.close(LinkError("the link has ended"))
+            if reader:
+                # Before what it reads from is closed.
+                await _cancelled(reader)
+            self._transport.close()
+
+    async def _read(self) -> None:
+        try:
+            await self._transport.run()
+        except LinkError as error:
+            self._exchange.close(error)
+
+    def _greeted(self) -> None:
+        if not self.is_connected:
+            log.info("companion", "connected to %s as %s" % (self.url, self.device))
+        self.is_connected = True
+        self._problem = self._refusal = ""
+        self._pause_ms = self._pauses = 0
+
+    def _next_pause(self) -> int:
+        """Twice the last pause, and not the same for all boards that lost one companion together."""
+        half = min(_FIRST_PAUSE_MS << min(self._pauses, _DOUBLINGS), _LONGEST_PAUSE_MS) // 2
+        self._pauses += 1
+        return half + random.getrandbits(10) * half // 1024
+
+    # --- telling
+
+    def short(self) -> str:
+        """In a few words how it is."""
+        if self.is_connected:
+            missing = sum(self._missing(name, raw) for name, raw in self._logs)
+            return "connected as %s%s" % (self.device, ", %d lines to send" % missing if missing else "")
+        return "not connected: " + (self._problem or "not tried yet")
+
+    def told(self):
+        """Yield lines on how it is."""
+        way = "%s as %s" % (self.url, self.device)
+        if self.is_connected:
+            yield "connected to " + way
+        else:
+            yield "not connected to %s: %s" % (way, self._problem or "not tried yet")
+            if self._pause_ms > 0:
+                yield "  it is tried again in %d s" % ((self._pause_ms + 999) // 1000)
+        for name, raw in self._logs:
+            missing = self._missing(name, raw)
+            have = max(0, raw.next_seq - 1 - missing)
+            yield "  %-9s acknowledged up to %d of %d%s" % (name, have, raw.next_seq - 1, self._doubt())
+        if self.ask.asked:
+            yield "  %-9s asked %d times, answered %d times" % ("searches", self.ask.asked, self.ask.answered)
+        if self._refusal:
+            yield "  refused: " + self._refusal
+        if self._sync.told:
+            yield "  it said: " + self._sync.told
+
+    def _doubt(self) -> str:
+        return "" if self.is_connected else " when it was heard last"
+
+    def _missing(self, name: str, raw) -> int:
+        return max(0, raw.next_seq - 1 - self._sync.have(name))
+
+
+async def _cancelled(task) -> None:
+    task.cancel()
+    try:
+        await task
+    except asyncio.CancelledError:
+        pass

@@ -1,0 +1,132 @@
+"""What the board asks the companion and is answered: it numbers messages, and knows which question an answer is for."""
+
+import asyncio
+
+from engram import log, text
+from engram.compat import const, wait_for_ms
+from engram.errors import EngramError
+from engram.link import messages
+
+_MOST_QUESTIONS = const(4)  # without an answer yet
+_SILENCE = "the companion does not answer; is `engram serve` running, and does it use the same broker?"
+
+_ANSWERS = {
+    "hello": ("welcome",),
+    "lines": ("have",),
+    "check": ("same", "differs"),
+    "agreed": ("have", "same"),
+    "search": ("found",),
+}
+
+
+class LinkError(EngramError):
+    """The companion cannot be reached, or what comes from it is of no use: to be tried again later."""
+
+
+class Silent(LinkError):
+    """No answer came in time."""
+
+
+class Refused(LinkError):
+    """The companion does not take a message; `again` is after how many seconds to try once more."""
+
+    def __init__(self, why: str, again: int):
+        super().__init__(text.printable(why))
+        self.again = again
+
+
+class Exchange:
+    """Questions and answers over one link; `transport` has send(head, body), and take() is to be given what comes.
+
+    `board` and `link` stand in each message; `n` counts up and never goes back while the board runs.
+    """
+
+    def __init__(self, transport, board: str):
+        self._transport = transport
+        self.board = board
+        self.link = 0
+        self.n = 0
+        self.failure = None
+        """The error that ended the link, None while it is open."""
+        self._questions = []
+
+    def open(self, link: int) -> None:
+        """Begin with a new link."""
+        self.link = link
+        self.failure = None
+
+    def close(self, error) -> None:
+        """The link has ended: whoever waits for an answer is told."""
+        self.failure = error
+        for question in self._questions:
+            question.error = error
+            question.event.set()
+
+    async def ask(self, op: str, within_ms: int, body=None, collect=None, **fields) -> dict:
+        """Send a message and wait for its answer, of which the head is given. LinkError, Refused, StoreError from the body.
+
+        `body` has `size` and pieces(). collect(head) is called for each part of an answer of several; True for the last.
+        """
+        if self.failure:
+            raise self.failure
+        if len(self._questions) >= _MOST_QUESTIONS:
+            raise LinkError("too many questions wait for the companion's answer")
+        self.n += 1
+        question = _Question(self.n, op, collect)
+        self._questions.append(question)
+        try:
+            head = messages.encode(op, self.board, self.link, self.n, **fields)
+            await self._transport.send(head, body)
+            await wait_for_ms(question.event.wait(), within_ms)
+        except asyncio.TimeoutError:
+            raise Silent(self._transport.silence() or _SILENCE)
+        finally:
+            self._questions.remove(question)
+        if question.error:
+            raise question.error
+        return question.head
+
+    def take(self, data) -> None:
+        """Take a message that came: one that answers nothing, or another board of this name, is passed over."""
+        try:
+            head, _ = messages.decode(data, messages.TO_BOARD)
+        except messages.BadMessage as error:
+            log.warning("companion", str(error))
+            return
+        if head["board"] != self.board or head["link"] != self.link:
+            return
+        for question in self._questions:
+            if question.n == head["n"]:
+                question.take(head)
+
+
+class _Question:
+    """A message that waits for its answer."""
+
+    def __init__(self, n: int, op: str, collect):
+        self.n = n
+        self.head = {}
+        self.error = None
+        self.event = asyncio.Event()
+        self._op = op
+        self._collect = collect
+
+    def take(self, head: dict) -> None:
+        """Take an answer, or a part of it."""
+        if head["op"] == "refused":
+            self.error = Refused(head["why"], head["again"])
+        elif head["op"] not in _ANSWERS[self._op]:
+            self.error = LinkError("the companion answered %s with %s" % (self._op, head["op"]))
+        elif self._collect and not self._collect(head):
+            return
+        self.head = head
+        self.event.set()
+
+
+def reason(error: OSError) -> str:
+    """What is known of a link's failure: our own words, or the system's name of it."""
+    from errno import errorcode
+
+    if len(error.args) > 1 and isinstance(error.args[1], str):
+        return error.args[1]
+    return errorcode.get(error.errno or 0) or str(error)

@@ -1,0 +1,96 @@
+"""The same messages over HTTP: each is posted, and the answers stand in the body of the answer, one line each."""
+
+from engram.compat import const, sleep_ms
+from engram.link.exchange import LinkError, Refused, reason
+from engram.link.messages import ANSWER_BYTES
+from engram.llm.answer import ProtocolError
+from engram.llm.http import Client
+from engram.llm.link import CertificateRefused
+
+_CONNECT_MS = const(10_000)
+_STALL_MS = const(15_000)  # the longest silence of a companion that works on a message
+_ANSWERS_BYTES = const(65536)  # of all answers to one message
+_WORDS = const(300)  # bytes of a refusal that are read
+_TIDY_MS = const(5000)  # between two looks whether the link idles
+_REFUSED_AGAIN = const(300)  # seconds after which a token that was refused is tried again
+
+
+class Http:
+    """A device's way to the companion at a base URL; take(bytes) is given each answer."""
+
+    def __init__(self, url: str, device: str, token: str, take, tls=None):
+        self._client = Client(url, connect_ms=_CONNECT_MS, stall_ms=_STALL_MS, answer_bytes=_ANSWERS_BYTES, tls=tls)
+        self._path = "/v1/devices/%s/messages" % device
+        self._headers = [("Content-Type", "application/octet-stream")]
+        if token:
+            self._headers.append(("Authorization", "Bearer " + token))
+        self._take = take
+
+    async def open(self) -> None:
+        """Nothing: the first message connects."""
+
+    async def run(self) -> None:
+        """Close what idles, for ever."""
+        while True:
+            await sleep_ms(_TIDY_MS)
+            self._client.tidy()
+
+    def close(self) -> None:
+        """Nothing: the link is the client's own, and is kept for the next message or closed when it idles."""
+
+    def silence(self) -> str:
+        """Why no answer may have come, as far as is known."""
+        return ""
+
+    async def send(self, head: bytes, body=None) -> None:
+        """Post a message and take its answers. LinkError, Refused; what the body's pieces() raises."""
+
+        def parts():
+            yield head
+            if body:
+                yield from body.pieces()
+
+        try:
+            answer = await self._client.ask("POST", self._path, self._headers, parts)
+            try:
+                await self._read(answer)
+            finally:
+                self._client.release(answer)
+        except OSError as error:
+            raise LinkError("the companion at %s cannot be reached: %s" % (self._client.url, reason(error)))
+        except ProtocolError as error:
+            raise LinkError("%s: %s; check companion.url" % (self._client.url, error))
+        except CertificateRefused as error:
+            raise Refused(str(error), _REFUSED_AGAIN)
+
+    async def _read(self, answer) -> None:
+        if answer.status != 200:
+            raise await self._refusal(answer)
+        line = bytearray()
+        while not answer.ended:
+            piece = bytes(await answer.read())
+            start = 0
+            while start < len(piece):
+                end = piece.find(b"\n", start) + 1 or len(piece)
+                line.extend(piece[start:end])
+                start = end
+                if len(line) > ANSWER_BYTES:
+                    raise LinkError("the companion answered with more than the board takes")
+                if line[-1] == 0x0A:
+                    self._take(line)
+                    line = bytearray()
+        if line:
+            raise LinkError("the companion's answer ended in the middle")
+
+    async def _refusal(self, answer) -> LinkError:
+        from engram.llm import refusal  # seldom needed
+
+        words = bytearray()
+        while not answer.ended and len(words) < _WORDS:
+            words.extend(await answer.read())
+        told = refusal.described(answer.status, refusal.words_of(bytes(words)))
+        if answer.status in (401, 403):
+            return Refused("the companion refused the board; check companion.token" + told, _REFUSED_AGAIN)
+        if refusal.is_busy(answer.status):
+            return LinkError("the companion is busy or in trouble" + told)
+        return Refused("the companion takes no messages at %s; check companion.url%s" % (self._client.url, told), 60)

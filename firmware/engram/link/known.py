@@ -1,0 +1,103 @@
+"""What a board has to know of itself for the companion, in one small file: memory/link.json, a line as in every log.
+
+    {"board","chip","link","have":[epoch, seq, epoch, seq],"crc"}
+
+At most 128 bytes, since littlefs then keeps it in the folder itself and no erase is needed to write it. `have` is a lower
+bound of what the companion has acknowledged of records and journal; it is written seldom.
+"""
+
+import os
+from binascii import crc32, hexlify
+
+from engram import files, log, wire
+from engram.compat import const, ticks_diff, ticks_ms
+from engram.errors import StoreError
+
+_FILE = "/link.json"
+_LARGEST = const(256)  # bytes
+_ID_BYTES = const(6)
+_SINCE = const(1577836800)  # 2020-01-01, from which on the numbers of links count seconds
+_MOST_LINK = const((1 << 30) - 2)
+_SAVE_MS = const(600_000)  # between two times that what was acknowledged is written
+
+
+class Known:
+    """The board's id, the number of its link, and what the companion has acknowledged; `logs` are its logs by name."""
+
+    def __init__(self, folder: str, clock, logs):
+        self._path = folder + _FILE
+        self._clock = clock
+        self._logs = logs
+        self._chip = chip()
+        self._saved_at = ticks_ms()
+        self._is_new = False
+        self._segments = [raw.segment for _, raw in logs]
+        told = _read(self._path)
+        if told is None or told["chip"] != self._chip:
+            # A new board, or one on which the files of another one were put.
+            told = {"board": hexlify(os.urandom(_ID_BYTES)).decode(), "link": 0, "have": [0, 0, 0, 0]}
+        self.board = told["board"]
+        self.link = told["link"]
+        self._have = told["have"]
+
+    def begin(self) -> int:
+        """The number of a new link: higher than all before it, also if an older state of the flash was put back."""
+        number = self.link + 1
+        if self._clock.known:
+            number = max(number, self._clock.now() - _SINCE)
+        self.link = min(number, _MOST_LINK)
+        self.save()
+        return self.link
+
+    def have(self, name: str) -> int:
+        """The seq up to which the companion has acknowledged a log, as far as is known."""
+        at = self._place(name)
+        return self._have[at + 1] if self._have[at] == self._logs[at // 2][1].epoch else 0
+
+    def acknowledged(self, name: str, seq: int) -> None:
+        """Note that the companion has a log up to a seq; it is written now and then."""
+        at = self._place(name)
+        raw = self._logs[at // 2][1]
+        self._is_new = self._is_new or self._have[at : at + 2] != [raw.epoch, seq]
+        self._have[at : at + 2] = [raw.epoch, seq]
+        if self._segments[at // 2] != raw.segment or ticks_diff(ticks_ms(), self._saved_at) > _SAVE_MS:
+            self._segments[at // 2] = raw.segment
+            if self._is_new:
+                self.save()
+
+    def _place(self, name: str) -> int:
+        return 2 * [known for known, _ in self._logs].index(name)
+
+    def save(self) -> None:
+        """Write the file; on a full flash it stays as it is."""
+        self._saved_at = ticks_ms()
+        self._is_new = False
+        fields = (("board", self.board), ("chip", self._chip), ("link", self.link), ("have", self._have))
+        try:
+            files.write(self._path, wire.encode(fields))
+        except StoreError as error:
+            log.warning("companion", "the link's number could not be kept: %s" % error)
+
+
+def chip() -> str:
+    """What tells this chip from all others, "" where there is nothing of the kind."""
+    try:
+        import machine
+
+        unique = getattr(machine, "unique_id", None)
+    except ImportError:
+        unique = None
+    return "%08x" % crc32(unique()) if unique else ""
+
+
+def _read(path: str):
+    """What the file tells, None if there is none of this form."""
+    try:
+        told = wire.decode(files.read(path, _LARGEST) or b"")
+    except (ValueError, StoreError):
+        return None
+    have, link, board = told.get("have"), told.get("link"), told.get("board")
+    is_good = isinstance(board, str) and 0 < len(board) <= 32 and isinstance(told.get("chip"), str)
+    is_good = is_good and isinstance(link, int) and 0 <= link <= _MOST_LINK
+    is_good = is_good and isinstance(have, list) and len(have) == 4 and all(isinstance(one, int) for one in have)
+    return told if is_good else None

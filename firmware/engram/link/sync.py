@@ -1,0 +1,192 @@
+"""Keeps the companion's copy of both logs like the board's.
+
+    hello      what the board's logs are                         welcome: what the companion has of each
+    check      a span of a log, and the digest of its lines      same, differs
+    lines      a span of a log, and all lines that it has        have: up to where the companion has the log
+    agreed     all up to there was compared
+
+Where the companion's newest line is the board's own, and both know of the same compactions, the board goes on behind it.
+Else it first compares what both have, span by span. There is no queue: what is to be sent stands in the log. Each message
+says all of its span, so a message that comes twice, or a link that breaks anywhere, does no harm.
+"""
+
+from engram import log, text
+from engram.compat import const, sleep_ms, ticks_diff, ticks_ms
+from engram.link.exchange import LinkError, Silent
+from engram.link.messages import LOGS, VERSION, shown
+
+_BATCH = const(4096)  # bytes of lines in a message, unless one line is longer: it is read in one go
+_ANSWER_MS = (4_000, 8_000, 16_000)  # for the companion to write a message down and say so: else it is sent again
+_HELLO_MS = const(
+    50_000
+)  # between two greetings, which are the sign of life and notice a companion that lost something
+_LOOK_MS = const(400)  # between two looks whether there are new lines
+_BUSY_MS = const(100)  # between two looks whether a message is being answered
+_MOST_BUSY = const(100)  # of them: then the board goes on nevertheless
+_MOST_STALLS = const(3)  # answers in a row that do not say what they should
+
+
+class Sync:
+    """Copies logs over an Exchange; `logs` are (name, RawLines), `known` is told what was acknowledged.
+
+    `is_busy()` tells whether a message is being answered: lines wait for that. greeted() is called after each greeting that
+    was answered.
+    """
+
+    def __init__(self, exchange, logs, known, clock, is_busy, greeted):
+        self._exchange = exchange
+        self._clock = clock
+        self._is_busy = is_busy
+        self._greeted = greeted
+        self._stalls = 0
+        self.copies = [_Copy(name, raw, known) for name, raw in logs]
+        self.told = ""
+        """What the companion said that had happened, "" if nothing has since the start."""
+
+    def have(self, name: str) -> int:
+        """Up to which seq the companion has a log."""
+        return self.copies[LOGS.index(name)].have
+
+    async def run(self) -> None:
+        """Copy, for ever; LinkError, Refused and StoreError end it."""
+        self._stalls = 0
+        while True:
+            await self._greet()
+            greeted_at = ticks_ms()
+            while ticks_diff(ticks_ms(), greeted_at) < _HELLO_MS and not self._has_changed():
+                if not await self._step():
+                    await sleep_ms(_LOOK_MS)
+                if self._exchange.failure:
+                    raise self._exchange.failure
+
+    async def _greet(self) -> None:
+        states = {copy.name: copy.state() for copy in self.copies}
+        welcome = await self._ask("hello", version=VERSION, zone=self._clock.zone_minutes, **states)
+        if welcome["told"]:
+            self.told = text.printable(welcome["told"])
+            log.warning("companion", self.told)
+        for copy in self.copies:
+            copy.welcome(welcome[copy.name])
+        self._greeted()
+
+    async def _ask(self, op: str, body=None, **fields) -> dict:
+        """Send a message until it is answered, a few times: it may have been lost on the way, or its answer."""
+        for within_ms in _ANSWER_MS[:-1]:
+            try:
+                return await self._exchange.ask(op, within_ms, body, **fields)
+            except Silent as silence:
+                log.info("companion", "%s is sent again: %s" % (op, silence))
+        return await self._exchange.ask(op, _ANSWER_MS[-1], body, **fields)
+
+    def _has_changed(self) -> bool:
+        """Whether the logs are others than those that the companion was told of."""
+        for copy in self.copies:
+            if not copy.raw.is_changing and (copy.epoch, copy.rewrites) != (copy.raw.epoch, copy.raw.rewrites):
+                return True
+        return False
+
+    async def _step(self) -> bool:
+        """Do what is next to be done; whether there was anything."""
+        for copy in self.copies:
+            if not copy.raw.is_changing and not copy.is_done:
+                await self._let_turn_end()
+                # Another task may have begun a compaction meanwhile, or ended one.
+                if not copy.raw.is_changing and not self._has_changed():
+                    await self._advance(copy)
+                return True
+        return False
+
+    async def _let_turn_end(self) -> None:
+        looks = _MOST_BUSY
+        while looks and self._is_busy():
+            await sleep_ms(_BUSY_MS)
+            looks -= 1
+
+    async def _advance(self, copy) -> None:
+        if copy.cursor < 0:
+            span = copy.raw.span(copy.have, copy.raw.next_seq - 1, _BATCH)
+            await self._send(copy, span)
+            return
+        after = max(copy.cursor, copy.raw.oldest - 1)
+        if after >= copy.have:
+            await self._ask("agreed", log=copy.name, epoch=copy.epoch, rewrites=copy.rewrites)
+            copy.cursor = -1
+            return
+        span = copy.raw.span(after, copy.have, _BATCH)
+        answer = await self._ask("check", digest=shown(span.check), **_fields(copy, span))
+        if answer["op"] == "same" or await self._send(copy, span):
+            copy.cursor = span.to
+
+    async def _send(self, copy, span) -> bool:
+        """Send the lines of a span; whether the companion has them now."""
+        answer = await self._ask("lines", _Body(copy.raw, span), **_fields(copy, span))
+        if answer["log"] != copy.name or answer["epoch"] != copy.epoch:
+            raise LinkError("the companion acknowledged another log than it was sent")
+        if answer["have"] != max(copy.have, span.to):
+            # It has lost something, or says where to go on: it is greeted anew, which tells more.
+            self._stalls += 1
+            if self._stalls > _MOST_STALLS:
+                raise LinkError("the companion has the %s up to %d and takes no more" % (copy.name, answer["have"]))
+            copy.epoch = 0
+            return False
+        self._stalls = 0
+        copy.acknowledge(answer["have"])
+        return True
+
+
+class _Copy:
+    """The companion's copy of one log: all up to `have`. What both have is compared from `cursor` on, unless that is -1."""
+
+    def __init__(self, name: str, raw, known):
+        self.name = name
+        self.raw = raw
+        self._known = known
+        self.epoch = 0  # as the companion was told
+        self.rewrites = 0
+        self.have = known.have(name)
+        self.cursor = -1
+
+    def state(self) -> list:
+        """What `hello` tells of the log."""
+        raw = self.raw
+        self.epoch, self.rewrites = raw.epoch, raw.rewrites
+        return [self.epoch, raw.oldest, raw.next_seq, self.rewrites]
+
+    def welcome(self, held) -> None:
+        """Take what `welcome` tells of the log: [have, crc of the line with that seq, rewrites]."""
+        have, crc, rewrites = held
+        if not isinstance(have, int) or not isinstance(rewrites, int) or not isinstance(crc, str) or have < 0:
+            raise LinkError("the companion's welcome is of another form than this board knows")
+        raw = self.raw
+        have = min(have, raw.next_seq - 1)
+        is_overlapping = have >= raw.oldest
+        is_like = rewrites == self.rewrites and (not is_overlapping or raw.is_changing or raw.crc(have) == crc)
+        self.cursor = -1 if is_like else raw.oldest - 1
+        self.acknowledge(have)
+
+    def acknowledge(self, have: int) -> None:
+        """Take up to which seq the companion has the log."""
+        self.have = have
+        self._known.acknowledged(self.name, have)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the companion's copy is like the log, as far as is known."""
+        return self.cursor < 0 and self.have + 1 >= self.raw.next_seq
+
+
+class _Body:
+    """The lines of a span, as they are sent."""
+
+    def __init__(self, raw, span):
+        self._raw = raw
+        self._span = span
+        self.size = span.size
+
+    def pieces(self):
+        """Yield their bytes."""
+        return self._raw.pieces(self._span)
+
+
+def _fields(copy, span) -> dict:
+    return {"log": copy.name, "epoch": copy.epoch, "after": span.after, "to": span.to, "count": span.count}

@@ -1,0 +1,196 @@
+"""A log's lines as they stand on flash, for whoever copies the log: what is in a span of seqs, and its bytes piece by piece.
+
+Nothing is held between two calls but places in files; where lines have moved meanwhile, the pieces end with an error.
+"""
+
+from binascii import crc32
+from collections import namedtuple
+
+from engram import files, wire
+from engram.compat import const
+from engram.errors import StoreError
+from engram.store import lookup
+
+_BUFFER = const(512)
+_PIECE = const(512)  # bytes of a line, or of a span, that are read at once
+_SEQ = const(24)  # bytes that hold how a line begins, {"seq":123456789,
+_END = const(19)  # bytes behind which a line's crc counts: ,"crc":"01234567"}\n
+
+Span = namedtuple("Span", ("after", "to", "count", "size", "check", "crc", "place"))
+"""Of the seqs after `after` up to `to` the log has these lines: how many, their bytes, the crc32 of their crcs one after the
+other, the crc of the last one, "" if there is none, and where they stand: in one file, one behind the other."""
+
+
+class RawLines:
+    """The raw lines of a Store's log."""
+
+    def __init__(self, store):
+        self._store = store
+        self._next = (
+            0,
+            0,
+            0,
+            0,
+        )  # a seq, and segment and offset where it stands if nothing has moved: spans come in a row
+
+    @property
+    def epoch(self) -> int:
+        """The random number that tells this log from one that was reset."""
+        return self._store.log.epoch
+
+    @property
+    def rewrites(self) -> int:
+        """How often lines were taken out by a compaction."""
+        return self._store.log.rewrites
+
+    @property
+    def oldest(self) -> int:
+        """The seq from which on lines are kept."""
+        return self._store.oldest
+
+    @property
+    def next_seq(self) -> int:
+        """The seq that the next line gets."""
+        return self._store.next_seq
+
+    @property
+    def segment(self) -> int:
+        """The number of the live segment: another one when it was sealed."""
+        return self._store.log.live
+
+    @property
+    def is_changing(self) -> bool:
+        """Whether a compaction is under way, until whose end nothing should be read."""
+        return self._store.is_compacting
+
+    def crc(self, seq: int) -> str:
+        """The crc of the line with a seq, "" if there is none."""
+        return self.span(seq - 1, seq, 1).crc if seq > 0 else ""
+
+    def span(self, after: int, last: int, most: int) -> Span:
+        """The lines after a seq up to another one at most, of at most `most` bytes together, or one longer line."""
+        last = min(last, self.next_seq - 1)
+        log = self._store.log
+        seq = after + 1
+        while seq <= last:
+            number = log.segment_of(seq)[0]
+            file = log.file_of(number)
+            if file is None:
+                continue  # it has left the list meanwhile
+            bounds = log.segment_of(seq)[1:]
+            try:
+                run = _Run(file, self._offset(file, seq, number, bounds), seq, min(last, bounds[3] - 1), most)
+                run.read()
+                while run.is_damaged and not run.count and not log.set_damage_aside(number):
+                    # The flash has no room to take it out: what is behind it counts.
+                    run.read()
+            except OSError as error:
+                raise files.failure(error, log.path(number)) from None
+            if run.count:
+                self._next = (run.to + 1, number, run.end, log.moves)
+                place = (number, run.start, run.end, log.moves)
+                return Span(after, run.to, run.count, run.end - run.start, run.check, run.crc, place)
+            if not run.is_damaged:
+                seq = bounds[3]
+        return Span(after, max(after, last), 0, 0, 0, "", None)
+
+    def _offset(self, file, seq: int, number: int, bounds) -> int:
+        """Where the first line with such a seq or a higher one stands in a segment's file."""
+        if self._next[0] == seq and self._next[1] == number and self._next[3] == self._store.log.moves:
+            return self._next[2]
+        return lookup.place(file, seq, *bounds)[0]
+
+    def pieces(self, span: Span):
+        """Yield the bytes of a span's lines, as memoryviews that hold until the next one; StoreError if they are gone."""
+        if not span.place:
+            return
+        log = self._store.log
+        number, at, end, moves = span.place
+        view = memoryview(bytearray(min(_PIECE, end - at)))
+        while at < end:
+            file = log.file_of(number) if log.moves == moves else None
+            if file is None:
+                raise StoreError("lines of the log moved while they were sent; they are sent again.")
+            try:
+                files.seek(file, at)
+                count = file.readinto(view[: min(len(view), end - at)])
+            except OSError as error:
+                raise files.failure(error, log.path(number)) from None
+            if not count:
+                raise StoreError("the log is shorter than it was; what was sent is sent again.")
+            yield view[:count]
+            at += count
+
+
+class _Run:
+    """Whole lines of one file, one behind the other, with rising seqs from `seq` up to `last`."""
+
+    def __init__(self, file, offset: int, seq: int, last: int, most: int):
+        self._file = file
+        self._last = last
+        self._most = most
+        self._seq = seq - 1  # of the line before
+        self.start = self.end = offset
+        self.to = last
+        self.count = self.check = 0
+        self.crc = ""
+        self.is_damaged = False
+
+    def read(self) -> None:
+        """Read on until it is full, or is interrupted."""
+        buffer = bytearray(_BUFFER)
+        self.is_damaged = False
+        goes_on = True
+        while goes_on:
+            goes_on = False
+            for at, line, ended in wire.lines(self._file, buffer, self.end):
+                if ended is None:
+                    # Longer than the buffer: read by itself, then on behind it.
+                    goes_on = self._take_long(at, line)  # pyright: ignore
+                    break
+                is_whole = wire.is_whole(line, ended)
+                seq = lookup.seq_of(bytes(line[:_SEQ])) if is_whole else -1  # pyright: ignore
+                if not self._take(at, seq, len(line), line[-11:-3] if is_whole else b""):  # pyright: ignore
+                    break
+
+    def _take(self, at: int, seq: int, size: int, crc) -> bool:
+        """Take a line; whether there may be more of them."""
+        if seq <= self._seq:
+            # Damage, a header, or a line that stands twice.
+            self.is_damaged = not crc
+            if self.count:
+                self.to = self._seq
+                return False
+            self.start = self.end = at + size
+            return not self.is_damaged
+        if seq > self._last:
+            return False
+        if self.count and at + size - self.start > self._most:
+            self.to = self._seq
+            return False
+        self._seq = seq
+        self.end = at + size
+        self.count += 1
+        self.check = crc32(crc, self.check)
+        self.crc = str(crc, "ascii")
+        return True
+
+    def _take_long(self, at: int, size: int) -> bool:
+        """Take a line of which only the size is known."""
+        if self.count and at + size - self.start > self._most:
+            self.to = self._seq
+            return False
+        files.seek(self._file, at)
+        data = self._file.read(_SEQ)
+        seq = lookup.seq_of(data)
+        crc = crc32(data)
+        left = size - _END - len(data)
+        while left > 0:
+            data = self._file.read(min(_PIECE, left))
+            if not data:
+                return False
+            crc = crc32(data, crc)
+            left -= len(data)
+        digits = ("%08x" % crc).encode()
+        is_whole = self._file.read(_END) == b',"crc":"' + digits + b'"}\n' and size <= wire.MAX_LINE
+        return self._take(at, seq if is_whole else -1, size, digits if is_whole else b"")

@@ -1,0 +1,106 @@
+"""The real board, under MicroPython, against the real companion, over mosquitto, the broker inside, and HTTP."""
+
+import contextlib
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import get_micropython
+import get_mosquitto
+from peers import BoardProcess, Broker, Companion, until
+
+pytestmark = pytest.mark.skipif(
+    not get_micropython.usable(get_micropython.HOME / "64", 64), reason="there is no MicroPython for this machine"
+)
+WAYS = ("mosquitto", "broker inside", "http")
+
+
+@pytest.fixture(params=WAYS)
+def way(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Companion, str]]:
+    """A companion, and the URL under which boards reach it."""
+    if request.param == "mosquitto" and not get_mosquitto.usable():
+        pytest.skip("there is no mosquitto for this machine")
+    with contextlib.ExitStack() as stack:
+        url = stack.enter_context(Broker()).url if request.param == "mosquitto" else ""
+        companion = stack.enter_context(Companion(tmp_path / "companion", mqtt_url=url))
+        yield companion, companion.url if request.param == "http" else companion.mqtt_url
+
+
+def _is_copied(board: BoardProcess, companion: Companion) -> bool:
+    return all(companion.lines(board.device, log) == board.lines(log) for log in ("records", "journal"))
+
+
+def _answered(board: BoardProcess, command: str) -> str:
+    """What a board answers to a command."""
+    board.do(command)
+    end = f'"id":{board._count},"done":true'
+    until(command, lambda: end in board.printed())
+    lines = [json.loads(line) for line in board.printed().splitlines() if line.startswith('{"id"')]
+    return "\n".join(line["line"] for line in lines if line["id"] == board._count and "line" in line)
+
+
+def test_what_is_said_is_in_the_copy_within_seconds(way: tuple[Companion, str], tmp_path: Path):
+    companion, url = way
+    with BoardProcess(tmp_path / "board", url, "kitchen") as board:
+        board.say("remember that my bike is green")
+        until("the copy is the log", lambda: board.lines("records") and _is_copied(board, companion))
+        board.say("remember that Ada is allergic to nuts")
+        until("it is on flash", lambda: len(board.lines("records")) == 2)
+        begun = time.monotonic()
+        until("the copy is the log", lambda: _is_copied(board, companion))
+        assert time.monotonic() - begun < 4
+        assert "connected to " + url in _answered(board, "/companion")
+
+
+def test_a_board_that_was_away_sends_what_is_missing(way: tuple[Companion, str], tmp_path: Path):
+    companion, url = way
+    with BoardProcess(tmp_path / "board", "", "kitchen") as board:
+        for number in range(60):
+            board.say(f"remember that the number {number} is {number * number}")
+        until("all is stored", lambda: len(board.lines("records")) == 60)
+    with BoardProcess(tmp_path / "board", url, "kitchen") as board:
+        until("the copy is the log", lambda: _is_copied(board, companion))
+
+
+def test_a_compaction_is_followed(way: tuple[Companion, str], tmp_path: Path):
+    companion, url = way
+    with BoardProcess(tmp_path / "board", url, "kitchen") as board:
+        for number in range(20):
+            board.say(f"remember that the number {number} is {number * number}")
+        until("the copy is the log", lambda: len(board.lines("records")) == 20 and _is_copied(board, companion))
+        board.do("/forget m3")
+        board.do("/compact")
+        until("it has gone", lambda: not [line for line in board.lines("records") if line.get("id") == "m3"])
+        until("the copy is the log", lambda: _is_copied(board, companion))
+
+
+def test_a_second_board_of_the_name_is_refused_and_told_why(way: tuple[Companion, str], tmp_path: Path):
+    companion, url = way
+    with BoardProcess(tmp_path / "one", url, "kitchen") as one, BoardProcess(tmp_path / "two", url, "kitchen") as two:
+        until("one of them is connected", lambda: companion.client.get("/v1/devices/kitchen").status_code == 200)
+
+        def told() -> list[str]:
+            return [_answered(board, "/companion") for board in (one, two)]
+
+        refused = until("one is refused", lambda: [text for text in told() if "refused: " in text])
+        assert len(refused) == 1 and "kitchen" in refused[0]
+
+
+def test_a_companion_that_is_not_there_is_told_and_the_board_answers(tmp_path: Path):
+    with BoardProcess(tmp_path / "board", "mqtt://127.0.0.1:9", "kitchen") as board:
+        board.say("remember that my bike is green")
+        until("it is stored", lambda: len(board.lines("records")) == 1)
+        assert "not connected to mqtt://127.0.0.1:9" in _answered(board, "/companion")
+        assert "the companion is not connected: found on the board alone." in _answered(board, "/recall zebra")
+
+
+def test_a_companion_that_comes_later_is_found(tmp_path: Path):
+    companion = Companion(tmp_path / "companion")
+    with BoardProcess(tmp_path / "board", companion.mqtt_url, "kitchen") as board:
+        board.say("remember that my bike is green")
+        until("it is stored", lambda: len(board.lines("records")) == 1)
+        with companion:
+            until("the copy is the log", lambda: _is_copied(board, companion))

@@ -1,0 +1,167 @@
+"""A companion in the same process that follows docs/formats.md, for tests of the board's side; and a way to it with faults.
+
+`Companion.answers(message)` gives the answers to a message. `Way` is a transport of engram.link.exchange that loses, doubles,
+delays and reorders what goes either way, by chance.
+"""
+
+from binascii import crc32
+
+from engram import wire
+from engram.compat import sleep_ms
+from engram.link import messages
+from engram.link.exchange import LinkError
+
+
+class Copy:
+    """The copy of one log in one epoch: lines by seq, all up to `have`."""
+
+    def __init__(self):
+        self.lines = {}
+        self.have = 0
+        self.agreed = 0
+
+    def span(self, after, to):
+        return [self.lines[seq] for seq in sorted(self.lines) if after < seq <= to]
+
+
+class Companion:
+    """Takes the messages of one device."""
+
+    def __init__(self):
+        self.copies = {}  # (log, epoch): Copy
+        self.present = {}  # log: epoch
+        self.board = ""
+        self.at = (0, 0)  # link and n of the newest message
+        self.counts = {}  # how many messages of each kind came
+        self.refuses = None  # (why, again) for all that comes
+        self.finds = []  # items of each search
+        self.note = ""
+        self.searches = []
+
+    def copy(self, log):
+        return self.copies[log, self.present[log]]
+
+    def answers(self, data):
+        head, body = messages.decode(data, messages.FROM_BOARD)
+        self.counts[head["op"]] = self.counts.get(head["op"], 0) + 1
+        if self.refuses:
+            return [self._answer("refused", head, why=self.refuses[0], again=self.refuses[1])]
+        if head["op"] == "search":
+            self.searches.append(head)
+            return self._found(head)
+        if head["op"] != "hello" and (head["board"] != self.board or head["link"] > self.at[0]):
+            return [self._answer("refused", head, why="say hello first.", again=0)]
+        if (head["link"], head["n"]) < self.at:
+            return []
+        self.at = (head["link"], head["n"])
+        return [getattr(self, "_" + head["op"])(head, body)]
+
+    def _answer(self, op, head, **fields):
+        return messages.encode(op, head["board"], head["link"], head["n"], **fields)
+
+    def _hello(self, head, body):
+        self.board = head["board"]
+        return self._answer("welcome", head, told="", **{log: self._meet(log, head[log]) for log in messages.LOGS})
+
+    def _meet(self, log, told):
+        epoch, oldest, following, rewrites = told
+        self.present[log] = epoch
+        copy = self.copies.setdefault((log, epoch), Copy())
+        if copy.have >= following:
+            for seq in list(copy.lines):
+                if seq >= following:
+                    del copy.lines[seq]
+            copy.have, copy.agreed = following - 1, -1
+        copy.have = max(copy.have, oldest - 1)
+        if copy.have < oldest:
+            copy.agreed = rewrites
+        line = copy.lines.get(copy.have)
+        return [copy.have, bytes(line[-11:-3]).decode() if line else "", copy.agreed]
+
+    def _lines(self, head, body):
+        new = {}
+        for line in messages.lines(body):
+            seq = wire.decode(line)["seq"]
+            assert head["after"] < seq <= head["to"], "a line is not of its span"
+            new[seq] = bytes(line)
+        assert len(new) == head["count"], "a message has another number of lines than it says"
+        assert head["epoch"] == self.present[head["log"]]
+        copy = self.copy(head["log"])
+        if head["after"] <= copy.have:
+            for seq in list(copy.lines):
+                if head["after"] < seq <= head["to"]:
+                    del copy.lines[seq]
+            copy.lines.update(new)
+            copy.have = max(copy.have, head["to"])
+        return self._answer("have", head, log=head["log"], epoch=head["epoch"], have=copy.have)
+
+    def _check(self, head, body):
+        lines = self.copy(head["log"]).span(head["after"], head["to"])
+        check = 0
+        for line in lines:
+            check = crc32(line[-11:-3], check)
+        is_same = len(lines) == head["count"] and messages.shown(check) == head["digest"]
+        return self._answer("same" if is_same else "differs", head)
+
+    def _agreed(self, head, body):
+        self.copy(head["log"]).agreed = head["rewrites"]
+        return self._answer("same", head)
+
+    def _found(self, head):
+        items = self.finds[: head["limit"]]
+        half = (len(items) + 1) // 2
+        parts = [items[:half], items[half:]] if len(items) > 1 else [items]
+        return [
+            self._answer("found", head, part=at + 1, parts=len(parts), items=part, note=self.note)
+            for at, part in enumerate(parts)
+        ]
+
+
+class Way:
+    """A transport to a Companion; `numbers` has below(n) and decides what becomes of a message, None: all is well."""
+
+    def __init__(self, companion, numbers=None):
+        self.companion = companion
+        self.take = None  # the exchange's
+        self.numbers = numbers
+        self.is_cut = False  # nothing goes through
+        self.delay_ms = 0
+        self._late = {"up": [], "down": []}
+        self.largest = 0
+        self.each = None  # called after each piece that is sent
+
+    async def send(self, head, body=None):
+        data = bytearray(head)
+        for piece in body.pieces() if body else ():
+            data.extend(piece)
+            await sleep_ms(0)
+            if self.each:
+                self.each()
+        if len(data) != len(head) + (body.size if body else 0):
+            raise LinkError("a body has another size than it said")
+        self.largest = max(self.largest, len(data))
+        if self.is_cut:
+            raise LinkError("the way is cut")
+        await sleep_ms(self.delay_ms)
+        for message in self._fate("up", bytes(data)):
+            for answer in self.companion.answers(message):
+                for each in self._fate("down", answer):
+                    self.take(each)
+
+    def _fate(self, way, message):
+        """What comes of a message: nothing, itself, itself twice; and messages that are late."""
+        if self.numbers is None:
+            return [message]
+        chance = self.numbers.below(20)
+        late, self._late[way] = self._late[way], []
+        if chance == 0:
+            return late
+        if chance == 1:
+            return late + [message, message]
+        if chance == 2:
+            self._late[way] = [message]
+            return late
+        return [message] + late if chance == 3 else late + [message]
+
+    def silence(self):
+        return ""

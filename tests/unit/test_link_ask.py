@@ -1,0 +1,249 @@
+"""Asking the companion: when it is asked, how long it is waited for, and that the board alone decides what may be seen."""
+
+import json
+
+from board import ANN, ROOM, Board
+from engram.compat import sleep_ms, ticks_diff, ticks_ms
+from engram.link.ask import Ask
+from engram.link.exchange import LinkError
+from engram.llm.types import Call
+from engram.memory.recall import More
+from engram.memory.scope import OWNER
+from test_link_sync import Linked
+
+
+class Asking(Linked):
+    """A board whose companion is asked."""
+
+    def __init__(self, board, when="always", within_ms=300):
+        super().__init__(board)
+        self.ask = Ask(self.exchange, self.sync, board.recall, when, within_ms)
+        self.board.companion = self
+
+    async def find(self, query, asker=OWNER, limit=10, **more):
+        found = await self.ask.found(query, asker, limit)
+        return found, [item.id for item in self.board.recall.find(query, asker, limit, more=found, **more)]
+
+
+def _board():
+    board = Board()
+    board.records.store("the bike is green", ["a"])
+    board.records.store("Ada plays the cello on Sundays", ["a"])
+    board.records.store("the boat lies in the harbour", ["a"])
+    return board
+
+
+async def test_the_companions_order_goes_before_the_boards():
+    asking = Asking(_board())
+    await asking.copy()
+    asking.companion.finds = [["m3", 900], ["m1", 500]]
+    _, ids = await asking.find("bike harbour cello")
+    assert ids == ["m3", "m1", "m2"]
+
+
+async def test_what_the_companion_finds_by_meaning_is_found():
+    asking = Asking(_board())
+    await asking.copy()
+    asking.companion.finds = [["m2", 700]]
+    found, ids = await asking.find("musical instrument")
+    assert ids == ["m2"] and found.note == ""
+
+
+async def test_what_the_companion_cannot_know_yet_keeps_its_place():
+    board = _board()
+    asking = Asking(board)
+    await asking.copy()
+    board.records.store("the bike has a flat tyre", ["a"])
+    asking.companion.finds = [["m1", 900], ["m2", 100]]
+    _, ids = await asking.find("bike tyre")
+    assert ids[0] == "m4"
+
+
+async def test_scores_fall_along_the_order():
+    board = _board()
+    asking = Asking(board)
+    await asking.copy()
+    asking.companion.finds = [["m2", 100]]
+    found = await asking.ask.found("bike harbour", OWNER, 10)
+    scores = [item.score for item in board.recall.find("bike harbour", OWNER, 10, more=found)]
+    assert scores == sorted(scores, reverse=True) and len(scores) == 3
+
+
+async def test_a_strong_answer_of_the_board_is_not_asked_for():
+    asking = Asking(_board(), "weak")
+    await asking.copy()
+    assert await asking.ask.found("the bike is green", OWNER) is None
+    assert asking.companion.searches == []
+
+
+async def test_a_weak_answer_and_none_are_asked_for():
+    asking = Asking(_board(), "weak")
+    await asking.copy()
+    await asking.ask.found("zebra violin concert opera ticket bike", OWNER)
+    await asking.ask.found("zebra", OWNER)
+    assert len(asking.companion.searches) == 2
+
+
+async def test_never_means_never():
+    asking = Asking(_board(), "never")
+    await asking.copy()
+    assert await asking.ask.found("zebra", OWNER) is None
+
+
+async def test_a_companion_that_is_late_is_not_waited_for():
+    asking = Asking(_board(), within_ms=60)
+    await asking.copy()
+    asking.way.delay_ms = 1000
+    asking.companion.finds = [["m2", 900]]
+    begun = ticks_ms()
+    found, ids = await asking.find("bike")
+    assert ticks_diff(ticks_ms(), begun) < 800
+    assert found.note == "the companion did not answer in time: found on the board alone."
+    assert ids == ["m1"]
+    assert not asking.exchange._questions
+
+
+async def test_a_companion_that_is_away_is_told():
+    asking = Asking(_board())
+    asking.exchange.close(LinkError("gone"))
+    found, ids = await asking.find("bike")
+    assert "not connected" in found.note and ids == ["m1"]
+
+
+async def test_a_refusal_leaves_the_boards_own_answer():
+    asking = Asking(_board())
+    await asking.copy()
+    asking.companion.refuses = ("too many searches.", 5)
+    found, ids = await asking.find("bike")
+    assert "too many searches" in found.note and ids == ["m1"]
+
+
+async def test_an_answer_in_parts_is_put_together():
+    board = Board()
+    for number in range(9):
+        board.records.store("the thing number %d" % number, ["a"])
+    asking = Asking(board)
+    await asking.copy()
+    asking.companion.finds = [["m%d" % number, 1000 - number] for number in (5, 2, 9, 1, 7)]
+    _, ids = await asking.find("zebra")
+    assert ids == ["m5", "m2", "m9", "m1", "m7"]
+
+
+async def test_who_asks_is_told_to_the_companion():
+    asking = Asking(_board())
+    await asking.copy()
+    await asking.ask.found("bike", ROOM, 5, since=3, until=9)
+    head = asking.companion.searches[0]
+    assert (head["principal"], head["group"], head["limit"]) == ("ann", True, 5)
+    assert (head["since"], head["until"]) == (3, 9)
+
+
+async def test_the_board_shows_nobody_what_they_may_not_see():
+    board = Board()
+    private = board.records.store("the safe's number is long", ["a"]).id
+    turn = "t%d" % board.journal.add(OWNER, "user", "owner", "the safe is behind the picture")
+    shared = board.records.store("the picture is blue", ["a"], scope="all").id
+    asking = Asking(board)
+    await asking.copy()
+    asking.companion.finds = [[private, 900], [turn, 900], [shared, 100]]
+    for asker in (ANN, ROOM):
+        _, ids = await asking.find("safe", asker)
+        assert ids == [shared]
+    assert (await asking.find("safe"))[1] == [private, turn, shared]
+
+
+async def test_what_was_forgotten_replaced_or_is_over_is_not_shown():
+    board = _board()
+    board.records.forget("m1")
+    newer = board.records.store("the boat lies on land", ["a"], supersedes="m3").id
+    over = board.records.store("the fair is in town", ["a"], expires=board.now + 5).id
+    gone = board.journal.add(OWNER, "user", "owner", "never mind")
+    board.journal.redact("t%d" % gone, OWNER)
+    asking = Asking(board)
+    await asking.copy()
+    board.now += 10
+    asking.companion.finds = [["m1", 900], ["m3", 800], [over, 700], ["t%d" % gone, 600], [newer, 1], ["m2", 1]]
+    _, ids = await asking.find("zebra")
+    assert ids == [newer, "m2"]
+
+
+async def test_turns_that_are_not_wanted_and_commands_are_not_shown():
+    board = Board()
+    first = board.journal.add(OWNER, "user", "owner", "the pump is loud")
+    command = board.journal.add(OWNER, "user", "owner", "remember that it rains", command=True)
+    asking = Asking(board)
+    await asking.copy()
+    asking.companion.finds = [["t%d" % first, 900], ["t%d" % command, 900]]
+    assert (await asking.find("zebra"))[1] == ["t%d" % first]
+    assert (await asking.find("zebra", skip=(first,)))[1] == []
+
+
+async def test_what_has_left_the_board_comes_with_its_text_and_is_cut():
+    board = Board()
+    for number in range(120):
+        board.journal.add(OWNER, "user", "owner", "turn %d " % number + "x" * 400)
+    asking = Asking(board)
+    await asking.copy()
+    while board.journal_store.drop_oldest():
+        pass
+    kept = board.journal.newest
+    told = [700, 1600000000, "ann", "the cellar was dry " * 200]
+    asking.companion.finds = [["t5"] + told, ["t%d" % kept] + told]
+    found = await asking.ask.found("zebra", OWNER, 10)
+    left, here = board.recall.find("zebra", OWNER, 10, more=found)
+    assert (left.id, left.at, left.who, len(left.text)) == ("t5", 1600000000, "ann", 1000)
+    assert here.text.startswith("turn 119 ")
+
+
+async def test_what_is_no_item_is_passed_over():
+    asking = Asking(_board())
+    await asking.copy()
+    asking.companion.finds = [7, ["m1"], ["x1", 5], ["m99", 5], ["m1", "high"], ["m-1", 5], [None, 5], ["m2", 5]]
+    assert (await asking.find("zebra"))[1] == ["m2"]
+
+
+async def test_the_prompts_block_has_what_the_companion_finds():
+    board = _board()
+    asking = Asking(board)
+    await asking.copy()
+    asking.companion.finds = [["m2", 700]]
+    more = await asking.ask.found("which instrument?", OWNER, 24)
+    assert "m2" in board.recall.block("which instrument?", OWNER, 300, more=more)
+    assert board.recall.block("which instrument?", OWNER, 300) == ""
+
+
+async def test_the_block_says_that_the_board_found_alone():
+    board = _board()
+    more = More((), (9, 9), "the companion did not answer in time: found on the board alone.")
+    assert "did not answer in time" in board.recall.block("bike", OWNER, 300, more=more)
+
+
+async def test_the_tool_takes_the_companions_answer_and_its_note():
+    board = _board()
+    asking = Asking(board)
+    await asking.copy()
+    board.equip()
+    asking.companion.finds = [["m2", 700]]
+    asking.companion.note = "the embedder is away."
+    call = Call("c", "memory_search", '{"query":"instrument"}')
+    answer = json.loads((await board.tools.answer(call, OWNER, "t1")).result)
+    assert [item["id"] for item in answer["found"]] == ["m2"] and answer["note"] == "the embedder is away."
+    assert "note" not in json.loads(board.tools.run(call, OWNER, "t1").result)
+
+
+async def test_a_command_waits_in_pauses_for_the_companion():
+    from engram.channels.commands import Commands
+
+    board = _board()
+    asking = Asking(board)
+    await asking.copy()
+    asking.way.delay_ms = 30
+    asking.companion.finds = [["m2", 700]]
+    board.configure()
+    lines = []
+    for output in Commands(board).run(OWNER, "/recall instrument"):
+        if isinstance(output, int):
+            await sleep_ms(output)
+        else:
+            lines.append(output)
+    assert len(lines) == 1 and lines[0].startswith("m2 ")

@@ -1,0 +1,265 @@
+"""The MQTT client against a broker in the same process: packets as they are told to be, bounds, and links that break."""
+
+import asyncio
+
+from engram.compat import sleep_ms
+from engram.errors import ArgumentError
+from engram.link.exchange import LinkError, Refused
+from engram.link.mqtt import Mqtt
+from mqtt_peer import Broker, message
+from samples import Numbers
+from support import raises
+
+DOWN = b"engram/v1/kitchen/down"
+BOARD = "0123456789ab"
+
+
+class Client:
+    """A client of a broker that reads in a task of its own."""
+
+    def __init__(self, broker, token="", **more):
+        self.came = []
+        self.mqtt = Mqtt(broker.url, "kitchen", BOARD, token, lambda data: self.came.append(bytes(data)), **more)
+        self.error = None
+
+    async def __aenter__(self):
+        try:
+            await self.mqtt.open()
+        except BaseException:
+            self.mqtt.close()
+            raise
+        self.task = asyncio.create_task(self._run())
+        return self
+
+    async def _run(self):
+        try:
+            await self.mqtt.run()
+        except LinkError as error:
+            self.error = error
+
+    async def ended(self):
+        """The error with which the link ended."""
+        for _ in range(400):
+            if self.error:
+                return str(self.error)
+            await sleep_ms(5)
+        raise AssertionError("the link is open still")
+
+    async def __aexit__(self, kind, error, trace):
+        self.task.cancel()
+        try:
+            await self.task
+        except asyncio.CancelledError:
+            pass
+        self.mqtt.close()
+
+
+class Body:
+    """A body of pieces."""
+
+    def __init__(self, *pieces, size=-1):
+        self._pieces = pieces
+        self.size = sum(len(piece) for piece in pieces) if size < 0 else size
+
+    def pieces(self):
+        return iter(self._pieces)
+
+
+async def test_the_link_begins_with_the_boards_name_and_a_subscription():
+    async with Broker() as broker, Client(broker):
+        connect, subscribe = broker.packets
+    name = b"engram-kitchen-0123456789ab"
+    assert connect == (0x10, b"\0\x04MQTT\x04\x02\0\x3c" + bytes((0, len(name))) + name)
+    assert subscribe[0] == 0x82 and subscribe[1][2:] == bytes((0, len(DOWN))) + DOWN + b"\x01"
+
+
+async def test_a_token_is_the_password_of_the_device():
+    async with Broker() as broker, Client(broker, "secret"):
+        _, connect = broker.packets[0]
+    assert connect[7] == 0xC2
+    assert connect.endswith(b"\0\x07kitchen\0\x06secret")
+
+
+async def test_a_message_is_its_head_and_the_pieces_of_its_body():
+    async with Broker() as broker, Client(broker) as client:
+        await client.mqtt.send(b"head\n", Body(b"one", b"two" * 100, b""))
+        await client.mqtt.send(b"next\n")
+        await broker.until(lambda: len(broker.published) == 2)
+        await broker.until(lambda: not client.mqtt._untaken)
+    assert broker.published[0] == (b"engram/v1/kitchen/up", b"head\none" + b"two" * 100)
+    assert broker.published[1][1] == b"next\n"
+
+
+async def test_messages_of_all_lengths_arrive_whole():
+    async with Broker() as broker, Client(broker) as client:
+        sizes = (0, 1, 98, 99, 100, 101, 16350, 16351, 20000)
+        for size in sizes:
+            await client.mqtt.send(b"h", Body(b"x" * size))
+        await broker.until(lambda: len(broker.published) == len(sizes))
+    assert [len(payload) - 1 for _, payload in broker.published] == list(sizes)
+
+
+async def test_messages_of_two_tasks_do_not_mix():
+    async with Broker() as broker, Client(broker) as client:
+
+        async def send(letter):
+            for _ in range(5):
+                await client.mqtt.send(letter, Body(*(letter * 700 for _ in range(6))))
+
+        tasks = [asyncio.create_task(send(letter)) for letter in (b"a", b"b")]
+        for task in tasks:
+            await task
+        await broker.until(lambda: len(broker.published) == 10)
+    assert all(payload == payload[:1] * 4201 for _, payload in broker.published)
+
+
+async def test_what_comes_is_taken_and_acknowledged():
+    async with Broker() as broker, Client(broker) as client:
+        await broker.send(message(DOWN, b"first", 1, 9) + message(DOWN, b"second", 0))
+        await broker.until(lambda: len(client.came) == 2)
+        await broker.until(lambda: (0x40, b"\0\x09") in broker.packets)
+    assert client.came == [b"first", b"second"]
+
+
+async def test_what_comes_in_any_pieces_is_taken_whole():
+    for piece in (1, 3, 64, 300):
+        async with Broker() as broker, Client(broker) as client:
+            sent = [b"x" * size for size in (0, 1, 120, 300)]
+            await broker.send(b"".join([message(DOWN, each, at & 1) for at, each in enumerate(sent)]), piece)
+            await broker.until(lambda: len(client.came) == 4)  # noqa: B023 it is awaited here
+        assert client.came == sent
+
+
+async def test_a_message_that_comes_with_the_first_answer_is_not_lost():
+    async with Broker() as broker:
+        broker.at_once = message(DOWN, b"early")
+        async with Client(broker) as client:
+            await broker.until(lambda: client.came)
+    assert client.came == [b"early"]
+
+
+async def test_a_message_beyond_the_bound_is_passed_over_and_what_follows_is_taken():
+    async with Broker() as broker, Client(broker) as client:
+        await broker.send(message(DOWN, b"x" * 2048, 0) + message(DOWN, b"x" * 9000) + message(DOWN, b"after"))
+        await broker.until(lambda: len(client.came) == 2)
+    assert [len(data) for data in client.came] == [2048, 5]
+
+
+async def test_a_message_for_another_device_is_passed_over():
+    async with Broker() as broker, Client(broker) as client:
+        await broker.send(message(b"engram/v1/garden/down", b"no") + message(DOWN, b"yes"))
+        await broker.until(lambda: client.came)
+    assert client.came == [b"yes"]
+
+
+async def test_what_no_broker_sends_ends_the_link():
+    garbage = (
+        b"HTTP/1.1 400 Bad Request\r\n\r\n",
+        b"\x00\x00",  # there is no such packet
+        b"\x10\x00",  # a client's packet
+        b"\x31\xff\xff\xff\xff\x01",  # a length without end
+        b"\x36" + message(DOWN, b"x")[1:],  # QoS 3
+        b"\x34" + message(DOWN, b"x")[1:],  # QoS 2
+        b"\x32\x02\x00\x40",  # a topic beyond the packet
+        b"\x32\x01\x00",  # a packet without a topic
+        b"\x40\x03\x00\x01\x00",  # one byte too many
+        b"\x41\x02\x00\x01",  # flags
+        b"\xd0\x01\x00",
+    )
+    for data in garbage:
+        async with Broker() as broker, Client(broker) as client:
+            await broker.send(data)
+            assert "broker" in await client.ended(), data
+            assert not client.came
+
+
+async def test_random_bytes_never_hang_the_client_nor_get_through():
+    numbers = Numbers(11)
+    for _ in range(30):
+        async with Broker() as broker, Client(broker) as client:
+            await broker.send(bytes(numbers.below(256) for _ in range(40)))
+            await broker.cut()
+            await client.ended()
+            assert not client.came
+
+
+async def test_a_link_that_is_cut_in_the_middle_of_a_packet_is_told():
+    packet = message(DOWN, b"hello there")
+    for size in range(1, len(packet)):
+        async with Broker() as broker, Client(broker) as client:
+            await broker.send(packet[:size])
+            await broker.cut()
+            await client.ended()
+            assert not client.came
+
+
+async def test_a_refused_token_is_told_and_not_tried_at_once():
+    for code, word in ((4, "token"), (5, "token"), (2, "name"), (99, "refused")):
+        async with Broker(connack=b"\x20\x02\0" + bytes((code,))) as broker:
+            with raises(Refused) as caught:
+                async with Client(broker):
+                    pass
+        assert word in str(caught.error) and caught.error.again >= 60
+
+
+async def test_a_subscription_that_is_not_granted_is_told():
+    async with Broker(granted=0x80) as broker:
+        with raises(Refused) as caught:
+            async with Client(broker):
+                pass
+    assert "listen" in str(caught.error)
+
+
+async def test_nobody_who_listens_is_an_error_of_the_link():
+    async with Broker() as broker:
+        url = broker
+    with raises(LinkError):
+        async with Client(url):
+            pass
+
+
+async def test_a_body_of_another_length_ends_the_link():
+    for body in (Body(b"short", size=9), Body(b"too long", size=3)):
+        async with Broker() as broker, Client(broker) as client:
+            with raises(LinkError):
+                await client.mqtt.send(b"h", body)
+            with raises(LinkError):
+                await client.mqtt.send(b"after")
+            assert not broker.published
+
+
+async def test_messages_that_the_broker_does_not_take_are_bounded():
+    async with Broker() as broker, Client(broker) as client:
+        broker.acknowledges = False
+        with raises(LinkError) as caught:
+            for _ in range(100):
+                await client.mqtt.send(b"h")
+        assert "does not acknowledge" in str(caught.error)
+        await broker.until(lambda: len(broker.published) == 8)
+
+
+async def test_a_quiet_broker_is_asked_for_a_sign_of_life_and_given_up_without_one():
+    async with Broker() as broker, Client(broker, ping_ms=60) as client:
+        await broker.until(lambda: [first for first, _ in broker.packets].count(0xC0) >= 3)
+        assert not client.error
+        broker.pongs = False
+        assert "nothing came in time" in await client.ended()
+
+
+def test_a_url_with_a_path_or_another_scheme_is_refused():
+    for url in ("http://host", "mqtt://host/path", "mqtt://", "mqtt://a b", "tcp://host:1883"):
+        with raises(ArgumentError):
+            Mqtt(url, "kitchen", BOARD, "", None)
+
+
+def test_ports_are_those_of_mqtt_unless_named():
+    for url, port in (("mqtt://host", 1883), ("mqtts://host", 8883), ("mqtt://host:99", 99)):
+        assert Mqtt(url, "kitchen", BOARD, "", None)._port == port
+
+
+def test_packet_ids_are_never_zero():
+    client = Mqtt("mqtt://host", "kitchen", BOARD, "", None)
+    client._packet = 65534
+    assert [client._numbered() for _ in range(3)] == [b"\xff\xff", b"\x00\x01", b"\x00\x02"]
+
+

@@ -1,0 +1,410 @@
+"""Copying the logs: whatever the way does to the messages, and the board to its logs, in the end the copy is the log."""
+
+import asyncio
+import os
+
+from board import Board
+from engram.compat import sleep_ms
+from engram.errors import StoreError
+from engram.link import messages
+from engram.link import sync as sync_module
+from engram.link.exchange import Exchange, LinkError, Refused, Silent
+from engram.link.known import Known
+from engram.link.sync import Sync
+from engram.memory.scope import OWNER
+from fake_companion import Companion, Way
+from samples import Numbers
+from support import raises
+
+sync_module._ANSWER_MS = (20, 40)
+
+
+class Linked:
+    """A board with a companion."""
+
+    def __init__(self, board, companion=None, numbers=None):
+        self.board = board
+        self.companion = companion or Companion()
+        self.way = Way(self.companion, numbers)
+        self.is_busy = False
+        self.connect()
+
+    def connect(self):
+        """As after a start of the board."""
+        board = self.board
+        self.logs = (("records", board.records_store.raw()), ("journal", board.journal.raw()))
+        self.known = Known(board.place + "/memory", board.clock, self.logs)
+        self.exchange = Exchange(self.way, self.known.board)
+        self.way.take = self.exchange.take
+        self.exchange.open(self.known.begin())
+        self.sync = Sync(self.exchange, self.logs, self.known, board.clock, lambda: self.is_busy, lambda: None)
+
+    async def copy(self):
+        """Copy until there is nothing more to be copied."""
+        for _ in range(200):
+            try:
+                await self.sync._greet()
+                while not self.sync._has_changed() and await self.sync._step():
+                    pass
+                if not self.sync._has_changed() and all(copy.is_done for copy in self.sync.copies):
+                    return
+            except (LinkError, StoreError):
+                pass
+        raise AssertionError("no end: %s" % self.companion.counts)
+
+    def check(self):
+        """The copies are the logs, of what the logs still have."""
+        for name, raw in self.logs:
+            copy = self.companion.copy(name)
+            kept = {seq: line for seq, line in copy.lines.items() if seq >= raw.oldest}
+            lines = _lines(raw)
+            assert sorted(kept) == sorted(lines), (name, sorted(kept), sorted(lines))
+            assert kept == lines, name
+            assert copy.have == raw.next_seq - 1
+
+
+def _lines(raw):
+    found = {}
+    have = 0
+    while have < raw.next_seq - 1:
+        span = raw.span(have, raw.next_seq - 1, 1)
+        if span.count:
+            found[span.to] = b"".join(bytes(piece) for piece in raw.pieces(span))
+            seq = int(found[span.to][7:20].split(b",")[0])
+            if seq != span.to:
+                found[seq] = found.pop(span.to)
+        have = span.to
+    return found
+
+
+def _talk(board, count, start=0):
+    for number in range(start, start + count):
+        board.journal.add(OWNER, "user", "owner", "turn %d " % number + "x" * (number * 37 % 600))
+
+
+async def test_both_logs_are_copied():
+    board = Board()
+    _talk(board, 40)
+    board.records.store("the bike is green", ["a"])
+    linked = Linked(board)
+    await linked.copy()
+    linked.check()
+    assert linked.way.largest < 4096 + 400
+    assert linked.companion.counts.get("check") is None
+
+
+async def test_new_lines_follow_behind_what_is_there():
+    board = Board()
+    _talk(board, 10)
+    linked = Linked(board)
+    await linked.copy()
+    linked.companion.counts.clear()
+    _talk(board, 2)
+    assert await linked.sync._step()
+    linked.check()
+    assert linked.companion.counts == {"lines": 1}
+
+
+async def test_a_line_of_the_longest_length_is_copied():
+    board = Board()
+    board.journal.add(OWNER, "user", "owner", "é" * 6000)
+    linked = Linked(board)
+    await linked.copy()
+    linked.check()
+
+
+async def test_a_lost_database_is_filled_again():
+    board = Board()
+    _talk(board, 30)
+    linked = Linked(board)
+    await linked.copy()
+    linked.companion.copies.clear()
+    await linked.copy()
+    linked.check()
+
+
+async def test_after_a_restart_nothing_is_sent_that_is_there():
+    board = Board()
+    _talk(board, 30)
+    linked = Linked(board)
+    await linked.copy()
+    board.open()
+    linked.connect()
+    linked.companion.counts.clear()
+    await linked.copy()
+    linked.check()
+    assert linked.companion.counts == {"hello": 1}
+
+
+async def test_a_compaction_is_followed_by_spans():
+    board = Board()
+    _talk(board, 60)
+    refs = [board.records.store("the number %d is kept" % number, ["a"]).id for number in range(30)]
+    linked = Linked(board)
+    await linked.copy()
+    for ref in refs[3:20]:
+        board.records.forget(ref)
+    board.journal.redact("t9", OWNER)
+    board.records.compact()
+    board.journal.compact()
+    await linked.copy()
+    linked.check()
+    assert linked.companion.copy("journal").agreed == board.journal.raw().rewrites == 1
+    assert b'"gone":true' in linked.companion.copy("journal").lines[9]
+
+
+async def test_while_a_compaction_is_under_way_no_line_is_read():
+    board = Board()
+    _talk(board, 80)
+    linked = Linked(board)
+    await linked.copy()
+    board.journal.redact("t9", OWNER)
+    work = board.journal.compacting()
+    next(work)
+    linked.companion.counts.clear()
+    await linked.sync._greet()
+    assert not await linked.sync._step()
+    assert linked.companion.counts == {"hello": 1}
+    for _ in work:
+        pass
+    await linked.copy()
+    linked.check()
+
+
+async def test_a_log_of_another_epoch_is_copied_anew():
+    board = Board()
+    _talk(board, 10)
+    linked = Linked(board)
+    await linked.copy()
+    old = board.journal.epoch
+    board.close()
+    os.remove(board.place + "/journal/journal.jsonl")
+    board.open()
+    _talk(board, 3)
+    linked.connect()
+    await linked.copy()
+    assert board.journal.epoch != old
+    linked.check()
+
+
+async def test_a_copy_with_other_lines_is_found_by_the_crc_and_mended():
+    board = Board()
+    _talk(board, 40)
+    linked = Linked(board)
+    await linked.copy()
+    copy = linked.companion.copy("journal")
+    other = copy.lines[12]
+    copy.lines[12] = copy.lines[13]
+    copy.lines[copy.have] = other
+    linked.companion.counts.clear()
+    await linked.copy()
+    linked.check()
+    assert linked.companion.counts["check"] > 2 and linked.companion.counts["lines"] == 2
+
+
+async def test_a_copy_that_is_ahead_of_the_board_goes_back():
+    board = Board()
+    _talk(board, 10)
+    linked = Linked(board)
+    await linked.copy()
+    copy = linked.companion.copy("journal")
+    copy.lines[copy.have + 1] = copy.lines[copy.have]
+    copy.have += 1
+    await linked.copy()
+    linked.check()
+
+
+async def test_segments_that_left_before_they_were_copied_do_not_stop_it():
+    board = Board()
+    _talk(board, 20)
+    linked = Linked(board)
+    await linked.copy()
+    _talk(board, 150, 20)
+    while board.journal_store.log.oldest < 60:
+        assert board.journal_store.drop_oldest()
+    await linked.copy()
+    linked.check()
+
+
+async def test_a_full_flash_lets_the_link_go_on():
+    board = Board()
+    linked = Linked(board)
+    linked.known._path = board.place + "/none/link.json"
+    assert linked.known.begin() > 0
+    _talk(board, 3)
+    await linked.copy()
+    linked.check()
+
+
+async def test_a_refusal_ends_the_link_with_its_words():
+    board = Board()
+    linked = Linked(board)
+    linked.companion.refuses = ("another board has this name.", 60)
+    with raises(Refused) as caught:
+        await linked.sync.run()
+    assert (str(caught.error), caught.error.again) == ("another board has this name.", 60)
+
+
+async def test_what_is_never_answered_ends_the_link():
+    board = Board()
+    linked = Linked(board)
+    linked.companion.answers = lambda data: []
+    with raises(LinkError) as caught:
+        await linked.sync.run()
+    assert "does not answer" in str(caught.error)
+    assert not linked.exchange._questions
+
+
+async def test_answers_to_another_board_of_the_name_are_passed_over():
+    board = Board()
+    linked = Linked(board)
+    theirs = messages.encode("welcome", "0123", linked.known.link, 1, records=[9, "", 0], journal=[9, "", 0], told="")
+    linked.companion.answers = lambda data: [theirs]
+    with raises(Silent):
+        await linked.sync._greet()
+
+
+async def test_lines_wait_while_a_message_is_answered():
+    board = Board()
+    linked = Linked(board)
+    await linked.copy()
+    _talk(board, 1)
+    linked.is_busy = True
+    task = asyncio.create_task(linked.sync._step())
+    await sleep_ms(150)
+    assert linked.companion.copy("journal").have < board.journal.newest
+    linked.is_busy = False
+    await task
+    linked.check()
+
+
+async def test_lines_that_move_while_they_are_sent_are_sent_again():
+    board = Board()
+    _talk(board, 150)
+    linked = Linked(board)
+    linked.way.each = _once(board.journal_store.drop_oldest)
+    await linked.copy()
+    linked.check()
+
+
+def _once(call):
+    left = [call]
+
+    def each():
+        if left:
+            left.pop()()
+
+    return each
+
+
+class Life:
+    """Does something to a board at each call, by chance."""
+
+    def __init__(self, linked, numbers):
+        self.linked = linked
+        self.numbers = numbers
+        self.count = 0
+        self.left = 0
+
+    def act(self):
+        board, numbers = self.linked.board, self.numbers
+        self.count += 1
+        what = numbers.below(40)
+        if what < 24:
+            text = "turn %d " % self.count + "y" * numbers.below(500)
+            board.journal.add(OWNER, "user", "owner", text)
+        elif what < 30:
+            board.records.store("the number %d is %d" % (self.count, numbers.below(1000)), ["a"])
+        elif what < 34 and board.records.count():
+            board.records.forget(next(board.records.newest())["id"])
+        elif what < 36:
+            board.journal.redact("t%d" % board.journal.newest, OWNER) if board.journal.turn(board.journal.newest) else 0
+        elif what == 36:
+            board.journal.compact()
+        elif what == 37:
+            board.records.compact()
+        elif what == 38:
+            board.journal_store.drop_oldest()
+
+    def act_now_and_then(self):
+        # Not without end: else the log would grow faster than it is copied.
+        if self.left and self.numbers.below(6) == 0:
+            self.left -= 1
+            self.act()
+
+
+async def _live(seed):
+    numbers = Numbers(seed)
+    linked = Linked(Board(), None, numbers)
+    life = Life(linked, numbers)
+    for _ in range(6):
+        for _ in range(15):
+            life.act()
+        life.left = 12
+        linked.way.each = life.act_now_and_then
+        await linked.copy()
+        if numbers.below(3) == 0:
+            linked.board.open()
+            linked.connect()
+        if numbers.below(4) == 0:
+            linked.companion.copies.clear()
+    linked.way.numbers = linked.way.each = None
+    linked.connect()
+    await linked.copy()
+    linked.check()
+
+
+async def test_over_a_faulty_way_the_copy_becomes_the_log_one():
+    await _live(1)
+
+
+async def test_over_a_faulty_way_the_copy_becomes_the_log_two():
+    await _live(22)
+
+
+async def test_over_a_faulty_way_the_copy_becomes_the_log_three():
+    await _live(333)
+
+
+def test_what_is_known_of_the_link_fits_where_no_erase_is_needed():
+    board = Board()
+    linked = Linked(board)
+    for raw in (raw for _, raw in linked.logs):
+        assert raw.epoch < 1 << 30
+    linked.known.acknowledged("records", 12345678)
+    linked.known.acknowledged("journal", 12345678)
+    linked.known.save()
+    assert os.stat(board.place + "/memory/link.json")[6] <= 128
+
+
+def test_a_link_has_a_higher_number_than_all_before_it():
+    board = Board()
+    linked = Linked(board)
+    first = linked.known.link
+    linked.connect()
+    assert linked.known.link > first
+    board.now += 1000
+    linked.connect()
+    assert linked.known.link >= first + 1000
+
+
+def test_a_damaged_file_makes_a_new_board():
+    board = Board()
+    linked = Linked(board)
+    was = linked.known.board
+    with open(board.place + "/memory/link.json", "wb") as file:
+        file.write(b"{}")
+    linked.connect()
+    assert linked.known.board != was
+
+
+def test_another_chip_is_another_board():
+    from engram.link import known
+
+    board = Board()
+    was = Linked(board).known.board
+    chip, known.chip = known.chip, lambda: "01234567"
+    try:
+        assert Linked(board).known.board != was
+    finally:
+        known.chip = chip
