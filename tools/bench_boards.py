@@ -12,6 +12,7 @@ import json
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "firmware"))
@@ -43,20 +44,24 @@ def make_boards(url: str, count: int, turns: int, folder: Path) -> list[App]:
     return boards
 
 
-def missing(app: App) -> int:
-    """Lines that a board has to send."""
-    parts = app._parts
-    return sum(max(0, raw.next_seq - 1 - parts.companion.have(name)) for name, raw in parts.companion.logs)
+def companion_of(app: App) -> Any:
+    """A board's side of its companion."""
+    return app._parts.companion
+
+
+def is_copied(app: App) -> bool:
+    """Whether the companion has acknowledged all that a board has."""
+    return companion_of(app).short().startswith("connected") and "to send" not in companion_of(app).short()
 
 
 async def send(boards: list[App]) -> float:
     """Let all boards send all; after how many seconds that was done."""
     began = time.perf_counter()
-    tasks = [asyncio.create_task(app._parts.companion.run()) for app in boards]
+    tasks = [asyncio.create_task(companion_of(app).run()) for app in boards]
     left = boards
     while left and time.perf_counter() - began < SECONDS:
         await asyncio.sleep(0.02)
-        left = [app for app in left if not app._parts.companion.is_connected or missing(app)]
+        left = [app for app in left if not is_copied(app)]
     took = time.perf_counter() - began
     for task in tasks:
         task.cancel()

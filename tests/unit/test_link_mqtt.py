@@ -126,7 +126,7 @@ async def test_what_comes_in_any_pieces_is_taken_whole():
         async with Broker() as broker, Client(broker) as client:
             sent = [b"x" * size for size in (0, 1, 120, 300)]
             await broker.send(b"".join([message(DOWN, each, at & 1) for at, each in enumerate(sent)]), piece)
-            await broker.until(lambda: len(client.came) == 4)  # noqa: B023 it is awaited here
+            await broker.until(lambda: len(client.came) == 4)
         assert client.came == sent
 
 

@@ -37,9 +37,9 @@ class EmbeddedBroker:
 
     async def start(self) -> None:
         """Listen; BrokerFailed if that cannot be done."""
-        # amqtt says each packet and each client that comes and goes.
+        # amqtt tells of each packet and each client, and shows a traceback where a sentence does.
         for name in ("amqtt", "transitions"):
-            logging.getLogger(name).setLevel(logging.ERROR)
+            logging.getLogger(name).setLevel(logging.CRITICAL)
         listener = ListenerConfig(bind=f"{self.host}:{self.port}", max_connections=MOST_CONNECTIONS)
         plugins = {"amqtt.plugins.authentication.AnonymousAuthPlugin": {"allow_anonymous": True}}
         config = BrokerConfig(listeners={"default": listener}, plugins=plugins, session_expiry_interval=300)

@@ -12,7 +12,7 @@ from engram.memory import askers
 from engram.memory.scope import Asker
 from engram_host.companion.errors import CompanionError, Refused, UnknownDevice
 from engram_host.companion.meaning import Meaning
-from engram_host.companion.model import LogName
+from engram_host.companion.model import Device
 from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.engine import SearchEngine
 from engram_host.companion.search.request import Hit, SearchRequest, SearchResult, Weights
@@ -97,21 +97,19 @@ class Searching:
                 since=head["since"],
                 until=head["until"],
             )
-            oldest = {
-                log: state.oldest for log, state in (await asyncio.to_thread(self._store.device, device)).logs.items()
-            }
+            known = await asyncio.to_thread(self._store.device, device)
         except UnknownDevice:
             raise Refused("the companion has nothing of this board yet.", 0) from None
         except (ArgumentError, CompanionError) as problem:
             raise Refused(str(problem), 60) from None
-        items = [_item(hit, oldest) for hit in result.hits]
+        items = [_item(hit, known) for hit in result.hits]
         return _parts(head, items, (result.degraded or result.why_empty)[:_NOTE_LONGEST])
 
 
-def _item(hit: Hit, oldest: dict[LogName, int]) -> list[Any]:
+def _item(hit: Hit, device: Device) -> list[Any]:
     """A hit as a board takes it: with its text only if the board has it no more."""
     score = round(hit.score * _THOUSAND)
-    if hit.seq >= oldest["records" if hit.id[0] == "m" else "journal"]:
+    if hit.seq >= device.logs["records" if hit.id[0] == "m" else "journal"].oldest:
         return [hit.id, score]
     return [hit.id, score, hit.at, text.cut(hit.who, _WHO_LONGEST), text.cut(hit.text, _TEXT_LONGEST)]
 
