@@ -106,7 +106,8 @@ def fill(store: Store, device: str, count: int, seed: int) -> None:
             put()
     if pending:
         put()
-    position = read_position(store, device, IDENTITY, store.device(device).version)
+    position = read_position(store, device, IDENTITY)
+    position.reach(store.device(device).version)
     while position.gaps:
         position.done(position.newest(1 << 30))
     write_position(store, device, position)
