@@ -6,7 +6,7 @@ import logging
 
 from engram import wire
 from engram_host.companion.embedding.backlog import Backlog
-from engram_host.companion.embedding.make import make_embedder
+from engram_host.companion.embedding.make import make_embedder, make_jobs
 from engram_host.companion.embedding.none import NoEmbedder
 from engram_host.companion.embedding.settings import EmbeddingSettings
 from engram_host.companion.errors import EmbedderUnavailable
@@ -26,7 +26,8 @@ class Meaning:
     def __init__(self, store: Store, settings: EmbeddingSettings):
         self._embedder = make_embedder(settings, store, KEY_VERSION)
         self._is_off = isinstance(self._embedder, NoEmbedder)
-        self._backlog = Backlog(store, self._embedder, text_of, KEY_VERSION)
+        self._jobs = make_jobs(settings, store)
+        self._backlog = Backlog(store, self._embedder, text_of, KEY_VERSION, self._jobs, settings.batch_least)
         self._task: asyncio.Task[None] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -42,7 +43,10 @@ class Meaning:
             self._task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._task
+            await self._backlog.stop()
         await self._embedder.close()
+        if self._jobs:
+            await self._jobs.close()
 
     def wake(self) -> None:
         """There are new lines."""
@@ -53,7 +57,7 @@ class Meaning:
         """What does not work, "" if all does; what is only not done yet is no problem."""
         if self._is_off:
             return ""
-        return self._backlog.trouble or self._backlog.refusal
+        return self._backlog.trouble or self._embedder.reason or self._backlog.refusal
 
     def told(self) -> str:
         """How it stands, for a person."""

@@ -18,7 +18,7 @@ GEMINI_URL = "https://generativelanguage.googleapis.com/v1beta"
 GEMINI_MODEL = "gemini-embedding-001"
 
 
-def make_embedder(settings: EmbeddingSettings, store: Store, key_version: int) -> Embedder:
+def make_embedder(settings: EmbeddingSettings, store: Store, key_version: int) -> CachedEmbedder | Chain | NoEmbedder:
     """The embedder of these settings, for an index of texts of `key_version`. Nothing is loaded or asked yet.
 
     StoreUnavailable if the store cannot say what the index was made with.

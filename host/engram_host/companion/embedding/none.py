@@ -23,6 +23,11 @@ class NoEmbedder:
         """There are none."""
         return 0
 
+    @property
+    def reason(self) -> str:
+        """Why there is none."""
+        return self._why
+
     async def ready(self) -> None:
         """EmbedderRefused, always."""
         raise EmbedderRefused(self._why)

@@ -5,7 +5,6 @@ speaker before it and the caption of a picture behind it, as the words by which 
 key found the evidence of .57 of the questions by meaning alone (docs/retrieval.md).
 """
 
-from hashlib import blake2b
 from typing import Any
 
 from engram.clock import MONTHS, civil
@@ -13,12 +12,11 @@ from engram.errors import ArgumentError
 from engram.memory.turns import Turns
 from engram.memory.versions import Versions
 from engram.store.entry import Entry, no_entry
+from engram_host.companion.embedding.digest import digest_of as digest_of
 from engram_host.companion.model import LogName
 
 KEY_VERSION = 1
 """One more whenever a text below changes its form: vectors of another version are not compared with these."""
-
-DIGEST_BYTES = 16
 
 _DAY_SECONDS = 86400
 
@@ -58,11 +56,6 @@ def key_of(log: LogName, line: dict[str, Any], zone: int) -> str:
         return _record_key(line) if log == "records" else _turn_key(line, zone)
     except (KeyError, TypeError, AttributeError):
         return ""
-
-
-def digest_of(key: str) -> bytes:
-    """Tells texts apart: DIGEST_BYTES bytes."""
-    return blake2b(key.encode("utf-8", "surrogatepass"), digest_size=DIGEST_BYTES).digest()
 
 
 def _turn_key(line: dict[str, Any], zone: int) -> str:
