@@ -89,6 +89,17 @@ def test_a_second_board_of_the_name_is_refused_and_told_why(way: tuple[Companion
         assert len(refused) == 1 and "kitchen" in refused[0]
 
 
+def test_a_search_of_the_board_is_answered_by_the_companion(way: tuple[Companion, str], tmp_path: Path):
+    companion, url = way
+    with BoardProcess(tmp_path / "board", url, "kitchen", **{"companion.search": "always"}) as board:
+        board.say("remember that my bike is green")
+        board.say("remember that Ada is allergic to nuts")
+        until("the copy is the log", lambda: len(board.lines("records")) == 2 and _is_copied(board, companion))
+        found = _answered(board, "/recall Ada allergic")
+        assert found.startswith("m2 ") and "found on the board alone" not in found
+        assert "asked 1 times, answered 1 times" in _answered(board, "/companion")
+
+
 def test_a_companion_that_is_not_there_is_told_and_the_board_answers(tmp_path: Path):
     with BoardProcess(tmp_path / "board", "mqtt://127.0.0.1:9", "kitchen") as board:
         board.say("remember that my bike is green")
