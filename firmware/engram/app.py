@@ -35,6 +35,10 @@ from engram.store.log import Log
 from engram.store.reserve import Reserve
 from engram.store.store import Store
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from engram.link.companion import Companion
+
 _FIRST_PAUSE_MS = const(500)  # before a task that failed is started again; doubles up to the longest
 _LONGEST_PAUSE_MS = const(60000)
 _UPKEEP_MS = const(5000)  # between two looks at what idles
@@ -63,7 +67,7 @@ class Parts:
     tools: Tools
     agent: Agent
     commands: Commands
-    companion = None
+    companion: "Companion" = None  # type: ignore
     network = None
 
 
@@ -142,7 +146,7 @@ class App:
         parts.agent = Agent(parts, context, parts.tools, model, Offline(parts), after)
         parts.commands = Commands(parts)
         if config.get("companion.url"):
-            parts.companion = _companion(parts)  # pyright: ignore
+            parts.companion = _companion(parts)
         if not (turns_reserve.keep() and reserve.keep()):
             log.warning("store", "the flash is nearly full: forget something and /compact")
         return parts

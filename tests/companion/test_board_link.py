@@ -2,6 +2,8 @@
 
 import contextlib
 import json
+import os
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +12,7 @@ import pytest
 
 import get_micropython
 import get_mosquitto
-from peers import BoardProcess, Broker, Companion, until
+from peers import ROOT, BoardProcess, Broker, Companion, until
 
 pytestmark = pytest.mark.skipif(
     not get_micropython.usable(get_micropython.HOME / "64", 64), reason="there is no MicroPython for this machine"
@@ -89,6 +91,17 @@ def test_a_second_board_of_the_name_is_refused_and_told_why(way: tuple[Companion
         assert len(refused) == 1 and "kitchen" in refused[0]
 
 
+def test_a_search_of_the_board_is_answered_by_the_companion(way: tuple[Companion, str], tmp_path: Path):
+    companion, url = way
+    with BoardProcess(tmp_path / "board", url, "kitchen", **{"companion.search": "always"}) as board:
+        board.say("remember that my bike is green")
+        board.say("remember that Ada is allergic to nuts")
+        until("the copy is the log", lambda: len(board.lines("records")) == 2 and _is_copied(board, companion))
+        found = _answered(board, "/recall Ada allergic")
+        assert found.startswith("m2 ") and "found on the board alone" not in found
+        assert "asked 1 times, answered 1 times" in _answered(board, "/companion")
+
+
 def test_a_companion_that_is_not_there_is_told_and_the_board_answers(tmp_path: Path):
     with BoardProcess(tmp_path / "board", "mqtt://127.0.0.1:9", "kitchen") as board:
         board.say("remember that my bike is green")
@@ -104,3 +117,26 @@ def test_a_companion_that_comes_later_is_found(tmp_path: Path):
         until("it is stored", lambda: len(board.lines("records")) == 1)
         with companion:
             until("the copy is the log", lambda: _is_copied(board, companion))
+
+
+def _micropython(tmp_path: Path, *words: str) -> str:
+    """What a program on the board prints."""
+    path = ":".join(str(ROOT / folder) for folder in ("firmware", "tests/unit", "boards/SIM")) + ":.frozen"
+    command = [str(get_micropython.HOME / "64"), "-X", "heapsize=4m", *words]
+    environment = {**os.environ, "MICROPYPATH": path}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_a_board_without_a_companion_loads_nothing_of_it(tmp_path: Path):
+    program = f"import sys; from engram.app import App; App({str(tmp_path)!r}); print(*sys.modules)"
+    loaded = _micropython(tmp_path, "-c", program).split()
+    assert "engram.app" in loaded
+    assert not [name for name in loaded if name.startswith("engram.link") or name.endswith((".raw", ".afar"))]
+
+
+def test_copying_turns_erases_nothing(tmp_path: Path):
+    printed = _micropython(tmp_path, str(ROOT / "tests/companion/erases_board.py"), str(tmp_path / "flash.bin"))
+    written, copied = (int(word) for word in printed.split()[1::2])
+    assert copied == 0 < written

@@ -12,7 +12,7 @@ from pages import PAGES, ROOT, fences, in_backticks, plain, read, rows, section
 PAGE = "docs/settings.md"
 
 _VARIABLE = re.compile(r"\bENGRAM_[A-Z_]*[A-Z]\b|environ\.get\(\"([A-Z_]+)\"\)")
-_FILES = (".json", ".jsonl", ".md", ".py", ".pem", ".bin", ".bad", ".new", ".lock", ".sha256")
+_FILES = (".json", ".jsonl", ".md", ".py", ".pem", ".bin", ".bad", ".new", ".lock", ".sha256", ".toml")
 
 
 def _bounds(default, low, high) -> str:

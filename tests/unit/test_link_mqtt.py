@@ -261,5 +261,3 @@ def test_packet_ids_are_never_zero():
     client = Mqtt("mqtt://host", "kitchen", BOARD, "", None)
     client._packet = 65534
     assert [client._numbered() for _ in range(3)] == [b"\xff\xff", b"\x00\x01", b"\x00\x02"]
-
-

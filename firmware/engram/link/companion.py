@@ -29,7 +29,7 @@ class Companion:
         config = parts.config
         self.url = config.get("companion.url")
         logs = (("records", parts.records.entries.raw()), ("journal", parts.journal.raw()))
-        self._logs = logs
+        self.logs = logs
         self._known = known = Known(parts.folder + "/memory", parts.clock, logs)
         self.device = config.get("companion.device") or "engram-" + known.board[:6]
         if len(self.device) > _NAME_LONGEST or any(letter not in _NAME for letter in self.device):
@@ -142,10 +142,14 @@ class Companion:
 
     # --- telling
 
+    def have(self, name: str) -> int:
+        """Up to which seq the companion has acknowledged a log, as far as is known."""
+        return self._sync.have(name)
+
     def short(self) -> str:
         """In a few words how it is."""
         if self.is_connected:
-            missing = sum(self._missing(name, raw) for name, raw in self._logs)
+            missing = sum(self._missing(name, raw) for name, raw in self.logs)
             return "connected as %s%s" % (self.device, ", %d lines to send" % missing if missing else "")
         return "not connected: " + (self._problem or "not tried yet")
 
@@ -158,7 +162,7 @@ class Companion:
             yield "not connected to %s: %s" % (way, self._problem or "not tried yet")
             if self._pause_ms > 0:
                 yield "  it is tried again in %d s" % ((self._pause_ms + 999) // 1000)
-        for name, raw in self._logs:
+        for name, raw in self.logs:
             missing = self._missing(name, raw)
             have = max(0, raw.next_seq - 1 - missing)
             yield "  %-9s acknowledged up to %d of %d%s" % (name, have, raw.next_seq - 1, self._doubt())
@@ -173,7 +177,7 @@ class Companion:
         return "" if self.is_connected else " when it was heard last"
 
     def _missing(self, name: str, raw) -> int:
-        return max(0, raw.next_seq - 1 - self._sync.have(name))
+        return max(0, raw.next_seq - 1 - self.have(name))
 
 
 async def _cancelled(task) -> None:

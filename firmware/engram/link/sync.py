@@ -64,7 +64,7 @@ class Sync:
         welcome = await self._ask("hello", version=VERSION, zone=self._clock.zone_minutes, **states)
         if welcome["told"]:
             self.told = text.printable(welcome["told"])
-            log.warning("companion", self.told)
+            log.info("companion", self.told)
         for copy in self.copies:
             copy.welcome(welcome[copy.name])
         self._greeted()
