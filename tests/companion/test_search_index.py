@@ -85,7 +85,7 @@ def timeless(result: SearchResult) -> SearchResult:
     return replace(result, embed_ms=0, search_ms=0)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.lists(STEPS, max_size=40))
 def test_small_steps_and_one_step_make_the_same_index(steps: list[Any]):
     store = SearchStore()
@@ -249,7 +249,7 @@ def test_indexes_leave_when_there_is_no_room_for_them():
 
 def test_what_an_index_says_that_it_takes_is_what_it_takes():
     store = SearchStore()
-    store.put_all("b", [turn(seq, f"{WORDS[seq % 8]} number{seq} of it", f"s{1 + seq // 20}") for seq in range(1, 3001)])
+    store.put_all("b", [turn(seq, f"{WORDS[seq % 8]} number{seq} of it", f"s{1 + seq // 20}") for seq in range(1, 1201)])
     changes, words = store.changes("b", 0, 5000), Words()
     DeviceIndex(store.device("b"), words).apply(changes)  # the words that all indexes share are not this one's
     gc.collect()

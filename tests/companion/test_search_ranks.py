@@ -41,7 +41,7 @@ def stored(turns: list[eval_sets.Turn]) -> SearchStore:
     return store
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(TURNS, QUERIES)
 def test_scores_are_those_of_the_reference(told: list[tuple[str, str, int, int]], query: str):
     turns = conversation(told)
@@ -67,7 +67,7 @@ def anything(draw: st.DrawFn) -> tuple[SearchStore, dict[str, Any]]:
     return store, {"weights": weights, "dates": draw(st.booleans()), "use_words": draw(st.booleans())}
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(anything(), QUERIES)
 def test_the_points_of_an_explanation_add_up_to_the_score(found: tuple[SearchStore, dict[str, Any]], query: str):
     store, options = found
@@ -86,7 +86,7 @@ def test_an_explanation_names_words_and_the_turns_beside():
     assert [id for id, _ in names["t1"].beside] == ["t2"]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(TURNS, QUERIES, st.randoms())
 def test_the_order_in_which_lines_came_changes_no_rank(told: Any, query: str, random: Any):
     turns = conversation(told)
@@ -103,7 +103,7 @@ def test_the_order_in_which_lines_came_changes_no_rank(told: Any, query: str, ra
     assert hits[0] == hits[1]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(TURNS, QUERIES, st.integers(1, 3))
 def test_a_fleet_ranks_as_one_board_would_with_all_its_sessions(told: Any, query: str, boards: int):
     """Days are the same on all boards, and ties go by time: so each turn has a time of its own."""
