@@ -1,6 +1,7 @@
 # Engram. `make` alone lists the targets.
 PYTHON ?= python3
 SETS ?= ../shared/data/locomo
+ENGINE ?= board
 BOARD ?=
 PORT ?=
 FIRMWARE ?=
@@ -66,8 +67,8 @@ test: .venv micropython mosquitto  ## run all tests (ARGS="..." goes to pytest)
 soak: .venv micropython mosquitto  ## run the long tests: power cuts at every change of the flash, and more (an hour and longer)
 	@$(BIN)/pytest -n 2 --dist loadgroup -m soak $(ARGS)
 
-eval: .venv micropython  ## ask the questions of a set about a board's memory and count what is found (SETS=folder)
-	@if [ -d "$(SETS)" ]; then $(BIN)/python tools/eval_retrieval.py --engine board "$(SETS)" build/eval; \
+eval: .venv micropython  ## ask the questions of a set about a board's memory and count what is found (SETS=folder ENGINE=companion)
+	@if [ -d "$(SETS)" ]; then $(BIN)/python tools/eval_retrieval.py --engine "$(ENGINE)" "$(SETS)" build/eval; \
 	else echo "$(SETS) is not there: name a folder of conversations with SETS=..."; fi
 
 bench-store: .venv micropython  ## measure the store at five sizes, up to 10,000 turns and records (ARGS="1000": at these)

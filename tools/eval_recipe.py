@@ -76,17 +76,22 @@ class Recipe:
 
     def rank(self, query: str, limit: int) -> list[str]:
         """The ids of the turns that fit a query, best first."""
+        scored = sorted((-score, number) for number, score in self.scores(query).items())
+        return [self._turns[number].id for _, number in scored[:limit]]
+
+    def scores(self, query: str) -> dict[int, float]:
+        """The score of each turn that fits a query, by its place."""
         terms = list(dict.fromkeys(text.terms(query)))
         totals = self._with_neighbours(self._turn_scores.scores(terms))
         prior = dict(zip(self._sessions, self._session_scores.scores(terms), strict=True))
         top, prior_top = max(totals), max(prior.values()) or 1.0
         named = self._named(query)
-        scored = []
+        scored = {}
         for number, (turn, total) in enumerate(zip(self._turns, totals, strict=True)):
             if total > 0:
                 score = total / top + 0.5 * prior[turn.session] / prior_top
-                scored.append((-score * (1.2 if turn.speaker == named else 1), number))
-        return [self._turns[number].id for _, number in sorted(scored)[:limit]]
+                scored[number] = score * (1.2 if turn.speaker == named else 1)
+        return scored
 
     def _with_neighbours(self, scores: list[float]) -> list[float]:
         sessions = [turn.session for turn in self._turns]

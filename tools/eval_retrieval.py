@@ -10,7 +10,8 @@ printed: first a table, then the same JSON object on the last line. Progress goe
 
 An engine ranks a conversation: it is given the number of turns to find at most and an empty folder to work in, and gives
 a list of ids for each question. `board` is the firmware's own store on MicroPython, `recipe` the same formulas in floats,
-for comparison.
+for comparison, `companion` the companion's store, embedder and search; companion-words and the like are the same with other
+options (see eval_companion.py).
 """
 
 import argparse
@@ -23,12 +24,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "firmware"))
+sys.path[:0] = [str(ROOT / "firmware"), str(ROOT / "host")]
 
 import eval_board  # noqa: E402
+import eval_companion  # noqa: E402
 import eval_metrics  # noqa: E402
 import eval_recipe  # noqa: E402
 import firmware_build  # noqa: E402
+from engram_host.companion.errors import CompanionError  # noqa: E402
 from eval_sets import BadSet, Conversation, load  # noqa: E402
 
 
@@ -41,6 +44,7 @@ class Engine:
 
 
 ENGINES = {"board": Engine(eval_board.rank, firmware_build.compile_small), "recipe": Engine(eval_recipe.rank)}
+ENGINES.update({name: Engine(eval_companion.ranker(name)) for name in eval_companion.VARIANTS})
 
 LIMIT = 50
 """Turns for a question: more than fit into 1,200 tokens."""
@@ -92,7 +96,7 @@ def main(arguments: list[str]) -> int:
         engine.prepare()
         with ThreadPoolExecutor(AT_ONCE) as pool:
             all_answers = list(pool.map(lambda one: answer(one, engine, given.out), conversations))
-    except (BadSet, eval_board.BoardFailed, OSError) as error:
+    except (BadSet, eval_board.BoardFailed, eval_companion.CompanionFailed, CompanionError, OSError) as error:
         _tell(f"eval_retrieval: {error}")
         return 1
     answers = dict(zip([one.name for one in conversations], all_answers, strict=True))

@@ -1,15 +1,23 @@
 """A store in RAM with what a search asks of one, and lines as boards write them."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
+from zlib import crc32
 
 import numpy as np
 
+from engram import text as board
 from engram import wire
+from engram.memory.scope import OWNER
 from engram_host.companion.errors import UnknownDevice
 from engram_host.companion.model import Change, Device, Identity, LogName, LogState, Span, StoredVector, Vector
 from engram_host.companion.search import keys
+from engram_host.companion.search.cache import IndexCache
+from engram_host.companion.search.engine import QueryVector, SearchEngine
+from engram_host.companion.search.request import SearchRequest, SearchResult
+from engram_host.companion.store.base import Store
 
+NOW = 1_800_000_000
 IDENTITY = Identity("test", 8, keys.KEY_VERSION)
 
 
@@ -77,3 +85,34 @@ class SearchStore:
 
     def vectors(self, device: str, identity: Identity, after: int, limit: int = 4000) -> list[tuple[int, StoredVector]]:
         return [pair for pair in self._vectors.get(device, []) if pair[0] > after][:limit]
+
+
+def vector_of(text: str) -> Vector:
+    """A vector of length 1 from the words of a text: texts that share words are near each other."""
+    total = np.full(IDENTITY.dimensions, 1e-3)
+    for word in board.words(text):
+        total += np.random.default_rng(crc32(word.encode())).standard_normal(IDENTITY.dimensions)
+    return (total / np.sqrt((total * total).sum())).astype(np.float32)
+
+
+def embed_all(store: SearchStore, device: str) -> None:
+    """Give each line that has a text its vector."""
+    for change in store.changes(device, 0, 1 << 30):
+        text = keys.key_of(change.log, wire.decode(change.line), 0) if change.line else ""
+        if text:
+            store.embed(device, change.log, change.seq, vector_of(text))
+
+
+def engine_of(store: SearchStore, with_meaning: bool = False) -> SearchEngine:
+    """A search with indexes of its own."""
+    embed = (lambda query: QueryVector(IDENTITY, vector_of(query))) if with_meaning else None
+    return SearchEngine(cast(Store, store), IndexCache(cast(Store, store)), embed)
+
+
+def asked(query: str, *devices: str, **options: Any) -> SearchRequest:
+    """A request of the owner's, for the device `b` if none is named."""
+    return SearchRequest(query, devices or ("b",), options.pop("asker", OWNER), options.pop("now", NOW), **options)
+
+
+def ids(result: SearchResult) -> list[str]:
+    return [hit.id for hit in result.hits]

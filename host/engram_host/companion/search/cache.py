@@ -27,7 +27,7 @@ class IndexCache:
         self._words = Words()
 
     def get(self, name: str, identity: Identity | None) -> tuple[DeviceIndex, Device]:
-        """The index of a board, with vectors of that identity, and the board as it was then.
+        """The index of a board, and the board as it was then; its vectors are those of `identity`, unless that is None.
 
         UnknownDevice, StoreUnavailable. Take the index's lock before looking into it: another thread may bring it further.
         """
@@ -75,7 +75,6 @@ class IndexCache:
         return index
 
     def _refresh(self, index: DeviceIndex, device: Device, identity: Identity | None) -> None:
-        index.use_identity(identity)
         is_new = not index.version
         while index.version < device.version:
             changes = self._store.changes(device.name, index.version, _CHANGES_AT_ONCE)
@@ -85,7 +84,10 @@ class IndexCache:
                 index.version = max(index.version, device.version)
         if is_new:
             index.postings.fold()
-        while identity is not None:
+        if identity is None:
+            return  # the query has no vector this time: those of the lines stay for the next one
+        index.use_identity(identity)
+        while True:
             told = self._store.vectors(device.name, identity, index.vector_version, _VECTORS_AT_ONCE)
             index.apply_vectors(told)
             if len(told) < _VECTORS_AT_ONCE:

@@ -73,6 +73,11 @@ class Postings:
         self._rows, self._counts = rows, counts
 
     @property
+    def tail(self) -> int:
+        """Terms that are not folded yet."""
+        return len(self._tail_terms)
+
+    @property
     def nbytes(self) -> int:
         """Bytes of all arrays."""
         arrays = (self._terms, self._starts, self._rows, self._counts, self._tail_terms, self._tail_rows)

@@ -59,6 +59,11 @@ class Words:
                 return terms, []
             return terms, [number for piece in pieces for number in self._added.get(piece, ())]
 
+    @property
+    def nbytes(self) -> int:
+        """About the bytes of what is remembered."""
+        return self._bytes
+
     def _learn(self, pieces: list[str], singles: bool) -> None:
         if self._bytes > MOST_BYTES:
             self._forget()

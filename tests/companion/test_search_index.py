@@ -1,0 +1,266 @@
+"""An index that is brought up to date finds what one finds that is made from nothing."""
+
+import gc
+import tracemalloc
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from search_store import IDENTITY, SearchStore, asked, embed_all, engine_of, ids, line_of, record, turn, vector_of
+
+from engram_host.companion.model import LogName
+from engram_host.companion.search import postings, words_side
+from engram_host.companion.search.cache import IndexCache
+from engram_host.companion.search.index import DeviceIndex
+from engram_host.companion.search.postings import Postings
+from engram_host.companion.search.request import SearchResult
+from engram_host.companion.search.words import Words
+
+WORDS = "tea green bike paint garden car shop blue".split()
+TEXTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map(" ".join)
+SEQS = st.integers(1, 12)
+SIDS = st.sampled_from(["s1", "s2"])
+TIMES = st.integers(1_700_000_000, 1_700_500_000)
+
+
+@st.composite
+def journal_lines(draw: st.DrawFn) -> bytes:
+    seq = draw(SEQS)
+    kind = draw(st.sampled_from(["turn", "turn", "turn", "gone", "command", "redact", "show", "drop", "odd"]))
+    at = draw(TIMES)
+    if kind in ("redact", "show"):
+        return line_of(seq, op=kind, turn=draw(SEQS), at=at)
+    if kind == "drop":
+        return line_of(seq, op="drop", sid=draw(SIDS), at=at)
+    if kind == "odd":
+        return line_of(seq, sid="s1", role="user", who=7, text=["no text"], at=at)
+    more: dict[str, Any] = {"who": draw(st.sampled_from(["ann", "bob"])), "at": at}
+    if kind == "command":
+        more["command"] = True
+    if kind == "gone":
+        return line_of(seq, sid=draw(SIDS), role="user", gone=True, **more)
+    return turn(seq, draw(TEXTS), draw(SIDS), **more)
+
+
+@st.composite
+def record_lines(draw: st.DrawFn) -> bytes:
+    seq = draw(SEQS)
+    if draw(st.integers(0, 4)) == 0:
+        more = {"restores": f"m{draw(SEQS)}"} if draw(st.booleans()) else {}
+        return line_of(seq, op="forget", id=f"m{draw(SEQS)}", at=1, **more)
+    more: dict[str, Any] = {"tags": draw(st.lists(st.sampled_from(["home", "work"]), max_size=2))}
+    if draw(st.booleans()):
+        more["supersedes"] = f"m{draw(SEQS)}"
+    if draw(st.booleans()):
+        more["turns"] = [f"t{draw(SEQS)}"]
+    if draw(st.booleans()):
+        more["past"] = True
+    return record(seq, draw(TEXTS), draw(st.sampled_from([seq, 1, 2])), draw(TIMES), **more)
+
+
+JOURNAL: LogName = "journal"
+RECORDS: LogName = "records"
+STEPS = st.one_of(
+    st.tuples(st.just(JOURNAL), journal_lines()),
+    st.tuples(st.just(RECORDS), record_lines()),
+    st.tuples(st.sampled_from([JOURNAL, RECORDS]), SEQS),
+    st.just("search"),
+    st.just("embed"),
+)
+
+
+def seq_of(line: bytes) -> int:
+    return int(line[7 : line.index(b",")])
+
+
+def answers(engine: Any) -> list[SearchResult]:
+    options: list[dict[str, Any]] = [{}, {"history": True, "tags": ("home",)}, {"session": "s1"}, {"use_words": False}]
+    found = [engine.search(asked("green tea paint ann", explain=True, **option)) for option in options]
+    return [timeless(result) for result in found]
+
+
+def timeless(result: SearchResult) -> SearchResult:
+    return replace(result, embed_ms=0, search_ms=0)
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(STEPS, max_size=40))
+def test_small_steps_and_one_step_make_the_same_index(steps: list[Any]):
+    store = SearchStore()
+    store.put_all("b", [turn(1, "green tea")])
+    engine = engine_of(store, True)
+    for step in steps:
+        if step == "search":
+            engine.search(asked("tea"))
+        elif step == "embed":
+            embed_all(store, "b")
+        elif isinstance(step[1], int):
+            store.put("b", step[0], step[1], None)
+        else:
+            store.put("b", step[0], seq_of(step[1]), step[1])
+    assert answers(engine) == answers(engine_of(store, True))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.lists(st.integers(0, 9), max_size=8), max_size=30), st.integers(1, 40))
+def test_postings_give_rows_and_counts_before_and_after_folding(rows: list[list[int]], least: int):
+    made = Postings()
+    for number, terms in enumerate(rows):
+        made.add(terms, [len(terms)], number)
+        if number % least == 0:
+            made.fold()
+    for term in range(10):
+        expected = [(row, terms.count(term)) for row, terms in enumerate(rows) if term in terms]
+        found, counts = made.find(term)
+        assert list(zip(found.tolist(), counts.tolist(), strict=True)) == expected
+
+
+def test_a_long_tail_is_folded(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(postings, "LEAST_TAIL", 10)
+    made = Postings()
+    for number in range(100):
+        made.add([1, 2, number], [3], number)
+        made.settle()
+    assert made.tail <= 10 + 300 // 4
+
+
+def test_a_turn_that_is_forgotten_is_not_found_any_more():
+    store = SearchStore()
+    store.put_all("b", [turn(1, "the green bike"), turn(2, "the blue car")])
+    engine = engine_of(store)
+    assert ids(engine.search(asked("green bike"))) == ["t1", "t2"]
+    store.put_all("b", [line_of(3, op="redact", turn=1, at=1)])
+    assert "t1" not in ids(engine.search(asked("green bike")))
+
+
+def test_a_command_is_not_found():
+    store = SearchStore()
+    store.put_all("b", [turn(1, "recall the green bike", command=True)])
+    result = engine_of(store, True).search(asked("green bike"))
+    assert (result.hits, result.entries) == ((), 0)
+
+
+def test_turns_of_a_session_that_was_deleted_are_not_found():
+    store = SearchStore()
+    store.put_all("b", [turn(1, "green bike", "s1"), turn(2, "green car", "s2"), line_of(3, op="drop", sid="s1", at=1)])
+    assert ids(engine_of(store).search(asked("green"))) == ["t2"]
+
+
+def test_a_turn_is_found_by_the_words_of_the_memory_that_came_from_it():
+    store = SearchStore()
+    store.put_all(
+        "b",
+        [turn(1, "it broke down again", "s1"), turn(2, "so it goes", "s2")],
+        [record(1, "Ann's motorcycle is unreliable", turns=["t1"], tags=["vehicle"])],
+    )
+    result = engine_of(store).search(asked("unreliable motorcycle", log="journal", explain=True))
+    assert ids(result) == ["t1"]
+
+
+def test_a_memory_that_was_forgotten_gives_its_turn_no_words():
+    store = SearchStore()
+    store.put_all("b", [turn(1, "it broke down")], [record(1, "a motorcycle", turns=["t1"])])
+    engine = engine_of(store)
+    assert "t1" in ids(engine.search(asked("motorcycle")))
+    store.put_all("b", records=[line_of(2, op="forget", id="m1", at=1)])
+    assert ids(engine.search(asked("motorcycle"))) == []
+
+
+def test_a_vector_that_comes_before_its_line_is_kept_for_it():
+    store = SearchStore()
+    store.put_all("b", [turn(1, "green bike")])
+    engine = engine_of(store, True)
+    engine.search(asked("bike"))
+    store.put_all("b", [turn(2, "blue car")])
+    store.embed("b", "journal", 2, vector_of("blue car"))
+    kept = store._lines["b"].pop(("journal", 2))
+    engine.search(asked("car"))
+    store._lines["b"]["journal", 2] = (store._version + 1, kept[1])
+    store._version += 1
+    assert [hit.id for hit in engine.search(asked("car", use_words=False)).hits] == ["t2"]
+
+
+def test_a_vector_of_what_a_line_said_before_finds_nothing():
+    store = SearchStore()
+    store.put_all("b", [turn(1, "green bike"), turn(2, "a")])
+    embed_all(store, "b")
+    engine = engine_of(store, True)
+    engine.search(asked("bike"))
+    store.put_all("b", [turn(1, "blue car")])
+    result = engine.search(asked("green bike", use_words=False))
+    assert "t1" not in ids(result)
+    assert result.degraded == "1 entries have no vector yet, so they are found by words only."
+
+
+def test_a_search_without_a_vector_keeps_those_of_the_lines():
+    store = SearchStore()
+    store.put_all("b", [turn(1, "green bike")])
+    embed_all(store, "b")
+    cache = IndexCache(store)  # pyright: ignore[reportArgumentType]
+    index, _ = cache.get("b", IDENTITY)
+    cache.get("b", None)
+    assert int(index.rows.column("slot")[0]) == 0
+
+
+def test_an_identity_that_changed_lets_all_vectors_go():
+    store = SearchStore()
+    store.put_all("b", [turn(1, "green bike")])
+    embed_all(store, "b")
+    cache = IndexCache(store)  # pyright: ignore[reportArgumentType]
+    cache.get("b", IDENTITY)
+    store._vectors.clear()
+    index, _ = cache.get("b", type(IDENTITY)("other", 8, 1))
+    assert int(index.rows.column("slot")[0]) == -1
+
+
+def test_lines_that_say_anything_at_all_do_no_harm():
+    store = SearchStore()
+    odd = [
+        line_of(2, sid="s1", role="user", who="ann", text="tea", at=10**30),
+        line_of(3, sid="s1", role="user", who="ann", text="tea", at=-5),
+        line_of(4, sid="nonsense", role="user", who="ann", text="tea", at=1),
+        line_of(5, sid="s1", role="user", who="ann", text="tea", at=1, scope=["all"]),
+    ]
+    records = [
+        line_of(1, id="m1", content="tea", created=1, importance="much", expires="never", turns="t1"),
+        line_of(2, id="m2", content="tea", created=1, turns=[1, None, "t1", "t1"]),
+        line_of(3, id="m3", content=None, created=1),
+        line_of(4, id="mx", content="tea", created=1),
+        line_of(5, id="m5", content="tea", created="then", importance=float(1e300)),
+    ]
+    store.put_all("b", [turn(1, "tea"), *odd], records)
+    found = ids(engine_of(store).search(asked("tea", limit=50)))
+    assert {"t1", "m1", "m2"} <= set(found) and "m3" not in found
+
+
+def test_indexes_leave_when_there_is_no_room_for_them():
+    store = SearchStore()
+    for name in ("a", "b", "c"):
+        store.put_all(name, [turn(1, "green bike")])
+    probe = IndexCache(store)  # pyright: ignore[reportArgumentType]
+    size = probe.get("a", None)[0].nbytes
+    cache = IndexCache(store, size * 5 // 2)  # pyright: ignore[reportArgumentType]
+    for name in ("a", "b", "a", "c"):
+        cache.get(name, None)
+    assert cache.names == ["a", "c"] and cache.nbytes <= size * 5 // 2
+
+
+def test_what_an_index_says_that_it_takes_is_what_it_takes():
+    store = SearchStore()
+    store.put_all("b", [turn(seq, f"{WORDS[seq % 8]} number{seq} of it", f"s{1 + seq // 20}") for seq in range(1, 1201)])
+    changes, words = store.changes("b", 0, 5000), Words()
+    DeviceIndex(store.device("b"), words).apply(changes)  # the words that all indexes share are not this one's
+    gc.collect()
+    tracemalloc.start()
+    index = DeviceIndex(store.device("b"), words)
+    index.apply(changes)
+    gc.collect()
+    taken = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert 0.8 < index.nbytes / taken < 1.25
+
+
+def test_the_formula_has_the_boards_constants():
+    assert (words_side.K1, words_side.B_ENTRY, words_side.B_SESSION) == (0.9, 0.4, 0.2)

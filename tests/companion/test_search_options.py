@@ -1,0 +1,280 @@
+"""What a request can ask for, and what an answer says of itself."""
+
+import time
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from search_store import IDENTITY, NOW, SearchStore, asked, embed_all, engine_of, ids, line_of, record, turn
+
+from engram_host.companion.errors import BadSearch, EmbedderUnavailable, UnknownDevice
+from engram_host.companion.search import diversity
+from engram_host.companion.search.engine import NO_EMBEDDER, QueryVector, SearchEngine
+from engram_host.companion.search.request import Weights
+
+DAY = 86_400
+MAY_7 = 1_683_460_800
+
+
+@pytest.fixture
+def store() -> SearchStore:
+    """Two sessions and some records, all with vectors."""
+    store = SearchStore()
+    store.put_all(
+        "b",
+        [
+            turn(1, "the bike is green", "s1", "ann", MAY_7),
+            turn(2, "I paint the garden fence", "s1", "bob", MAY_7 + DAY),
+            turn(3, "the car is green too", "s2", "bob", MAY_7 + 40 * DAY),
+        ],
+        [
+            record(1, "the door is red", tags=["home"], created=MAY_7),
+            record(2, "the door is blue", tags=["home"], created=MAY_7 + DAY, supersedes="m1"),
+            record(3, "lunch is at noon", tags=["work"], type="convention"),
+            record(4, "the roof is new", tags=["home"], expires=NOW - 1),
+            record(5, "lunch is at one", 3, tags=["work"], type="convention"),
+        ],
+    )
+    embed_all(store, "b")
+    return store
+
+
+# --- filters
+
+
+@pytest.mark.parametrize(
+    "query, options, found",
+    [
+        ("green", {"session": "s2"}, {"t3"}),
+        ("green", {"speaker": "ann"}, {"t1"}),
+        ("green", {"speaker": "nobody"}, set()),
+        ("green", {"since": MAY_7 + 1}, {"t3"}),
+        ("green", {"until": MAY_7 + 1}, {"t1"}),
+        ("lunch door", {"tags": ("work",)}, {"m3"}),
+        ("lunch door", {"tags": ("work", "home")}, set()),
+        ("lunch door", {"type": "convention"}, {"m3"}),
+        ("green door", {"log": "records"}, {"m2"}),
+        ("roof", {}, set()),
+    ],
+)
+def test_only_what_passes_the_filters_is_found(store: SearchStore, query: str, options: dict[str, Any], found: set[str]):
+    assert set(ids(engine_of(store).search(asked(query, use_meaning=False, **options)))) - {"t2"} == found
+
+
+def test_history_comes_only_on_demand_and_is_marked(store: SearchStore):
+    now = engine_of(store).search(asked("door lunch"))
+    assert [hit.state for hit in now.hits] == ["live", "live"]
+    then = engine_of(store).search(asked("door lunch", history=True))
+    states = {(hit.id, hit.seq): hit.state for hit in then.hits}
+    assert states == {
+        ("m1", 1): "superseded",
+        ("m2", 2): "live",
+        ("m3", 3): "earlier version",
+        ("m3", 5): "live",
+    }
+
+
+def test_what_was_forgotten_is_no_history(store: SearchStore):
+    store.put_all("b", records=[line_of(6, op="forget", id="m2", at=NOW, **{"with": ["m1"]})])
+    assert ids(engine_of(store).search(asked("door", history=True))) == []
+
+
+# --- sides, weights, thresholds
+
+
+def test_each_side_can_be_switched_off(store: SearchStore):
+    engine = engine_of(store, True)
+    by_words = engine.search(asked("green bike", use_meaning=False))
+    by_meaning = engine.search(asked("green bike", use_words=False))
+    assert {hit.cosine for hit in by_words.hits} == {None} and not by_words.degraded
+    assert {hit.coverage for hit in by_meaning.hits} == {0.0} and by_meaning.meaning_weight == 1
+
+
+@pytest.mark.parametrize(
+    "query, weight",
+    [("the green bike", 0.2), ("the bike of 2023", 0.2), ('"zebra" xylophone', 0.2), ("zebra xylophone quince bike", 0.4)],
+)
+def test_a_query_that_no_entry_has_half_of_is_a_paraphrase(store: SearchStore, query: str, weight: float):
+    assert engine_of(store, True).search(asked(query)).meaning_weight == weight
+
+
+def test_a_weight_that_is_given_counts(store: SearchStore):
+    result = engine_of(store, True).search(asked("green bike", weights=Weights(meaning=0.7)))
+    assert (result.meaning_weight, result.shape) == (0.7, "as asked for")
+
+
+def test_a_threshold_of_words_takes_what_matches_too_few_of_them(store: SearchStore):
+    engine = engine_of(store)
+    assert "t3" in ids(engine.search(asked("green bike")))
+    assert "t3" not in ids(engine.search(asked("green bike", min_words=0.8)))
+
+
+def test_a_threshold_of_meaning_leaves_what_words_find(store: SearchStore):
+    engine = engine_of(store, True)
+    hits = engine.search(asked("green bike", min_cosine=1.0, explain=True)).hits
+    assert "t1" in {hit.id for hit in hits}
+    assert all(hit.explanation and hit.explanation.meaning == 0 for hit in hits)
+
+
+def test_more_candidates_let_more_be_fused(store: SearchStore):
+    def left(candidates: int) -> tuple[str, ...]:
+        return engine_of(store, True).search(asked("green bike door", limit=1, candidates=candidates)).left_out
+
+    assert left(1) != left(8)
+
+
+@pytest.mark.parametrize(
+    "name, value",
+    [
+        ("query", " "),
+        ("query", "x" * 2001),
+        ("limit", 0),
+        ("limit", 101),
+        ("candidates", 0),
+        ("min_words", 1.1),
+        ("min_cosine", -1.1),
+        ("mmr", 2.0),
+        ("tags", ("x",) * 9),
+        ("devices", ()),
+        ("devices", ("b", "b")),
+        ("log", "diary"),
+        ("since", -1),
+    ],
+)
+def test_what_has_no_sense_is_refused_by_its_name(name: str, value: Any):
+    with pytest.raises(BadSearch) as refused:
+        replace(asked("tea"), **{name: value})
+    assert refused.value.name == name
+
+
+# --- MMR
+
+
+def test_mmr_puts_what_says_something_else_before_what_says_the_same():
+    store = SearchStore()
+    texts = ["green tea in the garden", "green tea in the garden", "the tea is green as paint"]
+    store.put_all("b", [turn(at, text, f"s{at}") for at, text in enumerate(texts, 1)])
+    plain = ids(engine_of(store).search(asked("green tea")))
+    varied = ids(engine_of(store).search(asked("green tea", mmr=0.5)))
+    assert (plain, varied) == (["t1", "t2", "t3"], ["t1", "t3", "t2"])
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=20), st.integers(1, 20))
+def test_mmr_with_lambda_1_keeps_the_order(scores: list[float], limit: int):
+    scores = sorted((round(score, 6) for score in scores), reverse=True)
+    nothing, no_words = np.zeros((len(scores), 3)), [frozenset[str]()] * len(scores)
+    order = diversity.reorder(scores, nothing, np.ones(len(scores), np.bool_), no_words, limit, 1.0)
+    assert order == list(range(min(limit, len(scores))))
+
+
+# --- dates
+
+
+@pytest.mark.parametrize(
+    "query, first",
+    [
+        ("green in May 2023", "t1"),
+        ("green in June 2023", "t3"),
+        ("green on 7 May", "t1"),
+        ("green on May 7, 2023", "t1"),
+        ("green 2023-06-16", "t3"),
+        ("what was green yesterday", "t3"),
+        ("what was green last week", "t3"),
+    ],
+)
+def test_what_was_said_at_the_named_time_comes_first(store: SearchStore, query: str, first: str):
+    now = MAY_7 + 41 * DAY
+    assert ids(engine_of(store).search(asked(query, dates=True, now=now)))[0] == first
+
+
+@pytest.mark.parametrize("query", ["what may be green", "march on", "green in 12", "2023-13-45", "the green bike"])
+def test_a_query_that_names_no_time_gets_no_points_for_one(store: SearchStore, query: str):
+    hits = engine_of(store, True).search(asked(query, dates=True, explain=True)).hits
+    assert {hit.explanation.dates for hit in hits if hit.explanation} <= {0.0}
+
+
+# --- several devices
+
+
+def test_hits_of_several_boards_tell_whose_they_are(store: SearchStore):
+    store.put_all("c", [turn(1, "the boat is green")])
+    result = engine_of(store).search(asked("green boat", "b", "c"))
+    assert (result.hits[0].device, result.hits[0].text) == ("c", "the boat is green")
+    assert {hit.device for hit in result.hits} == {"b", "c"}
+
+
+def test_a_board_that_nobody_knows_is_refused(store: SearchStore):
+    with pytest.raises(UnknownDevice):
+        engine_of(store).search(asked("green", "nobody"))
+
+
+# --- what an answer says
+
+
+def test_without_an_embedder_an_answer_says_so(store: SearchStore):
+    assert engine_of(store).search(asked("green")).degraded == NO_EMBEDDER
+
+
+def test_an_embedder_that_fails_takes_only_its_own_side(store: SearchStore):
+    def fail(query: str) -> QueryVector:
+        raise EmbedderUnavailable("the service is overloaded.")
+
+    engine = engine_of(store)
+    failing = SearchEngine(engine._store, engine._cache, fail)
+    result = failing.search(asked("green bike"))
+    assert ids(result)[0] == "t1"
+    assert result.degraded == "the query could not be embedded, so only words are searched: the service is overloaded."
+
+
+def test_lines_without_vectors_are_counted(store: SearchStore):
+    store.put_all("b", [turn(9, "new", "s1")])
+    assert engine_of(store, True).search(asked("green")).degraded.startswith("1 entries have no vector yet")
+
+
+def test_the_two_times_are_told_apart(store: SearchStore):
+    def slow(query: str) -> QueryVector:
+        time.sleep(0.05)
+        return QueryVector(IDENTITY, np.ones(8, np.float32))
+
+    engine = engine_of(store)
+    result = SearchEngine(engine._store, engine._cache, slow).search(asked("green"))
+    assert result.embed_ms >= 50 > result.search_ms > 0
+
+
+@pytest.mark.parametrize(
+    "query, options, why",
+    [
+        ("zebra", {}, "none of the words (zebra) stands in an entry that may be shown here."),
+        ("what was it", {}, "the query has no word to search for, only very common ones."),
+        ("green", {"session": "s7"}, "none of the 5 entries that may be shown here passes the filters."),
+        ("green", {"log": "records"}, "the words (green) stand in no entry that passes the filters."),
+    ],
+)
+def test_an_empty_answer_says_why(store: SearchStore, query: str, options: dict[str, Any], why: str):
+    result = engine_of(store).search(asked(query, use_meaning=False, **options))
+    assert (result.hits, result.why_empty) == ((), why)
+
+
+def test_an_empty_answer_of_both_sides_speaks_of_both(store: SearchStore):
+    why = engine_of(store, True).search(asked("zebra", min_cosine=1.0)).why_empty
+    assert why == (
+        "none of the words (zebra) stands in an entry that may be shown here; no cosine reaches 1 (min_cosine)."
+    )
+
+
+def test_a_store_of_others_memories_is_empty_for_the_asker():
+    store = SearchStore()
+    store.put_all("b", [turn(1, "green tea", scope="user:bob")])
+    result = engine_of(store).search(asked("green tea"))
+    assert (result.why_empty, result.entries) == ("nothing is stored yet that may be shown here.", 0)
+
+
+def test_chinese_is_found_by_its_pairs_and_single_characters():
+    store = SearchStore()
+    store.put_all("b", [turn(1, "我买了一辆绿色的自行车")], [record(1, "猫在花园里")])
+    engine = engine_of(store)
+    assert ids(engine.search(asked("自行车"))) == ["t1"]
+    assert ids(engine.search(asked("猫"))) == ["m1"]

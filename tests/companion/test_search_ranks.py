@@ -1,0 +1,134 @@
+"""The words side ranks as the plain reference does, and its explanation is the score."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from search_store import SearchStore, asked, embed_all, engine_of, ids, record, turn
+
+import eval_recipe
+import eval_sets
+from engram_host.companion.search.request import Weights
+
+WORDS = "tea green bike paint garden car shop blue sea".split()
+PEOPLE = ["Ann", "Bob", "Cleo"]
+TURNS = st.lists(
+    st.tuples(
+        st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join),
+        st.sampled_from(PEOPLE),
+        st.integers(1, 4),
+        st.integers(0, 90),
+    ),
+    min_size=1,
+    max_size=30,
+)
+QUERIES = st.lists(st.sampled_from([*WORDS, "Ann", "May"]), min_size=1, max_size=5).map(" ".join)
+
+
+def conversation(told: list[tuple[str, str, int, int]]) -> list[eval_sets.Turn]:
+    """Turns in the order of their sessions, as the reference takes them."""
+    told = sorted(told, key=lambda one: one[2])
+    return [
+        eval_sets.Turn(f"t{seq}", session, 1_680_000_000 + 86_400 * day, who, text)
+        for seq, (text, who, session, day) in enumerate(told, 1)
+    ]
+
+
+def stored(turns: list[eval_sets.Turn]) -> SearchStore:
+    store = SearchStore()
+    store.put_all("b", [turn(int(t.id[1:]), t.text, f"s{t.session}", t.speaker, t.at) for t in turns])
+    return store
+
+
+@settings(max_examples=50, deadline=None)
+@given(TURNS, QUERIES)
+def test_scores_are_those_of_the_reference(told: list[tuple[str, str, int, int]], query: str):
+    turns = conversation(told)
+    expected = {turns[at].id: score for at, score in eval_recipe.Recipe(turns).scores(query).items()}
+    hits = engine_of(stored(turns)).search(asked(query, limit=50)).hits
+    assert {hit.id for hit in hits} == set(expected)
+    if hits:
+        scale = expected[hits[0].id] / hits[0].score
+        assert {hit.id: hit.score * scale for hit in hits} == pytest.approx(expected, rel=1e-6, abs=1e-7)
+
+
+@st.composite
+def anything(draw: st.DrawFn) -> tuple[SearchStore, dict[str, Any]]:
+    store = stored(conversation(draw(TURNS)))
+    for seq in range(1, draw(st.integers(1, 5))):
+        text = " ".join(draw(st.lists(st.sampled_from(WORDS), min_size=1, max_size=4)))
+        more = {"importance": draw(st.sampled_from([0.0, 0.5, 0.9])), "turns": [f"t{draw(st.integers(1, 9))}"]}
+        store.put_all("b", records=[record(seq, text, **more)])
+    if draw(st.booleans()):
+        embed_all(store, "b")
+    shares = st.floats(0, 1)
+    weights = Weights(draw(shares), draw(shares), draw(shares), meaning=draw(st.none() | shares))
+    return store, {"weights": weights, "dates": draw(st.booleans()), "use_words": draw(st.booleans())}
+
+
+@settings(max_examples=50, deadline=None)
+@given(anything(), QUERIES)
+def test_the_points_of_an_explanation_add_up_to_the_score(found: tuple[SearchStore, dict[str, Any]], query: str):
+    store, options = found
+    result = engine_of(store, True).search(asked(query, explain=True, limit=50, **options))
+    points = [hit.explanation.points if hit.explanation else None for hit in result.hits]
+    assert points == pytest.approx([hit.score for hit in result.hits], abs=1e-8)
+
+
+def test_an_explanation_names_words_and_the_turns_beside():
+    store = SearchStore()
+    store.put_all("b", [turn(1, "we went to the garden"), turn(2, "it was green"), turn(3, "and the sea")])
+    (first, second, *_) = engine_of(store).search(asked("green garden", explain=True)).hits
+    assert first.explanation and second.explanation
+    names = {first.id: first.explanation, second.id: second.explanation}
+    assert [word for word, _ in names["t1"].words] == ["garden"]
+    assert [id for id, _ in names["t1"].beside] == ["t2"]
+
+
+@settings(max_examples=50, deadline=None)
+@given(TURNS, QUERIES, st.randoms())
+def test_the_order_in_which_lines_came_changes_no_rank(told: Any, query: str, random: Any):
+    turns = conversation(told)
+    one, other = stored(turns), SearchStore()
+    lines = [turn(int(t.id[1:]), t.text, f"s{t.session}", t.speaker, t.at) for t in turns]
+    random.shuffle(lines)
+    other.put_all("b", lines)
+    for store in (one, other):
+        embed_all(store, "b")
+    hits = [
+        [(hit.id, hit.score) for hit in engine_of(store, True).search(asked(query, limit=50)).hits]
+        for store in (one, other)
+    ]
+    assert hits[0] == hits[1]
+
+
+@settings(max_examples=50, deadline=None)
+@given(TURNS, QUERIES, st.integers(1, 3))
+def test_a_fleet_ranks_as_one_board_would_with_all_its_sessions(told: Any, query: str, boards: int):
+    """Days are the same on all boards, and ties go by time: so each turn has a time of its own."""
+    turns = [
+        eval_sets.Turn(t.id, t.session, t.at + at, t.speaker, t.text) for at, t in enumerate(conversation(told))
+    ]
+    fleet = SearchStore()
+    names = [f"b{number}" for number in range(boards)]
+    for name in names:
+        fleet.put_all(name, [turn(1, "", "s9", command=True)])
+    for one in turns:
+        line = turn(int(one.id[1:]) + 1, one.text, f"s{one.session}", one.speaker, one.at)
+        fleet.put_all(names[one.session % boards], [line])
+    alone = engine_of(stored(turns)).search(asked(query, limit=50)).hits
+    together = engine_of(fleet).search(asked(query, *names, limit=50)).hits
+    assert [(hit.seq, hit.score) for hit in alone] == [(hit.seq - 1, hit.score) for hit in together]
+
+
+def test_an_important_record_comes_before_one_that_is_not():
+    store = SearchStore()
+    store.put_all("b", records=[record(1, "green tea", importance=0.1), record(2, "green tea", importance=0.9)])
+    assert ids(engine_of(store).search(asked("green tea"))) == ["m2", "m1"]
+
+
+def test_what_the_named_person_said_comes_first():
+    store = SearchStore()
+    store.put_all("b", [turn(1, "green tea Ann", "s1", "bob"), turn(2, "green tea Bob", "s2", "Ann")])
+    assert ids(engine_of(store).search(asked("what did Ann say about green tea")))[0] == "t2"
