@@ -1,7 +1,6 @@
 """The stores under test: each test that takes `store` or `store_url` runs on SQLite and on PostgreSQL."""
 
 from collections.abc import Callable, Iterator
-from itertools import count
 from pathlib import Path
 
 import pytest
@@ -9,8 +8,6 @@ from postgres_server import PostgresServer, binaries
 
 from engram_host.companion.store import choose_store
 from engram_host.companion.store.base import Store
-
-DATABASES = count(1)
 
 
 @pytest.fixture(scope="session")
@@ -27,7 +24,9 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Where an empty database is."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'companion.db'}"
-    return new_database(request.getfixturevalue("postgres"))
+    server: PostgresServer = request.getfixturevalue("postgres")
+    server.empty()
+    return server.url
 
 
 @pytest.fixture
@@ -50,13 +49,3 @@ def open_store(store_url: str) -> Iterator[Callable[[], Store]]:
 def store(open_store: Callable[[], Store]) -> Store:
     """An empty store."""
     return open_store()
-
-
-def new_database(server: PostgresServer) -> str:
-    """The URL of an empty database."""
-    import psycopg
-
-    name = f"test_{next(DATABASES)}"
-    with psycopg.connect(server.url, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}".encode())
-    return server.at(name)

@@ -166,7 +166,10 @@ class PostgresStore(SqlStore):
 
     def _new_connection(self) -> "psycopg.Connection[Any]":
         timeout = WAIT_SECONDS // 2
-        connection = psycopg.connect(self._url, autocommit=True, options=_OPTIONS, connect_timeout=timeout)
+        try:
+            connection = psycopg.connect(self._url, autocommit=True, options=_OPTIONS, connect_timeout=timeout)
+        except psycopg.ProgrammingError as error:
+            raise SettingError("store.url", f"is no address of a PostgreSQL database: {error}".strip()) from error
         if TypeInfo.fetch(connection, "vector"):
             register_vector(connection)
         return connection
