@@ -5,7 +5,6 @@ Each test that takes `store` or `store_url` runs on SQLite and on PostgreSQL.
 
 import itertools
 from collections.abc import Callable, Iterator
-from itertools import count
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,6 @@ from peers import Companion
 from postgres_server import PostgresServer, binaries
 from sending import Sent
 
-DATABASES = count(1)
 _NAMES = (f"board-{number}" for number in itertools.count())
 
 
@@ -34,7 +32,9 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Where an empty database is."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'companion.db'}"
-    return new_database(request.getfixturevalue("postgres"))
+    server: PostgresServer = request.getfixturevalue("postgres")
+    server.empty()
+    return server.url
 
 
 @pytest.fixture
@@ -57,16 +57,6 @@ def open_store(store_url: str) -> Iterator[Callable[[], Store]]:
 def store(open_store: Callable[[], Store]) -> Store:
     """An empty store."""
     return open_store()
-
-
-def new_database(server: PostgresServer) -> str:
-    """The URL of an empty database."""
-    import psycopg
-
-    name = f"test_{next(DATABASES)}"
-    with psycopg.connect(server.url, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}".encode())
-    return server.at(name)
 
 
 @pytest.fixture(scope="module")

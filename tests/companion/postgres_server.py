@@ -93,6 +93,16 @@ class PostgresServer:
             self._process.wait(START_SECONDS)
             self._process = None
 
+    def empty(self) -> None:
+        """Remove all that is in the database postgres. A database for each test would be a thousand files for each."""
+        import psycopg
+
+        others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = 'postgres'"
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            connection.execute(others)
+            connection.execute("DROP SCHEMA public CASCADE")
+            connection.execute("CREATE SCHEMA public")
+
     def log(self) -> str:
         """What the server has printed."""
         return (self.folder / "log").read_text(errors="replace")[-3000:]

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from search_store import IDENTITY, SearchStore, asked, embed_all, engine_of, ids, line_of, record, turn, vector_of
 
 from engram_host.companion.model import LogName
 from engram_host.companion.search import postings, words_side
@@ -17,8 +16,9 @@ from engram_host.companion.search.index import DeviceIndex
 from engram_host.companion.search.postings import Postings
 from engram_host.companion.search.request import SearchResult
 from engram_host.companion.search.words import Words
+from search_store import IDENTITY, SearchStore, asked, embed_all, engine_of, ids, line_of, record, turn, vector_of
 
-WORDS = "tea green bike paint garden car shop blue".split()
+WORDS = ["tea", "green", "bike", "paint", "garden", "car", "shop", "blue"]
 TEXTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map(" ".join)
 SEQS = st.integers(1, 12)
 SIDS = st.sampled_from(["s1", "s2"])
@@ -228,7 +228,7 @@ def test_lines_that_say_anything_at_all_do_no_harm():
         line_of(2, id="m2", content="tea", created=1, turns=[1, None, "t1", "t1"]),
         line_of(3, id="m3", content=None, created=1),
         line_of(4, id="mx", content="tea", created=1),
-        line_of(5, id="m5", content="tea", created="then", importance=float(1e300)),
+        line_of(5, id="m5", content="tea", created="then", importance=1e300),
     ]
     store.put_all("b", [turn(1, "tea"), *odd], records)
     found = ids(engine_of(store).search(asked("tea", limit=50)))
@@ -249,7 +249,9 @@ def test_indexes_leave_when_there_is_no_room_for_them():
 
 def test_what_an_index_says_that_it_takes_is_what_it_takes():
     store = SearchStore()
-    store.put_all("b", [turn(seq, f"{WORDS[seq % 8]} number{seq} of it", f"s{1 + seq // 20}") for seq in range(1, 1201)])
+    store.put_all(
+        "b", [turn(seq, f"{WORDS[seq % 8]} number{seq} of it", f"s{1 + seq // 20}") for seq in range(1, 1201)]
+    )
     changes, words = store.changes("b", 0, 5000), Words()
     DeviceIndex(store.device("b"), words).apply(changes)  # the words that all indexes share are not this one's
     gc.collect()

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from search_store import IDENTITY, NOW, SearchStore, asked, embed_all, engine_of, ids, line_of, record, turn
 
 from engram_host.companion.errors import BadSearch, EmbedderUnavailable, UnknownDevice
 from engram_host.companion.search import diversity
 from engram_host.companion.search.engine import NO_EMBEDDER, QueryVector, SearchEngine
 from engram_host.companion.search.request import Weights
+from search_store import IDENTITY, NOW, SearchStore, asked, embed_all, engine_of, ids, line_of, record, turn
 
 DAY = 86_400
 MAY_7 = 1_683_460_800
@@ -60,7 +60,9 @@ def store() -> SearchStore:
         ("roof", {}, set()),
     ],
 )
-def test_only_what_passes_the_filters_is_found(store: SearchStore, query: str, options: dict[str, Any], found: set[str]):
+def test_only_what_passes_the_filters_is_found(
+    store: SearchStore, query: str, options: dict[str, Any], found: set[str]
+):
     assert set(ids(engine_of(store).search(asked(query, use_meaning=False, **options)))) - {"t2"} == found
 
 
@@ -95,7 +97,12 @@ def test_each_side_can_be_switched_off(store: SearchStore):
 
 @pytest.mark.parametrize(
     "query, weight",
-    [("the green bike", 0.2), ("the bike of 2023", 0.2), ('"zebra" xylophone', 0.2), ("zebra xylophone quince bike", 0.4)],
+    [
+        ("the green bike", 0.2),
+        ("the bike of 2023", 0.2),
+        ('"zebra" xylophone', 0.2),
+        ("zebra xylophone quince bike", 0.4),
+    ],
 )
 def test_a_query_that_no_entry_has_half_of_is_a_paraphrase(store: SearchStore, query: str, weight: float):
     assert engine_of(store, True).search(asked(query)).meaning_weight == weight

@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from search_store import SearchStore, asked, embed_all, engine_of, ids, record, turn
 
 import eval_recipe
 import eval_sets
 from engram_host.companion.search.request import Weights
+from search_store import SearchStore, asked, embed_all, engine_of, ids, record, turn
 
-WORDS = "tea green bike paint garden car shop blue sea".split()
+WORDS = ["tea", "green", "bike", "paint", "garden", "car", "shop", "blue", "sea"]
 PEOPLE = ["Ann", "Bob", "Cleo"]
 TURNS = st.lists(
     st.tuples(
@@ -107,9 +107,7 @@ def test_the_order_in_which_lines_came_changes_no_rank(told: Any, query: str, ra
 @given(TURNS, QUERIES, st.integers(1, 3))
 def test_a_fleet_ranks_as_one_board_would_with_all_its_sessions(told: Any, query: str, boards: int):
     """Days are the same on all boards, and ties go by time: so each turn has a time of its own."""
-    turns = [
-        eval_sets.Turn(t.id, t.session, t.at + at, t.speaker, t.text) for at, t in enumerate(conversation(told))
-    ]
+    turns = [eval_sets.Turn(t.id, t.session, t.at + at, t.speaker, t.text) for at, t in enumerate(conversation(told))]
     fleet = SearchStore()
     names = [f"b{number}" for number in range(boards)]
     for name in names:

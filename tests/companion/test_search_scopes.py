@@ -5,13 +5,13 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from search_store import SearchStore, asked, embed_all, engine_of, ids, record, turn
 
 from engram import wire
 from engram.memory.scope import Asker, may_see
 from engram_host.companion.search.request import SearchResult
+from search_store import SearchStore, asked, embed_all, engine_of, ids, record, turn
 
-WORDS = "tea green bike paint garden car".split()
+WORDS = ["tea", "green", "bike", "paint", "garden", "car"]
 TEXTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join)
 SCOPES = ["all", "user:ann", "user:bob", "ws:shed", "ws:office"]
 ASKERS = st.builds(
@@ -32,7 +32,10 @@ def lines(draw: st.DrawFn) -> list[tuple[str, bytes]]:
     for seq in range(1, draw(st.integers(2, 10))):
         scope = draw(st.sampled_from(SCOPES))
         older = by_scope.setdefault(scope, [])
-        more: dict[str, Any] = {"tags": [draw(st.sampled_from(["home", "work"]))], "turns": [f"t{draw(st.integers(1, 9))}"]}
+        more: dict[str, Any] = {
+            "tags": [draw(st.sampled_from(["home", "work"]))],
+            "turns": [f"t{draw(st.integers(1, 9))}"],
+        }
         if older and draw(st.booleans()):
             more["supersedes"] = f"m{draw(st.sampled_from(older))}"
         older.append(seq)

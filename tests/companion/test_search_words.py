@@ -3,11 +3,11 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from search_store import SearchStore, asked, engine_of, ids, turn
 
 from engram import text as board
 from engram_host.companion.search import words as search_words
 from engram_host.companion.search.words import Words, identifier_terms, query_terms
+from search_store import SearchStore, asked, engine_of, ids, turn
 
 PIECES = st.text(st.sampled_from("aAbZ09 '\n\t._-/é猫自行車ไทย👍🏽😀ßŁ한\u2019"), max_size=40) | st.text(max_size=30)
 KNOWN = Words()
@@ -58,7 +58,9 @@ def test_an_identifier_adds_its_whole_and_its_parts(name: str, added: set[str]):
 )
 def test_a_turn_is_found_by_an_identifier_whole_and_by_part(query: str):
     store = SearchStore()
-    store.put_all("b", [turn(1, "nothing of the kind"), turn(2, "getUserName fails with E_CONN_42 in src/main.py", "s5")])
+    store.put_all(
+        "b", [turn(1, "nothing of the kind"), turn(2, "getUserName fails with E_CONN_42 in src/main.py", "s5")]
+    )
     assert ids(engine_of(store).search(asked(query)))[0] == "t2"
 
 

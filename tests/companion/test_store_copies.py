@@ -18,7 +18,7 @@ from engram_host.companion.store.base import SILENCE_SECONDS, Store
 from plain_board import NoAnswer, PlainBoard, PlainLog
 
 NAMES = count(1)
-EXAMPLES = int(os.environ.get("EXAMPLES", "60"))
+EXAMPLES = int(os.environ.get("EXAMPLES", "40"))
 IDENTITY = Identity("test", 2, 1)
 FAULTS = st.lists(
     st.sampled_from(["lost", "unanswered", "doubled", "late", "old", "fine", "fine", "fine"]), max_size=12

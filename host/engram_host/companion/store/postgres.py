@@ -37,8 +37,8 @@ _SCHEMA_LOCK = 0x656E6772
 """The advisory lock under which the schema is changed; a number that nothing else of the database should use."""
 
 _OPTIONS = f"-c synchronous_commit=on -c lock_timeout={WAIT_SECONDS}s -c idle_in_transaction_session_timeout=60s"
-_WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
-_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+_WRITE = b"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+_READ = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 _TRY_AGAIN = (errors.SerializationFailure, errors.DeadlockDetected)
 _SETTINGS = (
@@ -53,6 +53,7 @@ class PostgresRows(Rows):
     """Rows on one connection of PostgreSQL."""
 
     for_update = " FOR UPDATE"
+    contains = "position(? IN line) > 0"
 
     def __init__(self, connection: "psycopg.Connection[Any]"):
         super().__init__()
@@ -128,23 +129,22 @@ class PostgresStore(SqlStore):
     def _read(self, work: Callable[[Rows], Result]) -> Result:
         return self._transaction(_READ, work)
 
-    def _transaction(self, begin: str, work: Callable[[Rows], Result]) -> Result:
+    def _transaction(self, begin: bytes, work: Callable[[Rows], Result]) -> Result:
         """Do work in a transaction, from the start again if another one was in its way, and once if the connection was lost:
         all that is done twice by that has the same result.
         """
         was_lost = False
-        for _ in range(TRIES):
+        for again in reversed(range(TRIES)):
             try:
                 with self._connection() as connection:
                     return _run(connection, begin, work)
-            except _TRY_AGAIN as error:
-                problem = error
-                time.sleep(random.uniform(0, 0.05))
             except psycopg.Error as error:
-                if was_lost or not isinstance(error, _Lost):
+                is_lost = isinstance(error, _Lost) and not was_lost
+                if not again or not (is_lost or isinstance(error, _TRY_AGAIN)):
                     raise self._problem(error) from error
-                was_lost, problem = True, error
-        raise self._problem(problem) from problem
+                was_lost |= is_lost
+                time.sleep(random.uniform(0, 0.05))
+        raise AssertionError("a transaction ends or fails")
 
     @contextmanager
     def _connection(self) -> "Iterator[psycopg.Connection[Any]]":
@@ -166,7 +166,10 @@ class PostgresStore(SqlStore):
 
     def _new_connection(self) -> "psycopg.Connection[Any]":
         timeout = WAIT_SECONDS // 2
-        connection = psycopg.connect(self._url, autocommit=True, options=_OPTIONS, connect_timeout=timeout)
+        try:
+            connection = psycopg.connect(self._url, autocommit=True, options=_OPTIONS, connect_timeout=timeout)
+        except psycopg.ProgrammingError as error:
+            raise SettingError("store.url", f"is no address of a PostgreSQL database: {error}".strip()) from error
         if TypeInfo.fetch(connection, "vector"):
             register_vector(connection)
         return connection
@@ -206,7 +209,7 @@ class PostgresStore(SqlStore):
         return error
 
 
-def _run(connection: "psycopg.Connection[Any]", begin: str, work: Callable[[Rows], Result]) -> Result:
+def _run(connection: "psycopg.Connection[Any]", begin: bytes, work: Callable[[Rows], Result]) -> Result:
     """Do work in one transaction: all of it has happened, or nothing."""
     rows = PostgresRows(connection)
     try:

@@ -7,13 +7,13 @@ from binascii import crc32
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engram import wire
 from engram.link import messages
 from engram_host.companion.errors import Refused, Stale
 from engram_host.companion.model import Batch, Held, Hello, LogName, LogState, Sender, Span, Welcome
-from engram_host.companion.store import sentences
+from engram_host.companion.store import forgetting, sentences
 from engram_host.companion.store.base import SILENCE_SECONDS
-from engram_host.companion.store.rows import DeviceRow, LogRow, NewLine, Rows
+from engram_host.companion.store.rows import Rows
+from engram_host.companion.store.state import DeviceRow, LogRow, NewLine
 
 WENT_BACK = "the board went back to an older state"
 REPLACED = "the board has another line in its place"
@@ -66,11 +66,18 @@ def is_same(rows: Rows, sender: Sender, span: Span, count: int, crc: str) -> boo
     return len(crcs) == count and (not count or messages.shown(check) == crc)
 
 
-def agree(rows: Rows, sender: Sender, device: str, log: LogName, epoch: int, rewrites: int) -> Refused | Stale | None:
+def agree(rows: Rows, sender: Sender, name: str, log: LogName, epoch: int, rewrites: int) -> Refused | Stale | None:
     """Note that both sides are equal; see Store.agree."""
-    copy = _admitted(rows, sender, device, log, epoch)
+    copy = _admitted(rows, sender, name, log, epoch)
     if not isinstance(copy, LogRow):
         return copy
+    if log == "journal" and rewrites != copy.agreed:
+        device = rows.lock([name])[name]
+        lines = list(forgetting.of_deleted_sessions(rows, copy))
+        _take_out(rows, device, copy, lines, device.heard)
+        rows.forget_equals(copy, lines)
+        rows.let_go |= bool(lines)
+        rows.save_devices([device])
     if rewrites > copy.rewrites and rows.drop_aside(copy, MISSING):
         # It was a compaction after all, during the connection: what it took out was forgotten, not lost.
         rows.let_go = True
@@ -178,8 +185,7 @@ def _go_back(rows: Rows, device: DeviceRow, copy: LogRow, now: int) -> str:
     """Set aside what a board does not have yet, or not any more; the sentence on it."""
     later = rows.held(copy, copy.next - 1, copy.have)
     rows.set_aside(copy, later, WENT_BACK, now)
-    rows.put(copy, [NewLine(seq, device.step(), None) for seq, _ in later], now)
-    rows.drop_vectors_of(copy, [seq for seq, _ in later])
+    _take_out(rows, device, copy, later, now)
     copy.have, copy.agreed = copy.next - 1, _UNSURE
     return sentences.went_back(copy.log, copy.have, len(later))
 
@@ -256,36 +262,37 @@ class _Difference:
 
 def _difference(copy: LogRow, old: dict[int, bytes], batch: Batch) -> _Difference:
     come = [(seq, line) for seq, line in batch.lines if old.get(seq) != line]
-    replaced = [(seq, old[seq], line) for seq, line in come if seq in old]
+    replaced = [(seq, old[seq], forgetting.is_rest(line, old[seq])) for seq, line in come if seq in old]
     new = {seq for seq, _ in batch.lines}
     # What is older than the board's oldest line left it for want of room: that it is not told of means nothing.
     missing = [(seq, line) for seq, line in old.items() if seq not in new and seq >= copy.oldest]
     return _Difference(
         come,
-        differ=[(seq, was) for seq, was, line in replaced if not _is_gone(line)],
-        forgotten=[(seq, was) for seq, was, line in replaced if _is_gone(line)],
+        differ=[(seq, was) for seq, was, is_rest in replaced if not is_rest],
+        forgotten=[(seq, was) for seq, was, is_rest in replaced if is_rest],
         missing=missing,
     )
 
 
-def _is_gone(line: bytes) -> bool:
-    """Whether a line is what is left of a turn that was forgotten."""
-    return b'"gone":true' in line and wire.decode(line).get("gone") is True
-
-
 def _replace(rows: Rows, device: DeviceRow, copy: LogRow, change: _Difference, now: int) -> None:
-    lines = sorted([*change.come, *((seq, None) for seq, _ in change.missing)], key=lambda pair: pair[0])
-    rows.put(copy, [NewLine(seq, device.step(), line) for seq, line in lines], now)
-    old = [*change.differ, *change.forgotten, *change.missing]
-    if not old:
+    rows.put(copy, [NewLine(seq, device.step(), line) for seq, line in change.come], now)
+    if not (change.differ or change.forgotten or change.missing):
         return
     rows.let_go = True
-    rows.drop_vectors_of(copy, [seq for seq, _ in old])
     rows.set_aside(copy, change.differ, REPLACED, now)
-    forgotten = change.forgotten
+    rows.drop_vectors_of(copy, [seq for seq, _ in [*change.differ, *change.forgotten]])
+    rows.forget_equals(copy, change.forgotten)
     if copy.rewrites == copy.agreed:
         # Nothing was taken out of the log since both sides were equal: the board's flash lost these.
         rows.set_aside(copy, change.missing, MISSING, now)
+        _take_out(rows, device, copy, change.missing, now)
     else:
-        forgotten = [*forgotten, *change.missing]
-    rows.forget_equals(copy, forgotten)
+        elsewhere = forgetting.redacted(rows, copy, change.missing) if copy.log == "journal" else []
+        _take_out(rows, device, copy, [*change.missing, *elsewhere], now)
+        rows.forget_equals(copy, [*change.missing, *elsewhere])
+
+
+def _take_out(rows: Rows, device: DeviceRow, copy: LogRow, lines: Sequence[tuple[int, bytes]], now: int) -> None:
+    """Let lines go from a copy."""
+    rows.put(copy, [NewLine(seq, device.step(), None) for seq, _ in lines], now)
+    rows.drop_vectors_of(copy, [seq for seq, _ in lines])

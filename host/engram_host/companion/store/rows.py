@@ -6,70 +6,13 @@ kept. Parameters are written `?`.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from engram_host.companion.model import LogName, StoredVector, Vector
+from engram_host.companion.store.state import DeviceRow, LogRow, NewLine, crc_of
 
 EVENTS_KEPT = 1000
 """Events of one device: bounds what a board that begins anew again and again can fill."""
-
-
-@dataclass
-class DeviceRow:
-    """A board's row. `link` and `n` are those of its newest message, `heard` Unix seconds, `zone` minutes east of Greenwich;
-    `board` is empty in a row that was made just now.
-    """
-
-    name: str
-    board: str = ""
-    link: int = 0
-    n: int = 0
-    heard: int = 0
-    zone: int = 0
-    version: int = 0
-
-    def step(self) -> int:
-        """The version of one more change."""
-        self.version += 1
-        return self.version
-
-
-@dataclass
-class LogRow:
-    """The copy of a log in one epoch: whole up to `have`. `oldest`, `next` and `rewrites` are as the board told them last,
-    `agreed` is the number of rewrites at which both were found equal, -1 if they have to be compared.
-    """
-
-    device: str
-    log: LogName
-    epoch: int
-    is_present: bool = True
-    have: int = 0
-    oldest: int = 1
-    next: int = 1
-    rewrites: int = 0
-    agreed: int = -1
-
-    @property
-    def key(self) -> tuple[str, LogName, int]:
-        """What its lines have in common."""
-        return self.device, self.log, self.epoch
-
-
-@dataclass(frozen=True)
-class NewLine:
-    """A line that is to be written, or, without bytes, one that has gone."""
-
-    seq: int
-    version: int
-    line: bytes | None
-
-
-def crc_of(line: bytes) -> str:
-    """The check that a line ends with (see engram.wire)."""
-    return line[-11:-3].decode("ascii", "replace")
-
 
 _DEVICE = "name, board, link, n, heard, zone, version"
 _LOG = "device, log, epoch, is_present, have, oldest, next, rewrites, agreed"
@@ -85,6 +28,9 @@ class Rows(ABC):
 
     for_update = ""
     """What a SELECT ends with that locks its rows; SQLite locks the whole database when a transaction begins."""
+
+    contains = "instr(line, ?) > 0"
+    """The condition that a line has some bytes."""
 
     def __init__(self) -> None:
         self._waiting: list[tuple[Any, ...]] = []
@@ -195,11 +141,15 @@ class Rows(ABC):
             crc = crc_of(new.line) if new.line else ""
             self._waiting.append((*copy.key, new.seq, new.version, now, crc, new.line))
 
-    def held(self, copy: LogRow, after: int, to: int, limit: int = 1 << 30) -> list[tuple[int, bytes]]:
-        """The lines of a copy with seqs after `after` up to `to`, in order."""
+    def held(
+        self, copy: LogRow, after: int, to: int, limit: int = 1 << 30, part: bytes = b""
+    ) -> list[tuple[int, bytes]]:
+        """The lines of a copy with seqs after `after` up to `to`, in order; only those with some bytes, if these are given."""
         self.finish()
-        sql = f"SELECT seq, line FROM lines WHERE {_OF_COPY} AND seq > ? AND seq <= ? AND line IS NOT NULL ORDER BY seq LIMIT ?"
-        return [(seq, bytes(line)) for seq, line in self.run(sql, (*copy.key, after, to, limit))]
+        having, values = (f" AND {self.contains}", (part,)) if part else ("", ())
+        where = f"{_OF_COPY} AND seq > ? AND seq <= ? AND line IS NOT NULL{having}"
+        sql = f"SELECT seq, line FROM lines WHERE {where} ORDER BY seq LIMIT ?"
+        return [(seq, bytes(line)) for seq, line in self.run(sql, (*copy.key, after, to, *values, limit))]
 
     def crcs(self, copy: LogRow, after: int, to: int) -> list[str]:
         """The checks of the lines that held() would give."""

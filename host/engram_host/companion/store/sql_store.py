@@ -23,7 +23,8 @@ from engram_host.companion.model import (
     Welcome,
 )
 from engram_host.companion.store import migrate, replica
-from engram_host.companion.store.rows import DeviceRow, LogRow, Rows
+from engram_host.companion.store.rows import Rows
+from engram_host.companion.store.state import DeviceRow, LogRow
 
 _LINES_AT_ONCE = 500
 """Read at a time by lines(): bounds what is in RAM, and no transaction stays open between them."""

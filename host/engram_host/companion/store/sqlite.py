@@ -20,7 +20,6 @@ BUSY_SECONDS = 10
 READERS = 8
 """Connections for reading that are kept open; each has a page cache of about 2 MB."""
 
-_FULL = (sqlite3.SQLITE_FULL,)
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 

@@ -1,0 +1,61 @@
+"""What a store knows of a board and of the copies of its logs, and a line on its way there."""
+
+from dataclasses import dataclass
+
+from engram_host.companion.model import LogName
+
+
+@dataclass
+class DeviceRow:
+    """A board's row. `link` and `n` are those of its newest message, `heard` Unix seconds, `zone` minutes east of Greenwich;
+    `board` is empty in a row that was made just now.
+    """
+
+    name: str
+    board: str = ""
+    link: int = 0
+    n: int = 0
+    heard: int = 0
+    zone: int = 0
+    version: int = 0
+
+    def step(self) -> int:
+        """The version of one more change."""
+        self.version += 1
+        return self.version
+
+
+@dataclass
+class LogRow:
+    """The copy of a log in one epoch: whole up to `have`. `oldest`, `next` and `rewrites` are as the board told them last,
+    `agreed` is the number of rewrites at which both were found equal, -1 if they have to be compared.
+    """
+
+    device: str
+    log: LogName
+    epoch: int
+    is_present: bool = True
+    have: int = 0
+    oldest: int = 1
+    next: int = 1
+    rewrites: int = 0
+    agreed: int = -1
+
+    @property
+    def key(self) -> tuple[str, LogName, int]:
+        """What its lines have in common."""
+        return self.device, self.log, self.epoch
+
+
+@dataclass(frozen=True)
+class NewLine:
+    """A line that is to be written, or, without bytes, one that has gone."""
+
+    seq: int
+    version: int
+    line: bytes | None
+
+
+def crc_of(line: bytes) -> str:
+    """The check that a line ends with (see engram.wire)."""
+    return line[-11:-3].decode("ascii", "replace")

@@ -1,0 +1,165 @@
+"""What a person had forgotten leaves the store: rows, vectors, and in SQLite the bytes of the files."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engram import wire
+from engram_host.companion.model import LOGS, Identity, Span, StoredVector
+from engram_host.companion.store.base import Store
+from engram_host.companion.store.sqlite import SqliteStore
+from plain_board import PlainBoard, PlainLog
+
+IDENTITY = Identity("test", 3, 1)
+SECRET = b"the-gate-opens-with-4711"
+
+
+@pytest.fixture
+def file(tmp_path: Path):
+    """A store in a file, as a running companion has it."""
+    store = SqliteStore(tmp_path / "companion.db")
+    store.open()
+    yield store
+    store.close()
+
+
+def with_secret(store: Store) -> PlainBoard:
+    """A board with twenty turns of which the tenth holds a secret, and a copy of them."""
+    board = PlainBoard(store)
+    log = board.logs["journal"]
+    log.append(9)
+    log.lines[10] = wire.encode([("seq", 10), ("text", SECRET.decode())])
+    log.next = 11
+    log.append(10)
+    board.sync()
+    vector = StoredVector("journal", 10, b"d" * 16, np.array([4, 7, 11], np.float32))
+    store.put_vectors(board.name, IDENTITY, [vector])
+    return board
+
+
+def is_anywhere(store: Store, board: PlainBoard, epochs: list[int]) -> bool:
+    """Whether the secret is in any row."""
+    spans = [Span(board.name, log, epoch, 0, 1000) for log in LOGS for epoch in epochs]
+    lines = [line for span in spans for _, line in store.lines(span)]
+    return any(SECRET in line for line in [*lines, *(one.line for one in store.aside(board.name))])
+
+
+@pytest.mark.parametrize("gone, emptied", [({10}, set()), (set(), {10})])
+def test_a_forgotten_line_takes_its_vector_along(store: Store, gone: set[int], emptied: set[int]):
+    board = with_secret(store)
+    board.logs["journal"].compact(gone, emptied)
+    board.sync()
+    assert not is_anywhere(store, board, [board.logs["journal"].epoch])
+    assert store.vectors(board.name, IDENTITY, 0) == []
+    assert store.cached(IDENTITY, [b"d" * 16]) == {}
+
+
+def test_a_forgotten_line_leaves_the_copy_of_a_former_epoch(store: Store):
+    board = with_secret(store)
+    former = board.logs["journal"].epoch
+    board.logs["journal"].epoch = PlainLog().epoch
+    board.sync()
+    board.logs["journal"].compact({10}, set())
+    board.sync()
+    assert not is_anywhere(store, board, [former, board.logs["journal"].epoch])
+
+
+def test_a_forgotten_line_leaves_what_was_set_aside(store: Store):
+    board = with_secret(store)
+    flash = board.flash()
+    board.logs["journal"].next = 5
+    board.logs["journal"].lines = dict(board.logs["journal"].between(0, 4))
+    board.sync()
+    assert is_anywhere(store, board, [])
+    board.put_flash(flash)
+    board.sync()
+    board.logs["journal"].compact({10}, set())
+    board.sync()
+    assert not is_anywhere(store, board, [board.logs["journal"].epoch])
+
+
+def test_what_the_flash_lost_is_set_aside_until_a_compaction_says_that_it_was_forgotten(store: Store):
+    board = with_secret(store)
+    board.hello()
+    del board.logs["journal"].lines[10]
+    board.send("journal", 8, 12)
+    assert [(one.seq, one.line) for one in store.aside(board.name) if SECRET in one.line]
+    board.n += 1
+    store.agree(board.sender(), board.name, "journal", board.logs["journal"].epoch, 1)
+    assert not is_anywhere(store, board, [board.logs["journal"].epoch])
+
+
+def test_a_title_that_compaction_took_out_of_a_line_is_not_set_aside(store: Store):
+    board = PlainBoard(store)
+    log = board.logs["journal"]
+    session = [("seq", 1), ("op", "session"), ("sid", "s1"), ("at", 5)]
+    log.lines, log.next = {1: wire.encode([*session, ("title", SECRET.decode())])}, 2
+    board.sync()
+    log.lines, log.rewrites = {1: wire.encode(session)}, 1
+    board.sync()
+    assert not is_anywhere(store, board, [log.epoch])
+
+
+@pytest.mark.parametrize("is_taken_back", [False, True])
+def test_a_turn_that_had_left_the_board_goes_when_what_told_of_its_forgetting_goes(store: Store, is_taken_back: bool):
+    board = with_secret(store)
+    log = board.logs["journal"]
+    operate(log, ("op", "redact"), ("turn", 10))
+    if is_taken_back:
+        log.append(9)
+        operate(log, ("op", "show"), ("turn", 10))
+    board.sync()
+    log.drop_oldest(12)
+    log.compact({seq for seq, line in log.lines.items() if b'"op":' in line}, set())
+    board.sync()
+    assert is_anywhere(store, board, [log.epoch]) == is_taken_back
+    assert bool(store.vectors(board.name, IDENTITY, 0)) == is_taken_back
+
+
+def test_turns_that_had_left_the_board_go_with_their_session(store: Store):
+    board = PlainBoard(store)
+    log = board.logs["journal"]
+    operate(log, ("sid", "s1"), ("role", "user"), ("text", SECRET.decode()))
+    operate(log, ("sid", "s2"), ("role", "user"), ("text", "another session"))
+    log.append(5)
+    operate(log, ("op", "drop"), ("sid", "s1"))
+    board.sync()
+    log.drop_oldest(4)
+    log.compact(set(), set())
+    board.sync()
+    assert not is_anywhere(store, board, [log.epoch])
+    assert [seq for seq, _ in store.lines(Span(board.name, "journal", log.epoch, 0, 4))] == [2, 3, 4]
+
+
+def operate(log: PlainLog, *fields: tuple[str, object]) -> None:
+    log.lines[log.next] = wire.encode([("seq", log.next), *fields])
+    log.next += 1
+
+
+@pytest.mark.parametrize("gone, emptied", [({10}, set()), (set(), {10})])
+def test_no_file_has_a_byte_of_a_forgotten_line(file: SqliteStore, gone: set[int], emptied: set[int]):
+    board = with_secret(file)
+    assert is_in_files(file)
+    board.logs["journal"].compact(gone, emptied)
+    board.sync()
+    assert not is_in_files(file)
+
+
+def test_bytes_that_a_reader_kept_in_the_file_leave_with_the_next_change(file: SqliteStore):
+    board = with_secret(file)
+    reader = file._connection()
+    reader.execute("PRAGMA busy_timeout = 0")
+    file._writer.execute("PRAGMA busy_timeout = 50")  # type: ignore[union-attr]
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM lines").fetchall()
+    board.logs["journal"].compact({10}, set())
+    board.sync()
+    assert is_in_files(file)
+    reader.close()
+    file.put("any", "change")
+    assert not is_in_files(file)
+
+
+def is_in_files(store: SqliteStore) -> bool:
+    return any(SECRET in path.read_bytes() for path in store.path.parent.iterdir())

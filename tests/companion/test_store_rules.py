@@ -1,0 +1,261 @@
+"""Who may say what to a store, and what becomes of a board that is not the one that was here before."""
+
+import threading
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from engram import wire
+from engram_host.companion.errors import Refused, Stale, UnknownDevice
+from engram_host.companion.model import Batch, Identity, Sender, Span, StoredVector
+from engram_host.companion.store.base import SILENCE_SECONDS, Store
+from plain_board import PlainBoard, PlainLog
+
+IDENTITY = Identity("test", 3, 1)
+WORKERS = 4
+
+
+def synced(store: Store, lines: int = 10, **names: str) -> PlainBoard:
+    """A board whose journal of so many lines has been copied."""
+    board = PlainBoard(store, **names)
+    board.logs["journal"].append(lines)
+    board.sync()
+    return board
+
+
+def present(store: Store, board: PlainBoard) -> dict[int, bytes]:
+    """The copy of its journal."""
+    changes = store.changes(board.name, 0)
+    return {change.seq: change.line for change in changes if change.log == "journal" and change.line is not None}
+
+
+def test_lines_before_a_hello_are_refused(store: Store):
+    board = PlainBoard(store)
+    board.link = 1
+    board.logs["journal"].append()
+    with pytest.raises(Refused, match="say hello first") as refusal:
+        board.send("journal", 0, 1)
+    assert refusal.value.again == 0
+
+
+@pytest.mark.parametrize("link", [+1, -1])
+def test_lines_of_another_connection_change_nothing(store: Store, link: int):
+    board = synced(store)
+    board.logs["journal"].append()
+    board.link += link
+    with pytest.raises(Refused if link > 0 else Stale):
+        board.send("journal", 10, 11)
+    assert len(present(store, board)) == 10
+
+
+def test_lines_of_a_former_epoch_are_refused(store: Store):
+    board = synced(store)
+    board.logs["journal"] = PlainLog()
+    board.logs["journal"].append()
+    with pytest.raises(Refused, match="say hello first"):
+        board.send("journal", 0, 1)
+
+
+def test_a_second_board_with_the_name_is_told_what_to_do(store: Store):
+    board = synced(store, board="board-1")
+    other = PlainBoard(store, board="board-2")
+    both = r'two boards are called "kitchen": board-1, .*, and board-2. .*companion\.device'
+    with pytest.raises(Refused, match=both) as refusal:
+        other.sync()
+    assert 0 < refusal.value.again <= SILENCE_SECONDS
+    assert store.device("kitchen").board == "board-1"
+    assert str(refusal.value) in store.events(board.name)[0][1]
+
+
+def test_a_refusal_that_repeats_itself_is_one_event(store: Store):
+    synced(store, board="board-1")
+    for _ in range(3):
+        with pytest.raises(Refused):
+            PlainBoard(store, board="board-2").sync()
+    assert len(store.events("kitchen")) == 2
+
+
+def test_a_second_board_takes_the_name_of_one_that_is_silent(store: Store):
+    synced(store, board="board-1")
+    other = PlainBoard(store, board="board-2")
+    other.now += SILENCE_SECONDS
+    other.sync()
+    assert store.device("kitchen").board == "board-2"
+
+
+def test_a_name_is_not_kept_by_a_moment_that_is_still_to_come(store: Store):
+    board = PlainBoard(store, board="board-1")
+    board.now += 1 << 30
+    board.sync()
+    PlainBoard(store, board="board-2").sync()
+    assert store.device("kitchen").board == "board-2"
+
+
+def test_a_hello_that_comes_twice_is_answered_twice(store: Store):
+    board = synced(store)
+    first = board.hello()
+    board.link -= 1
+    assert board.hello() == first
+
+
+def test_lines_that_left_the_board_before_they_were_copied_are_told(store: Store):
+    board = PlainBoard(store)
+    board.logs["journal"].append(10)
+    board.logs["journal"].drop_oldest(6)
+    assert any("lines 1 to 6" in sentence for sentence in board.hello().told)
+
+
+def test_lines_that_left_the_board_stay_in_the_copy_when_a_span_without_them_comes(store: Store):
+    board = synced(store)
+    board.logs["journal"].drop_oldest(4)
+    board.hello()
+    board.send("journal", 0, 10)
+    assert sorted(present(store, board)) == list(range(1, 11))
+
+
+def test_a_span_that_begins_beyond_the_copy_is_answered_with_where_to_go_on(store: Store):
+    board = synced(store)
+    board.logs["journal"].append(5)
+    board.hello()
+    assert board.send("journal", 12, 15) == 10
+
+
+def test_a_span_that_partly_overlaps_the_copy_is_taken(store: Store):
+    board = synced(store)
+    board.logs["journal"].append(5)
+    board.hello()
+    assert board.send("journal", 7, 15) == 15
+    assert present(store, board) == board.logs["journal"].lines
+    assert not store.aside(board.name)
+
+
+def test_a_bad_batch_does_not_spoil_the_others(store: Store):
+    boards = [synced(store, 3, name=f"board-{number}") for number in range(3)]
+    for board in boards:
+        board.logs["journal"].append(2)
+        board.hello()
+    batches = [board.batch("journal", 3, 5) for board in boards]
+    batches[1].lines.reverse()
+    first, second, third = store.take(batches, 1)
+    assert (first, third) == (5, 5)
+    assert isinstance(second, Refused)
+    assert store.device("board-1").have["journal"] == 3
+
+
+def test_a_former_epoch_is_kept_and_not_among_the_changes(store: Store):
+    board = synced(store)
+    former = board.logs["journal"]
+    board.logs["journal"] = PlainLog()
+    board.sync()
+    assert present(store, board) == {}
+    assert dict(store.lines(Span(board.name, "journal", former.epoch, 0, 100))) == former.lines
+
+
+def test_vectors_of_an_epoch_that_is_back_come_again(store: Store):
+    board = synced(store)
+    former = board.logs["journal"]
+    store.put_vectors(board.name, IDENTITY, [vector(3)])
+    version = store.device(board.name).version
+    board.logs["journal"] = PlainLog()
+    board.sync()
+    assert store.vectors(board.name, IDENTITY, 0) == []
+    board.logs["journal"] = former
+    board.sync()
+    assert [one.seq for _, one in store.vectors(board.name, IDENTITY, version)] == [3]
+
+
+def vector(seq: int) -> StoredVector:
+    return StoredVector("journal", seq, seq.to_bytes(16), np.array([seq, 0.5, -1], np.float32))
+
+
+def test_a_vector_comes_back_as_it_was(store: Store):
+    board = synced(store)
+    store.put_vectors(board.name, IDENTITY, [vector(2)])
+    ((_, found),) = store.vectors(board.name, IDENTITY, 0)
+    assert found.vector.dtype == np.float32
+    assert np.array_equal(found.vector, vector(2).vector)
+    assert np.array_equal(store.cached(IDENTITY, [vector(2).digest, b"x" * 16])[vector(2).digest], vector(2).vector)
+
+
+def test_a_vector_of_a_line_that_changed_since_it_was_read_is_not_kept(store: Store):
+    board = synced(store)
+    seen = store.device(board.name).version
+    board.logs["journal"].compact(set(), {4})
+    board.sync()
+    store.put_vectors(board.name, IDENTITY, [vector(4), vector(5), vector(99)], seen)
+    assert [one.seq for _, one in store.vectors(board.name, IDENTITY, 0)] == [5]
+
+
+def test_dropping_vectors_leaves_those_of_the_identity(store: Store):
+    board = synced(store)
+    other = Identity("other", 3, 1)
+    store.put_vectors(board.name, IDENTITY, [vector(1), vector(2)])
+    store.put_vectors(board.name, other, [vector(1)])
+    assert store.drop_vectors(other) == 2
+    assert len(store.vectors(board.name, other, 0)) == 1
+
+
+def test_a_name_that_was_never_here_is_unknown(store: Store):
+    with pytest.raises(UnknownDevice):
+        store.device("nobody")
+
+
+def test_events_of_a_device_are_bounded(store: Store, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("engram_host.companion.store.rows.EVENTS_KEPT", 3)
+    board = PlainBoard(store)
+    for lines in range(6):
+        board.logs["journal"] = PlainLog()
+        board.logs["journal"].append(lines)
+        board.sync()
+    assert ["line 4" in text for _, text in store.events(board.name)] == [True, False, False]
+
+
+def test_many_workers_take_lines_of_the_same_boards_at_once(open_store: Callable[[], Store]):
+    stores = [open_store() for _ in range(WORKERS)]
+    boards = [PlainBoard(stores[0], f"board-{number}") for number in range(6)]
+    for board in boards:
+        board.logs["journal"].append(200)
+        board.hello()
+    problems: list[BaseException] = []
+
+    def work(store: Store, turn: int):
+        try:
+            for after in range(0, 200, 10):
+                # Each in another order: who did not lock in one order would wait for ever.
+                order = boards[turn:] + boards[:turn]
+                store.take([board.batch("journal", after, after + 10) for board in order], 1)
+        except BaseException as error:  # noqa: BLE001 - shown by the test
+            problems.append(error)
+
+    threads = [threading.Thread(target=work, args=(store, turn)) for turn, store in enumerate(stores)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert problems == []
+    for board in boards:
+        assert present(stores[0], board) == board.logs["journal"].lines
+        versions = [change.version for change in stores[0].changes(board.name, 0)]
+        assert len(versions) == len(set(versions)) == 200
+
+
+def test_workers_that_start_at_once_make_one_schema(store_url: str, open_store: Callable[[], Store]):
+    stores: list[Store] = []
+    threads = [threading.Thread(target=lambda: stores.append(open_store())) for _ in range(WORKERS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert len(stores) == WORKERS
+    stores[0].put("a", "b")
+    assert stores[-1].get("a") == "b"
+
+
+def test_a_line_of_the_largest_size_is_kept_as_it_is(store: Store):
+    board = PlainBoard(store)
+    board.hello()
+    line = wire.encode([("seq", 1), ("text", "x" * (wire.MAX_LINE - 100))])
+    span = Span(board.name, "journal", board.logs["journal"].epoch, 0, 1)
+    assert store.take([Batch(Sender(board.board, board.link, 1), span, [(1, line)])], 1) == [1]
+    assert dict(store.lines(span)) == {1: line}
