@@ -15,7 +15,6 @@ SEED ?= 1
 SECRETS ?=
 FROZEN ?=
 COMPANION ?=
-ENGINE ?= board
 BIN = .venv/bin
 BOARDS = $(BIN)/python -m engram_host.board
 export PYTHONPATH = host
@@ -73,6 +72,9 @@ eval: .venv micropython  ## ask the questions of a set about a board's memory an
 
 bench-store: .venv micropython  ## measure the store at five sizes, up to 10,000 turns and records (ARGS="1000": at these)
 	@$(BIN)/python tools/bench_store.py $(ARGS)
+
+bench-companion: .venv mosquitto  ## measure the companion on SQLite and PostgreSQL: searches, boards, memory (ARGS="sqlite": one)
+	@$(BIN)/python tools/bench_companion.py $(ARGS)
 
 heap: .venv micropython  ## measure the heap that modules, the start and a turn take (FROZEN=1: also of frozen modules)
 	@$(BIN)/python tools/heap.py $(if $(FROZEN),--frozen)
