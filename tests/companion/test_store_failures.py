@@ -12,13 +12,13 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from plain_board import PlainBoard
-from postgres_server import NOBODY, PostgresServer, binaries
 
 from engram_host.companion.errors import CompanionError, SettingError, StoreFull, StoreUnavailable
 from engram_host.companion.store import choose_store, open_store
 from engram_host.companion.store.base import Store
 from engram_host.companion.store.sqlite import SqliteStore
+from plain_board import PlainBoard
+from postgres_server import NOBODY, PostgresServer, binaries
 
 HERE = Path(__file__).parent
 FOLDERS = [str(HERE), *(str(HERE.parent.parent / name) for name in ("host", "firmware"))]

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from plain_board import PlainBoard, PlainLog
 
 from engram import wire
 from engram_host.companion.model import LOGS, Identity, Span, StoredVector
 from engram_host.companion.store.base import Store
 from engram_host.companion.store.sqlite import SqliteStore
+from plain_board import PlainBoard, PlainLog
 
 IDENTITY = Identity("test", 3, 1)
 SECRET = b"the-gate-opens-with-4711"
@@ -88,6 +88,78 @@ def test_what_the_flash_lost_is_set_aside_until_a_compaction_says_that_it_was_fo
     board.n += 1
     store.agree(board.sender(), board.name, "journal", board.logs["journal"].epoch, 1)
     assert not is_anywhere(store, board, [board.logs["journal"].epoch])
+
+
+def test_a_title_that_compaction_took_out_of_a_line_is_not_set_aside(store: Store):
+    board = PlainBoard(store)
+    log = board.logs["journal"]
+    session = [("seq", 1), ("op", "session"), ("sid", "s1"), ("at", 5)]
+    log.lines, log.next = {1: wire.encode([*session, ("title", SECRET.decode())])}, 2
+    board.sync()
+    log.lines, log.rewrites = {1: wire.encode(session)}, 1
+    board.sync()
+    assert not is_anywhere(store, board, [log.epoch])
+
+
+@pytest.mark.parametrize("is_taken_back", [False, True])
+def test_a_turn_that_had_left_the_board_goes_when_what_told_of_its_forgetting_goes(store: Store, is_taken_back: bool):
+    board = with_secret(store)
+    log = board.logs["journal"]
+    operate(log, ("op", "redact"), ("turn", 10))
+    if is_taken_back:
+        log.append(9)
+        operate(log, ("op", "show"), ("turn", 10))
+    board.sync()
+    log.drop_oldest(12)
+    log.compact({seq for seq, line in log.lines.items() if b'"op":' in line}, set())
+    board.sync()
+    assert is_anywhere(store, board, [log.epoch]) == is_taken_back
+    assert bool(store.vectors(board.name, IDENTITY, 0)) == is_taken_back
+
+
+def test_turns_that_had_left_the_board_go_with_their_session(store: Store):
+    board = PlainBoard(store)
+    log = board.logs["journal"]
+    operate(log, ("sid", "s1"), ("role", "user"), ("text", SECRET.decode()))
+    operate(log, ("sid", "s2"), ("role", "user"), ("text", "another session"))
+    log.append(5)
+    operate(log, ("op", "drop"), ("sid", "s1"))
+    board.sync()
+    log.drop_oldest(4)
+    log.compact(set(), set())
+    board.sync()
+    assert not is_anywhere(store, board, [log.epoch])
+    assert [seq for seq, _ in store.lines(Span(board.name, "journal", log.epoch, 0, 4))] == [2, 3, 4]
+
+
+def test_records_that_left_with_the_whole_beginning_of_their_log_go(store: Store):
+    board = PlainBoard(store)
+    log = board.logs["records"]
+    operate(log, ("id", "m1"), ("content", SECRET.decode()))
+    operate(log, ("id", "m2"), ("content", "another"))
+    board.sync()
+    operate(log, ("op", "forget"), ("id", "m1"))
+    log.compact({1, 2, 3}, set())
+    log.oldest = 4
+    board.sync()
+    assert not is_anywhere(store, board, [log.epoch])
+
+
+def test_a_turn_that_had_left_the_board_goes_with_its_redaction_at_a_compaction(store: Store):
+    board = with_secret(store)
+    log = board.logs["journal"]
+    operate(log, ("op", "redact"), ("turn", 10))
+    board.sync()
+    log.drop_oldest(25)
+    log.compact(set(), set())
+    board.sync()
+    assert not is_anywhere(store, board, [log.epoch])
+    assert len(list(store.lines(Span(board.name, "journal", log.epoch, 0, 100)))) == 20
+
+
+def operate(log: PlainLog, *fields: tuple[str, object]) -> None:
+    log.lines[log.next] = wire.encode([("seq", log.next), *fields])
+    log.next += 1
 
 
 @pytest.mark.parametrize("gone, emptied", [({10}, set()), (set(), {10})])

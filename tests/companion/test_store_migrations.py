@@ -4,12 +4,12 @@ from collections.abc import Callable
 
 import psycopg
 import pytest
-from plain_board import PlainBoard
 
 from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.store import choose_store, migrate
 from engram_host.companion.store.base import Store
 from engram_host.companion.store.migrate import Migration
+from plain_board import PlainBoard
 
 NEXT = Migration(1000, "more", "CREATE TABLE more (number INTEGER);\nINSERT INTO more VALUES (7);\n")
 BROKEN = Migration(1000, "broken", "CREATE TABLE more (number INTEGER);\nINSERT INTO nowhere VALUES (7);\n")

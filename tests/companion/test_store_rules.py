@@ -5,12 +5,12 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from plain_board import PlainBoard, PlainLog
 
 from engram import wire
 from engram_host.companion.errors import Refused, Stale, UnknownDevice
 from engram_host.companion.model import Batch, Identity, Sender, Span, StoredVector
 from engram_host.companion.store.base import SILENCE_SECONDS, Store
+from plain_board import PlainBoard, PlainLog
 
 IDENTITY = Identity("test", 3, 1)
 WORKERS = 4
