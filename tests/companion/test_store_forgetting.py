@@ -132,6 +132,31 @@ def test_turns_that_had_left_the_board_go_with_their_session(store: Store):
     assert [seq for seq, _ in store.lines(Span(board.name, "journal", log.epoch, 0, 4))] == [2, 3, 4]
 
 
+def test_records_that_left_with_the_whole_beginning_of_their_log_go(store: Store):
+    board = PlainBoard(store)
+    log = board.logs["records"]
+    operate(log, ("id", "m1"), ("content", SECRET.decode()))
+    operate(log, ("id", "m2"), ("content", "another"))
+    board.sync()
+    operate(log, ("op", "forget"), ("id", "m1"))
+    log.compact({1, 2, 3}, set())
+    log.oldest = 4
+    board.sync()
+    assert not is_anywhere(store, board, [log.epoch])
+
+
+def test_a_turn_that_had_left_the_board_goes_with_its_redaction_at_a_compaction(store: Store):
+    board = with_secret(store)
+    log = board.logs["journal"]
+    operate(log, ("op", "redact"), ("turn", 10))
+    board.sync()
+    log.drop_oldest(25)
+    log.compact(set(), set())
+    board.sync()
+    assert not is_anywhere(store, board, [log.epoch])
+    assert len(list(store.lines(Span(board.name, "journal", log.epoch, 0, 100)))) == 20
+
+
 def operate(log: PlainLog, *fields: tuple[str, object]) -> None:
     log.lines[log.next] = wire.encode([("seq", log.next), *fields])
     log.next += 1

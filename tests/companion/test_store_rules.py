@@ -8,7 +8,7 @@ import pytest
 
 from engram import wire
 from engram_host.companion.errors import Refused, Stale, UnknownDevice
-from engram_host.companion.model import Batch, Identity, Sender, Span, StoredVector
+from engram_host.companion.model import Batch, Hello, Identity, Sender, Span, StoredVector
 from engram_host.companion.store.base import SILENCE_SECONDS, Store
 from plain_board import PlainBoard, PlainLog
 
@@ -259,3 +259,54 @@ def test_a_line_of_the_largest_size_is_kept_as_it_is(store: Store):
     span = Span(board.name, "journal", board.logs["journal"].epoch, 0, 1)
     assert store.take([Batch(Sender(board.board, board.link, 1), span, [(1, line)])], 1) == [1]
     assert dict(store.lines(span)) == {1: line}
+
+
+def test_a_late_hello_of_the_same_connection_is_passed_over(store: Store):
+    board = synced(store)
+    assert board.n > 1
+    board.link -= 1
+    late = Hello(board.name, Sender(board.board, board.link + 1, 1), 60, {"journal": PlainLog().state})
+    with pytest.raises(Stale):
+        store.greet(late, board.now)
+    assert len(present(store, board)) == 10
+
+
+def test_a_flash_that_counts_connections_anew_is_believed_after_a_silence(store: Store):
+    flash = PlainBoard(store).flash()
+    board = synced(store)
+    board.put_flash((board.logs, flash[1]))
+    with pytest.raises(Stale):
+        store.greet(Hello(board.name, Sender(board.board, 0, 1), 60, {}), board.now)
+    told = store.greet(Hello(board.name, Sender(board.board, 0, 1), 60, {}), board.now + SILENCE_SECONDS).told
+    assert any("older or an empty one" in sentence for sentence in told)
+
+
+def test_rewrites_agreed_on_with_an_older_flash_are_not_trusted(store: Store):
+    board = synced(store)
+    board.link = -1
+    board.now += SILENCE_SECONDS
+    assert board.hello().logs["journal"].rewrites != board.logs["journal"].rewrites
+
+
+def test_a_board_that_went_back_and_compacted_as_often_is_compared(store: Store):
+    board = synced(store)
+    logs, _ = board.flash()
+    board.logs["journal"].append(5)
+    board.logs["journal"].compact({3}, set())
+    board.sync()
+    board.logs = logs
+    board.logs["journal"].compact({5}, set())
+    board.sync()
+    assert present(store, board) == board.logs["journal"].lines
+
+
+def test_an_epoch_that_is_back_gets_again_what_was_forgotten_in_another_one(store: Store):
+    board = synced(store)
+    flash = board.flash()
+    board.logs["journal"].epoch = PlainLog().epoch
+    board.sync()
+    board.logs["journal"].compact({4}, set())
+    board.sync()
+    board.logs = flash[0]
+    board.sync()
+    assert present(store, board) == board.logs["journal"].lines

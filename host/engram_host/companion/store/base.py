@@ -2,7 +2,7 @@
 
 Promises: what take() answers is on disk, and of two calls that concern one device the later one sees all that the earlier
 one did. Lines that a board has let go are kept apart, never lost, unless the board says that they were forgotten.
-Every call may raise StoreUnavailable.
+A forgotten line leaves copies of former epochs, and what was set aside, as well. Every call may raise StoreUnavailable.
 """
 
 from collections.abc import Iterator, Sequence
@@ -54,7 +54,9 @@ class Store(Protocol):
 
         A batch that begins beyond that seq is not taken: the answer tells where to go on. One that begins before it says
         what that part of the log is now: lines that are missing in it go, lines that differ take the place of the old
-        ones. An old line is set aside if it differs from the new one, unless that one says `"gone":true`.
+        ones. An old line is set aside if it differs from the new one, unless that one is what compaction left of it: then
+        it was forgotten. A line that is missing was forgotten too if the board has compacted the log since both sides agreed;
+        if not, its flash has lost it, and it is set aside. Lines below the board's `oldest` stay as they are.
         """
         ...
 
@@ -63,7 +65,10 @@ class Store(Protocol):
         ...
 
     def agree(self, sender: Sender, device: str, log: LogName, epoch: int, rewrites: int) -> None:
-        """Note that the copy of a log is like the board's after so many rewrites. Refused, Stale."""
+        """Note that the copy of a log is like the board's after so many rewrites. Refused, Stale.
+
+        What was forgotten after it had left the board goes now, as far as the copy tells of it.
+        """
         ...
 
     # --- reading

@@ -48,8 +48,20 @@ def _observe(turns: dict[int, int], seq: int, fields: dict, oldest: int) -> None
         turns.pop(turn, None)
 
 
-def of_deleted_sessions(rows: Rows, copy: LogRow) -> Iterator[Line]:
-    """The turns that had left the board when their session was deleted."""
+def beyond_board(rows: Rows, copy: LogRow) -> list[Line]:
+    """The forgotten lines that are older than all that the board has.
+
+    A board's records leave it by compaction alone. Turns leave the journal for want of room, too, and stay here: but for
+    those of which the copy itself tells that they, or their sessions, were forgotten.
+    """
+    if copy.log == "records":
+        return rows.held(copy, 0, copy.oldest - 1)
+    told = list(_containing(rows, copy, 0, copy.oldest - 1, b'"op":"'))
+    lines = {**dict(redacted(rows, copy, told)), **dict(_of_deleted_sessions(rows, copy))}
+    return sorted(lines.items())
+
+
+def _of_deleted_sessions(rows: Rows, copy: LogRow) -> Iterator[Line]:
     lines = _containing(rows, copy, 0, copy.have, b'"op":"drop"')
     said = [_fields(line) for _, line in lines]
     sessions = {fields.get("sid") for fields in said if fields.get("op") == "drop"}

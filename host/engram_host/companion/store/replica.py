@@ -71,12 +71,9 @@ def agree(rows: Rows, sender: Sender, name: str, log: LogName, epoch: int, rewri
     copy = _admitted(rows, sender, name, log, epoch)
     if not isinstance(copy, LogRow):
         return copy
-    if log == "journal" and rewrites != copy.agreed:
+    if rewrites != copy.agreed:
         device = rows.lock([name])[name]
-        lines = list(forgetting.of_deleted_sessions(rows, copy))
-        _take_out(rows, device, copy, lines, device.heard)
-        rows.forget_equals(copy, lines)
-        rows.let_go |= bool(lines)
+        _forget_beyond_board(rows, device, copy, device.heard)
         rows.save_devices([device])
     if rewrites > copy.rewrites and rows.drop_aside(copy, MISSING):
         # It was a compaction after all, during the connection: what it took out was forgotten, not lost.
@@ -153,6 +150,8 @@ def _meet(rows: Rows, device: DeviceRow, copy: LogRow, state: LogState, told: li
         copy.have = state.oldest - 1
     if copy.have < state.oldest:
         # Of what is here the board has nothing any more: there is nothing to compare.
+        if copy.agreed != state.rewrites:
+            _forget_beyond_board(rows, device, copy, now)
         copy.agreed = state.rewrites
     rows.save_logs([copy])
     crcs = rows.crcs(copy, copy.have - 1, copy.have)
@@ -296,3 +295,11 @@ def _take_out(rows: Rows, device: DeviceRow, copy: LogRow, lines: Sequence[tuple
     """Let lines go from a copy."""
     rows.put(copy, [NewLine(seq, device.step(), None) for seq, _ in lines], now)
     rows.drop_vectors_of(copy, [seq for seq, _ in lines])
+
+
+def _forget_beyond_board(rows: Rows, device: DeviceRow, copy: LogRow, now: int) -> None:
+    """After a compaction: let go what was forgotten and of which the board has nothing any more to compare."""
+    lines = forgetting.beyond_board(rows, copy)
+    _take_out(rows, device, copy, lines, now)
+    rows.forget_equals(copy, lines)
+    rows.let_go |= bool(lines)
