@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from search_store import SearchStore, line_of
 
 from engram.clock import Clock
 from engram.memory.turns import Turns
@@ -16,6 +15,7 @@ from engram.store.store import Store
 from engram_host.companion.model import LogName
 from engram_host.companion.search import rows
 from engram_host.companion.search.cache import IndexCache
+from search_store import SearchStore, line_of
 
 BOARD_STATES = {0: rows.LIVE, 1: rows.SUPERSEDED, 2: rows.GONE, None: rows.GONE}
 Fields = dict[str, Any]
