@@ -159,6 +159,18 @@ def test_a_turn_is_found_by_the_words_of_the_memory_that_came_from_it():
     assert ids(result) == ["t1"]
 
 
+@pytest.mark.parametrize("text", ["it broke down", "it works again"])
+def test_a_turn_that_comes_after_its_memory_or_is_replaced_has_its_words(text: str):
+    store = SearchStore()
+    store.put_all("b", [turn(2, "so it goes", "s2")], [record(1, "a motorcycle", turns=["t1"])])
+    engine = engine_of(store)
+    assert ids(engine.search(asked("motorcycle"))) == ["m1"]
+    store.put_all("b", [turn(1, "it broke down")])
+    engine.search(asked("motorcycle"))
+    store.put_all("b", [turn(1, text)])
+    assert set(ids(engine.search(asked("motorcycle")))) == {"m1", "t1"}
+
+
 def test_a_memory_that_was_forgotten_gives_its_turn_no_words():
     store = SearchStore()
     store.put_all("b", [turn(1, "it broke down")], [record(1, "a motorcycle", turns=["t1"])])

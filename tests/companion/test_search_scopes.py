@@ -89,6 +89,13 @@ def test_nothing_is_returned_that_the_asker_may_not_see(told: list[tuple[str, by
         assert may_see(asker, scopes["records" if hit.id[0] == "m" else "journal", hit.seq])
 
 
+def test_a_speaker_of_whom_the_asker_sees_nothing_is_nobody():
+    told = [("journal", turn(1, "green tea", "s1", "Zoe")), ("journal", turn(2, "tea", "s2", "Ann"))]
+    hidden = ("journal", turn(3, "blue car", "s3", "Eve", scope="user:eve"))
+    query, asker = "what Ann and Eve said about tea", Asker("ann", "r", False, "")
+    assert answer(stored([*told, hidden]), asker, query, {}).hits == answer(stored(told), asker, query, {}).hits
+
+
 def test_an_earlier_version_is_not_shown_to_whom_the_latest_one_is_hidden_from():
     store = SearchStore()
     lines = [

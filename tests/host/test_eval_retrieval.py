@@ -1,4 +1,4 @@
-"""The evaluation as it is typed, on a small set: the board's engine and the one in floats."""
+"""The evaluation as it is typed, on a small set: the board's engine, the one in floats, and the companion's."""
 
 import json
 from pathlib import Path
@@ -39,6 +39,12 @@ def test_the_figures_are_kept_and_printed_last(tmp_path: Path, engine: str, caps
     _evaluate(tmp_path, engine)
     kept = json.loads((tmp_path / "out" / "figures.json").read_text())
     assert kept == json.loads(capsys.readouterr().out.splitlines()[-1])
+
+
+@pytest.mark.parametrize("engine", ["companion", "companion-words", "companion-meaning"])
+def test_the_companion_finds_the_turn_that_answers(tmp_path: Path, engine: str):
+    # Meaning finds something for the last question, too, which has no word that was said.
+    assert [line["ranked"][:1] for line in _evaluate(tmp_path, engine)][:3] == [["a1"], ["a2"], ["b1"]]
 
 
 def test_a_set_that_cannot_be_read_is_told_and_is_a_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str]):

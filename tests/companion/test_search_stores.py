@@ -1,0 +1,49 @@
+"""Both databases give the same answers, to the last digit of a score: those of a store in RAM."""
+
+from dataclasses import replace
+
+from search_store import IDENTITY, NOW, SearchStore, asked, embed_all, engine_of, record, turn, vector_of
+
+from engram import wire
+from engram_host.companion.model import Batch, Hello, LogName, LogState, Sender, Span, StoredVector
+from engram_host.companion.search.cache import IndexCache
+from engram_host.companion.search.engine import QueryVector, SearchEngine
+from engram_host.companion.search.keys import digest_of, key_of
+from engram_host.companion.store.base import Store
+
+PLACES = ["garden", "shed", "shop", "sea", "roof"]
+JOURNAL = [
+    turn(seq, f"the {PLACES[seq % 5]} and the {PLACES[seq * seq % 3]}", f"s{1 + seq // 7}", "ann", NOW - 50_000 * seq)
+    for seq in range(1, 60)
+]
+RECORDS = [
+    record(seq, f"the {PLACES[seq % 4]} is new", tags=["home"], turns=[f"t{seq * 5}"], importance=seq / 12)
+    for seq in range(1, 12)
+]
+QUESTIONS = ["the garden and the sea", "new roof", "ann in the shed", "zebra garden"]
+
+
+def fill(store: Store) -> None:
+    logs: dict[LogName, LogState] = {"records": LogState(1, 1, 12, 0), "journal": LogState(1, 1, 60, 0)}
+    store.greet(Hello("b", Sender("id", 1, 1), 0, logs), NOW)
+    told: tuple[tuple[LogName, list[bytes]], ...] = (("journal", JOURNAL), ("records", RECORDS))
+    for n, (log, lines) in enumerate(told, 2):
+        numbered = [(wire.decode(line)["seq"], line) for line in lines]
+        store.take([Batch(Sender("id", 1, n), Span("b", log, 1, 0, len(lines)), numbered)], NOW)
+        texts = [(seq, key_of(log, wire.decode(line), 0)) for seq, line in reversed(numbered)]
+        vectors = [StoredVector(log, seq, digest_of(text), vector_of(text)) for seq, text in texts]
+        store.put_vectors("b", IDENTITY, vectors)
+
+
+def test_a_database_gives_the_answers_of_a_store_in_ram(store: Store):
+    fill(store)
+    plain = SearchStore()
+    plain.put_all("b", JOURNAL, RECORDS)
+    embed_all(plain, "b")
+    on_disk = SearchEngine(store, IndexCache(store), lambda query: QueryVector(IDENTITY, vector_of(query)))
+    in_ram = engine_of(plain, True)
+    for question in QUESTIONS:
+        for mmr in (None, 0.6):
+            request = asked(question, limit=50, explain=True, mmr=mmr)
+            found = [replace(engine.search(request), embed_ms=0, search_ms=0) for engine in (on_disk, in_ram)]
+            assert found[0] == found[1]
