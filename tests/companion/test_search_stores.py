@@ -2,14 +2,13 @@
 
 from dataclasses import replace
 
-from search_store import IDENTITY, NOW, SearchStore, asked, embed_all, engine_of, record, turn, vector_of
-
 from engram import wire
 from engram_host.companion.model import Batch, Hello, LogName, LogState, Sender, Span, StoredVector
 from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.engine import QueryVector, SearchEngine
 from engram_host.companion.search.keys import digest_of, key_of
 from engram_host.companion.store.base import Store
+from search_store import IDENTITY, NOW, SearchStore, asked, embed_all, engine_of, record, turn, vector_of
 
 PLACES = ["garden", "shed", "shop", "sea", "roof"]
 JOURNAL = [
