@@ -1,0 +1,146 @@
+"""The messages between board and companion: what is written is read, and what is no message is a BadMessage, whatever it is."""
+
+from binascii import crc32
+
+from engram import wire
+from engram.errors import ArgumentError
+from engram.link import messages
+from engram.link.messages import FROM_BOARD, TO_BOARD, BadMessage, decode, encode
+from samples import Numbers
+from support import raises
+
+SAMPLES = (
+    (FROM_BOARD, "hello", {"version": 1, "zone": -60, "records": [7, 1, 9, 0], "journal": [8, 1, 20, 2]}),
+    (FROM_BOARD, "lines", {"log": "journal", "epoch": 8, "after": 3, "to": 9, "count": 0}),
+    (FROM_BOARD, "check", {"log": "records", "epoch": 8, "after": 3, "to": 9, "count": 6, "digest": "0011aabb"}),
+    (FROM_BOARD, "agreed", {"log": "records", "epoch": 8, "rewrites": 4}),
+    (
+        FROM_BOARD,
+        "search",
+        {
+            "query": "wo ist 猫 🙂", "limit": 5, "principal": "owner", "group": False, "workspace": "",
+            "tags": ["a"], "since": 0, "until": 1795247156,
+        },
+    ),
+    (TO_BOARD, "welcome", {"records": [3, "0011aabb", 0], "journal": [0, "", 0], "told": ""}),
+    (TO_BOARD, "have", {"log": "journal", "epoch": 8, "have": 12}),
+    (TO_BOARD, "same", {}),
+    (TO_BOARD, "differs", {}),
+    (TO_BOARD, "found", {"part": 1, "parts": 1, "items": [["t3", 812], ["m1", 90, 5, "Ann", "text"]], "note": ""}),
+    (TO_BOARD, "refused", {"why": "the disk is full.", "again": 15}),
+)  # fmt: skip
+LINE = wire.encode([("seq", 4), ("op", "compacted")])
+
+
+def _sealed(body: bytes) -> bytes:
+    return body + b',"crc":"' + ("%08x" % crc32(body)).encode() + b'"}\n'
+
+
+def test_every_kind_of_message_has_a_sample():
+    assert sorted(op for _, op, _ in SAMPLES) == sorted(list(FROM_BOARD) + list(TO_BOARD))
+
+
+def test_what_was_written_is_read():
+    for table, op, fields in SAMPLES:
+        head, body = decode(encode(op, "b1", 3, 4, **fields), table)
+        assert (head["op"], head["board"], head["link"], head["n"], len(body)) == (op, "b1", 3, 4, 0)
+        for name in fields:
+            assert head[name] == fields[name], (op, name)
+
+
+def test_the_lines_behind_a_head_are_read_one_by_one():
+    head = encode("lines", "b1", 3, 4, log="records", epoch=8, after=3, to=9, count=2)
+    _, body = decode(head + LINE + LINE, FROM_BOARD)
+    assert [bytes(line) for line in messages.lines(body)] == [LINE, LINE]
+
+
+def test_a_message_cut_or_changed_anywhere_is_no_message():
+    for table, op, fields in SAMPLES:
+        whole = encode(op, "b1", 3, 4, **fields)
+        for at in range(len(whole)):
+            for broken in (whole[:at], whole[:at] + bytes((whole[at] ^ 1,)) + whole[at + 1 :]):
+                with raises(BadMessage):
+                    decode(broken, table)
+
+
+def test_random_bytes_are_no_message():
+    numbers = Numbers(5)
+    for _ in range(500):
+        data = bytes(numbers.below(256) for _ in range(numbers.below(200)))
+        with raises(BadMessage):
+            decode(data, FROM_BOARD)
+
+
+def test_values_of_any_kind_behind_a_right_crc_are_taken_or_refused_and_nothing_else():
+    numbers = Numbers(6)
+    values = (
+        b"null", b"true", b"-1", b"0", b"1", b"2147483648", b"1e9", b"1.5", b'""', b'"x"', b"[]", b"[1,2,3,4]", b"{}",
+        b'["a"]', b'[null]', b'"' + b"y" * 2100 + b'"', b"[" * 20 + b"]" * 20, b'"\\ud800"', b'"\\u0000"',
+    )  # fmt: skip
+    taken = 0
+    for table, op, fields in SAMPLES:
+        names = ["board", "link", "n"] + list(fields)
+        for _ in range(60):
+            pairs = [b'"op":"' + op.encode() + b'"']
+            for name in names:
+                if numbers.below(12):
+                    pairs.append(b'"' + name.encode() + b'":' + numbers.pick(values))
+            try:
+                decode(_sealed(b"{" + b",".join(pairs)), table)
+                taken += 1
+            except BadMessage:
+                pass
+    assert taken < 60 * len(SAMPLES)
+
+
+def test_each_field_that_is_missing_or_of_another_type_is_named():
+    for table, op, fields in SAMPLES:
+        for name in list(fields) + ["board", "link", "n"]:
+            for value in (b"", b'"' + name.encode() + b'":{},'):
+                known = {"board": "b1", "link": 3, "n": 4}
+                known.update(fields)
+                known.pop(name)
+                whole = wire.encode([("op", op)] + list(known.items()))
+                body = b"{" + value + whole[1 : whole.rindex(b',"crc":')]
+                with raises(BadMessage) as caught:
+                    decode(_sealed(body), table)
+                assert name in str(caught.error), (op, name)
+
+
+def test_what_stands_behind_a_message_without_lines_is_refused():
+    with raises(BadMessage):
+        decode(encode("agreed", "b1", 3, 4, log="records", epoch=8, rewrites=4) + LINE, FROM_BOARD)
+
+
+def test_a_damaged_line_behind_a_head_is_refused():
+    head = encode("lines", "b1", 3, 4, log="records", epoch=8, after=3, to=9, count=2)
+    for tail in (LINE[:-1], LINE[:5] + b"#" + LINE[6:], b"\n", LINE + b"x"):
+        with raises(BadMessage):
+            list(messages.lines(decode(head + tail, FROM_BOARD)[1]))
+
+
+def test_a_message_that_is_too_long_is_refused():
+    with raises(BadMessage):
+        decode(bytes(messages.MOST_BYTES + 1), FROM_BOARD)
+
+
+def test_a_message_of_the_other_side_is_none():
+    with raises(BadMessage):
+        decode(encode("same", "b1", 3, 4), FROM_BOARD)
+
+
+def test_what_does_not_fit_is_not_written():
+    for link in (-1, 1 << 30, "3", None, True):
+        with raises(ArgumentError):
+            encode("same", "b1", link, 4)
+
+
+def test_the_digest_of_lines_tells_their_order_and_their_content():
+    other = wire.encode([("seq", 5), ("op", "compacted")])
+    digests = set()
+    for some in ((), (LINE,), (other,), (LINE, other), (other, LINE)):
+        digest = 0
+        for line in some:
+            digest = messages.digest(line, digest)
+        digests.add(messages.shown(digest))
+    assert len(digests) == 5
