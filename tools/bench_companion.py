@@ -3,8 +3,8 @@
 
     bench_companion.py [sqlite] [postgres]
 
-The companion is a process of its own, asked over HTTP; boards are the firmware's own code in another process, over MQTT: the
-broker inside the companion for SQLite, mosquitto for PostgreSQL. First 100 boards of 1,000 turns and one of 100,000 are put
+The companion is a process of its own, asked over HTTP; boards are the firmware's own code in another process, over mosquitto,
+and at last 100 boards over the broker inside a second companion. First 100 boards of 1,000 turns and one of 100,000 are put
 into the database, with vectors that are drawn by chance, since no figure here depends on what they mean; queries are
 embedded by the local model. Then searches, boards of which each sends much, and 1,000 boards with 20 new turns each. Prints a
 table; build/bench/companion.json has the same. Times are of this machine, whose cores the clients share.
@@ -45,13 +45,16 @@ SEARCHES = 300
 BIG_SEARCHES = 60
 INGEST_BOARDS, INGEST_TURNS = 20, 2000
 FLEET, FLEET_TURNS = 1000, 20
+INSIDE_FLEET = 100
+"""Boards that use the broker inside: it is written in Python and takes some ms and some 100 KB for each connection."""
+
 SESSION_TURNS = 25
 IDENTITY = Identity("all-MiniLM-L6-v2", 384, KEY_VERSION)
 
 KEYS = (
     "search_p50_ms", "search_p95_ms", "big_search_p50_ms", "big_search_p95_ms", "embed_p50_ms", "ingest_per_s",
     "boards_lost", "boards_doubled", "fleet_seconds", "rss_mb", "rss_growth_mb", "start_s", "cold_search_ms",
-    "big_cold_search_ms", "database_mb",
+    "big_cold_search_ms", "database_mb", "inside_fleet_seconds", "inside_rss_mb",
 )  # fmt: skip
 """In the order of the table; docs/companion.md says what each is."""
 
@@ -130,6 +133,13 @@ class Bench:
     def rss(self) -> float:
         """Megabytes of memory that the companion has now."""
         return psutil.Process(self.companion.pid).memory_info().rss / 1e6
+
+    def most_rss(self) -> float:
+        """Megabytes of memory that it had at most."""
+        for line in Path(f"/proc/{self.companion.pid}/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024 / 1e6
+        return self.rss()
 
     def ask(self, device: str) -> tuple[float, float]:
         """(milliseconds of a search but for the query's embedding, of that)."""
@@ -212,10 +222,9 @@ def measure(name: str, folder: Path, tell: Callable[[str], None]) -> Figures:
     """All figures of one database."""
     with ExitStack() as stack:
         url = f"sqlite:///{folder / 'companion' / 'companion.db'}"
-        mqtt_url = ""
+        mqtt_url = stack.enter_context(Broker()).url
         if name == "postgres":
             url = stack.enter_context(PostgresServer()).url
-            mqtt_url = stack.enter_context(Broker()).url
         (folder / "companion").mkdir()
         store = open_store(url)
         for number in range(DEVICES):
@@ -230,8 +239,13 @@ def measure(name: str, folder: Path, tell: Callable[[str], None]) -> Figures:
         bench.searches()
         bench.ingest(folder)
         bench.fleet(folder)
-        bench.figures["rss_mb"] = bench.rss()
+        bench.figures["rss_mb"] = bench.most_rss()
         bench.start()
+        companion.kill()
+        small = stack.enter_context(Companion(folder / "inside", EMBEDDING_PROVIDER="none"))
+        inside = Bench(small, tell)
+        told = inside.boards(INSIDE_FLEET, FLEET_TURNS, folder / "inside-boards")
+        bench.figures["inside_fleet_seconds"], bench.figures["inside_rss_mb"] = told["seconds"], inside.most_rss()
         database = sum(path.stat().st_size for path in (folder / "companion").rglob("*") if path.is_file())
         bench.figures["database_mb"] = database / 1e6 if name == "sqlite" else 0.0
         return bench.figures
