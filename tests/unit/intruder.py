@@ -112,6 +112,7 @@ COMMANDS = {
         '{"file":"<file>","text":"gone"}',
     ),
     "compact": ("",),
+    "companion": ("",),
     "stats": ("",),
     "workspace": ("", "garden", "off"),
     "json": ("off", "on"),

@@ -129,8 +129,8 @@ class _Keeping:
         """As Tools.listed."""
         return self._tools.listed(_KEEPING)
 
-    def run(self, call, asker, turn: str):
-        """As Tools.run."""
+    async def answer(self, call, asker, turn: str):
+        """As Tools.run: none of these tools searches."""
         done = self._tools.run(call, asker, turn, _KEEPING)
         if done.notice:
             self.has_kept = True
