@@ -32,7 +32,7 @@ def make_boards(url: str, count: int, turns: int, folder: Path) -> list[App]:
     log.level = len(log.NAMES) - 1
     boards = []
     for number in range(count):
-        name = f"bench-{number:04d}"
+        name = f"{folder.name}-{number:04d}"
         home = folder / name
         home.mkdir(parents=True, exist_ok=True)
         app = App(str(home), {"companion.url": url, "companion.device": name, "log.level": "error"})

@@ -192,7 +192,7 @@ class Bench:
         self.figures["rss_growth_mb"] = self.rss() - before
         lost = doubled = 0
         for number in range(FLEET):
-            lines = [line["seq"] for line in self.companion.lines(f"bench-{number:04d}", "journal") if "text" in line]
+            lines = [line["seq"] for line in self.companion.lines(f"fleet-{number:04d}", "journal") if "text" in line]
             lost += 2 * FLEET_TURNS - len(set(lines))
             doubled += len(lines) - len(set(lines))
         self.figures["boards_lost"], self.figures["boards_doubled"] = lost, doubled

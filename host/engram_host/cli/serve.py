@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from engram_host.companion.errors import CompanionError, SettingError
+from engram_host.companion.heap import return_what_is_freed
 
 LEVELS = ("debug", "info", "warning", "error")
 DEFAULT_HOME = "~/.engram/companion"
@@ -58,6 +59,7 @@ def serve(
 
 async def _serve(home: Path, flags: dict[tuple[str, str], object], ready_file: Path | None) -> None:
     began = time.monotonic()
+    return_what_is_freed()
     # What takes long to load is loaded once it is sure to be needed.
     from engram_host.companion.start import start
 

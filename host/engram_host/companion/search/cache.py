@@ -11,6 +11,9 @@ from engram_host.companion.store.base import Store
 MOST_BYTES = 256 << 20
 """What the indexes may take together: one device of 100,000 turns with its vectors, or about a thousand of 1,000."""
 
+_BYTES_OF_A_LINE = 1900
+"""About what a line takes in an index, most of it its vector: only until the index can say so itself."""
+
 _CHANGES_AT_ONCE = 2000
 _VECTORS_AT_ONCE = 1000
 
@@ -68,10 +71,13 @@ class IndexCache:
         return index
 
     def _begin(self, device: Device) -> DeviceIndex:
+        """A new index; others leave before it is filled, or both would be there for a while."""
         index = DeviceIndex(device, self._words)
         with self._lock:
             self._indexes[device.name] = index
-            self._bytes.setdefault(device.name, 0)
+            self._indexes.move_to_end(device.name)
+            self._bytes[device.name] = _BYTES_OF_A_LINE * sum(device.have.values())
+            self._let_go()
         return index
 
     def _refresh(self, index: DeviceIndex, device: Device, identity: Identity | None) -> None:
@@ -100,7 +106,11 @@ class IndexCache:
                 return
             self._indexes.move_to_end(name)
             self._bytes[name] = size
-            total = sum(self._bytes.values())
-            while total > self._most_bytes and len(self._indexes) > 1:
-                gone, _ = self._indexes.popitem(last=False)
-                total -= self._bytes.pop(gone)
+            self._let_go()
+
+    def _let_go(self) -> None:
+        """Let those go that were used longest ago, until the others have room; the newest stays in any case."""
+        total = sum(self._bytes.values())
+        while total > self._most_bytes and len(self._indexes) > 1:
+            gone, _ = self._indexes.popitem(last=False)
+            total -= self._bytes.pop(gone)
