@@ -21,7 +21,7 @@ from engram.llm.types import Call
 from engram.memory import origins, scope
 from engram.memory.records import Draft
 from engram.memory.scope import OWNER, Asker
-from support import on_micropython
+from support import at_once, on_micropython
 from turns import Ear
 
 ANN = Asker("ann", "chat#1", False, "garden")
@@ -388,7 +388,7 @@ class Intruder:
         offline = Offline(self.board)
         for form in SAID:
             for said in self.house.forms(form):
-                self.check("offline", said, offline.answer(self.asker, said, self.turn()))
+                self.check("offline", said, at_once(offline.answer(self.asker, said, self.turn())))
             _let_go()
 
     def try_turns(self):

@@ -40,6 +40,15 @@ class raises:
         return True
 
 
+def at_once(coroutine):
+    """What a coroutine gives that waits for nothing."""
+    try:
+        coroutine.send(None)
+    except StopIteration as end:
+        return end.value
+    raise AssertionError("it waited")
+
+
 def on_micropython() -> bool:
     """Whether the code runs on MicroPython."""
     return sys.implementation.name == "micropython"

@@ -7,7 +7,7 @@ from calls import result_of
 from engram.agent.offline import Offline
 from engram.errors import StoreFull
 from engram.memory.scope import OWNER
-from support import raises
+from support import at_once, raises
 
 COUNT = 60
 
@@ -49,7 +49,7 @@ def test_until_it_is_back_a_search_says_that_it_may_lack_something():
 
 def test_until_it_is_back_the_answer_to_a_plain_question_says_so():
     board = _filled()[0]
-    assert "not in it yet" in Offline(board).answer(OWNER, "find apple", "t1")
+    assert "not in it yet" in at_once(Offline(board).answer(OWNER, "find apple", "t1"))
 
 
 def test_until_it_is_back_the_models_tools_say_so_with_other_filters_too():

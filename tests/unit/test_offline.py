@@ -3,6 +3,7 @@
 from board import ANN, ROOM, Board
 from engram.agent.offline import Offline
 from engram.memory.scope import OWNER
+from support import at_once
 
 WORDS = ("apples", "boats", "trees", "frogs", "leaves")
 
@@ -18,7 +19,7 @@ class Talk:
         """The answer; the message is in the journal first, as the agent does it."""
         command = self.offline.understands(content)
         turn = "t" + str(self.board.journal.add(asker, "user", asker.principal, content, command=command))
-        return self.offline.answer(asker, content, turn)
+        return at_once(self.offline.answer(asker, content, turn))
 
 
 def test_remember_stores_what_follows():

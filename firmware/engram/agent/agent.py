@@ -76,7 +76,7 @@ class Agent:
         turn = "t%d" % seq
         reminders = await self._remind(asker, content, sink)
         if self.model is None:
-            reply = self._offline.answer(asker, content, turn)
+            reply = await self._offline.answer(asker, content, turn)
             # The answer to a command repeats what is stored: kept as a turn, it would be found in its place.
             await sink.text(reply)
             return Outcome(turn, reply, "")
@@ -97,7 +97,7 @@ class Agent:
             self._keep(asker, reply.all(), not is_whole)
         told = self.after.turn_over(asker, turn, content, is_whole) if self.after else ""
         if not is_whole and not told and not reply.all() and self._offline.understands(content):
-            told = self._offline.answer(asker, content, turn)
+            told = await self._offline.answer(asker, content, turn)
         if told:
             await sink.notice(told)
         return Outcome(turn, reply.all(), "" if is_whole and reply.all() else problem)

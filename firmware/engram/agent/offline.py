@@ -22,9 +22,10 @@ _LISTED = const(20)
 
 
 class Offline:
-    """Plain commands over one board's memory; `parts` has records, recall, forgetting and intents."""
+    """Plain commands over one board's memory; `parts` has records, recall, forgetting, intents and companion."""
 
     def __init__(self, parts):
+        self._parts = parts
         self._records = parts.records
         self._recall = parts.recall
         self._forgetting = parts.forgetting
@@ -39,7 +40,7 @@ class Offline:
                 return False
         return True
 
-    def answer(self, asker, content: str, turn: str) -> str:
+    async def answer(self, asker, content: str, turn: str) -> str:
         """The answer to a message; `turn` is the message's own id. Errors are told, never raised."""
         from engram.agent.plain_commands import commands
 
@@ -49,16 +50,16 @@ class Offline:
                 answers.append(_REST if answers else _HELP)
                 break
             try:
-                answers.append(self._answer(asker, kind, what, turn))
+                answers.append(await self._answer(asker, kind, what, turn))
             except EngramError as error:
                 answers.append(str(error))
         return "\n".join(answers)
 
-    def _answer(self, asker, kind: str, what, turn: str) -> str:
+    async def _answer(self, asker, kind: str, what, turn: str) -> str:
         if kind == "list":
             return self._list(asker)
         if kind == "find":
-            return self._find(asker, what, turn)
+            return await self._find(asker, what, turn)
         if kind == "intend":
             return self._intend(asker, what)
         if kind == "intents":
@@ -93,12 +94,17 @@ class Offline:
         ]
         return "\n".join(lines) or "There are no reminders; try: when the paint shop comes up, remind me to buy brushes"
 
-    def _find(self, asker, query: str, turn: str) -> str:
-        found = self._recall.find(query, asker, _FOUND, (ids.number("id", turn, "t"),))
-        if not found:
-            return "Nothing found: " + self._recall.why_empty(query, asker)
+    async def _find(self, asker, query: str, turn: str) -> str:
+        skip = (ids.number("id", turn, "t"),)
+        companion = self._parts.companion
+        more = await companion.ask.found(query, asker, _FOUND, skip) if companion else None
+        found = self._recall.find(query, asker, _FOUND, skip, more=more)
         lines = [self._recall.line(item) for item in found]
-        if self._recall.partial:
+        if not found:
+            lines.append("Nothing found: " + self._recall.why_empty(query, asker))
+        if more and more.note:
+            lines.append(more.note)
+        if found and self._recall.partial:
             lines.append("There may be more: " + self._recall.partial)
         return "\n".join(lines)
 

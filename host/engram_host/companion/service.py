@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +24,9 @@ from engram_host.companion.settings import (
 from engram_host.companion.store.base import Store
 
 _log = logging.getLogger("engram.service")
+
+THREADS = 4
+"""That wait for the database or search: each has a connection of its own, with some MB of memory."""
 
 _BROKER_SECONDS = 10.0
 
@@ -77,6 +81,7 @@ class Service:
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Take messages and answer searches; the store is open before, and closed after."""
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "work"))
         self.replication.start()
         self.meaning.start()
         try:

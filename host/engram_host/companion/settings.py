@@ -69,7 +69,7 @@ class SearchSettings:
     words: bool = setting(True, "FTS_ENABLED")
     meaning: bool = setting(True, "ENGRAM_MEANING")
     weight: float = setting(-1.0, "ENGRAM_MEANING_WEIGHT", low=-1, high=1)
-    index_megabytes: int = setting(160, "ENGRAM_INDEX_MEGABYTES", low=16, high=65536)
+    index_megabytes: int = setting(192, "ENGRAM_INDEX_MEGABYTES", low=16, high=65536)
 
 
 Section = TypeVar("Section")

@@ -10,6 +10,7 @@ A matrix has a column for each token: OpenBLAS multiplies weight @ x up to twice
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,8 +79,8 @@ class _Layer:
 class Transformer:
     """The encoder with its weights, which may be views into a mapped file."""
 
-    def __init__(self, weights: Mapping[str, Array], heads: int):
-        """`weights` by their names in the model's file. KeyError if one is missing."""
+    def __init__(self, weights: Mapping[str, Any], heads: int):
+        """`weights` by their names in the model's file, arrays or tables on disk. KeyError if one is missing."""
         self._heads = heads
         self._words = weights["embeddings.word_embeddings.weight"]
         # The kind of a text is always 0 here, so its row goes into the positions.

@@ -3,6 +3,7 @@
 import threading
 from collections import OrderedDict
 
+from engram_host.companion.heap import give_back
 from engram_host.companion.model import Device, Identity
 from engram_host.companion.search.index import DeviceIndex
 from engram_host.companion.search.words import Words
@@ -111,6 +112,9 @@ class IndexCache:
     def _let_go(self) -> None:
         """Let those go that were used longest ago, until the others have room; the newest stays in any case."""
         total = sum(self._bytes.values())
+        if total <= self._most_bytes or len(self._indexes) == 1:
+            return
         while total > self._most_bytes and len(self._indexes) > 1:
             gone, _ = self._indexes.popitem(last=False)
             total -= self._bytes.pop(gone)
+        give_back()
