@@ -61,6 +61,8 @@ def test_a_port_that_is_taken_ends_it_with_a_sentence(tmp_path: Path):
     ("content", "name"),
     [
         ("[http]\nhost = 1", "http.host"),
+        ('[mqtt]\nurl = "mqtt://host:port"', "mqtt.url"),
+        ('[mqtt]\nurl = "mqtt://host:99999"', "mqtt.url"),
         ("[http]\nports = 1", "http.ports"),
         ("[cats]\na = 1", "cats"),
         ("x", "TOML"),
