@@ -1,9 +1,15 @@
 """Replication over HTTP to a real companion: what boards send is what stands in the copy, and each refusal says why."""
 
+import asyncio
+
 import pytest
 
 from engram import wire
 from engram.link import messages
+from engram_host.companion.replication import Replication
+from engram_host.companion.store import open_store
+from engram_host.companion.store.sqlite import SqliteStore
+from sending import Sent
 
 
 def _copy(companion, board, log="journal"):
@@ -137,3 +143,38 @@ def test_a_message_that_is_too_long_is_refused_before_it_is_read(companion):
     headers = {"Content-Type": "application/octet-stream"}
     answer = companion.client.post("/v1/devices/x/messages", content=b"x" * 70000, headers=headers)
     assert answer.status_code == 413
+
+
+def test_an_error_that_nobody_foresaw_refuses_its_message_and_takes_the_next_one(tmp_path, monkeypatch):
+    store = open_store(f"sqlite:///{tmp_path / 'companion.db'}")
+    fails = iter([True])
+
+    def take(batches, now):
+        if next(fails, False):
+            raise KeyError("a mistake")
+        return SqliteStore.take(store, batches, now)
+
+    async def play():
+        monkeypatch.setattr(store, "take", take)
+        replication = Replication(store, lambda: None)
+        replication.start()
+        loop = asyncio.get_running_loop()
+
+        def post(device, message):
+            head, body = messages.decode(message, messages.FROM_BOARD)
+            return asyncio.run_coroutine_threadsafe(replication.answer(device, head, body), loop).result(10)
+
+        def talk():
+            one = Sent(post, "kitchen")
+            one.say("hello")
+            one.hello()
+            return one.send("journal"), one.send("journal")
+
+        answers = await asyncio.to_thread(talk)
+        await replication.stop()
+        return answers
+
+    first, second = asyncio.run(play())
+    store.close()
+    assert first["op"] == "refused" and "fault" in first["why"]
+    assert second["have"] == 1

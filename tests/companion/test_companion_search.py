@@ -1,9 +1,14 @@
 """Searches over HTTP and of boards, on a real companion."""
 
+from dataclasses import fields
+
 import pytest
 
 from engram import text, wire
 from engram.link import messages
+from engram.memory import scope
+from engram_host.companion.http_search import Question
+from engram_host.companion.search.request import SearchRequest
 
 OWNER = {"principal": "owner", "group": False, "workspace": "", "tags": [], "since": 0, "until": 0}
 
@@ -127,3 +132,15 @@ def test_a_principal_that_cannot_be_one_is_refused(board):
     one.sync()
     (answer,) = _ask(one, "hello", principal='a"b')
     assert answer["op"] == "refused" and "who" in answer["why"]
+
+
+def test_a_search_over_http_has_the_defaults_that_were_measured():
+    asked = Question(query="x")
+    request = SearchRequest("x", ("b",), scope.OWNER, now=0)
+    shared = {each.name for each in fields(SearchRequest)} & set(Question.model_fields) - {"devices"}
+    assert len(shared) > 10
+    assert all(_plain(getattr(asked, name)) == _plain(getattr(request, name)) for name in shared)
+
+
+def _plain(value):
+    return list(value) if isinstance(value, tuple) else value

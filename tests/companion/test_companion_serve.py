@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from engram_host.companion.errors import SettingError
+from engram_host.companion.settings import StoreSettings
+from engram_host.companion.start import store_url
 from peers import ROOT, Companion, until
 
 VARIABLES = {
@@ -58,6 +61,8 @@ def test_a_port_that_is_taken_ends_it_with_a_sentence(tmp_path: Path):
     ("content", "name"),
     [
         ("[http]\nhost = 1", "http.host"),
+        ('[mqtt]\nurl = "mqtt://host:port"', "mqtt.url"),
+        ('[mqtt]\nurl = "mqtt://host:99999"', "mqtt.url"),
         ("[http]\nports = 1", "http.ports"),
         ("[cats]\na = 1", "cats"),
         ("x", "TOML"),
@@ -106,3 +111,25 @@ def test_what_was_taken_is_there_after_a_restart(tmp_path: Path):
         companion.kill()
         companion.start()
         assert [line["text"] for line in companion.lines("kitchen", "journal")] == ["hello"]
+
+
+@pytest.mark.parametrize(
+    ("backend", "url", "expected"),
+    [
+        ("auto", "", "sqlite:////home/companion.db"),
+        ("sqlite", "", "sqlite:////home/companion.db"),
+        ("sqlite", "sqlite:////other.db", "sqlite:////other.db"),
+        ("auto", "postgresql://u@h/d", "postgresql://u@h/d"),
+        ("postgres", "postgresql://u@h/d", "postgresql://u@h/d"),
+    ],
+)
+def test_the_database_is_chosen_by_backend_and_url(backend: str, url: str, expected: str):
+    assert store_url(StoreSettings(backend, url), Path("/home")) == expected
+
+
+@pytest.mark.parametrize(
+    ("backend", "url"), [("postgres", ""), ("postgres", "sqlite:///x"), ("sqlite", "postgres://h/d")]
+)
+def test_a_backend_that_does_not_fit_the_url_is_refused(backend: str, url: str):
+    with pytest.raises(SettingError, match=r"store\."):
+        store_url(StoreSettings(backend, url), Path("/home"))

@@ -32,8 +32,11 @@ class Board:
         self.device = device
         self.texts: list[str] = []
         self.n = 1
-        logs = {name: LogState(5, 1, 1, 0) for name in ("records", "journal")}
-        store.greet(Hello(device, self.sender(), 0, logs), NOW)
+        self.greet(zone=0)
+
+    def greet(self, zone):
+        logs = {"records": LogState(5, 1, 1, 0), "journal": LogState(5, 1, len(self.texts) + 1, 0)}
+        self.store.greet(Hello(self.device, self.sender(), zone, logs), NOW)
 
     def sender(self):
         self.n += 1
@@ -330,6 +333,47 @@ def test_a_failing_embedder_is_told_and_then_gone_on_with(store, small, monkeypa
     assert backlog.paused == ""
 
 
+def test_an_error_that_nobody_foresaw_is_told_and_ends_nothing(store, small, monkeypatch):
+    monkeypatch.setattr(backlog_module, "_FIRST_WAIT_SECONDS", 0.01)
+    board, embedder = Board(store), Embedder()
+    board.say(*"abc")
+    embedder.error = KeyError("a mistake")
+    backlog = make(store, embedder)
+
+    async def work():
+        task = asyncio.create_task(backlog.run())
+        while not backlog.trouble:
+            await asyncio.sleep(0.01)
+        told, embedder.error = backlog.trouble, None
+        while backlog.trouble or backlog.progress.done < 3:
+            await asyncio.sleep(0.01)
+        task.cancel()
+        return told
+
+    assert "fault" in asyncio.run(asyncio.wait_for(work(), 20))
+    assert_whole(store, embedder, board)
+
+
+@pytest.mark.parametrize("is_restarted", [False, True])
+def test_in_another_zone_texts_that_have_another_day_get_their_vectors(store, small, is_restarted):
+    board, embedder = Board(store), Embedder()
+    board.say(*"abcdef")
+
+    def dated(device, change):
+        return f"[{(change.seq * 6 + device.zone // 60) // 24}] {text_of(device, change)}"
+
+    backlog = Backlog(store, embedder, dated, KEY)
+    finish(backlog)
+    if is_restarted:
+        asyncio.run(backlog.stop())
+        backlog = Backlog(store, embedder, dated, KEY)
+    board.greet(zone=600)
+    finish(backlog)
+    device, found = store.device("kitchen"), stored(store, embedder)
+    texts = {change.seq: dated(device, change) for change in store.changes("kitchen", 0)}
+    assert {seq: one.digest for seq, one in found.items()} == {seq: digest_of(text) for seq, text in texts.items()}
+
+
 def test_new_lines_wake_it(store, small):
     board, embedder = Board(store), Embedder()
     backlog = make(store, embedder)
@@ -376,7 +420,7 @@ def test_another_companion_goes_on_when_the_keeper_is_gone(store, small, monkeyp
 def test_a_database_that_went_back_is_looked_through_again(store, small):
     board, embedder = Board(store), Embedder()
     identity = Identity("little", 8, KEY)
-    notes.write_position(store, "kitchen", notes.Position(str(identity), 1000, []))
+    notes.write_position(store, "kitchen", notes.Position(str(identity), 0, 1000, []))
     board.say(*"abc")
     finish(make(store, embedder))
     assert_whole(store, embedder, board)

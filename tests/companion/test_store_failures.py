@@ -6,6 +6,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -73,18 +74,22 @@ def test_a_full_file_takes_no_part_of_a_batch_and_goes_on_when_there_is_room(tmp
 
 
 @pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of a few megabytes, for those who may make one."""
-    folder = tmp_path / "small"
-    folder.mkdir()
-    for parent in [tmp_path, *tmp_path.parents][:3]:
-        os.chmod(parent, 0o755)  # the server runs as somebody else
-    size = f"size={DISK_MB}m,uid={NOBODY},gid={NOBODY},mode=0700"
-    mount = subprocess.run(["mount", "-t", "tmpfs", "-o", size, "none", str(folder)], capture_output=True, check=False)
-    if mount.returncode:
-        pytest.skip("only root may mount a file system")
-    yield folder
-    subprocess.run(["umount", "-l", str(folder)], check=True)
+def small_disk() -> Iterator[Path]:
+    """A file system of a few megabytes, for those who may make one. The server runs as somebody else, so it is not below
+    pytest's folders: each start of another pytest closes these to others.
+    """
+    with tempfile.TemporaryDirectory(prefix="engram-disk-") as folder:
+        os.chmod(folder, 0o755)
+        disk = Path(folder) / "small"
+        disk.mkdir()
+        size = f"size={DISK_MB}m,uid={NOBODY},gid={NOBODY},mode=0700"
+        mount = subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", size, "none", str(disk)], capture_output=True, check=False
+        )
+        if mount.returncode:
+            pytest.skip("only root may mount a file system")
+        yield disk
+        subprocess.run(["umount", "-l", str(disk)], check=True)
 
 
 @pytest.mark.parametrize("store_url", ["postgres"], indirect=True)
@@ -162,6 +167,12 @@ def test_a_server_that_is_not_there_is_told():
 def test_a_url_that_is_none_is_told(url: str):
     with pytest.raises(SettingError, match=r"store\.url"):
         open_store(url)
+
+
+def test_a_password_that_cannot_be_read_is_not_told():
+    with pytest.raises(SettingError) as caught:
+        choose_store("postgresql://ann:se%zzcret@127.0.0.1:1/engram").open()
+    assert "zzcret" not in str(caught.value) and caught.value.name == "store.url"
 
 
 def test_auto_is_the_server_that_is_configured_else_a_file(tmp_path: Path):

@@ -30,6 +30,13 @@ def present(store: Store, board: PlainBoard) -> dict[int, bytes]:
     return {change.seq: change.line for change in changes if change.log == "journal" and change.line is not None}
 
 
+@pytest.mark.parametrize("board", ["a\0b", "a\nb"])
+def test_an_id_with_signs_that_cannot_be_shown_is_refused(store: Store, board: str):
+    with pytest.raises(Refused, match="cannot be shown"):
+        PlainBoard(store, board=board).sync()
+    assert store.devices() == []
+
+
 def test_lines_before_a_hello_are_refused(store: Store):
     board = PlainBoard(store)
     board.link = 1

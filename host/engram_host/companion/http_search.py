@@ -8,7 +8,14 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from engram.memory import askers
 from engram.memory.scope import Asker
-from engram_host.companion.search.request import MOST_DEVICES, MOST_HITS, MOST_QUERY, MOST_TAGS, SearchResult
+from engram_host.companion.search.request import (
+    MOST_DEVICES,
+    MOST_HITS,
+    MOST_QUERY,
+    MOST_TAGS,
+    SearchRequest,
+    SearchResult,
+)
 from engram_host.companion.searching import Searching
 
 _LATEST = 1 << 40
@@ -49,7 +56,7 @@ class Question(BaseModel):
     weight: Share | None = Field(None, description="of meaning against words; by default by the shape of the query")
     candidates: int = Field(8, ge=1, le=50, description="so many times the limit are taken from each side")
     min_words: Share = Field(0, description="least share of the query's words, by weight, that a find by words matches")
-    min_cosine: float = Field(0, ge=-1, le=1, description="least cosine of a find by meaning")
+    min_cosine: float = Field(SearchRequest.min_cosine, ge=-1, le=1, description="least cosine of a find by meaning")
     mmr: Share | None = Field(
         None, description="1 looks only at scores, less prefers what differs from what is above it"
     )

@@ -9,7 +9,7 @@ import logging
 import re
 import ssl
 from collections.abc import Awaitable, Callable
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 import aiomqtt
 
@@ -47,7 +47,7 @@ class Bus:
 
     def __init__(self, url: str, settings: MqttSettings, answers: Answers, *, share: bool):
         self._where = urlsplit(url)
-        if self._where.scheme not in ("mqtt", "mqtts") or not self._where.hostname:
+        if self._where.scheme not in ("mqtt", "mqtts") or not self._where.hostname or not _has_port(self._where):
             raise SettingError("mqtt.url", "must look like mqtt://host:1883 or mqtts://host:8883.")
         self._settings = settings
         self._answers = answers
@@ -142,3 +142,11 @@ class Bus:
                 # The board asks again when the broker is back.
                 _log.info("%s: an answer did not go out: %s", device, error)
                 return
+
+
+def _has_port(where: SplitResult) -> bool:
+    """Whether the port of a URL is one, or is left out."""
+    try:
+        return where.port != 0
+    except ValueError:
+        return False

@@ -32,6 +32,7 @@ AGAIN_SECONDS = 15
 DAMAGED_SECONDS = 5
 """When a board tries again after a message of which something was damaged on the way."""
 
+_MISTAKE = "the companion has a fault and could not take the lines: see what it logged."
 _TOLD_LONGEST = 1000
 
 
@@ -141,6 +142,10 @@ class Replication:
                 for each in together:
                     self._refuse(each, Refused("the companion is being stopped.", AGAIN_SECONDS))
                 raise
+            except Exception:  # noqa: BLE001
+                # A mistake in this code: it must end neither this task, for which all boards wait, nor be silent.
+                _log.exception("lines of %d messages were not taken", len(together))
+                outcomes = [Refused(_MISTAKE, AGAIN_SECONDS)] * len(together)
             for each, outcome in zip(together, outcomes, strict=True):
                 if not each.answer.done():
                     each.answer.set_result(outcome)

@@ -80,8 +80,7 @@ async def start(home: Path, flags: Mapping[tuple[str, str], Any]) -> AsyncIterat
     """A companion that serves as long as the block runs. SettingError, StoreUnavailable, and whatever cannot listen."""
     settings = read_settings(home, flags)
     make_folder(home)
-    url = "auto" if settings.store.backend == "auto" else settings.store.url
-    store = await asyncio.to_thread(open_store, url, settings.store.url, home)
+    store = await asyncio.to_thread(open_store, store_url(settings.store, home))
     try:
         service = Service(settings, store, Meaning(store, settings.embedding))
         async with service.running():
@@ -93,6 +92,19 @@ async def start(home: Path, flags: Mapping[tuple[str, str], Any]) -> AsyncIterat
                 await web.stop()
     finally:
         await asyncio.to_thread(store.close)
+
+
+def store_url(settings: StoreSettings, home: Path) -> str:
+    """Where the database is, by `backend` and `url`, which have to fit each other; SettingError."""
+    url = settings.url
+    kind = "" if not url else "sqlite" if url.startswith("sqlite:") else "postgres"
+    if settings.backend == "postgres" and not url:
+        raise SettingError("store.url", "is empty, and store.backend postgres needs postgresql://USER@HOST/DATABASE.")
+    if settings.backend != "auto" and kind not in ("", settings.backend):
+        raise SettingError(
+            "store.backend", f"is {settings.backend}, and store.url names another one: change one of them."
+        )
+    return url or f"sqlite:///{home / 'companion.db'}"
 
 
 def make_folder(home: Path) -> None:

@@ -9,6 +9,7 @@ Several companions on one database have one keeper; the others only follow what 
 """
 
 import asyncio
+import logging
 import random
 import time
 import uuid
@@ -33,6 +34,8 @@ from engram_host.companion.embedding.notes import (
 from engram_host.companion.errors import EmbedderError, EmbedderRefused, StoreUnavailable
 from engram_host.companion.model import Change, Device, Identity, StoredVector, Vector
 from engram_host.companion.store.base import Store
+
+_log = logging.getLogger("engram.embedding")
 
 TextOf = Callable[[Device, Change], str]
 """The text of a line that is embedded, "" if it has none."""
@@ -129,8 +132,12 @@ class Backlog:
             self._awake.clear()
             try:
                 has_worked = await self.round()
-            except (EmbedderError, StoreUnavailable) as error:
+            except Exception as error:  # noqa: BLE001
                 self.trouble = str(error)
+                if not isinstance(error, (EmbedderError, StoreUnavailable)):
+                    # A mistake in this code: it must neither end the work for good nor be silent.
+                    _log.exception("lines were not embedded")
+                    self.trouble = "the companion has a fault and could not embed lines: see what it logged."
                 wait = min(_MOST_WAIT_SECONDS, _FIRST_WAIT_SECONDS * 2 ** min(failures, 16))
                 failures += 1
                 await asyncio.sleep(wait * random.uniform(0.8, 1.0))
@@ -199,8 +206,9 @@ class Backlog:
         positions = {}
         for device in devices:
             known = self._positions.get(device.name)
-            if known is None or known.identity != str(identity) or known.top > device.version:
-                known = read_position(self._store, device.name, identity)
+            is_other = known is None or (known.identity, known.zone) != (str(identity), device.zone)
+            if known is None or is_other or known.top > device.version:
+                known = read_position(self._store, device.name, identity, device.zone)
             known.reach(device.version)
             positions[device.name] = known
         return positions

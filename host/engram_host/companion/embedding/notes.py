@@ -30,10 +30,12 @@ class Index:
 @dataclass
 class Position:
     """Which versions of a device's lines have been embedded: all up to `top` but those in `gaps`, which rise, and in
-    `lent`, which a batch job works on.
+    `lent`, which a batch job works on. `zone` is minutes east of Greenwich: a turn's text has its day, so in another zone
+    some texts are others.
     """
 
     identity: str
+    zone: int = 0
     top: int = 0
     gaps: list[Gap] = field(default_factory=list)
     lent: Gap | None = None
@@ -101,19 +103,19 @@ def write_index(store: Store, made: Identity, replaces: str) -> None:
     store.put(_INDEX, json.dumps({"made": [made.model, made.dimensions, made.key], "replaces": replaces}))
 
 
-def read_position(store: Store, device: str, identity: Identity) -> Position:
-    """How far a device's lines are; nowhere if the note is of another identity."""
+def read_position(store: Store, device: str, identity: Identity, zone: int = 0) -> Position:
+    """How far a device's lines are; nowhere if the note is of another identity, or of another zone."""
     note = store.get(_POSITION + device)
     if note:
         found = json.loads(note)
-        if found["identity"] == str(identity):
-            return Position(str(identity), found["top"], [(start, end) for start, end in found["gaps"]])
-    return Position(str(identity))
+        if (found["identity"], found["zone"]) == (str(identity), zone):
+            return Position(str(identity), zone, found["top"], [(start, end) for start, end in found["gaps"]])
+    return Position(str(identity), zone)
 
 
 def write_position(store: Store, device: str, position: Position) -> None:
     """Keep that."""
-    found = {"identity": position.identity, "top": position.top, "gaps": position.open}
+    found = {"identity": position.identity, "zone": position.zone, "top": position.top, "gaps": position.open}
     store.put(_POSITION + device, json.dumps(found))
 
 

@@ -168,8 +168,14 @@ class PostgresStore(SqlStore):
         timeout = WAIT_SECONDS // 2
         try:
             connection = psycopg.connect(self._url, autocommit=True, options=_OPTIONS, connect_timeout=timeout)
-        except psycopg.ProgrammingError as error:
-            raise SettingError("store.url", f"is no address of a PostgreSQL database: {error}".strip()) from error
+        except psycopg.ProgrammingError:
+            # What libpq says names the part that it could not read, which may be the password.
+            problem = (
+                "is no address of a PostgreSQL database; it must look like postgresql://USER:PASSWORD@HOST/DATABASE, "
+            )
+            raise SettingError(
+                "store.url", problem + "signs such as % and / in a password written %25 and %2F."
+            ) from None
         if TypeInfo.fetch(connection, "vector"):
             register_vector(connection)
         return connection

@@ -26,6 +26,9 @@ def greet(rows: Rows, hello: Hello, now: int) -> Welcome | Refused | Stale:
     """Begin a connection; see Store.greet."""
     if any(state.oldest > state.next for state in hello.logs.values()):
         return Refused("the hello tells of a log whose oldest line comes after its newest one.")
+    if not hello.sender.board.isprintable():
+        # PostgreSQL takes no zero byte in a text; no board of ours has any such sign in its id.
+        return Refused("the board's id has signs that cannot be shown: the board's firmware is at fault.")
     device = rows.lock_or_make(hello.device)
     problem = _unwelcome(device, hello.sender, now)
     if isinstance(problem, Refused):
