@@ -1,5 +1,6 @@
 """Searches over HTTP and of boards, on a real companion."""
 
+import asyncio
 from dataclasses import fields
 
 import pytest
@@ -7,8 +8,17 @@ import pytest
 from engram import text, wire
 from engram.link import messages
 from engram.memory import scope
+from engram.memory.scope import Asker
+from engram_host.companion.embedding.settings import EmbeddingSettings
+from engram_host.companion.errors import BadSearch
 from engram_host.companion.http_search import Question
+from engram_host.companion.meaning import Meaning
+from engram_host.companion.model import Batch, Hello, LogState, Sender, Span
 from engram_host.companion.search.request import SearchRequest
+from engram_host.companion.searching import Searching
+from engram_host.companion.settings import SearchSettings
+from peers import Companion, until
+from sending import Sent
 
 OWNER = {"principal": "owner", "group": False, "workspace": "", "tags": [], "since": 0, "until": 0}
 
@@ -144,3 +154,44 @@ def test_a_search_over_http_has_the_defaults_that_were_measured():
 
 def _plain(value):
     return list(value) if isinstance(value, tuple) else value
+
+
+def _filled(store, name, lines, heard):
+    """A board of which so many lines are said to be there."""
+    states = {"records": LogState(1, 1, 1, 0), "journal": LogState(1, 1, lines + 1, 0)}
+    store.greet(Hello(name, Sender(name, 1, 1), 0, states), heard)
+    store.take([Batch(Sender(name, 1, 2), Span(name, "journal", 1, 0, lines), [])], heard)
+
+
+@pytest.fixture
+def searching(store):
+    """Searches over three boards of which two have room in memory together."""
+    for heard, name in enumerate(("oldest", "middle", "newest"), start=1):
+        _filled(store, name, 4000, heard)
+    meaning = Meaning(store, EmbeddingSettings(provider="none"))
+    return Searching(store, SearchSettings(index_megabytes=16, meaning=False), meaning)
+
+
+def test_a_search_of_all_boards_leaves_out_those_heard_longest_ago_and_says_so(searching):
+    result = asyncio.run(searching.find(Asker("owner", "", False, ""), query="kettle"))
+    assert any(told.startswith("1 boards were not searched") for told in result.left_out)
+
+
+def test_more_boards_than_have_room_in_memory_are_refused_by_name(searching):
+    with pytest.raises(BadSearch, match="name fewer"):
+        asyncio.run(searching.find(Asker("owner", "", False, ""), query="x", devices=("oldest", "middle", "newest")))
+
+
+def test_what_is_meant_is_found_though_no_word_is_the_same(tmp_path):
+    with Companion(tmp_path / "companion", EMBEDDING_PROVIDER="minilm") as companion:
+
+        def post(device: str, message: bytes) -> bytes:
+            headers = {"Content-Type": "application/octet-stream"}
+            return companion.client.post(f"/v1/devices/{device}/messages", content=message, headers=headers).content
+
+        one = Sent(post, "kitchen")
+        for line in ("Clara shows me how to hold the bow of the violin", "the boat lies in the harbour", "soup again"):
+            one.say(line)
+        one.sync()
+        until("all lines have vectors", lambda: not _found(companion, query="soup", devices=["kitchen"])["degraded"])
+        assert _found(companion, query="music teacher", devices=["kitchen"])["hits"][0]["id"] == "t1"

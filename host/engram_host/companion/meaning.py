@@ -10,7 +10,7 @@ from engram_host.companion.embedding.make import make_embedder, make_jobs
 from engram_host.companion.embedding.none import NoEmbedder
 from engram_host.companion.embedding.settings import EmbeddingSettings
 from engram_host.companion.errors import EmbedderUnavailable
-from engram_host.companion.model import Change, Device
+from engram_host.companion.model import Change, Device, Identity
 from engram_host.companion.search.engine import QueryVector
 from engram_host.companion.search.keys import KEY_VERSION, key_of
 from engram_host.companion.store.base import Store
@@ -54,10 +54,10 @@ class Meaning:
 
     @property
     def problem(self) -> str:
-        """What does not work, "" if all does; what is only not done yet is no problem."""
+        """What does not work, or why searches go by words only; "" if all is well."""
         if self._is_off:
             return ""
-        return self._backlog.trouble or self._embedder.reason or self._backlog.refusal
+        return self._backlog.trouble or self._embedder.reason or self._backlog.refusal or self._backlog.paused
 
     def told(self) -> str:
         """How it stands, for a person."""
@@ -70,20 +70,29 @@ class Meaning:
         left = progress.total - progress.done
         return f"{identity.model}, {left} of {progress.total} lines to look at" if left else identity.model
 
-    def query_vector(self, query: str, seconds: float) -> QueryVector:
-        """The vector of a query within so many seconds, to be called from another thread; EmbedderError."""
-        identity = self._backlog.identity
-        if identity is None or self._loop is None:
-            raise EmbedderUnavailable(OFF + "." if self._is_off else self._backlog.paused)
-        asked = asyncio.run_coroutine_threadsafe(self._embedder.embed([query], "query"), self._loop)
+    async def vector_of(self, query: str, seconds: float) -> QueryVector:
+        """The vector of a query within so many seconds; EmbedderError."""
+        identity = self._identity()
         try:
-            vector = asked.result(seconds)[0]
+            vectors = await asyncio.wait_for(self._embedder.embed([query], "query"), seconds)
         except TimeoutError:
-            asked.cancel()
             raise EmbedderUnavailable(f"{identity.model} did not answer within {seconds:g} s.") from None
         if self._backlog.identity != identity:
             raise EmbedderUnavailable(self._backlog.paused)
-        return QueryVector(identity, vector)
+        return QueryVector(identity, vectors[0])
+
+    def _identity(self) -> Identity:
+        """What searches may be made with now; EmbedderUnavailable."""
+        identity = self._backlog.identity
+        if identity is None:
+            raise EmbedderUnavailable(OFF + "." if self._is_off else self._backlog.paused)
+        return identity
+
+    def query_vector(self, query: str, seconds: float) -> QueryVector:
+        """As vector_of(), to be called from another thread than the loop's."""
+        if self._loop is None:
+            raise EmbedderUnavailable("the embedder has not started yet.")
+        return asyncio.run_coroutine_threadsafe(self.vector_of(query, seconds), self._loop).result()
 
 
 def text_of(device: Device, change: Change) -> str:

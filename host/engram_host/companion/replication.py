@@ -116,7 +116,7 @@ class Replication:
         hello = Hello(device, sender, head["zone"], logs)
         welcome = await asyncio.to_thread(self._store.greet, hello, int(self._clock()))
         for sentence in welcome.told:
-            _log.info("%s: %s", device, sentence)
+            _log.warning("%s: %s", device, sentence)
         return _answer("welcome", head, told=_told(welcome), **{name: _held(welcome, name) for name in LOGS})
 
     async def _take(self, batch: Batch) -> int:

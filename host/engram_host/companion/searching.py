@@ -1,8 +1,10 @@
 """Searches, of boards and of people: what both ask goes to the same engine."""
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from engram import text
@@ -10,12 +12,19 @@ from engram.errors import ArgumentError
 from engram.link import messages
 from engram.memory import askers
 from engram.memory.scope import Asker
-from engram_host.companion.errors import CompanionError, Refused, UnknownDevice
+from engram_host.companion.errors import (
+    BadSearch,
+    CompanionError,
+    EmbedderError,
+    EmbedderUnavailable,
+    Refused,
+    UnknownDevice,
+)
 from engram_host.companion.meaning import Meaning
 from engram_host.companion.model import Device
-from engram_host.companion.search.cache import IndexCache
-from engram_host.companion.search.engine import SearchEngine
-from engram_host.companion.search.request import Hit, SearchRequest, SearchResult, Weights
+from engram_host.companion.search.cache import BYTES_OF_A_LINE, IndexCache
+from engram_host.companion.search.engine import Embed, QueryVector, SearchEngine
+from engram_host.companion.search.request import MOST_DEVICES, Hit, SearchRequest, SearchResult, Weights
 from engram_host.companion.settings import SearchSettings
 from engram_host.companion.store.base import Store
 
@@ -42,10 +51,11 @@ class Searching:
         self._store = store
         self._settings = settings
         self._clock = clock
-        cache = IndexCache(store, settings.index_megabytes << 20)
-        self._engine = SearchEngine(store, cache, lambda query: meaning.query_vector(query, EMBED_SECONDS))
-        self._quick_engine = SearchEngine(store, cache, lambda query: meaning.query_vector(query, QUICK_EMBED_SECONDS))
+        self._meaning = meaning
+        self._cache = IndexCache(store, settings.index_megabytes << 20)
+        self._most_lines = (settings.index_megabytes << 20) // BYTES_OF_A_LINE
         self._room = asyncio.Semaphore(MOST_AT_ONCE)
+        self._room_of_people = asyncio.Semaphore(MOST_AT_ONCE - 1)
 
     async def find(
         self,
@@ -62,7 +72,7 @@ class Searching:
 
         `is_quick`: rather without the query's vector than late.
         """
-        names = tuple(devices) or tuple(device.name for device in await asyncio.to_thread(self._store.devices))
+        names, left_out = await asyncio.to_thread(self._choose, tuple(devices))
         settings = self._settings
         if not names:
             return SearchResult((), why_empty="no board has been here yet.")
@@ -78,9 +88,54 @@ class Searching:
             weights=Weights(meaning=weight),
             **options,
         )
-        async with self._room:
-            engine = self._quick_engine if is_quick else self._engine
-            return await asyncio.to_thread(engine.search, request)
+        began = time.perf_counter()
+        embedded = await self._embedded(request, QUICK_EMBED_SECONDS if is_quick else EMBED_SECONDS)
+        took = 1000 * (time.perf_counter() - began)
+        # Boards wait for a moment only: one place is always theirs.
+        async with contextlib.nullcontext() if is_quick else self._room_of_people, self._room:
+            result = await asyncio.to_thread(SearchEngine(self._store, self._cache, embedded).search, request)
+        return replace(result, embed_ms=took, left_out=result.left_out + left_out)
+
+    async def _embedded(self, request: SearchRequest, seconds: float) -> Embed:
+        """Gives the query's vector, or why there is none: it is made before the search has its place."""
+        found: QueryVector | EmbedderError
+        if request.use_meaning:
+            try:
+                found = await self._meaning.vector_of(request.query, seconds)
+            except EmbedderError as error:
+                found = error
+        else:
+            found = EmbedderUnavailable("meaning is not wanted.")
+
+        def give(_query: str) -> QueryVector:
+            if isinstance(found, EmbedderError):
+                raise found
+            return found
+
+        return give
+
+    def _choose(self, names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The boards to search, and what to say of those that are not: all indexes of one search are in memory together.
+
+        BadSearch if those that were named hold too much, UnknownDevice.
+        """
+        if names:
+            lines = [sum(self._store.device(name).have.values()) for name in names]
+            if len(names) > 1 and sum(lines) > self._most_lines:
+                told = f"hold {sum(lines)} lines together and one search goes through {self._most_lines}: name fewer"
+                raise BadSearch("devices", told)
+            return names, ()
+        known = sorted(self._store.devices(), key=lambda device: -device.heard)
+        chosen: list[str] = []
+        left = self._most_lines
+        for device in known[:MOST_DEVICES]:
+            left -= sum(device.have.values())
+            if left < 0 and chosen:
+                break
+            chosen.append(device.name)
+        others = len(known) - len(chosen)
+        told = f"{others} boards were not searched, those that were heard longest ago: name them to search them"
+        return tuple(chosen), (told,) if others else ()
 
     async def answer_board(self, device: str, head: dict[str, Any]) -> list[bytes]:
         """The answers to a board's search: ids of what the board has, and the text of what it has no more."""

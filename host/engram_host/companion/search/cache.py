@@ -12,7 +12,7 @@ from engram_host.companion.store.base import Store
 MOST_BYTES = 256 << 20
 """What the indexes may take together: one device of 100,000 turns with its vectors, or about a thousand of 1,000."""
 
-_BYTES_OF_A_LINE = 1900
+BYTES_OF_A_LINE = 1900
 """About what a line takes in an index, most of it its vector: only until the index can say so itself."""
 
 _CHANGES_AT_ONCE = 2000
@@ -77,7 +77,7 @@ class IndexCache:
         with self._lock:
             self._indexes[device.name] = index
             self._indexes.move_to_end(device.name)
-            self._bytes[device.name] = _BYTES_OF_A_LINE * sum(device.have.values())
+            self._bytes[device.name] = BYTES_OF_A_LINE * sum(device.have.values())
             self._let_go()
         return index
 
