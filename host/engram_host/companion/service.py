@@ -15,10 +15,16 @@ from engram_host.companion.meaning import Meaning
 from engram_host.companion.mqtt import Bus
 from engram_host.companion.replication import Replication
 from engram_host.companion.searching import Searching
+from engram_host.companion.security.callers import Callers
+from engram_host.companion.security.guard import Doors
+from engram_host.companion.security.listening import asks_tokens, listeners
+from engram_host.companion.security.rates import Rates
 from engram_host.companion.settings import (
+    GatewaySettings,
     HttpSettings,
     MqttSettings,
     SearchSettings,
+    SecuritySettings,
     StoreSettings,
 )
 from engram_host.companion.store.base import Store
@@ -41,13 +47,23 @@ class Settings:
     store: StoreSettings
     search: SearchSettings
     embedding: EmbeddingSettings
+    security: SecuritySettings
+    gateway: GatewaySettings
 
 
 class Service:
     """A companion: `store`, `replication`, `searching`, `meaning` and `dispatch` are its parts."""
 
-    def __init__(self, settings: Settings, store: Store, meaning: Meaning):
+    def __init__(self, settings: Settings, store: Store, meaning: Meaning, operator: str):
+        """`operator` is the operator's token."""
         self.settings = settings
+        security = settings.security
+        self.doors = Doors(
+            Callers(store, operator),
+            asks_tokens(security, listeners(settings.http, settings.mqtt)),
+            frozenset(security.hosts.lower().replace(",", " ").split()),
+        )
+        self.rates = Rates(security.messages_a_second, security.messages_at_once)
         self.store = store
         self.meaning = meaning
         self.replication = Replication(store, taken=meaning.wake)

@@ -12,19 +12,24 @@ from engram_host.companion.embedding.settings import EmbeddingSettings
 from engram_host.companion.errors import SettingError
 from engram_host.companion.http import make_app
 from engram_host.companion.meaning import Meaning
+from engram_host.companion.security.listening import check_places, listeners, tls_of
+from engram_host.companion.security.tokens import operator_token
 from engram_host.companion.service import Service, Settings
 from engram_host.companion.settings import (
+    GatewaySettings,
     HttpSettings,
     MqttSettings,
     SearchSettings,
+    SecuritySettings,
     StoreSettings,
     read_file,
     read_section,
 )
 from engram_host.companion.store import open_store
+from engram_host.companion.store.base import Store
 from engram_host.companion.web import WebServer
 
-_SECTIONS = ("http", "mqtt", "store", "search", "embedding")
+_SECTIONS = ("http", "mqtt", "store", "search", "embedding", "security", "gateway")
 
 
 def read_settings(
@@ -48,6 +53,8 @@ def read_settings(
         section(StoreSettings, "store"),
         section(SearchSettings, "search"),
         section(EmbeddingSettings, "embedding"),
+        section(SecuritySettings, "security"),
+        section(GatewaySettings, "gateway"),
     )
 
 
@@ -72,6 +79,7 @@ class Running:
             f"  MQTT      {service.mqtt_name}",
             f"  store     {service.store_name}",
             f"  meaning   {service.meaning.told()}",
+            f"  tokens    {'asked for' if service.doors.asks_tokens else 'not asked for: only this computer reaches it'}",
         ]
 
 
@@ -80,12 +88,17 @@ async def start(home: Path, flags: Mapping[tuple[str, str], Any]) -> AsyncIterat
     """A companion that serves as long as the block runs. SettingError, StoreUnavailable, and whatever cannot listen."""
     settings = read_settings(home, flags)
     make_folder(home)
-    url = "auto" if settings.store.backend == "auto" else settings.store.url
-    store = await asyncio.to_thread(open_store, url, settings.store.url, home)
+    http = settings.http
+    operator = operator_token(home)
+    tls = tls_of("http", http.certificate, http.key, home)
+    store = await asyncio.to_thread(store_of, settings)
     try:
-        service = Service(settings, store, Meaning(store, settings.embedding))
+        places = listeners(http, settings.mqtt)
+        has_devices = bool(await asyncio.to_thread(store.tokens))
+        check_places(settings.security, places, has_devices=has_devices)
+        service = Service(settings, store, Meaning(store, settings.embedding), operator)
         async with service.running():
-            web = WebServer(make_app(service), settings.http.host, settings.http.port)
+            web = WebServer(make_app(service), http.host, http.port, tls)
             await web.start()
             try:
                 yield Running(service, web)
@@ -93,6 +106,12 @@ async def start(home: Path, flags: Mapping[tuple[str, str], Any]) -> AsyncIterat
                 await web.stop()
     finally:
         await asyncio.to_thread(store.close)
+
+
+def store_of(settings: Settings) -> Store:
+    """The store that settings name, opened. SettingError, StoreUnavailable."""
+    url = "auto" if settings.store.backend == "auto" else settings.store.url
+    return open_store(url, settings.store.url, settings.home)
 
 
 def make_folder(home: Path) -> None:
