@@ -9,15 +9,17 @@ import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from engram_host.cli.serve import DEFAULT_HOME
 from engram_host.companion.errors import CompanionError, SettingError
 from engram_host.companion.security import mosquitto, tokens
-from engram_host.companion.service import Settings
-from engram_host.companion.store.base import Store
+
+if TYPE_CHECKING:
+    from engram_host.companion.service import Settings
+    from engram_host.companion.store.base import Store
 
 app = typer.Typer(help="Tokens of boards: who may speak to the companion, and as whom.", no_args_is_help=True)
 
@@ -114,7 +116,7 @@ def write_mosquitto(
 
 
 @contextlib.contextmanager
-def _store(home: Path) -> Iterator[tuple[Store, Settings]]:
+def _store(home: Path) -> "Iterator[tuple[Store, Settings]]":
     """The companion's store; an error becomes one sentence and an exit status."""
     from engram_host.companion.start import make_folder, read_settings, store_of
 
@@ -139,7 +141,7 @@ def _checked(name: str) -> str:
     return name
 
 
-def _show(name: str, token: str, settings: Settings, as_json: bool) -> None:
+def _show(name: str, token: str, settings: "Settings", as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps({"device": name, "token": token}))
         return

@@ -12,13 +12,15 @@ from engram_host.companion.broker import EmbeddedBroker
 from engram_host.companion.dispatch import Dispatch
 from engram_host.companion.embedding.settings import EmbeddingSettings
 from engram_host.companion.meaning import Meaning
-from engram_host.companion.mqtt import Bus
+from engram_host.companion.mqtt import Bus, Login
 from engram_host.companion.replication import Replication
 from engram_host.companion.searching import Searching
+from engram_host.companion.security.broker_door import WORKER, Door
 from engram_host.companion.security.callers import Callers
 from engram_host.companion.security.guard import Doors
-from engram_host.companion.security.listening import asks_tokens, listeners
+from engram_host.companion.security.listening import asks_tokens, listeners, tls_of, tls_to_own
 from engram_host.companion.security.rates import Rates
+from engram_host.companion.security.tokens import new_token
 from engram_host.companion.settings import (
     GatewaySettings,
     HttpSettings,
@@ -115,15 +117,27 @@ class Service:
         mqtt = self.settings.mqtt
         if not mqtt.on:
             return
+        login = Login(mqtt.username, mqtt.password)
+        answers = self._answers_in_turn
         if not mqtt.url:
-            self.broker = EmbeddedBroker(mqtt.host, mqtt.port)
+            tls = tls_of("mqtt", mqtt.certificate, mqtt.key, self.settings.home)
+            login = Login(WORKER, new_token(), tls_to_own(mqtt.certificate, self.settings.home) if tls else None)
+            door = Door(self.doors.callers, self.doors.asks_tokens, self.rates, login.password)
+            self.broker = EmbeddedBroker(mqtt.host, mqtt.port, door, tls)
             await self.broker.start()
-        url = self.broker.url if self.broker else mqtt.url
+            answers = self.dispatch.answers_or_nothing  # the broker inside slows them down by itself
+        url = self.broker.own_url if self.broker else mqtt.url
         # The broker inside has one worker, and cannot share a subscription.
-        self.bus = Bus(url, mqtt, self.dispatch.answers_or_nothing, share=not self.broker)
+        self.bus = Bus(url, login, answers, share=not self.broker)
         self.bus.start()
         if not await self.bus.wait(_BROKER_SECONDS):
             _log.warning("%s It goes on trying.", self.bus.problem)
+
+    async def _answers_in_turn(self, device: str, data: bytes) -> list[bytes]:
+        if self.rates.take(device):
+            _log.info("%s sends too many messages: one was passed over, and it will say it again.", device)
+            return []
+        return await self.dispatch.answers_or_nothing(device, data)
 
 
 async def until_stopped(stop: asyncio.Event, service: Service) -> None:
