@@ -15,6 +15,8 @@ from engram.errors import EngramError
 from engram.link import messages
 from engram_host import __version__
 from engram_host.companion.errors import CompanionError, StoreUnavailable, UnknownDevice
+from engram_host.companion.gateway.answers import PREFIX, refusal
+from engram_host.companion.http_gateway import add_gateway
 from engram_host.companion.http_search import add_search
 from engram_host.companion.model import LOGS, Device, Span
 from engram_host.companion.security.guard import Guard
@@ -101,6 +103,7 @@ def make_app(service: Service) -> FastAPI:
     _add_devices(app, service)
     _add_messages(app, service)
     add_search(app, service.searching, _NO_DEVICE)
+    add_gateway(app, service.gateway)
     app.add_middleware(Guard, api=app, doors=service.doors, refuse=_refuse)
     return app
 
@@ -131,8 +134,10 @@ def _handle_errors(app: FastAPI) -> None:
         return _refuse(request.url.path, 422, "; ".join(told) + "; see /docs.")
 
 
-def _refuse(_path: str, status: int, text: str, headers: dict[str, str] | None = None) -> Response:
+def _refuse(path: str, status: int, text: str, headers: dict[str, str] | None = None) -> Response:
     """The answer to a request that is refused, in the form that clients of the path know."""
+    if path.startswith(PREFIX):
+        return refusal(status, text, headers)
     return JSONResponse({"problem": text}, status, headers)
 
 

@@ -11,6 +11,8 @@ from pathlib import Path
 from engram_host.companion.broker import EmbeddedBroker
 from engram_host.companion.dispatch import Dispatch
 from engram_host.companion.embedding.settings import EmbeddingSettings
+from engram_host.companion.gateway.key import Key
+from engram_host.companion.gateway.proxy import Gateway
 from engram_host.companion.meaning import Meaning
 from engram_host.companion.mqtt import Bus, Login
 from engram_host.companion.replication import Replication
@@ -56,8 +58,8 @@ class Settings:
 class Service:
     """A companion: `store`, `replication`, `searching`, `meaning` and `dispatch` are its parts."""
 
-    def __init__(self, settings: Settings, store: Store, meaning: Meaning, operator: str):
-        """`operator` is the operator's token."""
+    def __init__(self, settings: Settings, store: Store, meaning: Meaning, operator: str, gateway_key: Key):
+        """`operator` is the operator's token. SettingError."""
         self.settings = settings
         security = settings.security
         self.doors = Doors(
@@ -65,6 +67,7 @@ class Service:
             asks_tokens(security, listeners(settings.http, settings.mqtt)),
             frozenset(security.hosts.lower().replace(",", " ").split()),
         )
+        self.gateway = Gateway(store, settings.gateway, gateway_key)
         self.rates = Rates(security.messages_a_second, security.messages_at_once)
         self.store = store
         self.meaning = meaning
@@ -102,6 +105,7 @@ class Service:
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "work"))
         self.replication.start()
         self.meaning.start()
+        self.gateway.start()
         try:
             await self._start_mqtt()
             yield
@@ -111,6 +115,7 @@ class Service:
             if self.broker:
                 await self.broker.stop()
             await self.replication.stop()
+            await self.gateway.stop()
             await self.meaning.stop()
 
     async def _start_mqtt(self) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from engram_host import __version__
 from engram_host.companion.embedding.settings import EmbeddingSettings
 from engram_host.companion.errors import SettingError
+from engram_host.companion.gateway.key import Key, find_key
 from engram_host.companion.http import make_app
 from engram_host.companion.meaning import Meaning
 from engram_host.companion.security.listening import check_places, listeners, tls_of
@@ -90,13 +91,14 @@ async def start(home: Path, flags: Mapping[tuple[str, str], Any]) -> AsyncIterat
     make_folder(home)
     http = settings.http
     operator = operator_token(home)
+    key = await asyncio.to_thread(find_key, home, os.environ) if settings.gateway.url else Key()
     tls = tls_of("http", http.certificate, http.key, home)
     store = await asyncio.to_thread(store_of, settings)
     try:
         places = listeners(http, settings.mqtt)
         has_devices = bool(await asyncio.to_thread(store.tokens))
         check_places(settings.security, places, has_devices=has_devices)
-        service = Service(settings, store, Meaning(store, settings.embedding), operator)
+        service = Service(settings, store, Meaning(store, settings.embedding), operator, key)
         async with service.running():
             web = WebServer(make_app(service), http.host, http.port, tls)
             await web.start()
