@@ -80,8 +80,8 @@ class Gateway:
     async def chat(self, request: Request, caller: Caller) -> Response:
         """Pass a request for a chat completion on, and its answer back."""
         try:
-            self._ready()
             wanted = asked.read(await request.body(), self._settings)
+            self._ready()
             async with AsyncExitStack() as stack:
                 self._take_turn(caller, stack)
                 call = await self._limits.begin(caller, wanted.aside)
