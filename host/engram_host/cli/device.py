@@ -6,6 +6,7 @@ companion that runs sees the change within seconds.
 
 import contextlib
 import json
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,7 +19,7 @@ from engram_host.companion.errors import CompanionError, SettingError
 from engram_host.companion.security import mosquitto, tokens
 
 if TYPE_CHECKING:
-    from engram_host.companion.service import Settings
+    from engram_host.companion.home import Settings
     from engram_host.companion.store.base import Store
 
 app = typer.Typer(help="Tokens of boards: who may speak to the companion, and as whom.", no_args_is_help=True)
@@ -27,6 +28,7 @@ Home = Annotated[Path, typer.Option(envvar="ENGRAM_COMPANION_HOME", help="the fo
 AsJson = Annotated[bool, typer.Option("--json", help="print JSON")]
 Name = Annotated[str, typer.Argument(help="the board's name: small letters, digits and -, at most 32")]
 _HOME = Path(DEFAULT_HOME)
+_DEVICE = re.compile(r"[a-z0-9-]{1,32}")
 
 
 @app.command()
@@ -118,7 +120,7 @@ def write_mosquitto(
 @contextlib.contextmanager
 def _store(home: Path) -> "Iterator[tuple[Store, Settings]]":
     """The companion's store; an error becomes one sentence and an exit status."""
-    from engram_host.companion.start import make_folder, read_settings, store_of
+    from engram_host.companion.home import make_folder, read_settings, store_of
 
     try:
         settings = read_settings(home.expanduser().absolute(), {})
@@ -134,9 +136,7 @@ def _store(home: Path) -> "Iterator[tuple[Store, Settings]]":
 
 
 def _checked(name: str) -> str:
-    from engram_host.companion.mqtt import DEVICE
-
-    if not DEVICE.fullmatch(name):
+    if not _DEVICE.fullmatch(name):
         raise SettingError(repr(name[:40]), "is no name for a board: take small letters, digits and -, at most 32.")
     return name
 

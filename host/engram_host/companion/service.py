@@ -5,14 +5,12 @@ import contextlib
 import logging
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from pathlib import Path
 
 from engram_host.companion.broker import EmbeddedBroker
 from engram_host.companion.dispatch import Dispatch
-from engram_host.companion.embedding.settings import EmbeddingSettings
 from engram_host.companion.gateway.key import Key
 from engram_host.companion.gateway.proxy import Gateway
+from engram_host.companion.home import Settings
 from engram_host.companion.meaning import Meaning
 from engram_host.companion.mqtt import Bus, Login
 from engram_host.companion.replication import Replication
@@ -23,14 +21,6 @@ from engram_host.companion.security.guard import Doors
 from engram_host.companion.security.listening import asks_tokens, listeners, tls_of, tls_to_own
 from engram_host.companion.security.rates import Rates
 from engram_host.companion.security.tokens import new_token
-from engram_host.companion.settings import (
-    GatewaySettings,
-    HttpSettings,
-    MqttSettings,
-    SearchSettings,
-    SecuritySettings,
-    StoreSettings,
-)
 from engram_host.companion.store.base import Store
 
 _log = logging.getLogger("engram.service")
@@ -39,20 +29,6 @@ THREADS = 4
 """That wait for the database or search: each has a connection of its own, with some MB of memory."""
 
 _BROKER_SECONDS = 10.0
-
-
-@dataclass(frozen=True)
-class Settings:
-    """All settings of one companion; `home` is the folder of its files."""
-
-    home: Path
-    http: HttpSettings
-    mqtt: MqttSettings
-    store: StoreSettings
-    search: SearchSettings
-    embedding: EmbeddingSettings
-    security: SecuritySettings
-    gateway: GatewaySettings
 
 
 class Service:
