@@ -11,7 +11,9 @@ from pathlib import Path
 
 import aiomqtt
 import pytest
+from typer.testing import CliRunner
 
+from engram_host.cli.commands import app
 from engram_host.companion.security.mosquitto import USER
 from peers import Broker, Companion
 from test_companion_serve import VARIABLES
@@ -20,9 +22,8 @@ from test_security_mqtt import gets
 
 def device(home: Path, *words: str) -> tuple[int, str, str]:
     """Run `engram device`; status, output and errors."""
-    command = [sys.executable, "-m", "engram_host", "device", *words, "--home", str(home)]
-    done = subprocess.run(command, env=VARIABLES, capture_output=True, text=True, timeout=60, check=False)
-    return done.returncode, done.stdout, done.stderr
+    done = CliRunner().invoke(app, ["device", *words, "--home", str(home)], catch_exceptions=False)
+    return done.exit_code, done.stdout, done.stderr
 
 
 def made(home: Path, name: str, how: str = "add") -> str:
@@ -39,6 +40,12 @@ def test_a_token_is_shown_once_with_what_the_board_needs(tmp_path: Path):
     _, listed, _ = device(tmp_path / "home", "list")
     assert "kitchen" in listed and token not in listed
     assert token.encode() not in b"".join(path.read_bytes() for path in (tmp_path / "home").iterdir())
+
+
+def test_the_command_is_there(tmp_path: Path):
+    command = [sys.executable, "-m", "engram_host", "device", "list", "--json", "--home", str(tmp_path / "home")]
+    done = subprocess.run(command, env=VARIABLES, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "[]\n", "")
 
 
 def test_what_cannot_be_is_told_in_a_sentence(tmp_path: Path):
