@@ -13,7 +13,6 @@ import openai
 import pytest
 
 from engram_host.companion.gateway.proxy import MOST_OF_ONE
-from engram_host.companion.security.tokens import new_token
 from engram_host.companion.store import open_store
 from engram_host.scripted import Serving, serving
 from leaky_service import LeakyService
@@ -167,7 +166,7 @@ def test_the_service_sees_its_key_and_no_token(way: Way, service: Serving):
 # --- who may
 
 
-@pytest.mark.parametrize("token", ["", "wrong", new_token(), KEY])
+@pytest.mark.parametrize("token", ["", "wrong", "A" * 43, KEY])
 def test_a_stranger_does_not_use_it_even_on_this_computer(way: Way, token: str):
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     for answer in (
