@@ -205,6 +205,8 @@ class Companion(Peer):
 
     def is_ready(self) -> bool:
         """Whether it answers over HTTP and has reached its broker."""
+        with contextlib.suppress(FileNotFoundError):
+            self.client.headers["Authorization"] = f"Bearer {(self.home / 'operator.token').read_text().strip()}"
         try:
             health = self.client.get("/v1/health").json()
         except httpx.TransportError:

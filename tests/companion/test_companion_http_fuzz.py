@@ -1,11 +1,12 @@
 """The HTTP API against its own description: whatever it allows, and much that it does not, gets an answer that is described."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 
+from engram_host.scripted import serving
 from peers import Companion
 from sending import Sent
 
@@ -18,7 +19,17 @@ OPERATIONS = (
     ("GET", "/v1/devices/{device}/lines"),
     ("POST", "/v1/devices/{device}/messages"),
     ("POST", "/v1/search"),
+    ("POST", "/gateway/v1/chat/completions"),
+    ("GET", "/gateway/v1/models"),
 )
+
+
+@pytest.fixture(scope="module")
+def companion(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Companion]:
+    """A companion with a model behind its gateway."""
+    home = tmp_path_factory.mktemp("companion")
+    with serving() as service, Companion(home, ENGRAM_GATEWAY_URL=service.url + "/v1") as running:
+        yield running
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +62,9 @@ CASES = [
 
 
 @pytest.mark.parametrize(("method", "path", "mode"), CASES)
-def test_every_answer_is_as_described(described, method: str, path: str, mode: schemathesis.GenerationMode):
+def test_every_answer_is_as_described(
+    companion: Companion, described, method: str, path: str, mode: schemathesis.GenerationMode
+):
     operation = described[path][method]
     # A message is bytes to the description, and few bytes are one; of a search, some values make no sense together.
     excluded = [schemathesis.checks.CHECKS.get_one("positive_data_acceptance")] if method == "POST" else []
@@ -66,7 +79,8 @@ def test_every_answer_is_as_described(described, method: str, path: str, mode: s
         suppress_health_check=list(HealthCheck),
     )
     def try_it(case) -> None:
-        case.call_and_validate(excluded_checks=excluded)
+        token = {"Authorization": companion.client.headers["Authorization"]}
+        case.call_and_validate(excluded_checks=excluded, headers=token)
 
     run: Callable[[], None] = try_it
     run()

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from engram_host.companion.errors import SettingError
+from engram_host.companion.home import store_url
 from engram_host.companion.settings import StoreSettings
-from engram_host.companion.start import store_url
 from peers import ROOT, Companion, until
 
 VARIABLES = {

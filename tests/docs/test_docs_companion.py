@@ -3,12 +3,28 @@
 from dataclasses import fields
 from pathlib import Path
 
-from engram_host.companion.settings import HttpSettings, MqttSettings, SearchSettings, StoreSettings
+import pytest
+
+from engram_host.companion.settings import (
+    GatewaySettings,
+    HttpSettings,
+    MqttSettings,
+    SearchSettings,
+    SecuritySettings,
+    StoreSettings,
+)
 from engram_host.companion.start import read_settings
 from pages import fences, plain, read, rows, section
 
 PAGE = "docs/companion.md"
-SECTIONS = {"http": HttpSettings, "mqtt": MqttSettings, "store": StoreSettings, "search": SearchSettings}
+SECTIONS = {
+    "http": HttpSettings,
+    "mqtt": MqttSettings,
+    "store": StoreSettings,
+    "search": SearchSettings,
+    "security": SecuritySettings,
+    "gateway": GatewaySettings,
+}
 
 
 def _default(value: object) -> str:
@@ -28,3 +44,17 @@ def test_the_table_of_settings_is_the_codes():
 def test_the_example_of_a_file_is_taken(tmp_path: Path):
     (tmp_path / "companion.toml").write_text(fences(read(PAGE), "toml")[0].text, encoding="utf-8")
     assert read_settings(tmp_path, {}, {}).mqtt.url.startswith("mqtt://")
+
+
+@pytest.mark.parametrize("fence", [*fences(read(PAGE), "toml"), *fences(read("docs/gateway.md"), "toml")])
+def test_each_example_of_settings_is_taken(fence, tmp_path: Path):
+    (tmp_path / "companion.toml").write_text(fence.text, encoding="utf-8")
+    assert read_settings(tmp_path, {}, {})
+
+
+def test_the_gateways_page_tells_the_limits_defaults():
+    told = {
+        plain(row[0]).removeprefix("gateway."): row[1] for row in rows(section(read("docs/gateway.md"), "## Limits"))
+    }
+    known = {each.name: str(each.default) for each in fields(GatewaySettings) if each.name in told}
+    assert told == known and len(told) == 4

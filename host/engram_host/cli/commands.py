@@ -2,7 +2,7 @@
 
 import typer
 
-from engram_host.cli import serve
+from engram_host.cli import device, serve
 
 app = typer.Typer(
     help="Engram on the host: a memory that lasts, for agents on microcontrollers.",
@@ -10,6 +10,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("serve")(serve.serve)
+app.add_typer(device.app, name="device")
 
 
 @app.callback()

@@ -5,17 +5,22 @@ It knows MQTT 3.1.1 and forgets what it holds when it is stopped, which the prot
 
 import logging
 import socket
+import ssl
 
 from amqtt.broker import Broker
 from amqtt.contexts import BrokerConfig, ListenerConfig
 from amqtt.errors import BrokerError
 
 from engram_host.companion.errors import CompanionError
+from engram_host.companion.security.broker_door import Door, GuardedBroker
 
 _log = logging.getLogger("engram.broker")
 
 MOST_CONNECTIONS = 4096
 """Boards that may be connected at once: bounds the memory."""
+
+_ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}
+"""Where a listener at all addresses is reached from this computer."""
 
 
 class BrokerFailed(CompanionError):
@@ -23,27 +28,37 @@ class BrokerFailed(CompanionError):
 
 
 class EmbeddedBroker:
-    """A broker that listens at host and port; with port 0 at a free one, which `port` then is."""
+    """A broker that listens at host and port, with port 0 at a free one; with TLS if a context is given."""
 
-    def __init__(self, host: str, port: int):
+    def __init__(self, host: str, port: int, door: Door, tls: ssl.SSLContext | None = None):
         self.host = host
         self.port = port or _free_port(host)
+        self._door = door
+        self._tls = tls
         self._broker: Broker | None = None
 
     @property
     def url(self) -> str:
         """Where it is."""
-        return f"mqtt://{self.host}:{self.port}"
+        return self._at(self.host)
+
+    @property
+    def own_url(self) -> str:
+        """Where the companion itself reaches it."""
+        return self._at(_ANY.get(self.host, self.host))
+
+    def _at(self, host: str) -> str:
+        return f"{'mqtts' if self._tls else 'mqtt'}://{f'[{host}]' if ':' in host else host}:{self.port}"
 
     async def start(self) -> None:
         """Listen; BrokerFailed if that cannot be done."""
         # amqtt tells of each packet and each client, and shows a traceback where a sentence does.
         for name in ("amqtt", "transitions"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
-        listener = ListenerConfig(bind=f"{self.host}:{self.port}", max_connections=MOST_CONNECTIONS)
-        plugins = {"amqtt.plugins.authentication.AnonymousAuthPlugin": {"allow_anonymous": True}}
-        config = BrokerConfig(listeners={"default": listener}, plugins=plugins, session_expiry_interval=300)
-        self._broker = Broker(config)
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        listener = ListenerConfig(bind=f"{host}:{self.port}", max_connections=MOST_CONNECTIONS, ssl=bool(self._tls))
+        config = BrokerConfig(listeners={"default": listener}, plugins={}, session_expiry_interval=300)
+        self._broker = GuardedBroker(config, self._door, self._tls)
         try:
             await self._broker.start()
         except (BrokerError, OSError) as error:
@@ -60,6 +75,6 @@ class EmbeddedBroker:
 
 
 def _free_port(host: str) -> int:
-    with socket.socket() as probe:
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
         probe.bind((host, 0))
         return probe.getsockname()[1]

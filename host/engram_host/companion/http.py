@@ -1,6 +1,7 @@
 """The HTTP API: what people, programs and boards ask the companion. It describes itself at /docs and /openapi.json."""
 
 import asyncio
+import math
 from typing import Annotated, Any, Literal
 
 from fastapi import FastAPI, Path, Query, Request, Response
@@ -14,8 +15,12 @@ from engram.errors import EngramError
 from engram.link import messages
 from engram_host import __version__
 from engram_host.companion.errors import CompanionError, StoreUnavailable, UnknownDevice
+from engram_host.companion.gateway.answers import PREFIX, refusal
+from engram_host.companion.http_gateway import add_gateway
 from engram_host.companion.http_search import add_search
 from engram_host.companion.model import LOGS, Device, Span
+from engram_host.companion.security.guard import Guard
+from engram_host.companion.security.rules import Who, may
 from engram_host.companion.service import Service
 
 DeviceName = Annotated[str, Path(pattern=r"^[a-z0-9-]{1,32}$", description="a board's name")]
@@ -75,6 +80,10 @@ class Health(BaseModel):
 
 _REFUSALS: dict[int | str, dict[str, Any]] = {
     400: {"model": Problem, "description": "the request cannot be read"},
+    401: {"model": Problem, "description": "a token is asked for"},
+    403: {"model": Problem, "description": "the token, or the page that asks, may not do this"},
+    408: {"model": Problem, "description": "the request took too long to arrive"},
+    413: {"model": Problem, "description": "the request is too long"},
     422: {"model": Problem, "description": "something in the request is not as it should be"},
     503: {"model": Problem, "description": "the database cannot be used now"},
 }
@@ -82,7 +91,7 @@ _NO_DEVICE: dict[int | str, dict[str, Any]] = {404: {"model": Problem, "descript
 
 
 def make_app(service: Service) -> FastAPI:
-    """The API of a running service."""
+    """The API of a running service, behind its guard."""
     app = FastAPI(
         title="Engram companion",
         version=__version__,
@@ -94,39 +103,46 @@ def make_app(service: Service) -> FastAPI:
     _add_devices(app, service)
     _add_messages(app, service)
     add_search(app, service.searching, _NO_DEVICE)
+    add_gateway(app, service.gateway)
+    app.add_middleware(Guard, api=app, doors=service.doors, refuse=_refuse)
     return app
 
 
 def _handle_errors(app: FastAPI) -> None:
     @app.exception_handler(UnknownDevice)
-    async def no_device(_request: Request, problem: UnknownDevice) -> JSONResponse:
-        return _problem(404, str(problem))
+    async def no_device(request: Request, problem: UnknownDevice) -> Response:
+        return _refuse(request.url.path, 404, str(problem))
 
     @app.exception_handler(StoreUnavailable)
-    async def no_store(_request: Request, problem: StoreUnavailable) -> JSONResponse:
-        return _problem(503, str(problem), {"Retry-After": "15"})
+    async def no_store(request: Request, problem: StoreUnavailable) -> Response:
+        return _refuse(request.url.path, 503, str(problem), {"Retry-After": "15"})
 
     @app.exception_handler(CompanionError)
     @app.exception_handler(EngramError)
-    async def other(_request: Request, problem: Exception) -> JSONResponse:
-        return _problem(422, str(problem))
+    async def other(request: Request, problem: Exception) -> Response:
+        return _refuse(request.url.path, 422, str(problem))
 
     @app.exception_handler(HTTPException)
-    async def no_request(_request: Request, problem: HTTPException) -> JSONResponse:
-        return _problem(problem.status_code, f"{problem.detail}; see /docs.", dict(problem.headers or {}))
+    async def no_request(request: Request, problem: HTTPException) -> Response:
+        return _refuse(
+            request.url.path, problem.status_code, f"{problem.detail}; see /docs.", dict(problem.headers or {})
+        )
 
     @app.exception_handler(RequestValidationError)
-    async def bad_request(_request: Request, problem: RequestValidationError) -> JSONResponse:
+    async def bad_request(request: Request, problem: RequestValidationError) -> Response:
         told = [f"{'.'.join(str(part) for part in error['loc'])}: {error['msg']}" for error in problem.errors()[:5]]
-        return _problem(422, "; ".join(told) + "; see /docs.")
+        return _refuse(request.url.path, 422, "; ".join(told) + "; see /docs.")
 
 
-def _problem(status: int, text: str, headers: dict[str, str] | None = None) -> JSONResponse:
+def _refuse(path: str, status: int, text: str, headers: dict[str, str] | None = None) -> Response:
+    """The answer to a request that is refused, in the form that clients of the path know."""
+    if path.startswith(PREFIX):
+        return refusal(status, text, headers)
     return JSONResponse({"problem": text}, status, headers)
 
 
 def _add_health(app: FastAPI, service: Service) -> None:
-    @app.get("/v1/health")
+    @app.get("/v1/health", openapi_extra=may(Who.DEVICE))
     async def health() -> Health:
         """Whether all works, and what does not."""
         problems = service.problems()
@@ -142,24 +158,24 @@ def _add_health(app: FastAPI, service: Service) -> None:
 
 
 def _add_devices(app: FastAPI, service: Service) -> None:
-    @app.get("/v1/devices")
+    @app.get("/v1/devices", openapi_extra=may(Who.OPERATOR))
     async def devices() -> list[DeviceShown]:
         """All boards that have been here, by name."""
         return [_shown(device) for device in await asyncio.to_thread(service.store.devices)]
 
-    @app.get("/v1/devices/{device}", responses=_NO_DEVICE)
+    @app.get("/v1/devices/{device}", responses=_NO_DEVICE, openapi_extra=may(Who.OPERATOR))
     async def one_device(device: DeviceName) -> DeviceShown:
         """One board."""
         return _shown(await asyncio.to_thread(service.store.device, device))
 
-    @app.get("/v1/devices/{device}/events", responses=_NO_DEVICE)
+    @app.get("/v1/devices/{device}/events", responses=_NO_DEVICE, openapi_extra=may(Who.OPERATOR))
     async def events(device: DeviceName, limit: Annotated[int, Query(ge=1, le=1000)] = 100) -> list[Event]:
         """What has happened to a board's copies, newest first."""
         await asyncio.to_thread(service.store.device, device)
         found = await asyncio.to_thread(service.store.events, device, limit)
         return [Event(at=at, text=text) for at, text in found]
 
-    @app.get("/v1/devices/{device}/lines", responses=_NO_DEVICE)
+    @app.get("/v1/devices/{device}/lines", responses=_NO_DEVICE, openapi_extra=may(Who.OPERATOR))
     async def lines(
         device: DeviceName,
         log: Annotated[Literal["records", "journal"], Query(description="which log")],
@@ -187,25 +203,28 @@ def _add_messages(app: FastAPI, service: Service) -> None:
         response_class=Response,
         responses={
             200: {"content": {BINARY: {}}, "description": "the answers, one after the other; none to what came late"},
-            413: {"model": Problem, "description": "it is too long"},
+            429: {"model": Problem, "description": "it comes too soon after the others"},
         },
-        openapi_extra={
-            "requestBody": {"required": True, "content": {BINARY: {"schema": {"type": "string", "format": "binary"}}}}
-        },
+        openapi_extra=may(Who.OWN_DEVICE)
+        | {"requestBody": {"required": True, "content": {BINARY: {"schema": {"type": "string", "format": "binary"}}}}},
     )
     async def message(device: DeviceName, request: Request) -> Response:
         """A message of a board, as docs/formats.md describes it."""
+        wait = service.rates.take(device)
+        if wait:
+            headers = {"Retry-After": str(math.ceil(wait))}
+            return _refuse(request.url.path, 429, f"{device} sends too many messages: try again later.", headers)
         if request.headers.get("content-type", BINARY).split(";")[0].strip() != BINARY:
-            return _problem(400, f"the content type must be {BINARY}.")
+            return _refuse(request.url.path, 400, f"the content type must be {BINARY}.")
         data = bytearray()
         async for piece in request.stream():
             data += piece
             if len(data) > messages.MOST_BYTES:
-                return _problem(413, f"a message has at most {messages.MOST_BYTES} bytes.")
+                return _refuse(request.url.path, 413, f"a message has at most {messages.MOST_BYTES} bytes.")
         try:
             answers = await service.dispatch.answers(device, bytes(data))
         except messages.BadMessage as problem:
-            return _problem(400, str(problem))
+            return _refuse(request.url.path, 400, str(problem))
         return Response(b"".join(answers), media_type=BINARY)
 
 

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import FastAPI
 from pydantic import BaseModel, ConfigDict, Field
+from starlette.exceptions import HTTPException
 
 from engram.memory import askers
 from engram.memory.scope import Asker
@@ -17,6 +18,8 @@ from engram_host.companion.search.request import (
     SearchResult,
 )
 from engram_host.companion.searching import Searching
+from engram_host.companion.security.guard import CallerHere
+from engram_host.companion.security.rules import Who, may
 
 _LATEST = 1 << 40
 """Unix seconds beyond which no time is taken."""
@@ -109,9 +112,15 @@ class Answer(BaseModel):
 def add_search(app: FastAPI, searching: Searching, not_found: dict[int | str, dict[str, Any]]) -> None:
     """Add the route; `not_found` describes the answer for a board that is not known."""
 
-    @app.post("/v1/search", responses=not_found)
-    async def search(question: Question) -> Answer:
-        """Find what boards remember, by words and by meaning. Nothing is found that the one who asks may not see."""
+    @app.post("/v1/search", responses=not_found, openapi_extra=may(Who.DEVICE))
+    async def search(question: Question, caller: CallerHere) -> Answer:
+        """Find what boards remember, by words and by meaning. Nothing is found that the one who asks may not see, and with the
+        token of a device nothing of other devices.
+        """
+        if caller.device:
+            if any(not caller.may_act_for(device) for device in question.devices):
+                raise HTTPException(403, f"the token is that of {caller.device}, which searches its own memory only")
+            question.devices = [caller.device]
         asker = askers.checked(Asker(question.principal, "http", question.group, question.workspace))
         options = question.model_dump(exclude={"principal", "group", "workspace"})
         return _answer(await searching.find(asker, **options))

@@ -143,3 +143,23 @@ class StoredVector:
     seq: int
     digest: bytes
     vector: Vector = field(repr=False)
+
+
+@dataclass(frozen=True)
+class DeviceToken:
+    """The token of a device as it is kept: `digest` is its SHA-256, `mosquitto` what mosquitto checks it with, `made` Unix
+    seconds.
+    """
+
+    device: str
+    digest: bytes = field(repr=False)
+    mosquitto: str = field(repr=False)
+    made: int
+
+
+@dataclass(frozen=True)
+class GatewayUse:
+    """Calls of the gateway and tokens of the model, of a day or as a limit of one."""
+
+    calls: int
+    tokens: int

@@ -9,13 +9,13 @@ import logging
 import re
 import ssl
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
 from urllib.parse import SplitResult, urlsplit
 
 import aiomqtt
 
 from engram.link.messages import MOST_BYTES
 from engram_host.companion.errors import SettingError
-from engram_host.companion.settings import MqttSettings
 
 _log = logging.getLogger("engram.mqtt")
 
@@ -35,6 +35,16 @@ FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 30.0
 """Seconds between two attempts to reach the broker."""
 
+
+@dataclass(frozen=True)
+class Login:
+    """How the companion shows itself to a broker; `tls` is None for the roots that the system trusts."""
+
+    name: str
+    password: str = field(repr=False)
+    tls: ssl.SSLContext | None = None
+
+
 Answers = Callable[[str, bytes], Awaitable[list[bytes]]]
 """Given a device and a message, its answers."""
 
@@ -45,11 +55,11 @@ class Bus:
     `is_connected` tells whether boards can reach it, `problem` why not.
     """
 
-    def __init__(self, url: str, settings: MqttSettings, answers: Answers, *, share: bool):
+    def __init__(self, url: str, login: Login, answers: Answers, *, share: bool):
         self._where = urlsplit(url)
         if self._where.scheme not in ("mqtt", "mqtts") or not self._where.hostname or not _has_port(self._where):
             raise SettingError("mqtt.url", "must look like mqtt://host:1883 or mqtts://host:8883.")
-        self._settings = settings
+        self._login = login
         self._answers = answers
         self._topic = SHARED if share else UP
         self._task: asyncio.Task[None] | None = None
@@ -105,9 +115,9 @@ class Bus:
         return aiomqtt.Client(
             self._where.hostname or "",
             self._where.port or (8883 if secure else 1883),
-            username=self._where.username or self._settings.username or None,
-            password=self._where.password or self._settings.password or None,
-            tls_context=ssl.create_default_context() if secure else None,
+            username=self._where.username or self._login.name or None,
+            password=self._where.password or self._login.password or None,
+            tls_context=(self._login.tls or ssl.create_default_context()) if secure else None,
             max_queued_incoming_messages=MOST_QUEUED,
             max_queued_outgoing_messages=MOST_QUEUED,
             max_inflight_messages=MOST_AT_WORK,

@@ -5,22 +5,22 @@ import contextlib
 import logging
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from pathlib import Path
 
 from engram_host.companion.broker import EmbeddedBroker
 from engram_host.companion.dispatch import Dispatch
-from engram_host.companion.embedding.settings import EmbeddingSettings
+from engram_host.companion.gateway.key import Key
+from engram_host.companion.gateway.proxy import Gateway
+from engram_host.companion.home import Settings
 from engram_host.companion.meaning import Meaning
-from engram_host.companion.mqtt import Bus
+from engram_host.companion.mqtt import Bus, Login
 from engram_host.companion.replication import Replication
 from engram_host.companion.searching import Searching
-from engram_host.companion.settings import (
-    HttpSettings,
-    MqttSettings,
-    SearchSettings,
-    StoreSettings,
-)
+from engram_host.companion.security.broker_door import WORKER, Door
+from engram_host.companion.security.callers import Callers
+from engram_host.companion.security.guard import Doors
+from engram_host.companion.security.listening import asks_tokens, listeners, tls_of, tls_to_own
+from engram_host.companion.security.rates import Rates
+from engram_host.companion.security.tokens import new_token
 from engram_host.companion.store.base import Store
 
 _log = logging.getLogger("engram.service")
@@ -31,23 +31,20 @@ THREADS = 4
 _BROKER_SECONDS = 10.0
 
 
-@dataclass(frozen=True)
-class Settings:
-    """All settings of one companion; `home` is the folder of its files."""
-
-    home: Path
-    http: HttpSettings
-    mqtt: MqttSettings
-    store: StoreSettings
-    search: SearchSettings
-    embedding: EmbeddingSettings
-
-
 class Service:
     """A companion: `store`, `replication`, `searching`, `meaning` and `dispatch` are its parts."""
 
-    def __init__(self, settings: Settings, store: Store, meaning: Meaning):
+    def __init__(self, settings: Settings, store: Store, meaning: Meaning, operator: str, gateway_key: Key):
+        """`operator` is the operator's token. SettingError."""
         self.settings = settings
+        security = settings.security
+        self.doors = Doors(
+            Callers(store, operator),
+            asks_tokens(security, listeners(settings.http, settings.mqtt)),
+            frozenset(security.hosts.lower().replace(",", " ").split()),
+        )
+        self.gateway = Gateway(store, settings.gateway, gateway_key)
+        self.rates = Rates(security.messages_a_second, security.messages_at_once)
         self.store = store
         self.meaning = meaning
         self.replication = Replication(store, taken=meaning.wake)
@@ -84,6 +81,7 @@ class Service:
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "work"))
         self.replication.start()
         self.meaning.start()
+        self.gateway.start()
         try:
             await self._start_mqtt()
             yield
@@ -93,21 +91,34 @@ class Service:
             if self.broker:
                 await self.broker.stop()
             await self.replication.stop()
+            await self.gateway.stop()
             await self.meaning.stop()
 
     async def _start_mqtt(self) -> None:
         mqtt = self.settings.mqtt
         if not mqtt.on:
             return
+        login = Login(mqtt.username, mqtt.password)
+        answers = self._answers_in_turn
         if not mqtt.url:
-            self.broker = EmbeddedBroker(mqtt.host, mqtt.port)
+            tls = tls_of("mqtt", mqtt.certificate, mqtt.key, self.settings.home)
+            login = Login(WORKER, new_token(), tls_to_own(mqtt.certificate, self.settings.home) if tls else None)
+            door = Door(self.doors.callers, self.doors.asks_tokens, self.rates, login.password)
+            self.broker = EmbeddedBroker(mqtt.host, mqtt.port, door, tls)
             await self.broker.start()
-        url = self.broker.url if self.broker else mqtt.url
+            answers = self.dispatch.answers_or_nothing  # the broker inside slows them down by itself
+        url = self.broker.own_url if self.broker else mqtt.url
         # The broker inside has one worker, and cannot share a subscription.
-        self.bus = Bus(url, mqtt, self.dispatch.answers_or_nothing, share=not self.broker)
+        self.bus = Bus(url, login, answers, share=not self.broker)
         self.bus.start()
         if not await self.bus.wait(_BROKER_SECONDS):
             _log.warning("%s It goes on trying.", self.bus.problem)
+
+    async def _answers_in_turn(self, device: str, data: bytes) -> list[bytes]:
+        if self.rates.take(device):
+            _log.info("%s sends too many messages: one was passed over, and it will say it again.", device)
+            return []
+        return await self.dispatch.answers_or_nothing(device, data)
 
 
 async def until_stopped(stop: asyncio.Event, service: Service) -> None:

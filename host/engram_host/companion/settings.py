@@ -40,6 +40,8 @@ class HttpSettings:
 
     host: str = setting("127.0.0.1", "ENGRAM_HTTP_HOST", high=200)
     port: int = setting(8765, "ENGRAM_HTTP_PORT", low=0, high=65535)
+    certificate: str = setting("", "ENGRAM_HTTP_CERTIFICATE", high=500)
+    key: str = setting("", "ENGRAM_HTTP_KEY", high=500)
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,8 @@ class MqttSettings:
     password: str = setting("", "ENGRAM_MQTT_PASSWORD", high=200, secret=True)
     host: str = setting("127.0.0.1", "ENGRAM_MQTT_HOST", high=200)
     port: int = setting(1883, "ENGRAM_MQTT_PORT", low=0, high=65535)
+    certificate: str = setting("", "ENGRAM_MQTT_CERTIFICATE", high=500)
+    key: str = setting("", "ENGRAM_MQTT_KEY", high=500)
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,30 @@ class SearchSettings:
     meaning: bool = setting(True, "ENGRAM_MEANING")
     weight: float = setting(-1.0, "ENGRAM_MEANING_WEIGHT", low=-1, high=1)
     index_megabytes: int = setting(192, "ENGRAM_INDEX_MEGABYTES", low=16, high=65536)
+
+
+@dataclass(frozen=True)
+class SecuritySettings:
+    """Who is let in, and how often they may come."""
+
+    tokens: str = setting("auto", "ENGRAM_TOKENS", one_of=("auto", "on"))
+    hosts: str = setting("", "ENGRAM_HOSTS", high=1000)
+    messages_a_second: float = setting(200.0, "ENGRAM_MESSAGES_A_SECOND", low=0, high=100000)
+    messages_at_once: int = setting(2000, "ENGRAM_MESSAGES_AT_ONCE", low=1, high=100000)
+
+
+@dataclass(frozen=True)
+class GatewaySettings:
+    """The model behind the gateway, and how much of it may be used; a limit of 0 is none."""
+
+    url: str = setting("", "ENGRAM_GATEWAY_URL", high=500)
+    model: str = setting("", "ENGRAM_GATEWAY_MODEL", high=200)
+    models: str = setting("", "ENGRAM_GATEWAY_MODELS", high=2000)
+    device_calls: int = setting(1000, "ENGRAM_GATEWAY_DEVICE_CALLS", low=0, high=1 << 40)
+    device_tokens: int = setting(2000000, "ENGRAM_GATEWAY_DEVICE_TOKENS", low=0, high=1 << 40)
+    all_calls: int = setting(5000, "ENGRAM_GATEWAY_ALL_CALLS", low=0, high=1 << 40)
+    all_tokens: int = setting(10000000, "ENGRAM_GATEWAY_ALL_TOKENS", low=0, high=1 << 40)
+    timeout_seconds: int = setting(120, "ENGRAM_GATEWAY_TIMEOUT", low=1, high=3600)
 
 
 Section = TypeVar("Section")

@@ -8,47 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from engram_host import __version__
-from engram_host.companion.embedding.settings import EmbeddingSettings
-from engram_host.companion.errors import SettingError
+from engram_host.companion.gateway.key import Key, find_key
+from engram_host.companion.home import make_folder, read_settings, store_of
 from engram_host.companion.http import make_app
 from engram_host.companion.meaning import Meaning
-from engram_host.companion.service import Service, Settings
-from engram_host.companion.settings import (
-    HttpSettings,
-    MqttSettings,
-    SearchSettings,
-    StoreSettings,
-    read_file,
-    read_section,
-)
-from engram_host.companion.store import open_store
+from engram_host.companion.security.listening import check_places, listeners, tls_of
+from engram_host.companion.security.tokens import operator_token
+from engram_host.companion.service import Service
 from engram_host.companion.web import WebServer
-
-_SECTIONS = ("http", "mqtt", "store", "search", "embedding")
-
-
-def read_settings(
-    home: Path, flags: Mapping[tuple[str, str], Any], environment: Mapping[str, str] = os.environ
-) -> Settings:
-    """The settings of the companion in a folder; `flags` are {(section, name): value}. SettingError."""
-    tables = read_file(home)
-    for name, table in tables.items():
-        if name not in _SECTIONS or not isinstance(table, dict):
-            raise SettingError(name, f"there is no such table; there are {', '.join(_SECTIONS)}.")
-    for (table_name, name), value in flags.items():
-        tables.setdefault(table_name, {})[name] = value
-
-    def section(kind: type, name: str) -> Any:
-        return read_section(kind, name, tables.get(name, {}), environment)
-
-    return Settings(
-        home,
-        section(HttpSettings, "http"),
-        section(MqttSettings, "mqtt"),
-        section(StoreSettings, "store"),
-        section(SearchSettings, "search"),
-        section(EmbeddingSettings, "embedding"),
-    )
 
 
 class Running:
@@ -72,6 +39,7 @@ class Running:
             f"  MQTT      {service.mqtt_name}",
             f"  store     {service.store_name}",
             f"  meaning   {service.meaning.told()}",
+            f"  tokens    {'asked for' if service.doors.asks_tokens else 'not asked for: only this computer reaches it'}",
         ]
 
 
@@ -80,11 +48,18 @@ async def start(home: Path, flags: Mapping[tuple[str, str], Any]) -> AsyncIterat
     """A companion that serves as long as the block runs. SettingError, StoreUnavailable, and whatever cannot listen."""
     settings = read_settings(home, flags)
     make_folder(home)
-    store = await asyncio.to_thread(open_store, store_url(settings.store, home))
+    http = settings.http
+    operator = operator_token(home)
+    key = await asyncio.to_thread(find_key, home, os.environ) if settings.gateway.url else Key()
+    tls = tls_of("http", http.certificate, http.key, home)
+    store = await asyncio.to_thread(store_of, settings)
     try:
-        service = Service(settings, store, Meaning(store, settings.embedding))
+        places = listeners(http, settings.mqtt)
+        has_devices = bool(await asyncio.to_thread(store.tokens))
+        check_places(settings.security, places, has_devices=has_devices)
+        service = Service(settings, store, Meaning(store, settings.embedding), operator, key)
         async with service.running():
-            web = WebServer(make_app(service), settings.http.host, settings.http.port)
+            web = WebServer(make_app(service), http.host, http.port, tls)
             await web.start()
             try:
                 yield Running(service, web)
@@ -92,24 +67,3 @@ async def start(home: Path, flags: Mapping[tuple[str, str], Any]) -> AsyncIterat
                 await web.stop()
     finally:
         await asyncio.to_thread(store.close)
-
-
-def store_url(settings: StoreSettings, home: Path) -> str:
-    """Where the database is, by `backend` and `url`, which have to fit each other; SettingError."""
-    url = settings.url
-    kind = "" if not url else "sqlite" if url.startswith("sqlite:") else "postgres"
-    if settings.backend == "postgres" and not url:
-        raise SettingError("store.url", "is empty, and store.backend postgres needs postgresql://USER@HOST/DATABASE.")
-    if settings.backend != "auto" and kind not in ("", settings.backend):
-        raise SettingError(
-            "store.backend", f"is {settings.backend}, and store.url names another one: change one of them."
-        )
-    return url or f"sqlite:///{home / 'companion.db'}"
-
-
-def make_folder(home: Path) -> None:
-    """Make the folder of the companion's files, for its owner alone; SettingError if it cannot be made."""
-    try:
-        home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise SettingError(str(home), f"cannot be made: {error.strerror}; name another folder with --home.") from None

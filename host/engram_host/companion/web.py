@@ -3,12 +3,14 @@
 import asyncio
 import contextlib
 import socket
+import ssl
 from collections.abc import Iterator
 
 import uvicorn
 from fastapi import FastAPI
 
 from engram_host.companion.errors import CompanionError
+from engram_host.companion.slow import PatientProtocol
 
 KEEP_ALIVE_SECONDS = 75
 """How long a silent connection stays open: longer than boards are silent between two signs of life."""
@@ -31,17 +33,23 @@ class _Server(uvicorn.Server):
 class WebServer:
     """Serves an app at host and port; with port 0 at a free one, which `port` then is."""
 
-    def __init__(self, app: FastAPI, host: str, port: int):
+    def __init__(self, app: FastAPI, host: str, port: int, tls: ssl.SSLContext | None = None):
         self.host = host
         self.port = port
+        self._scheme = "https" if tls else "http"
         config = uvicorn.Config(
             app,
+            http=PatientProtocol,
             log_config=None,
             access_log=False,
             lifespan="off",
             timeout_keep_alive=KEEP_ALIVE_SECONDS,
             limit_concurrency=MOST_AT_ONCE,
             timeout_graceful_shutdown=5,
+            proxy_headers=False,
+            server_header=False,
+            ws="none",
+            ssl_context_factory=(lambda _config, _default: tls) if tls else None,
         )
         self._server = _Server(config)
         self._task: asyncio.Task[None] | None = None
@@ -50,7 +58,7 @@ class WebServer:
     def url(self) -> str:
         """Where it is."""
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"http://{host}:{self.port}"
+        return f"{self._scheme}://{host}:{self.port}"
 
     async def start(self) -> None:
         """Listen; CannotListen if that cannot be done."""

@@ -5,7 +5,7 @@ one did. Lines that a board has let go are kept apart, never lost, unless the bo
 A forgotten line leaves copies of former epochs, and what was set aside, as well. Every call may raise StoreUnavailable.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
 from engram_host.companion.errors import Refused, Stale
@@ -14,6 +14,8 @@ from engram_host.companion.model import (
     Batch,
     Change,
     Device,
+    DeviceToken,
+    GatewayUse,
     Hello,
     Identity,
     LogName,
@@ -122,6 +124,42 @@ class Store(Protocol):
 
     def drop_vectors(self, identity: Identity) -> int:
         """Remove the vectors of all other identities than this one; how many there were."""
+        ...
+
+    # --- who may come, and how much they used
+
+    def add_token(self, token: DeviceToken) -> bool:
+        """Keep the token of a device that has none; whether it had none."""
+        ...
+
+    def replace_token(self, token: DeviceToken) -> bool:
+        """Put a token in the place of a device's old one; whether there was one."""
+        ...
+
+    def remove_token(self, device: str) -> bool:
+        """Forget the token of a device; whether there was one."""
+        ...
+
+    def tokens(self) -> list[DeviceToken]:
+        """The tokens of all devices, by name."""
+        ...
+
+    def device_of(self, digest: bytes) -> str:
+        """The device that has the token with a SHA-256, "" if none has."""
+        ...
+
+    def gateway_used(self, day: int) -> dict[str, GatewayUse]:
+        """What each device used of the gateway on a day (days since 1970), and under "" what all did."""
+        ...
+
+    def begin_call(self, day: int, device: str, tokens: int, limits: Mapping[str, GatewayUse]) -> str:
+        """Count a call of the gateway, and the tokens that are set aside for it, unless one of the limits of `device` and
+        `all` (0: none) is reached; which one is, such as "device calls", else "".
+        """
+        ...
+
+    def end_call(self, day: int, device: str, tokens: int) -> None:
+        """Count what a call used beyond what was set aside for it; less than 0 if it used less."""
         ...
 
     # --- small things that last

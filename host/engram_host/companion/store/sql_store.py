@@ -2,7 +2,7 @@
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from engram_host.companion.errors import Refused, Stale, UnknownDevice
@@ -12,6 +12,8 @@ from engram_host.companion.model import (
     Batch,
     Change,
     Device,
+    DeviceToken,
+    GatewayUse,
     Hello,
     Identity,
     LogName,
@@ -22,7 +24,7 @@ from engram_host.companion.model import (
     Vector,
     Welcome,
 )
-from engram_host.companion.store import migrate, replica
+from engram_host.companion.store import access, migrate, replica
 from engram_host.companion.store.rows import Rows
 from engram_host.companion.store.state import DeviceRow, LogRow
 
@@ -149,6 +151,40 @@ class SqlStore(ABC):
     def drop_vectors(self, identity: Identity) -> int:
         """Remove the vectors of all other identities than this one; how many there were."""
         return self._write(lambda rows: rows.drop_other_vectors(str(identity)))
+
+    # --- who may come, and how much they used
+
+    def add_token(self, token: DeviceToken) -> bool:
+        """Keep the token of a device that has none; whether it had none."""
+        return self._write(lambda rows: access.add_token(rows, token))
+
+    def replace_token(self, token: DeviceToken) -> bool:
+        """Put a token in the place of a device's old one; whether there was one."""
+        return self._write(lambda rows: access.replace_token(rows, token))
+
+    def remove_token(self, device: str) -> bool:
+        """Forget the token of a device; whether there was one."""
+        return self._write(lambda rows: access.remove_token(rows, device))
+
+    def tokens(self) -> list[DeviceToken]:
+        """The tokens of all devices, by name."""
+        return self._read(access.tokens)
+
+    def device_of(self, digest: bytes) -> str:
+        """The device that has the token with a SHA-256, "" if none has."""
+        return self._read(lambda rows: access.device_of(rows, digest))
+
+    def gateway_used(self, day: int) -> dict[str, GatewayUse]:
+        """What was used of the gateway on a day; see Store."""
+        return self._read(lambda rows: access.used(rows, day))
+
+    def begin_call(self, day: int, device: str, tokens: int, limits: Mapping[str, GatewayUse]) -> str:
+        """Count a call of the gateway, unless a limit is reached; see Store."""
+        return self._write(lambda rows: access.begin_call(rows, day, device, tokens, limits))
+
+    def end_call(self, day: int, device: str, tokens: int) -> None:
+        """Count what a call used beyond what was set aside; see Store."""
+        self._write(lambda rows: access.end_call(rows, day, device, tokens))
 
     # --- small things that last
 

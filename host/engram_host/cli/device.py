@@ -1,0 +1,156 @@
+"""`engram device`: tokens of boards, and mosquitto's files made of them.
+
+These commands work on the companion's database itself, whether a companion runs or not: it is shared and transactional, and a
+companion that runs sees the change within seconds.
+"""
+
+import contextlib
+import json
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from engram_host.cli.serve import DEFAULT_HOME
+from engram_host.companion.errors import CompanionError, SettingError
+from engram_host.companion.security import mosquitto, tokens
+
+if TYPE_CHECKING:
+    from engram_host.companion.home import Settings
+    from engram_host.companion.store.base import Store
+
+app = typer.Typer(help="Tokens of boards: who may speak to the companion, and as whom.", no_args_is_help=True)
+
+Home = Annotated[Path, typer.Option(envvar="ENGRAM_COMPANION_HOME", help="the folder of the companion's files")]
+AsJson = Annotated[bool, typer.Option("--json", help="print JSON")]
+Name = Annotated[str, typer.Argument(help="the board's name: small letters, digits and -, at most 32")]
+_HOME = Path(DEFAULT_HOME)
+_DEVICE = re.compile(r"[a-z0-9-]{1,32}")
+
+
+@app.command()
+def add(name: Name, home: Home = _HOME, as_json: AsJson = False) -> None:
+    """Make a token for a board, and print it: it is shown this once.
+
+    Example: engram device add kitchen
+    """
+    with _store(home) as (store, settings):
+        token = tokens.new_token()
+        if not store.add_token(tokens.kept(_checked(name), token)):
+            raise SettingError(name, f"has a token already; `engram device rotate {name}` makes another one.")
+        _show(name, token, settings, as_json)
+
+
+@app.command()
+def rotate(name: Name, home: Home = _HOME, as_json: AsJson = False) -> None:
+    """Make a new token for a board in the place of the old one, which ends within seconds.
+
+    Example: engram device rotate kitchen
+    """
+    with _store(home) as (store, settings):
+        token = tokens.new_token()
+        if not store.replace_token(tokens.kept(_checked(name), token)):
+            raise SettingError(name, f"has no token; `engram device add {name}` makes one.")
+        _show(name, token, settings, as_json)
+
+
+@app.command()
+def remove(name: Name, home: Home = _HOME, as_json: AsJson = False) -> None:
+    """Take a board's token away. What the companion has of its memory stays.
+
+    Example: engram device remove kitchen
+    """
+    with _store(home) as (store, _):
+        if not store.remove_token(_checked(name)):
+            raise SettingError(name, "has no token.")
+    typer.echo(json.dumps({"device": name, "removed": True}) if as_json else f"{name} has no token any more.")
+
+
+@app.command("list")
+def list_devices(home: Home = _HOME, as_json: AsJson = False) -> None:
+    """Show which boards have a token, and when each was last heard.
+
+    Example: engram device list
+    """
+    with _store(home) as (store, _):
+        heard = {device.name: device.heard for device in store.devices()}
+        made = {token.device: token.made for token in store.tokens()}
+    found = [
+        {"device": name, "token_made": made.get(name), "heard": heard.get(name)} for name in sorted({*heard, *made})
+    ]
+    if as_json:
+        typer.echo(json.dumps(found))
+        return
+    for each in found or [None]:
+        if each is None:
+            typer.echo("no board has a token yet; `engram device add NAME` makes one.")
+        else:
+            told = f"token made {_day(each['token_made'])}" if each["token_made"] else "no token"
+            typer.echo(
+                f"{each['device']:32}  {told:22}  {'heard ' + _day(each['heard']) if each['heard'] else ''}".rstrip()
+            )
+
+
+@app.command("mosquitto")
+def write_mosquitto(
+    folder: Annotated[Path, typer.Argument(help="where the files go")], home: Home = _HOME, as_json: AsJson = False
+) -> None:
+    """Write what a mosquitto of your own needs to know of the boards: passwords, topics and a piece of configuration.
+
+    Example: engram device mosquitto build/mosquitto-files
+    """
+    with _store(home) as (store, settings):
+        login = mosquitto.Login(settings.mqtt.username or mosquitto.USER, settings.mqtt.password or tokens.new_token())
+        written = mosquitto.write(folder.expanduser(), store.tokens(), login)
+    is_new = not settings.mqtt.password
+    if as_json:
+        told = {"files": [str(path) for path in written]}
+        typer.echo(json.dumps(told | ({"username": login.name, "password": login.password} if is_new else {})))
+        return
+    for path in written:
+        typer.echo(str(path))
+    if is_new:
+        typer.echo(f'\nIn companion.toml:\n[mqtt]\nurl = "mqtt://HOST:1883"\nusername = "{login.name}"')
+        typer.echo(f'password = "{login.password}"')
+
+
+@contextlib.contextmanager
+def _store(home: Path) -> "Iterator[tuple[Store, Settings]]":
+    """The companion's store; an error becomes one sentence and an exit status."""
+    from engram_host.companion.home import make_folder, read_settings, store_of
+
+    try:
+        settings = read_settings(home.expanduser().absolute(), {})
+        make_folder(settings.home)
+        store = store_of(settings)
+        try:
+            yield store, settings
+        finally:
+            store.close()
+    except CompanionError as problem:
+        typer.echo(f"engram device: {problem}", err=True)
+        raise typer.Exit(2 if isinstance(problem, SettingError) else 1) from None
+
+
+def _checked(name: str) -> str:
+    if not _DEVICE.fullmatch(name):
+        raise SettingError(repr(name[:40]), "is no name for a board: take small letters, digits and -, at most 32.")
+    return name
+
+
+def _show(name: str, token: str, settings: "Settings", as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps({"device": name, "token": token}))
+        return
+    url = settings.mqtt.url or f"{'mqtts' if settings.mqtt.certificate else 'mqtt'}://HOST:{settings.mqtt.port}"
+    config = {"companion": {"url": url.rpartition("@")[2] if "@" in url else url, "device": name}}
+    typer.echo(f"The token of {name}, which is not shown again:\n\n  {token}\n")
+    typer.echo(f"On the board, in config.json (HOST is this computer):\n\n  {json.dumps(config)}\n")
+    typer.echo(f"and in secrets.json:\n\n  {json.dumps({'companion': {'token': token}})}")
+
+
+def _day(seconds: object) -> str:
+    return datetime.fromtimestamp(float(str(seconds)), UTC).strftime("%Y-%m-%d")

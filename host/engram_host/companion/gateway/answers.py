@@ -1,0 +1,34 @@
+"""What the gateway answers by itself, in OpenAI's form."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.responses import JSONResponse
+
+from engram_host.companion.errors import CompanionError
+
+PREFIX = "/gateway/"
+"""Paths below it answer in OpenAI's form."""
+
+_TYPES = {401: "authentication_error", 403: "permission_error", 429: "insufficient_quota"}
+
+
+class GatewayRefused(CompanionError):
+    """The gateway does not do what it is asked: a status, a sentence, and OpenAI's code."""
+
+    def __init__(self, status: int, why: str, code: str, headers: Mapping[str, str] | None = None):
+        super().__init__(why)
+        self.status = status
+        self.code = code
+        self.headers = dict(headers or {})
+
+    def response(self) -> JSONResponse:
+        """The answer that tells so."""
+        return refusal(self.status, str(self), self.headers, self.code)
+
+
+def refusal(status: int, why: str, headers: Mapping[str, str] | None = None, code: str | None = None) -> JSONResponse:
+    """An error as OpenAI's API has it."""
+    kind = _TYPES.get(status, "invalid_request_error" if status < 500 else "server_error")
+    error: dict[str, Any] = {"message": why, "type": kind, "param": None, "code": code}
+    return JSONResponse({"error": error}, status, dict(headers or {}))

@@ -1,0 +1,74 @@
+"""A request to the gateway: read, bounded, and made what the service gets."""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from engram import text
+from engram_host.companion.gateway.answers import GatewayRefused
+from engram_host.companion.settings import GatewaySettings
+
+_ANSWER_TOKENS = 1024
+"""What is set aside for an answer whose length the request does not bound."""
+
+_MOST_ANSWER_TOKENS = 1 << 20
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request as the service gets it; `prompt` is about how many tokens it has, `aside` what is set aside for the call."""
+
+    body: bytes = field(repr=False)
+    is_stream: bool
+    prompt: int
+    aside: int
+
+
+def allowed(settings: GatewaySettings) -> list[str]:
+    """The models that may be asked for; empty: any."""
+    listed = [name.strip() for name in settings.models.split(",") if name.strip()]
+    return list(dict.fromkeys([settings.model, *listed] if settings.model else listed))
+
+
+def read(data: bytes, settings: GatewaySettings) -> Asked:
+    """The request in a body; GatewayRefused."""
+    try:
+        body = json.loads(data, parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        raise GatewayRefused(400, "the request is not valid JSON.", "invalid_json") from None
+    if not isinstance(body, dict) or not isinstance(body.get("messages"), list):
+        raise GatewayRefused(400, "the request has to be an object with a list of messages.", "invalid_request")
+    body["model"] = _model(body.get("model"), settings)
+    # Written anew, so that the service reads what was checked here: of a name that stands there twice, too.
+    sent = json.dumps(body).encode()
+    prompt = tokens(json.dumps([body["messages"], body.get("tools")], ensure_ascii=False))
+    return Asked(sent, body.get("stream") is True, prompt, prompt + _answer_tokens(body))
+
+
+def tokens(told: str) -> int:
+    """About how many tokens a text is."""
+    return text.tokens(told.encode("utf-8", "replace").decode())
+
+
+def _model(name: Any, settings: GatewaySettings) -> str:
+    models = allowed(settings)
+    if name in (None, "", "default") and models:
+        return models[0]
+    if not isinstance(name, str) or not name or len(name) > 200:
+        raise GatewayRefused(400, "the request has to name a model.", "model_required")
+    if models and name not in models:
+        raise GatewayRefused(
+            404, f"the gateway has no model of that name; it has {', '.join(models)}.", "model_not_found"
+        )
+    return name
+
+
+def _answer_tokens(body: dict[str, Any]) -> int:
+    bound = body.get("max_completion_tokens", body.get("max_tokens"))
+    count = body.get("n", 1)
+    each = bound if isinstance(bound, int) and bound > 0 else _ANSWER_TOKENS
+    return min(each * (count if isinstance(count, int) and count > 0 else 1), _MOST_ANSWER_TOKENS)
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")

@@ -1,0 +1,272 @@
+"""The gateway: takes requests of OpenAI's API, counts them, and passes them on to the service behind it."""
+
+import asyncio
+import json
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+import httpx
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from engram_host.companion.errors import SettingError
+from engram_host.companion.gateway import asked
+from engram_host.companion.gateway.answers import GatewayRefused
+from engram_host.companion.gateway.counting import Count
+from engram_host.companion.gateway.key import Key
+from engram_host.companion.gateway.limits import Call, Limits
+from engram_host.companion.gateway.passing import PassedOn
+from engram_host.companion.security.callers import Caller
+from engram_host.companion.settings import GatewaySettings
+from engram_host.companion.store.base import Store
+
+_log = logging.getLogger("engram.gateway")
+
+MOST_AT_ONCE = 128
+"""Calls that are under way: bounds the memory, and the connections to the service."""
+
+MOST_OF_ONE = 8
+"""Calls of one device that are under way."""
+
+MOST_WHOLE = 8 << 20
+"""Bytes of an answer that is not a stream."""
+
+MOST_ERROR = 1 << 16
+"""Bytes of an error that are read."""
+
+_CONNECT_SECONDS = 10.0
+_SECRET_STATUS = (401, 403, 407)
+_MAY_HAVE_WORKED = (499, 504)
+"""The service may have begun to answer: what was asked is counted."""
+
+_BUSY = {"Retry-After": "5"}
+
+Result = TypeVar("Result")
+
+
+class Gateway:
+    """`start` and `stop` it with the companion; without gateway.url it answers that it is not set up."""
+
+    def __init__(self, store: Store, settings: GatewaySettings, key: Key):
+        self._settings = settings
+        self._key = key
+        self._limits = Limits(store, settings)
+        self._base = _checked(settings.url) if settings.url else ""
+        self._client: httpx.AsyncClient | None = None
+        self._at_work: dict[str, int] = {}
+        self._ending: set[asyncio.Task[None]] = set()
+
+    def start(self) -> None:
+        """Get ready to ask the service."""
+        if not self._base:
+            return
+        for name in ("httpx", "httpcore"):  # they tell of each request
+            logging.getLogger(name).setLevel(logging.WARNING)
+        timeout = httpx.Timeout(self._settings.timeout_seconds, connect=_CONNECT_SECONDS)
+        limits = httpx.Limits(max_connections=MOST_AT_ONCE + 8, max_keepalive_connections=16)
+        self._client = httpx.AsyncClient(timeout=timeout, limits=limits, follow_redirects=False)
+
+    async def stop(self) -> None:
+        """Let the connections go, when all calls are counted."""
+        await asyncio.gather(*self._ending, return_exceptions=True)
+        if self._client:
+            await self._client.aclose()
+
+    # --- what is asked
+
+    async def chat(self, request: Request, caller: Caller) -> Response:
+        """Pass a request for a chat completion on, and its answer back."""
+        try:
+            wanted = asked.read(await request.body(), self._settings)
+            self._ready()
+            async with AsyncExitStack() as stack:
+                self._take_turn(caller, stack)
+                call = await self._limits.begin(caller, wanted.aside)
+                count = Count(wanted.prompt)
+                stack.push_async_callback(self._end, call, count)
+                return await self._passed_on(request, wanted, count, stack)
+        except GatewayRefused as refused:
+            return refused.response()
+
+    async def models(self) -> Response:
+        """The models that may be asked for; without a list in the settings, those of the service."""
+        try:
+            client = self._ready()
+            names = asked.allowed(self._settings)
+            if names:
+                data = [{"id": name, "object": "model", "created": 0, "owned_by": "gateway"} for name in names]
+                return JSONResponse({"object": "list", "data": data})
+            async with AsyncExitStack() as stack:
+                answer = await self._ask(
+                    client.build_request("GET", f"{self._base}/models", headers=self._key.headers()), stack
+                )
+                return Response(await self._whole(answer), media_type="application/json")
+        except GatewayRefused as refused:
+            return refused.response()
+
+    async def _passed_on(self, request: Request, wanted: asked.Asked, count: Count, stack: AsyncExitStack) -> Response:
+        headers = {**self._key.headers(), "Content-Type": "application/json", "Accept-Encoding": "identity"}
+        outgoing = self._ready().build_request(
+            "POST", f"{self._base}/chat/completions", content=wanted.body, headers=headers
+        )
+        try:
+            answer = await while_there(request, self._ask(outgoing, stack))
+        except GatewayRefused as refused:
+            if refused.status not in _MAY_HAVE_WORKED:
+                count.nothing()
+            raise
+        if answer.headers.get("content-type", "").startswith("text/event-stream"):
+            # From here on the answer holds the connection, and the turn: until it is passed on, or its client has gone.
+            return PassedOn(self._events(answer, count), stack.pop_all())
+        body = await while_there(request, self._whole(answer))
+        count.whole(body)
+        return Response(body, media_type="application/json")
+
+    # --- the service
+
+    async def _ask(self, outgoing: httpx.Request, stack: AsyncExitStack) -> httpx.Response:
+        """The service's answer, as soon as its head is there; GatewayRefused if it is no success."""
+        try:
+            answer = await self._ready().send(outgoing, stream=True)
+            stack.push_async_callback(answer.aclose)
+            if answer.status_code == 200:
+                return answer
+            told = await _at_most(answer, MOST_ERROR)
+        except httpx.HTTPError as error:
+            raise self._lost(error) from None
+        raise self._passed_error(answer, told)
+
+    def _lost(self, error: httpx.HTTPError) -> GatewayRefused:
+        what = "did not answer in time" if isinstance(error, httpx.TimeoutException) else "cannot be reached"
+        _log.warning("the service behind the gateway %s: %s", what, type(error).__name__)
+        status = 504 if isinstance(error, httpx.TimeoutException) else 502
+        return GatewayRefused(status, f"the model's service {what}.", "upstream_unreachable", _BUSY)
+
+    def _passed_error(self, answer: httpx.Response, told: bytes) -> GatewayRefused:
+        """The service's error, as far as it is one of OpenAI's form, without the key."""
+        status = answer.status_code
+        message, code = _words_of(told)
+        message = self._key.blotted(message)[:1000]
+        _log.warning("the service behind the gateway answered %d", status)
+        headers = {"Retry-After": wait} if (wait := answer.headers.get("retry-after", "")).isdigit() else {}
+        if status in _SECRET_STATUS:
+            why = "the model's service refuses the gateway's key; whoever runs the companion has to look at it."
+            return GatewayRefused(502, why, "upstream_refused_key", {"X-Should-Retry": "false"})
+        if not 400 <= status <= 599:
+            why = f"the model's service answered with status {status}, which is not followed; check gateway.url."
+            return GatewayRefused(502, why, "upstream_failed", {"X-Should-Retry": "false"})
+        why = message or f"the model's service answered with status {status}."
+        return GatewayRefused(status, why, self._key.blotted(code)[:100] or "upstream_failed", headers)
+
+    async def _whole(self, answer: httpx.Response) -> bytes:
+        try:
+            body = await _at_most(answer, MOST_WHOLE + 1)
+        except httpx.HTTPError as error:
+            raise self._lost(error) from None
+        if len(body) > MOST_WHOLE:
+            raise GatewayRefused(502, "the model's service answered with more than is taken.", "upstream_failed")
+        blotter = self._key.blotter()
+        return blotter.feed(body) + blotter.end()
+
+    async def _events(self, answer: httpx.Response, count: Count) -> AsyncIterator[bytes]:
+        """A stream's bytes as they come; a break becomes an error event, as the service itself would send one."""
+        blotter = self._key.blotter()
+        try:
+            async for piece in answer.aiter_bytes():
+                count.feed(piece)
+                if passed := blotter.feed(piece):
+                    yield passed
+            yield blotter.end()
+        except httpx.HTTPError as error:
+            refused = self._lost(error)
+            event = {"error": {"message": str(refused), "type": "server_error", "param": None, "code": refused.code}}
+            yield b"\n\ndata: " + json.dumps(event).encode() + b"\n\n"
+
+    # --- turns
+
+    def _ready(self) -> httpx.AsyncClient:
+        if not self._client:
+            raise GatewayRefused(
+                503, "the gateway is not set up: whoever runs the companion has to set gateway.url.", "not_set_up"
+            )
+        return self._client
+
+    def _take_turn(self, caller: Caller, stack: AsyncExitStack) -> None:
+        name = caller.device
+        mine = self._at_work.get(name, 0)
+        if mine >= MOST_OF_ONE or sum(self._at_work.values()) >= MOST_AT_ONCE:
+            raise GatewayRefused(429, "too many calls are under way at once; try again.", "rate_limit_exceeded", _BUSY)
+        self._at_work[name] = mine + 1
+        stack.callback(self._give_turn_back, name)
+
+    def _give_turn_back(self, name: str) -> None:
+        self._at_work[name] -= 1
+        if not self._at_work[name]:
+            del self._at_work[name]
+
+    async def _end(self, call: Call, count: Count) -> None:
+        """Count a call also when its client has gone, and this task is cancelled."""
+        task = asyncio.create_task(call.end(count.used))
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)
+        await asyncio.shield(task)
+
+
+async def while_there(request: Request, work: Awaitable[Result]) -> Result:
+    """Do work as long as the client is there; ClientGone when it has gone, and the work is over then."""
+    doing = asyncio.ensure_future(work)
+    leaving = asyncio.ensure_future(_gone(request.receive))
+    try:
+        await asyncio.wait([doing, leaving], return_when=asyncio.FIRST_COMPLETED)
+        if doing.done():
+            return doing.result()
+        _log.info("a client has gone before its answer")
+        raise GatewayRefused(499, "the client has gone.", "client_gone")
+    finally:
+        doing.cancel()
+        leaving.cancel()
+        await asyncio.gather(doing, leaving, return_exceptions=True)
+
+
+async def _gone(receive: Callable[[], Awaitable[Any]]) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _at_most(answer: httpx.Response, most: int) -> bytes:
+    body = bytearray()
+    async for piece in answer.aiter_bytes():
+        body += piece
+        if len(body) >= most:
+            break
+    return bytes(body[:most])
+
+
+def _words_of(told: bytes) -> tuple[str, str]:
+    """Message and code of an error in OpenAI's form, empty where it is none."""
+    try:
+        value = json.loads(told)
+    except (ValueError, RecursionError):
+        return "", ""
+    error = value.get("error") if isinstance(value, dict) else None
+    if isinstance(error, str):
+        return error, ""
+    if not isinstance(error, dict):
+        return "", ""
+    message, code = error.get("message"), error.get("code") or error.get("type")
+    return message if isinstance(message, str) else "", code if isinstance(code, str) else ""
+
+
+def _checked(url: str) -> str:
+    try:
+        where = urlsplit(url)
+        is_good = where.scheme in ("http", "https") and bool(where.hostname) and where.port != 0
+    except ValueError:
+        is_good = False
+        where = urlsplit("")
+    if not is_good or "@" in where.netloc or where.query or where.fragment:
+        raise SettingError("gateway.url", "must look like https://api.example.com/v1, without a key in it.")
+    return url.rstrip("/")

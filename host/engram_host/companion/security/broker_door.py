@@ -1,0 +1,228 @@
+"""amqtt's broker with a door: who may connect, which topics are whose, and how much a client may make the broker hold.
+
+amqtt lets plugins say who may connect and publish. That is not enough: it takes over a session before it knows whose it is,
+sends last wills and retained messages past the plugins, reads packets of any length from anybody, and queues without bound.
+So the door stands in the broker itself, at the few places where these things are decided.
+"""
+
+import asyncio
+import logging
+import secrets
+import ssl
+from dataclasses import dataclass
+
+from amqtt.adapters import ReaderAdapter, StreamReaderAdapter, StreamWriterAdapter, WriterAdapter
+from amqtt.broker import Broker
+from amqtt.contexts import Action, BrokerConfig, ListenerConfig
+from amqtt.errors import AMQTTError, MQTTError
+from amqtt.mqtt.connack import NOT_AUTHORIZED, ConnackPacket
+from amqtt.mqtt.protocol.broker_handler import BrokerProtocolHandler
+from amqtt.session import Session
+
+from engram.link.messages import MOST_BYTES
+from engram_host.companion.errors import CompanionError, StoreUnavailable
+from engram_host.companion.security.callers import Callers
+from engram_host.companion.security.rates import Rates
+from engram_host.companion.security.tokens import digest_of
+
+_log = logging.getLogger("engram.broker")
+
+WORKER = "$companion"
+"""The companion's own name at its broker; no board can be called so."""
+
+CONNECT_SECONDS = 10.0
+"""How long a client may take to say who it is."""
+
+MOST_CONNECT_BYTES = 2048
+"""Of anything in the first packet: names and a token."""
+
+MOST_PACKET_BYTES = MOST_BYTES + 1024
+"""A message, its topic and what is around it."""
+
+MOST_WAITING = 64
+"""Messages of one client that wait to be passed on, or to be acknowledged by it."""
+
+MOST_UNREAD = 1 << 18
+"""Bytes that wait in the broker for one client; until it reads them it is not read from, and sent nothing."""
+
+MOST_AT_WORKER = 1024
+"""Messages that wait for the companion itself; until it has taken some, boards are not read from."""
+
+MOST_HALF_SENT = 256
+"""Messages of quality 2 of which a client may owe the second half; with more it is cut off."""
+
+_LOOK_AGAIN = 0.02
+"""Seconds after which it is looked again whether a client has caught up."""
+
+
+@dataclass(frozen=True)
+class Door:
+    """Who comes in: `secret` is the password of the companion's own connection, a random one of this process."""
+
+    callers: Callers
+    asks_tokens: bool
+    rates: Rates
+    secret: str
+
+
+class GuardedBroker(Broker):
+    """A broker of boards: each writes engram/v1/NAME/up and reads engram/v1/NAME/down, and nothing else, where tokens are
+    asked for. It keeps no retained messages, wills or sessions, which the boards' protocol has no use for.
+    """
+
+    def __init__(self, config: BrokerConfig, door: Door, tls: ssl.SSLContext | None):
+        super().__init__(config)
+        self._door = door
+        self._tls = tls
+        self._worker = digest_of(door.secret)
+        self._worker_session: Session | None = None
+
+    def _create_ssl_context(self, listener: ListenerConfig) -> ssl.SSLContext:  # pyright: ignore[reportIncompatibleMethodOverride]
+        assert self._tls, "only a listener with TLS asks for it"
+        return self._tls
+
+    # --- connecting
+
+    async def stream_connected(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, listener_name: str
+    ) -> None:
+        """A client has connected."""
+        await self._client_connected(listener_name, _Reader(reader, writer), StreamWriterAdapter(writer))
+
+    async def _initialize_client_session(
+        self, reader: ReaderAdapter, writer: WriterAdapter, remote_address: str, remote_port: int
+    ) -> tuple[BrokerProtocolHandler, Session]:
+        """Read who the client is, and let it in; MQTTError if it does not come in. No session of anybody is touched before."""
+        assert isinstance(reader, _Reader)
+        try:
+            async with asyncio.timeout(CONNECT_SECONDS):
+                handler, session = await BrokerProtocolHandler.init_from_connect(reader, writer, self.plugins_manager)
+                if not await self._authenticate(session, self.listeners_config["default"]):
+                    await ConnackPacket.build(0, NOT_AUTHORIZED).to_stream(writer)
+                    raise MQTTError("refused")
+        except (
+            AMQTTError,
+            MQTTError,
+            TimeoutError,
+            _TooMuch,
+            asyncio.IncompleteReadError,
+            ConnectionError,
+            ValueError,
+        ) as error:
+            await _close(writer)
+            raise MQTTError(f"{remote_address}: {error}") from None
+        # One's own name before it: nobody takes a client's session by calling itself as that does.
+        session.client_id = f"{session.username or ''}/{session.client_id or secrets.token_hex(8)}"
+        session.clean_session = True
+        session.will_flag = False
+        session.parent = 0
+        await self._delete_session(session.client_id)
+        if session.username == WORKER:
+            self._worker_session = session
+        reader.begin(session)
+        return handler, session
+
+    async def _authenticate(self, session: Session, _: ListenerConfig) -> bool:
+        name, password = session.username or "", session.password or ""
+        digest = digest_of(password)
+        session.attributes["digest"] = digest
+        session.attributes["name"] = name
+        if name == WORKER:
+            return secrets.compare_digest(digest, self._worker)
+        return await self._is_let_in(session)
+
+    async def _is_let_in(self, session: Session) -> bool:
+        """Whether a client's token is still that of the device which it says it is."""
+        name = session.attributes.get("name", "")
+        if name == WORKER or not self._door.asks_tokens:
+            return True
+        try:
+            caller = await self._door.callers.of_digest(session.attributes["digest"])
+        except StoreUnavailable as problem:
+            _log.warning("a board was not let in: %s", problem)
+            return False
+        return bool(name) and caller.device == name
+
+    # --- topics
+
+    async def _topic_filtering(self, session: Session, topic: str, action: Action) -> bool:
+        name = session.attributes.get("name", "")
+        if name == WORKER:
+            return True
+        if action is Action.RECEIVE and not self._keeps_up(session):
+            return False  # boards ask again
+        if not await self._is_let_in(session):
+            return False
+        if self._door.asks_tokens:
+            own = "up" if action is Action.PUBLISH else "down"
+            if topic != f"engram/v1/{name}/{own}":
+                _log.warning("%s may not %s %r", name, action, topic[:80])
+                return False
+        if action is Action.PUBLISH:
+            # It waits here, then in its socket: what comes too fast is slowed down, and nothing is lost.
+            while wait := self._door.rates.take(topic):
+                await asyncio.sleep(wait)
+            while self._is_worker_behind():
+                await asyncio.sleep(_LOOK_AGAIN)
+        return True
+
+    def _is_worker_behind(self) -> bool:
+        worker = self._worker_session
+        waits = len(worker.inflight_out) if worker and worker.transitions.is_connected() else 0
+        return max(waits, self._broadcast_queue.qsize()) > MOST_AT_WORKER
+
+    def _keeps_up(self, session: Session) -> bool:
+        handler = self._get_handler(session)
+        reader = handler.reader if handler else None
+        return len(session.inflight_out) < MOST_WAITING and isinstance(reader, _Reader) and not reader.is_unread
+
+    async def retain_message(
+        self,
+        source_session: Session | None,
+        topic_name: str | None,
+        data: bytes | bytearray | None,
+        qos: int | None = None,
+    ) -> None:
+        """Keep nothing: amqtt would give it to everybody who connects."""
+
+
+class _TooMuch(CompanionError):
+    """A client sent more than is taken."""
+
+
+class _Reader(StreamReaderAdapter):
+    """Reads from a client no faster than what it sent before is done with, and no more than is taken."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter):
+        super().__init__(reader)
+        self._writer = writer
+        self._session: Session | None = None
+
+    def begin(self, session: Session) -> None:
+        """From now on it is known who it is."""
+        self._session = session
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether the client leaves too much unread of what it was sent."""
+        return self._writer.transport.get_write_buffer_size() > MOST_UNREAD
+
+    async def read(self, n: int = -1) -> bytes:
+        """So many bytes; _TooMuch ends the connection."""
+        session = self._session
+        if n > (MOST_PACKET_BYTES if session else MOST_CONNECT_BYTES):
+            raise _TooMuch("a packet is longer than is taken.")
+        if session:
+            if len(session.inflight_in) > MOST_HALF_SENT:
+                raise _TooMuch("too many messages of quality 2 were begun.")
+            while session.delivered_message_queue.qsize() > MOST_WAITING or self.is_unread:
+                await asyncio.sleep(_LOOK_AGAIN)
+        return await super().read(n)
+
+
+async def _close(writer: WriterAdapter) -> None:
+    try:
+        async with asyncio.timeout(1):
+            await writer.close()
+    except (OSError, TimeoutError) as error:
+        _log.debug("a connection did not close: %s", error)

@@ -1,0 +1,63 @@
+"""Who is behind a token."""
+
+import asyncio
+import hmac
+import time
+from collections import OrderedDict
+from dataclasses import dataclass
+
+from engram_host.companion.security.tokens import LOOKS_LIKE_TOKEN, digest_of
+from engram_host.companion.store.base import Store
+
+SECONDS_KEPT = 2.0
+"""How long what the database said of a token is taken for true: a token that was removed ends so much later."""
+
+MOST_KEPT = 4096
+"""Tokens of which that is kept: bounds the memory."""
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Who asks: the operator, a device, or neither (somebody without a token, or with one that is not known)."""
+
+    device: str = ""
+    is_operator: bool = False
+
+    @property
+    def is_known(self) -> bool:
+        """Whether a token said who it is."""
+        return self.is_operator or bool(self.device)
+
+    def may_act_for(self, device: str) -> bool:
+        """Whether what concerns one device is theirs."""
+        return self.is_operator or (bool(device) and self.device == device)
+
+
+STRANGER = Caller()
+OPERATOR = Caller(is_operator=True)
+
+
+class Callers:
+    """Knows callers by their tokens, with the database and the operator's token."""
+
+    def __init__(self, store: Store, operator: str):
+        self._store = store
+        self._operator = digest_of(operator)
+        self._kept: OrderedDict[bytes, tuple[float, str]] = OrderedDict()
+
+    async def of(self, token: str) -> Caller:
+        """Who a token belongs to, STRANGER if to nobody. StoreUnavailable."""
+        return await self.of_digest(digest_of(token)) if LOOKS_LIKE_TOKEN.fullmatch(token) else STRANGER
+
+    async def of_digest(self, digest: bytes) -> Caller:
+        """Who the token with a digest belongs to, STRANGER if to nobody. StoreUnavailable."""
+        if hmac.compare_digest(digest, self._operator):
+            return OPERATOR
+        until, device = self._kept.get(digest, (0.0, ""))
+        if until <= time.monotonic():
+            device = await asyncio.to_thread(self._store.device_of, digest)
+            self._kept[digest] = (time.monotonic() + SECONDS_KEPT, device)
+            self._kept.move_to_end(digest)
+            while len(self._kept) > MOST_KEPT:
+                self._kept.popitem(last=False)
+        return Caller(device)

@@ -1,0 +1,192 @@
+"""The one check that each HTTP request passes before any route sees it: where it comes from, whose it is, how big and how
+slow it may be.
+"""
+
+import asyncio
+import base64
+import binascii
+import ipaddress
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any
+from urllib.parse import SplitResult, urlsplit
+
+from fastapi import Depends, FastAPI, Request
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from engram_host.companion.errors import StoreUnavailable
+from engram_host.companion.security.callers import STRANGER, Caller, Callers
+from engram_host.companion.security.rules import Who, rule_for
+
+_log = logging.getLogger("engram.security")
+
+MOST_BODY = 1 << 20
+"""Bytes of a request's body, where its route takes no more or less by itself."""
+
+BODY_SECONDS = 30.0
+"""How long a body may take to arrive."""
+
+Refuse = Callable[[str, int, str, dict[str, str]], Response]
+"""Makes the answer to a request for a path that is refused: status, sentence, headers."""
+
+
+@dataclass(frozen=True)
+class Doors:
+    """How HTTP requests are let in."""
+
+    callers: Callers
+    asks_tokens: bool
+    names: frozenset[str]
+    """Names, beside addresses and localhost, under which the companion is reached."""
+
+
+class Guard:
+    """ASGI middleware; what it found out about the caller stands in `request.state.caller`."""
+
+    def __init__(self, app: ASGIApp, api: FastAPI, doors: Doors, refuse: Refuse):
+        self._app = app
+        self._api = api
+        self._doors = doors
+        self._refuse = refuse
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or answer it with a refusal."""
+        if scope["type"] != "http":
+            return  # there are no WebSockets; a lifespan is not used
+        try:
+            caller = await self._checked(scope)
+        except HTTPException as problem:
+            answer = self._refuse(scope["path"], problem.status_code, problem.detail, dict(problem.headers or {}))
+            await answer(scope, receive, send)
+            return
+        scope.setdefault("state", {})["caller"] = caller
+        await self._app(scope, _Body(receive), send)
+
+    async def _checked(self, scope: Scope) -> Caller:
+        headers = Headers(scope=scope)
+        # Where a token is asked for, a page that was led here by another name has none to show.
+        check_origin(headers, None if self._doors.asks_tokens else self._doors.names)
+        who, device = rule_for(self._api, scope)
+        try:
+            caller = await self._doors.callers.of(_token(headers))
+        except StoreUnavailable as problem:
+            raise HTTPException(503, str(problem), {"Retry-After": "15"}) from None
+        if who is Who.ANYBODY or not (self._doors.asks_tokens or who is Who.GATEWAY):
+            return caller
+        if not caller.is_known:
+            _log.info("%s %s refused: no token, or one that is not known", scope["method"], scope["path"][:200])
+            raise HTTPException(401, _NO_TOKEN, {"WWW-Authenticate": "Bearer"})
+        if not _is_allowed(caller, who, device):
+            _log.warning("%s %s refused to %s", scope["method"], scope["path"][:200], caller.device)
+            raise HTTPException(403, f"the token is that of {caller.device}, which may not do this.")
+        return caller
+
+
+_NO_TOKEN = (
+    "a token is asked for, in the header Authorization: Bearer TOKEN. `engram device add NAME` makes one for a board; the "
+    "operator's is in operator.token in the companion's folder."
+)
+
+
+def _is_allowed(caller: Caller, who: Who, device: str) -> bool:
+    if caller.is_operator:
+        return True
+    return who in (Who.DEVICE, Who.GATEWAY) or (who is Who.OWN_DEVICE and caller.may_act_for(device))
+
+
+def _token(headers: Headers) -> str:
+    """What stands behind `Bearer`, or is the password of `Basic`, which browsers ask a person for; "" if there is none."""
+    kind, _, value = headers.get("authorization", "").partition(" ")
+    if kind.lower() == "bearer":
+        return value.strip()
+    if kind.lower() == "basic":
+        try:
+            return base64.b64decode(value, validate=True).decode("ascii").partition(":")[2]
+        except (binascii.Error, UnicodeDecodeError):
+            return ""
+    return ""
+
+
+# --- browsers
+
+
+def check_origin(headers: Headers, names: frozenset[str] | None) -> None:
+    """Refuse what a page of another site sends from a person's browser.
+
+    Such a page is known by its Origin, which a browser adds to all that changes something. A page whose name was made to
+    point here (DNS rebinding) is known by its name: only addresses, localhost and `names` are taken for this companion's,
+    unless `names` is None.
+    """
+    host = headers.get("host", "")
+    if names is not None and not is_own_name(_split(f"//{host}").hostname or "", names):
+        raise HTTPException(
+            403,
+            "the companion is not known by the name in the header Host: use its address, or add it to security.hosts.",
+        )
+    origin = headers.get("origin")
+    is_other_page = origin is not None and _split(origin).netloc.lower() != host.lower()
+    if is_other_page or headers.get("sec-fetch-site") == "cross-site":
+        raise HTTPException(403, "a page of another site may not use the companion.")
+
+
+def is_own_name(name: str, names: frozenset[str]) -> bool:
+    """Whether a host's name is an address, localhost, or one of `names`."""
+    if name == "localhost" or name in names:
+        return True
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _split(url: str) -> SplitResult:
+    try:
+        return urlsplit(url)
+    except ValueError:
+        return urlsplit("")
+
+
+# --- bodies
+
+
+class _Body:
+    """A request's body as it comes, for so long and so much of it as is taken; HTTPException then."""
+
+    def __init__(self, receive: Receive):
+        self._receive = receive
+        self._left = MOST_BODY
+        self._until: float | None = None
+        self._is_whole = False
+
+    async def __call__(self) -> Message:
+        if self._is_whole:
+            return await self._receive()
+        loop = asyncio.get_running_loop()
+        self._until = self._until or loop.time() + BODY_SECONDS
+        try:
+            async with asyncio.timeout_at(self._until):
+                message = await self._receive()
+        except TimeoutError:
+            raise HTTPException(408, f"the request did not arrive within {BODY_SECONDS:.0f} seconds.", _CLOSE) from None
+        self._left -= len(message.get("body", b""))
+        if self._left < 0:
+            raise HTTPException(413, f"a request has at most {MOST_BODY} bytes.", _CLOSE)
+        self._is_whole = not message.get("more_body", False)
+        return message
+
+
+_CLOSE = {"Connection": "close"}
+
+
+def _caller(request: Request) -> Caller:
+    state: Any = request.state
+    return getattr(state, "caller", STRANGER)
+
+
+CallerHere = Annotated[Caller, Depends(_caller)]
+"""A parameter of a route: who asks."""

@@ -1,0 +1,52 @@
+"""Who may use a route: each one declares it where it is made, `openapi_extra=may(Who.OPERATOR)`.
+
+A route that declares nothing is the operator's alone.
+"""
+
+from enum import StrEnum
+from typing import Any
+
+from fastapi import FastAPI
+from starlette.routing import Match
+from starlette.types import Scope
+
+DECLARED = "x-may"
+"""The field of a route's description in which the rule stands."""
+
+
+class Who(StrEnum):
+    """Who may use a route while tokens are asked for."""
+
+    ANYBODY = "anybody"
+    DEVICE = "device"
+    """Any device with a token of its own; the route looks after what it shows to which."""
+
+    OWN_DEVICE = "own device"
+    """The device that the path names."""
+
+    OPERATOR = "operator"
+
+    GATEWAY = "gateway"
+    """Any device or the operator, and a token is asked for always: it costs money."""
+
+
+_DESCRIPTIONS = ("/docs", "/docs/oauth2-redirect", "/openapi.json", "/redoc")
+"""What FastAPI adds by itself: the API's description, the same for everybody."""
+
+
+def may(who: Who) -> dict[str, Any]:
+    """What a route's `openapi_extra` says of who may use it."""
+    return {DECLARED: str(who)}
+
+
+def rule_for(app: FastAPI, scope: Scope) -> tuple[Who, str]:
+    """The rule of the route that a request is for, and the device that its path names ("" if none)."""
+    if scope["path"] in _DESCRIPTIONS:
+        return Who.ANYBODY, ""
+    for route in app.router.routes:
+        match, found = route.matches(scope)
+        if match is not Match.NONE:
+            extra = getattr(route, "openapi_extra", None) or {}
+            return Who(extra.get(DECLARED, Who.OPERATOR)), found.get("path_params", {}).get("device", "")
+    # There is nothing at this path; that, too, is told only to those who have a token.
+    return Who.DEVICE, ""

@@ -1,0 +1,76 @@
+"""Tokens: a device's is made once, shown once, and kept as a digest; the operator's is a file that only its owner reads.
+
+A token is 32 random bytes. So its SHA-256 cannot be turned back by trying, and no slow hash is needed.
+"""
+
+import base64
+import hashlib
+import os
+import re
+import secrets
+import stat
+import time
+from pathlib import Path
+
+from engram_host.companion.errors import SettingError
+from engram_host.companion.model import DeviceToken
+
+OPERATOR_FILE = "operator.token"
+
+LOOKS_LIKE_TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
+
+_MOSQUITTO_ROUNDS = 101
+"""As many as mosquitto_passwd takes: nobody tries all 32-byte tokens."""
+
+
+def new_token() -> str:
+    """A token: 32 random bytes, in base64 for URLs."""
+    return secrets.token_urlsafe(32)
+
+
+def digest_of(token: str) -> bytes:
+    """The SHA-256 of a token, 32 bytes: what is kept of it, and compared."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
+
+
+def kept(device: str, token: str) -> DeviceToken:
+    """What the database keeps of a device's new token."""
+    return DeviceToken(device, digest_of(token), mosquitto_hash(token), int(time.time()))
+
+
+def mosquitto_hash(token: str) -> str:
+    """A token as mosquitto's password file has it: PBKDF2 with SHA-512, `$7$rounds$salt$hash`."""
+    salt = secrets.token_bytes(12)
+    made = hashlib.pbkdf2_hmac("sha512", token.encode(), salt, _MOSQUITTO_ROUNDS)
+    return f"$7${_MOSQUITTO_ROUNDS}${base64.b64encode(salt).decode()}${base64.b64encode(made).decode()}"
+
+
+def operator_token(home: Path) -> str:
+    """The operator's token of the companion in a folder, made if there is none yet; SettingError."""
+    path = home / OPERATOR_FILE
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return read_secret(path)
+    except OSError as error:
+        raise SettingError(str(path), f"cannot be made: {error.strerror}.") from None
+    token = new_token()
+    with os.fdopen(handle, "w") as file:
+        file.write(token + "\n")
+    return token
+
+
+def read_secret(path: Path) -> str:
+    """The secret in a file that nobody but its owner may read; SettingError, which never shows it."""
+    try:
+        with path.open("rb") as file:
+            if stat.S_IMODE(os.fstat(file.fileno()).st_mode) & 0o077:
+                raise SettingError(str(path), "may be read by others: chmod 600 it, and change the secret in it.")
+            secret = file.read(4096).decode("ascii").strip()
+    except OSError as error:
+        raise SettingError(str(path), f"cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise SettingError(str(path), "has to be one line of ASCII.") from None
+    if not secret or any(letter.isspace() for letter in secret):
+        raise SettingError(str(path), "has to be one line: the secret.")
+    return secret

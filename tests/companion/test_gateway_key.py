@@ -1,0 +1,214 @@
+"""The gateway's key: where it comes from, and that nobody but the service ever sees it."""
+
+import json
+import logging
+from pathlib import Path
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engram_host.companion.errors import SettingError
+from engram_host.companion.gateway import key as keys
+from engram_host.companion.gateway.counting import MOST_LINE, Count
+from engram_host.companion.gateway.key import Key, find_key
+from engram_host.companion.gateway.proxy import Gateway
+from engram_host.companion.settings import GatewaySettings
+from engram_host.companion.store import open_store
+from leaky_service import WAYS, LeakyService
+from peers import Companion
+from test_companion_serve import FREE, _fails
+from test_security_http import make_tokens
+
+KEY = "sk-nobody-may-see-this-0123456789abcdef"
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """What a companion says and logs, at its most talkative, when its service does all that it can to tell the key."""
+    home = tmp_path_factory.mktemp("key") / "home"
+    made = make_tokens(home, "kitchen")
+    found: dict[str, bytes] = {}
+    with LeakyService() as behind, Talkative(home, behind.url) as companion:
+        headers = {"Authorization": f"Bearer {made['kitchen']}"}
+        for way in (*WAYS, "silent"):
+            for stream in (False, True):
+                body = {"model": "m", "messages": [{"role": "user", "content": way}], "stream": stream}
+                answer = httpx.post(
+                    f"{companion.url}/gateway/v1/chat/completions", headers=headers, json=body, timeout=30
+                )
+                found[f"{way} {stream}"] = (
+                    str(answer.status_code).encode() + repr(answer.headers.raw).encode() + answer.content
+                )
+        for path in ("/gateway/v1/models", "/v1/health", "/openapi.json", "/v1/devices", "/gateway/v1/nothing"):
+            found[path] = httpx.get(companion.url + path, headers=headers).content
+        companion.stop()
+        found["log"] = Path(companion._output.name).read_bytes()
+    found["files"] = b"".join(path.read_bytes() for path in home.iterdir())
+    return found
+
+
+class Talkative(Companion):
+    """A companion that logs all it can."""
+
+    def __init__(self, home: Path, url: str):
+        super().__init__(home, ENGRAM_GATEWAY_URL=url, ENGRAM_GATEWAY_KEY=KEY, ENGRAM_GATEWAY_TIMEOUT="1")
+
+    def command(self) -> tuple[list[str], dict[str, str]]:
+        words, variables = super().command()
+        return ["debug" if word == "info" else word for word in words], variables
+
+
+def test_the_key_is_in_no_answer_log_or_file(answers: dict[str, bytes]):
+    assert [where for where, data in answers.items() if KEY.encode() in data] == []
+
+
+def test_the_service_did_tell_it(answers: dict[str, bytes]):
+    told = [where for where, data in answers.items() if b"[key]" in data]
+    assert {"whole False", "split True", "bytewise True", "stream True", "error 400 False", "error 500 True"} <= {*told}
+
+
+def test_each_answer_of_the_gateway_is_of_openais_form(answers: dict[str, bytes]):
+    for where in (
+        "error 401 False",
+        "text 500 False",
+        "html 502 True",
+        "redirect False",
+        "cut whole False",
+        "status 204 True",
+    ):
+        error = json.loads(answers[where][answers[where].index(b'{"error"') :])["error"]
+        assert error["message"] and set(error) == {"message", "type", "param", "code"}, where
+
+
+def test_no_repr_shows_it(tmp_path: Path):
+    key = Key(KEY)
+    store = open_store(folder=tmp_path)
+    gateway = Gateway(store, GatewaySettings(url="http://127.0.0.1:9/v1"), key)
+    gateway.start()
+    assert KEY not in f"{key!r} {key} {gateway!r} {key.blotter()!r} {vars(gateway)!r}"
+    store.close()
+
+
+@given(
+    pieces=st.lists(st.one_of(st.just(b"abcab"), st.just(b"abc"), st.just(b"ab"), st.binary(max_size=6)), max_size=30),
+    sizes=st.lists(st.integers(1, 7), min_size=1, max_size=20),
+)
+def test_a_key_is_blotted_out_wherever_the_pieces_end(pieces: list[bytes], sizes: list[int]):
+    data = b"".join(pieces)
+    blotter = keys.Blotter(b"abcabd")
+    passed, start, turn = bytearray(), 0, 0
+    while start < len(data):
+        size = sizes[turn % len(sizes)]
+        passed += blotter.feed(data[start : start + size])
+        start, turn = start + size, turn + 1
+    passed += blotter.end()
+    assert bytes(passed) == data.replace(b"abcabd", b"[key]")
+
+
+def test_what_is_no_part_of_the_key_is_not_held_back():
+    assert keys.Blotter(b"secret").feed(b"data: hello\n\n") == b"data: hello\n\n"
+
+
+# --- where it comes from
+
+
+def _file(home: Path, content: str, mode: int = 0o600) -> None:
+    (home / keys.FILE).touch(mode)
+    (home / keys.FILE).chmod(mode)
+    (home / keys.FILE).write_text(content)
+
+
+def test_the_environment_goes_before_the_file_and_that_before_the_keyring(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    import keyring
+
+    monkeypatch.setattr(keyring, "get_password", lambda service, user: "from-the-keyring")
+    assert find_key(tmp_path, {}).headers() == {"Authorization": "Bearer from-the-keyring"}
+    _file(tmp_path, "from-the-file\n")
+    assert find_key(tmp_path, {}).headers() == {"Authorization": "Bearer from-the-file"}
+    assert find_key(tmp_path, {keys.VARIABLE: "given"}).headers() == {"Authorization": "Bearer given"}
+
+
+def test_without_a_keyring_there_is_no_key(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+    with caplog.at_level(logging.INFO):
+        assert not find_key(tmp_path, {})
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o666])
+def test_a_file_that_others_may_read_ends_the_start_with_a_sentence(tmp_path: Path, mode: int):
+    home = tmp_path / "home"
+    home.mkdir(mode=0o700)
+    _file(home, KEY, mode)
+    status, told = _fails(home, *FREE, ENGRAM_GATEWAY_URL="http://127.0.0.1:9/v1")
+    assert status == 2 and "chmod 600" in told and KEY not in told and "Traceback" not in told
+
+
+@pytest.mark.parametrize("value", [f"{KEY}\nX: y", f"{KEY} {KEY}", f"{KEY}é"])
+def test_a_key_that_is_no_key_is_refused_unshown(tmp_path: Path, value: str):
+    with pytest.raises(SettingError) as refused:
+        find_key(tmp_path, {keys.VARIABLE: value})
+    assert KEY not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "url", ["ftp://x/v1", "x", "https://u:p@x/v1", "https://x/v1?key=1", "http://[", "https:///v1"]
+)
+def test_an_address_that_is_none_or_has_a_key_in_it_is_refused(tmp_path: Path, url: str):
+    store = open_store(folder=tmp_path)
+    with pytest.raises(SettingError, match=r"gateway\.url"):
+        Gateway(store, GatewaySettings(url=url), Key())
+    store.close()
+
+
+# --- counting
+
+
+def _events(*values: object) -> bytes:
+    return b"".join(b"data: " + json.dumps(value).encode() + b"\n\n" for value in values)
+
+
+@given(st.lists(st.integers(1, 40), min_size=1, max_size=30), st.integers(0, 9999), st.integers(0, 9999))
+def test_usage_is_found_however_a_stream_is_cut(sizes: list[int], prompt: int, answer: int):
+    usage = {"prompt_tokens": prompt, "completion_tokens": answer, "total_tokens": prompt + answer}
+    data = (
+        _events({"choices": [{"delta": {"content": "日本 hello"}}]}, {"choices": [], "usage": usage})
+        + b"data: [DONE]\n\n"
+    )
+    count = Count(5)
+    start = turn = 0
+    while start < len(data):
+        count.feed(data[start : start + sizes[turn % len(sizes)]])
+        start, turn = start + sizes[turn % len(sizes)], turn + 1
+    assert count.used == prompt + answer
+
+
+JSON = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.text(max_size=9)),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(
+            st.sampled_from(["choices", "delta", "message", "usage", "tool_calls", "function", "content"]), inner
+        ),
+    ),
+    max_leaves=20,
+)
+
+
+@given(JSON)
+def test_an_odd_answer_is_counted_as_something(value: object):
+    count = Count(3)
+    count.whole(json.dumps(value).encode())
+    count.feed(_events(value))
+    assert count.used >= 0
+
+
+def test_an_event_without_end_takes_bounded_memory_and_is_counted_by_its_length():
+    count = Count(0)
+    for _ in range(64):
+        count.feed(b"data: " + b"x" * 65530)
+    assert len(count._line) <= MOST_LINE
+    count.feed(b"\n")
+    assert count.used == 64 * 65536 // 4

@@ -1,0 +1,313 @@
+"""Who may do what over HTTP: each route of the description with each kind of token, browsers, sizes, slow clients, TLS."""
+
+import json
+import socket
+import ssl
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import trustme
+
+from engram_host.companion.errors import SettingError
+from engram_host.companion.security import tokens
+from engram_host.companion.security.guard import MOST_BODY
+from engram_host.companion.security.listening import Listener, asks_tokens, check_places, is_loopback
+from engram_host.companion.security.rules import DECLARED, Who
+from engram_host.companion.settings import SecuritySettings
+from engram_host.companion.store import open_store
+from peers import Companion
+from sending import Sent
+from test_companion_serve import FREE, _fails, _serve
+
+STRANGERS = tokens.new_token()
+
+OWN, OTHER, OPERATOR = "own device", "another device", "operator"
+MAY = {
+    Who.ANYBODY: {"", "stranger", OWN, OTHER, OPERATOR},
+    Who.DEVICE: {OWN, OTHER, OPERATOR},
+    Who.GATEWAY: {OWN, OTHER, OPERATOR},
+    Who.OWN_DEVICE: {OWN, OPERATOR},
+    Who.OPERATOR: {OPERATOR},
+}
+
+
+def make_tokens(home: Path, *devices: str) -> dict[str, str]:
+    """Tokens of devices of the companion in a folder."""
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    store = open_store(folder=home)
+    made = {device: tokens.new_token() for device in devices}
+    for device, token in made.items():
+        store.add_token(tokens.kept(device, token))
+    store.close()
+    return made
+
+
+class Strict:
+    """A companion that asks for tokens, and two devices."""
+
+    def __init__(self, companion: Companion, made: dict[str, str]):
+        self.companion = companion
+        operator = (companion.home / tokens.OPERATOR_FILE).read_text().strip()
+        self.tokens = {"stranger": STRANGERS, OWN: made["kitchen"], OTHER: made["garden"], OPERATOR: operator}
+
+    def ask(self, method: str, path: str, who: str, **more: Any) -> httpx.Response:
+        """Ask as somebody; "" shows no token."""
+        headers = {"Authorization": f"Bearer {self.tokens[who]}"} if who else {}
+        return httpx.request(method, self.companion.url + path, headers=headers, timeout=30, **more)
+
+
+@pytest.fixture(scope="module")
+def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Strict]:
+    home = tmp_path_factory.mktemp("strict") / "home"
+    made = make_tokens(home, "kitchen", "garden")
+    with Companion(home, ENGRAM_TOKENS="on") as companion:
+        for device in made:
+
+            def post(name: str, message: bytes) -> bytes:
+                headers = {"Content-Type": "application/octet-stream"}
+                return companion.client.post(f"/v1/devices/{name}/messages", content=message, headers=headers).content
+
+            board = Sent(post, device, board=device)
+            board.keep(f"the secret of the {device} is blue")
+            board.sync()
+        yield Strict(companion, made)
+
+
+def operations(strict: Strict) -> list[tuple[str, str, dict[str, Any]]]:
+    """Method, path and description of all that the API offers."""
+    described = strict.companion.client.get("/openapi.json").json()["paths"]
+    return [(method.upper(), path, told) for path, all_of in described.items() for method, told in all_of.items()]
+
+
+def test_each_route_declares_who_may_use_it(strict: Strict):
+    rules = {(method, path): told.get(DECLARED) for method, path, told in operations(strict)}
+    assert rules and all(rule in list(Who) for rule in rules.values()), rules
+
+
+@pytest.mark.parametrize("who", ["", "stranger", OWN, OTHER, OPERATOR])
+def test_each_route_lets_in_whom_it_declares_and_nobody_else(strict: Strict, who: str):
+    for method, path, told in operations(strict):
+        answer = strict.ask(method, path.replace("{device}", "kitchen").replace("{", "").replace("}", ""), who)
+        is_in = answer.status_code not in (401, 403)
+        assert is_in == (who in MAY[Who(told[DECLARED])]), (method, path, who, answer.text)
+
+
+@pytest.mark.parametrize("who", ["", "stranger"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/v1",
+        "/v2/x",
+        "/v1/devices/kitchen/../garden",
+        "/v1//devices",
+        "/V1/devices",
+        "/v1/devices/",
+        "/gateway/v1",
+    ],
+)
+def test_a_stranger_is_not_even_told_what_is_not_there(strict: Strict, path: str, who: str):
+    assert strict.ask("GET", path, who).status_code == 401
+
+
+@pytest.mark.parametrize("method", ["HEAD", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "POST"])
+def test_another_method_is_no_way_in(strict: Strict, method: str):
+    assert strict.ask(method, "/v1/devices/kitchen/lines", "").status_code == 401
+
+
+def search(strict: Strict, who: str, **question: Any) -> httpx.Response:
+    return strict.ask("POST", "/v1/search", who, json={"query": "secret blue", "meaning": False, **question})
+
+
+def test_a_device_finds_its_own_memory_only(strict: Strict):
+    assert {hit["device"] for hit in search(strict, OPERATOR).json()["hits"]} == {"kitchen", "garden"}
+    assert {hit["device"] for hit in search(strict, OWN).json()["hits"]} == {"kitchen"}
+
+
+@pytest.mark.parametrize("devices", [["garden"], ["kitchen", "garden"], ["nobody"]])
+def test_a_device_that_names_others_is_refused(strict: Strict, devices: list[str]):
+    assert search(strict, OWN, devices=devices).status_code == 403
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["..%2Fgarden", "kitchen%2F..%2Fgarden", "garden%00", "%67arden", "garden/", "kitchen%3F/../garden", "GARDEN"],
+)
+def test_a_device_does_not_reach_another_one_by_an_odd_name(strict: Strict, name: str):
+    answer = strict.ask("POST", f"/v1/devices/{name}/messages", OWN, content=b"x")
+    assert answer.status_code in (403, 404), answer.text
+
+
+def test_a_token_that_was_taken_away_ends_within_seconds(strict: Strict):
+    made = make_tokens(strict.companion.home, "shed")
+    headers = {"Authorization": f"Bearer {made['shed']}"}
+    assert httpx.get(f"{strict.companion.url}/v1/health", headers=headers).status_code == 200
+    store = open_store(folder=strict.companion.home)
+    store.remove_token("shed")
+    store.close()
+    time.sleep(2.2)
+    assert httpx.get(f"{strict.companion.url}/v1/health", headers=headers).status_code == 401
+
+
+def test_no_token_is_told_of_anywhere(strict: Strict):
+    search(strict, OWN, devices=["garden"])
+    strict.ask("GET", "/v1/devices", "stranger")
+    printed = strict.companion.printed()
+    assert not [token for token in strict.tokens.values() if token in printed]
+
+
+# --- browsers
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {"Origin": "http://127.0.0.1:1"},
+        {"Origin": "http://["},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Host": "evil.example"},
+        {"Host": "evil.example:8765", "Origin": "http://evil.example:8765"},
+        {"Host": "localhost.evil.example"},
+        {"Host": ""},
+    ],
+)
+def test_a_page_of_another_site_is_refused(companion: Companion, headers: dict[str, str]):
+    for path in ("/v1/devices/kitchen/messages", "/v1/search", "/gateway/v1/chat/completions"):
+        assert companion.client.post(path, content=b"{}", headers=headers).status_code == 403, path
+    assert companion.client.get("/v1/devices", headers=headers).status_code == 403
+
+
+def test_the_companions_own_page_and_local_names_are_taken(companion: Companion):
+    own = {"Origin": companion.url, "Sec-Fetch-Site": "same-origin"}
+    for headers in (own, {"Host": "localhost"}, {"Host": f"[::1]:{companion.http_port}"}):
+        assert companion.client.get("/v1/devices", headers=headers).status_code == 200
+
+
+# --- sizes and slow clients
+
+
+def test_a_body_that_is_too_long_is_refused_on_every_route(strict: Strict):
+    for method, path, _ in operations(strict):
+        if method == "POST":
+            url = path.replace("{device}", "kitchen")
+            answer = strict.ask("POST", url, OPERATOR, content=(b" " * 65536 for _ in range(MOST_BODY // 65536 + 2)))
+            assert answer.status_code in (400, 413), (path, answer.text)
+
+
+def test_too_many_messages_are_told_to_come_later(tmp_path: Path):
+    limits = {"ENGRAM_MESSAGES_A_SECOND": "1", "ENGRAM_MESSAGES_AT_ONCE": "3"}
+    with Companion(tmp_path / "home", **limits) as companion:
+        send = {"content": b"x", "headers": {"Content-Type": "application/octet-stream"}}
+        told = [companion.client.post("/v1/devices/kitchen/messages", **send) for _ in range(5)]
+        assert [answer.status_code for answer in told] == [400, 400, 400, 429, 429]
+        assert told[-1].headers["Retry-After"] == "1"
+        assert companion.client.post("/v1/devices/garden/messages", **send).status_code == 400
+
+
+def test_a_head_that_does_not_end_is_not_waited_for(companion: Companion, monkeypatch: pytest.MonkeyPatch):
+    import asyncio
+
+    from fastapi import FastAPI
+
+    from engram_host.companion import slow
+    from engram_host.companion.web import WebServer
+
+    monkeypatch.setattr(slow, "HEAD_SECONDS", 0.3)
+
+    async def ended() -> float:
+        web = WebServer(FastAPI(), "127.0.0.1", 0)
+        await web.start()
+        began = time.monotonic()
+        reader, writer = await asyncio.open_connection("127.0.0.1", web.port)
+        with pytest.raises((ConnectionError, asyncio.IncompleteReadError)):
+            for letter in b"GET / HTTP/1.1\r\nHost: x\r\nX: " + b"y" * 100:
+                writer.write(bytes([letter]))
+                await writer.drain()
+                await asyncio.sleep(0.02)
+            await reader.readexactly(1)
+        writer.close()
+        await web.stop()
+        return time.monotonic() - began
+
+    assert asyncio.run(ended()) < 1.9
+
+
+# --- where it listens
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.1.2.3", "::1", "localhost"])
+def test_loopback_asks_for_no_tokens(host: str):
+    assert is_loopback(host) and not asks_tokens(SecuritySettings(), [Listener("http", host, False)])
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.2", "companion.local", "", "127.0.0.1.nip.example"])
+def test_any_other_address_asks_for_tokens(host: str):
+    assert asks_tokens(SecuritySettings(), [Listener("http", "127.0.0.1", False), Listener("mqtt", host, True)])
+
+
+@pytest.mark.parametrize(
+    ("is_secure", "setting", "has_devices", "is_fine"),
+    [
+        (False, "auto", False, False),
+        (True, "auto", False, False),
+        (False, "on", False, False),
+        (False, "auto", True, False),
+        (True, "auto", True, True),
+        (False, "on", True, True),
+    ],
+)
+def test_a_wide_listener_needs_a_token_and_tls_or_a_word(
+    is_secure: bool, setting: str, has_devices: bool, is_fine: bool
+):
+    place = Listener("http", "0.0.0.0", is_secure)
+    if is_fine:
+        check_places(SecuritySettings(setting), [place], has_devices=has_devices)
+    else:
+        with pytest.raises(SettingError, match=r"http\.host"):
+            check_places(SecuritySettings(setting), [place], has_devices=has_devices)
+
+
+def test_it_does_not_start_wide_without_tokens_and_says_why(tmp_path: Path):
+    status, told = _fails(tmp_path / "home", *FREE, "--http-host", "0.0.0.0")
+    assert status == 2 and "engram device add" in told and "Traceback" not in told
+
+
+def test_http_has_tls_with_a_certificate(tmp_path: Path):
+    home = tmp_path / "home"
+    home.mkdir(mode=0o700)
+    authority = trustme.CA()
+    authority.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(home / "both.pem")
+    (home / "companion.toml").write_text('[http]\ncertificate = "both.pem"\nkey = "both.pem"\n')
+    ready = tmp_path / "ready.json"
+    process = _serve(home, *FREE, "--ready-file", str(ready))
+    from peers import until
+
+    where = json.loads(until("it is ready", lambda: ready.exists() and ready.read_text()))["http"]
+    try:
+        context = ssl.create_default_context()
+        with pytest.raises(httpx.ConnectError):
+            httpx.get(f"{where}/v1/health", verify=context)
+        authority.configure_trust(context)
+        assert where.startswith("https://") and httpx.get(f"{where}/v1/health", verify=context).status_code == 200
+        with socket.create_connection(("127.0.0.1", int(where.rpartition(":")[2]))) as plain:
+            plain.settimeout(10)
+            plain.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert b"200" not in plain.recv(100)
+    finally:
+        process.terminate()
+        process.communicate(timeout=30)
+
+
+@pytest.mark.parametrize("content", ['certificate = "none.pem"\nkey = "none.pem"', 'certificate = "none.pem"'])
+def test_a_wrong_certificate_ends_it_with_a_sentence(tmp_path: Path, content: str):
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "companion.toml").write_text(f"[http]\n{content}\n")
+    status, told = _fails(home, *FREE)
+    assert status == 2 and "http.certificate" in told and "Traceback" not in told

@@ -1,0 +1,387 @@
+"""Who may do what over MQTT: each topic with each kind of token at the broker inside, and what a client cannot make it do."""
+
+import asyncio
+import contextlib
+import ssl
+import struct
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import aiomqtt
+import pytest
+import trustme
+
+from engram_host.companion.broker import EmbeddedBroker
+from engram_host.companion.mqtt import Bus, Login
+from engram_host.companion.security import broker_door, tokens
+from engram_host.companion.security.broker_door import WORKER, Door
+from engram_host.companion.security.callers import Callers
+from engram_host.companion.security.listening import tls_of, tls_to_own
+from engram_host.companion.security.rates import Rates
+from engram_host.companion.store import open_store
+
+SECRET = tokens.new_token()
+NOBODY = ("", "")
+UNKNOWN = "A" * 43
+"""Looks like a token, and is nobody's."""
+
+
+class Place:
+    """A broker that asks for tokens, with the companion's own connection; `heard` is what came to that: (device, data)."""
+
+    def __init__(self, broker: EmbeddedBroker, made: dict[str, str], bus: Bus, heard: list[tuple[str, bytes]]):
+        self.broker = broker
+        self.tokens = made
+        self.bus = bus
+        self.heard = heard
+
+    def client(self, name: str, password: str = "", **more) -> aiomqtt.Client:
+        """A client that says it is somebody; with that one's token if no password is given."""
+        password = password or self.tokens.get(name, "")
+        return aiomqtt.Client("127.0.0.1", self.broker.port, username=name or None, password=password or None, **more)
+
+
+@contextlib.asynccontextmanager
+async def place(tmp_path: Path, rates: Rates | None = None, *, asks: bool = True) -> AsyncIterator[Place]:
+    store = open_store(folder=tmp_path)
+    made = {device: tokens.new_token() for device in ("kitchen", "garden")}
+    for device, token in made.items():
+        store.add_token(tokens.kept(device, token))
+    heard: list[tuple[str, bytes]] = []
+
+    async def answers(device: str, data: bytes) -> list[bytes]:
+        heard.append((device, data))
+        return [b"to " + data]
+
+    door = Door(Callers(store, tokens.new_token()), asks, rates or Rates(0, 1), SECRET)
+    broker = EmbeddedBroker("127.0.0.1", 0, door)
+    await broker.start()
+    bus = Bus(broker.own_url, Login(WORKER, SECRET), answers, share=False)
+    bus.start()
+    assert await bus.wait(10)
+    try:
+        yield Place(broker, made, bus, heard)
+    finally:
+        await bus.stop()
+        await broker.stop()
+        store.close()
+
+
+def run(tmp_path: Path, work: Callable[[Place], Awaitable[None]], **more) -> None:
+    async def all_of_it() -> None:
+        async with asyncio.timeout(30), place(tmp_path, **more) as where:
+            await work(where)
+
+    asyncio.run(all_of_it())
+
+
+async def gets(client: aiomqtt.Client, seconds: float = 0.4) -> list[tuple[str, bytes]]:
+    """What comes to a client within some time."""
+    found: list[tuple[str, bytes]] = []
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            async for message in client.messages:
+                assert isinstance(message.payload, bytes)
+                found.append((message.topic.value, message.payload))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "password"),
+    [
+        NOBODY,
+        ("kitchen", ""),
+        ("kitchen", "wrong"),
+        ("kitchen", UNKNOWN),
+        ("stranger", UNKNOWN),
+        (WORKER, UNKNOWN),
+        ("", "the kitchen's"),
+        ("garden", "the kitchen's"),
+        (WORKER, "the kitchen's"),
+        ("+", "the kitchen's"),
+    ],
+)
+def test_nobody_connects_without_the_token_of_the_name(tmp_path: Path, name: str, password: str):
+    async def work(where: Place) -> None:
+        word = where.tokens["kitchen"] if password == "the kitchen's" else password
+        with pytest.raises(aiomqtt.MqttError):
+            async with aiomqtt.Client("127.0.0.1", where.broker.port, username=name or None, password=word or None):
+                raise AssertionError(f"{name} is in")
+
+    run(tmp_path, work)
+
+
+def test_a_device_with_its_token_is_answered(tmp_path: Path):
+    async def work(where: Place) -> None:
+        async with where.client("kitchen") as board:
+            await board.subscribe("engram/v1/kitchen/down", qos=1)
+            await board.publish("engram/v1/kitchen/up", b"hello", qos=1)
+            assert await gets(board) == [("engram/v1/kitchen/down", b"to hello")]
+
+    run(tmp_path, work)
+
+
+@pytest.mark.parametrize(
+    "topic",
+    [
+        "engram/v1/garden/up",
+        "engram/v1/garden/down",
+        "engram/v1/kitchen/down",
+        "engram/v1/kitchen/up/x",
+        "engram/v1/kitchen",
+        "engram/v1//up",
+        "/engram/v1/kitchen/up",
+        "engram/v2/kitchen/up",
+        "other",
+    ],
+)
+def test_a_device_writes_to_no_other_topic(tmp_path: Path, topic: str):
+    async def work(where: Place) -> None:
+        async with (
+            where.client(WORKER, SECRET) as all_of_them,
+            where.client("garden") as other,
+            where.client("kitchen") as board,
+        ):
+            await all_of_them.subscribe("#", qos=1)
+            await other.subscribe("engram/v1/garden/down", qos=1)
+            for quality in (0, 1, 2):
+                await board.publish(topic, b"forged", qos=quality, retain=quality == 1)
+            assert await gets(all_of_them) == [] and await gets(other, 0.1) == []
+        assert where.heard == []
+
+    run(tmp_path, work)
+
+
+@pytest.mark.parametrize(
+    "topic",
+    [
+        "engram/v1/garden/down",
+        "engram/v1/garden/up",
+        "engram/v1/kitchen/up",
+        "engram/v1/+/down",
+        "engram/v1/+/up",
+        "engram/v1/kitchen/#",
+        "engram/#",
+        "#",
+        "+/+/+/+",
+        "$SYS/#",
+        "$share/companion/engram/v1/+/up",
+        "$share/x/engram/v1/garden/down",
+    ],
+)
+def test_a_device_reads_no_other_topic(tmp_path: Path, topic: str):
+    async def work(where: Place) -> None:
+        async with where.client("kitchen") as board, where.client("garden") as other:
+            assert [code.value for code in await board.subscribe(topic, qos=1)] == [128]
+            await other.subscribe("engram/v1/garden/down", qos=1)
+            await other.publish("engram/v1/garden/up", b"private", qos=1)
+            assert await gets(other) == [("engram/v1/garden/down", b"to private")]
+            assert await gets(board, 0.1) == []
+
+    run(tmp_path, work)
+
+
+def test_a_last_will_reaches_nobody(tmp_path: Path):
+    async def work(where: Place) -> None:
+        will = aiomqtt.Will("engram/v1/garden/down", b"forged", qos=1, retain=True)
+        async with where.client("garden") as other:
+            await other.subscribe("engram/v1/garden/down", qos=1)
+            board = where.client("kitchen", will=will)
+            await board.__aenter__()
+            socket = board._client.socket()
+            assert socket
+            socket.close()
+            assert await gets(other, 1) == []
+
+    run(tmp_path, work)
+
+
+def test_what_was_retained_is_given_to_nobody(tmp_path: Path):
+    async def work(where: Place) -> None:
+        async with where.client("kitchen") as board:
+            await board.publish("engram/v1/kitchen/up", b"private", qos=1, retain=True)
+        async with where.client("garden") as other:
+            await other.subscribe("engram/v1/garden/down")
+            assert await gets(other) == []
+
+    run(tmp_path, work)
+
+
+def test_nobody_takes_the_connection_of_another_by_its_client_id(tmp_path: Path):
+    async def work(where: Place) -> None:
+        async with where.client("kitchen", identifier="one", clean_session=False) as board:
+            await board.subscribe("engram/v1/kitchen/down", qos=1)
+            async with where.client("garden", identifier="one", clean_session=False) as thief:
+                await board.publish("engram/v1/kitchen/up", b"private", qos=1)
+                assert await gets(board) == [("engram/v1/kitchen/down", b"to private")]
+                assert await gets(thief, 0.1) == []
+
+    run(tmp_path, work)
+
+
+def test_who_fails_to_connect_changes_nothing_for_who_is_connected(tmp_path: Path):
+    async def work(where: Place) -> None:
+        async with where.client("kitchen", identifier="one", clean_session=False) as board:
+            await board.subscribe("engram/v1/kitchen/down", qos=1)
+            for name in (WORKER, "kitchen", "garden"):
+                with pytest.raises(aiomqtt.MqttError):
+                    async with where.client(name, "wrong", identifier="one", clean_session=False):
+                        raise AssertionError(f"{name} is in")
+            await board.publish("engram/v1/garden/up", b"forged", qos=1)
+            await board.publish("engram/v1/kitchen/up", b"own", qos=1)
+            assert await gets(board) == [("engram/v1/kitchen/down", b"to own")]
+            assert where.heard == [("kitchen", b"own")]
+
+    run(tmp_path, work)
+
+
+def test_a_token_that_was_taken_away_ends_what_is_connected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    from engram_host.companion.security import callers
+
+    monkeypatch.setattr(callers, "SECONDS_KEPT", 0.05)
+
+    async def work(where: Place) -> None:
+        async with where.client("kitchen") as board:
+            await board.subscribe("engram/v1/kitchen/down", qos=1)
+            store = open_store(folder=tmp_path)
+            store.remove_token("kitchen")
+            store.close()
+            await asyncio.sleep(0.1)
+            await board.publish("engram/v1/kitchen/up", b"late", qos=1)
+            assert await gets(board) == [] and where.heard == []
+
+    run(tmp_path, work)
+
+
+# --- what a client cannot make the broker hold
+
+
+async def raw(where: Place, data: bytes) -> bytes:
+    """Send bytes to the broker; what it answers until it ends the connection."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", where.broker.port)
+    with contextlib.suppress(ConnectionError):
+        writer.write(data)
+        await writer.drain()
+    try:
+        async with asyncio.timeout(5):
+            return await reader.read()
+    except ConnectionError:
+        return b""
+    finally:
+        writer.close()
+
+
+def _sized(data: bytes) -> bytes:
+    return struct.pack("!H", len(data)) + data
+
+
+def connect(name: str, token: str) -> bytes:
+    """A packet that connects."""
+    body = _sized(b"MQTT") + b"\x04\xc2\x00\x3c" + _sized(b"x") + _sized(name.encode()) + _sized(token.encode())
+    return b"\x10" + bytes([len(body)]) + body
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pytest.param(b"\x10\xff\xff\xff\x7f" + _sized(b"MQTT"), id="a first packet of 256 MB"),
+        pytest.param(b"\x10\xff\xff\xff\xff\xff", id="a length without end"),
+        pytest.param(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", id="a browser"),
+        pytest.param(b"\x16\x03\x01\x02\x00", id="TLS"),
+        pytest.param(b"\x30\x03\x00\x01x", id="a message before it says who it is"),
+    ],
+)
+def test_what_is_no_connection_is_ended_at_once(tmp_path: Path, data: bytes, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(broker_door, "CONNECT_SECONDS", 1.0)
+
+    async def work(where: Place) -> None:
+        assert await raw(where, data) == b""
+
+    run(tmp_path, work)
+
+
+def test_who_says_nothing_is_let_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(broker_door, "CONNECT_SECONDS", 0.2)
+
+    async def work(where: Place) -> None:
+        assert await raw(where, b"") == b""
+
+    run(tmp_path, work)
+
+
+def test_a_message_that_is_longer_than_any_ends_the_connection(tmp_path: Path):
+    async def work(where: Place) -> None:
+        long = b"\x30\xff\xff\xff\x7f" + _sized(b"engram/v1/kitchen/up")
+        told = await raw(where, connect("kitchen", where.tokens["kitchen"]) + long)
+        assert told == b"\x20\x02\x00\x00" and where.heard == []
+
+    run(tmp_path, work)
+
+
+def test_who_does_not_read_is_not_read_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(broker_door, "MOST_UNREAD", 4096)
+
+    async def work(where: Place) -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", where.broker.port, limit=1024)
+        writer.write(connect("kitchen", where.tokens["kitchen"]))
+        await reader.readexactly(4)
+        pings = b"\xc0\x00" * 500_000
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(2):
+                for _ in range(40):
+                    writer.write(pings)
+                    await writer.drain()
+        writer.transport.abort()
+
+    run(tmp_path, work)
+
+
+def test_who_sends_too_much_is_slowed_down_and_loses_nothing(tmp_path: Path):
+    async def work(where: Place) -> None:
+        async with where.client("kitchen") as board:
+            loop = asyncio.get_running_loop()
+            began = loop.time()
+            for number in range(40):
+                await board.publish("engram/v1/kitchen/up", str(number).encode(), qos=1)
+            while len(where.heard) < 40:
+                await asyncio.sleep(0.01)
+            assert loop.time() - began > 0.9
+            assert [data for _, data in where.heard] == [str(number).encode() for number in range(40)]
+
+    run(tmp_path, work, rates=Rates(30, 10))
+
+
+# --- TLS
+
+
+def test_the_broker_has_tls_with_a_certificate(tmp_path: Path):
+    authority = trustme.CA()
+    authority.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(tmp_path / "both.pem")
+
+    async def work() -> None:
+        store = open_store(folder=tmp_path)
+        store.add_token(tokens.kept("kitchen", token := tokens.new_token()))
+        door = Door(Callers(store, tokens.new_token()), True, Rates(0, 1), SECRET)
+        broker = EmbeddedBroker("127.0.0.1", 0, door, tls_of("mqtt", "both.pem", "both.pem", tmp_path))
+        await broker.start()
+
+        async def echo(_device: str, data: bytes) -> list[bytes]:
+            return [data]
+
+        login = Login(WORKER, SECRET, tls_to_own("both.pem", tmp_path))
+        bus = Bus(broker.own_url, login, echo, share=False)
+        bus.start()
+        assert broker.url.startswith("mqtts://") and await bus.wait(10)
+        context = ssl.create_default_context()
+        authority.configure_trust(context)
+        async with aiomqtt.Client(
+            "127.0.0.1", broker.port, username="kitchen", password=token, tls_context=context
+        ) as board:
+            await board.subscribe("engram/v1/kitchen/down", qos=1)
+            await board.publish("engram/v1/kitchen/up", b"hello", qos=1)
+            assert await gets(board) == [("engram/v1/kitchen/down", b"hello")]
+        await bus.stop()
+        await broker.stop()
+        store.close()
+
+    asyncio.run(work())

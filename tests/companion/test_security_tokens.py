@@ -1,0 +1,113 @@
+"""Tokens: how they are kept, whose they are, and how often somebody may come."""
+
+import re
+import stat
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engram_host.companion.errors import SettingError
+from engram_host.companion.security import tokens
+from engram_host.companion.security.callers import OPERATOR, STRANGER, Caller, Callers
+from engram_host.companion.security.rates import Rates
+from engram_host.companion.store.base import Store
+
+
+def test_a_token_is_found_by_its_digest_alone(store: Store):
+    token = tokens.new_token()
+    assert store.add_token(tokens.kept("kitchen", token))
+    assert store.device_of(tokens.digest_of(token)) == "kitchen"
+    assert store.device_of(tokens.digest_of(tokens.new_token())) == ""
+
+
+def test_the_database_does_not_have_the_token(store: Store):
+    token = tokens.new_token()
+    store.add_token(tokens.kept("kitchen", token))
+    assert all(token not in str(vars(kept)) and token.encode() not in kept.digest for kept in store.tokens())
+
+
+def test_a_device_keeps_its_first_token_until_it_is_replaced(store: Store):
+    first, second = tokens.new_token(), tokens.new_token()
+    store.add_token(tokens.kept("kitchen", first))
+    assert not store.add_token(tokens.kept("kitchen", second))
+    assert store.device_of(tokens.digest_of(second)) == ""
+    assert store.replace_token(tokens.kept("kitchen", second))
+    assert [store.device_of(tokens.digest_of(each)) for each in (first, second)] == ["", "kitchen"]
+
+
+def test_a_removed_token_is_nobodys(store: Store):
+    token = tokens.new_token()
+    store.add_token(tokens.kept("kitchen", token))
+    assert store.remove_token("kitchen") and not store.remove_token("kitchen")
+    assert store.device_of(tokens.digest_of(token)) == "" and store.tokens() == []
+
+
+def test_replacing_what_is_not_there_makes_nothing(store: Store):
+    assert not store.replace_token(tokens.kept("kitchen", tokens.new_token()))
+    assert store.tokens() == []
+
+
+async def _callers(store: Store) -> tuple[Caller, ...]:
+    operator, device = tokens.new_token(), tokens.new_token()
+    store.add_token(tokens.kept("kitchen", device))
+    callers = Callers(store, operator)
+    return tuple([await callers.of(each) for each in (operator, device, tokens.new_token(), "", "x" * 5000, "é" * 43)])
+
+
+def test_callers_are_known_by_their_tokens(store: Store):
+    import asyncio
+
+    assert asyncio.run(_callers(store)) == (OPERATOR, Caller("kitchen"), STRANGER, STRANGER, STRANGER, STRANGER)
+
+
+def test_the_operators_token_is_made_once_for_its_owner_alone(tmp_path: Path):
+    first = tokens.operator_token(tmp_path)
+    assert tokens.operator_token(tmp_path) == first and tokens.LOOKS_LIKE_TOKEN.fullmatch(first)
+    assert stat.S_IMODE((tmp_path / tokens.OPERATOR_FILE).stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o644, 0o660])
+def test_a_secret_that_others_may_read_is_refused_unread(tmp_path: Path, mode: int):
+    path = tmp_path / "secret"
+    path.write_text("abc\n")
+    path.chmod(mode)
+    with pytest.raises(SettingError, match="chmod 600") as refused:
+        tokens.read_secret(path)
+    assert "abc" not in str(refused.value)
+
+
+@pytest.mark.parametrize("content", [b"", b"\n", b"abc-two words", b"abc\nmore", b"abc\xff"])
+def test_a_secret_that_is_not_one_word_is_refused_unshown(tmp_path: Path, content: bytes):
+    path = tmp_path / "secret"
+    path.touch(0o600)
+    path.write_bytes(content)
+    with pytest.raises(SettingError) as refused:
+        tokens.read_secret(path)
+    assert not re.search("abc", str(refused.value))
+
+
+@given(
+    rate=st.floats(0.1, 100),
+    burst=st.integers(1, 50),
+    steps=st.lists(st.floats(0, 3), min_size=1, max_size=200),
+)
+def test_nobody_comes_more_often_than_the_rate_and_the_burst_allow(rate: float, burst: int, steps: list[float]):
+    now = 0.0
+    rates = Rates(rate, burst, lambda: now)
+    taken = 0
+    for step in steps:
+        now += step
+        taken += not rates.take("kitchen")
+        assert taken <= burst + rate * now + 1e-6
+
+
+@given(st.floats(0.1, 100), st.integers(1, 20))
+def test_who_waits_as_long_as_is_said_gets_a_turn(rate: float, burst: int):
+    now = 0.0
+    rates = Rates(rate, burst, lambda: now)
+    while not (wait := rates.take("kitchen")):
+        pass
+    now += wait + 1e-9
+    assert rates.take("kitchen") == 0.0 and rates.take("garden") == 0.0
