@@ -14,6 +14,7 @@ from engram.errors import EngramError
 from engram.link import messages
 from engram_host import __version__
 from engram_host.companion.errors import CompanionError, StoreUnavailable, UnknownDevice
+from engram_host.companion.http_folders import add_folders
 from engram_host.companion.http_search import add_search
 from engram_host.companion.model import LOGS, Device, Span
 from engram_host.companion.service import Service
@@ -94,6 +95,7 @@ def make_app(service: Service) -> FastAPI:
     _add_devices(app, service)
     _add_messages(app, service)
     add_search(app, service.searching, _NO_DEVICE)
+    add_folders(app, service.folders)
     return app
 
 

@@ -11,6 +11,7 @@ from engram.link import messages
 from engram.memory import askers
 from engram.memory.scope import Asker
 from engram_host.companion.errors import CompanionError, Refused, UnknownDevice
+from engram_host.companion.folders.keeping import Folders
 from engram_host.companion.meaning import Meaning
 from engram_host.companion.model import Device
 from engram_host.companion.search.cache import IndexCache
@@ -38,9 +39,17 @@ _FEWEST_CHARACTERS = 40
 class Searching:
     """Answers searches over a store, with what the settings say where a request says nothing."""
 
-    def __init__(self, store: Store, settings: SearchSettings, meaning: Meaning, clock=time.time):
+    def __init__(
+        self,
+        store: Store,
+        settings: SearchSettings,
+        meaning: Meaning,
+        folders: Folders | None = None,
+        clock=time.time,
+    ):
         self._store = store
         self._settings = settings
+        self._folders = folders
         self._clock = clock
         cache = IndexCache(store, settings.index_megabytes << 20)
         self._engine = SearchEngine(store, cache, lambda query: meaning.query_vector(query, EMBED_SECONDS))
@@ -56,16 +65,21 @@ class Searching:
         meaning: bool | None = None,
         weight: float | None = None,
         is_quick: bool = False,
+        folders: bool = False,
         **options: Any,
     ) -> SearchResult:
         """What was found on some boards, or on all; the options are those of SearchRequest. BadSearch, UnknownDevice.
 
-        `is_quick`: rather without the query's vector than late.
+        `is_quick`: rather without the query's vector than late. `folders`: also in Markdown folders, unless one log is asked for.
         """
         names = tuple(devices) or tuple(device.name for device in await asyncio.to_thread(self._store.devices))
+        kept = self._folders if folders and not options.get("log") else None
+        if kept:
+            names += await asyncio.to_thread(kept.searched, asker)
         settings = self._settings
         if not names:
-            return SearchResult((), why_empty="no board has been here yet.")
+            empty = SearchResult((), why_empty="no board has been here yet.")
+            return kept.cited(empty, "", asker) if kept else empty
         if weight is None and settings.weight >= 0:
             weight = settings.weight
         options["tags"] = tuple(options.get("tags", ()))
@@ -80,7 +94,8 @@ class Searching:
         )
         async with self._room:
             engine = self._quick_engine if is_quick else self._engine
-            return await asyncio.to_thread(engine.search, request)
+            result = await asyncio.to_thread(engine.search, request)
+        return await asyncio.to_thread(kept.cited, result, request.query, asker) if kept else result
 
     async def answer_board(self, device: str, head: dict[str, Any]) -> list[bytes]:
         """The answers to a board's search: ids of what the board has, and the text of what it has no more."""

@@ -11,6 +11,8 @@ from pathlib import Path
 from engram_host.companion.broker import EmbeddedBroker
 from engram_host.companion.dispatch import Dispatch
 from engram_host.companion.embedding.settings import EmbeddingSettings
+from engram_host.companion.folders.keeping import Folders
+from engram_host.companion.folders.settings import FoldersSettings
 from engram_host.companion.meaning import Meaning
 from engram_host.companion.mqtt import Bus
 from engram_host.companion.replication import Replication
@@ -41,17 +43,19 @@ class Settings:
     store: StoreSettings
     search: SearchSettings
     embedding: EmbeddingSettings
+    folders: FoldersSettings
 
 
 class Service:
-    """A companion: `store`, `replication`, `searching`, `meaning` and `dispatch` are its parts."""
+    """A companion: `store`, `replication`, `searching`, `folders`, `meaning` and `dispatch` are its parts."""
 
     def __init__(self, settings: Settings, store: Store, meaning: Meaning):
         self.settings = settings
         self.store = store
         self.meaning = meaning
         self.replication = Replication(store, taken=meaning.wake)
-        self.searching = Searching(store, settings.search, meaning)
+        self.folders = Folders(store, settings.folders, settings.home, taken=meaning.wake)
+        self.searching = Searching(store, settings.search, meaning, self.folders)
         self.dispatch = Dispatch(self.replication, self.searching.answer_board)
         self.broker: EmbeddedBroker | None = None
         self.bus: Bus | None = None
@@ -76,7 +80,7 @@ class Service:
             found.append(self.bus.problem)
         if self.meaning.problem:
             found.append(self.meaning.problem)
-        return found
+        return found + self.folders.problems()
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -84,6 +88,7 @@ class Service:
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "work"))
         self.replication.start()
         self.meaning.start()
+        self.folders.start()
         try:
             await self._start_mqtt()
             yield
@@ -93,6 +98,7 @@ class Service:
             if self.broker:
                 await self.broker.stop()
             await self.replication.stop()
+            await self.folders.stop()
             await self.meaning.stop()
 
     async def _start_mqtt(self) -> None:

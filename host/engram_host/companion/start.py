@@ -10,6 +10,7 @@ from typing import Any
 from engram_host import __version__
 from engram_host.companion.embedding.settings import EmbeddingSettings
 from engram_host.companion.errors import SettingError
+from engram_host.companion.folders.settings import FoldersSettings
 from engram_host.companion.http import make_app
 from engram_host.companion.meaning import Meaning
 from engram_host.companion.service import Service, Settings
@@ -24,7 +25,7 @@ from engram_host.companion.settings import (
 from engram_host.companion.store import open_store
 from engram_host.companion.web import WebServer
 
-_SECTIONS = ("http", "mqtt", "store", "search", "embedding")
+_SECTIONS = ("http", "mqtt", "store", "search", "embedding", "folders")
 
 
 def read_settings(
@@ -48,6 +49,7 @@ def read_settings(
         section(StoreSettings, "store"),
         section(SearchSettings, "search"),
         section(EmbeddingSettings, "embedding"),
+        section(FoldersSettings, "folders"),
     )
 
 
