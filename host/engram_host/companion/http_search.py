@@ -107,7 +107,10 @@ def add_search(app: FastAPI, searching: Searching, not_found: dict[int | str, di
 
     @app.post("/v1/search", responses=not_found)
     async def search(question: Question) -> Answer:
-        """Find what boards remember and what stands in Markdown folders, by words and by meaning. Nothing is found that the one who asks may not see."""
+        """Find what boards remember and what stands in Markdown folders, by words and by meaning.
+
+        Nothing is found that the one who asks may not see.
+        """
         asker = askers.checked(Asker(question.principal, "http", question.group, question.workspace))
         options = question.model_dump(exclude={"principal", "group", "workspace"})
         return _answer(await searching.find(asker, **options))

@@ -70,7 +70,7 @@ class Searching:
     ) -> SearchResult:
         """What was found on some boards, or on all; the options are those of SearchRequest. BadSearch, UnknownDevice.
 
-        `is_quick`: rather without the query's vector than late. `folders`: also in Markdown folders, unless one log is asked for.
+        `is_quick`: rather without the query's vector than late. `folders`: in Markdown folders too, unless `log` is given.
         """
         names = tuple(devices) or tuple(device.name for device in await asyncio.to_thread(self._store.devices))
         kept = self._folders if folders and not options.get("log") else None

@@ -100,7 +100,7 @@ def _end(pieces: list[_Piece], start: int, done: int, room: int) -> int:
 
 
 def _better_end(pieces: list[_Piece], least: int, end: int, room: int) -> int:
-    """An end a little before `end`, but beyond `least`: before a block of code that does not fit whole, or behind an empty line."""
+    """An end a little before `end`, beyond `least`: before a block of code that does not fit, or behind an empty line."""
     size, at = 0, end
     while at > least + 1:
         if pieces[at].in_fence and size < room // 2:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from engram import tet as board
+from engram import text as board
 from engram.memory import scope
 from engram.memory.scope import Asker
 from engram_host.companion.errors import NoSuchFile, SettingError, StoreUnavailable
@@ -119,7 +119,7 @@ class Folders:
                     return
                 if not self._stop.is_set():
                     wanted = await self._wait(watch)
-        except Exception:
+        except Exception:  # noqa: BLE001  a task that died in silence would leave searches with what once was
             self._trouble = "folders are read no more, because of a mistake in Engram; the log tells more."
             _log.exception("folders are read no more")
         finally:
@@ -236,7 +236,7 @@ class Folders:
         return replace(hit, device="", id=citation, text=shown.text, path=path, citation=citation)
 
     def lines(self, asker: Asker, cited: str, first: int, count: int) -> Lines:
-        """Lines of a file that is in a folder which this asker may see, from the file as it is now. NoSuchFile, FileUnreadable."""
+        """Lines of a file that is in a folder which this asker may see, as it is now. NoSuchFile, FileUnreadable."""
         place, path = self._found(asker, cited)
         try:
             contents = read(place, path, self._settings.most_file_bytes)

@@ -61,7 +61,7 @@ class Place:
 
 
 def places(settings: FoldersSettings, companion: str) -> list[Place]:
-    """The folders of the settings; `companion` tells those of this one from another one's in the same database. SettingError."""
+    """The folders of the settings; `companion` tells them from another one's in the same database. SettingError."""
     found: list[Place] = []
     for form, wanted in _all(settings):
         name = wanted.name or _free_name(wanted.path.name or "root", {place.name for place in found})

@@ -42,9 +42,9 @@ class Watch:
         if not wanted:
             return False
         self._stop = asyncio.Event()
-        self._task = asyncio.create_task(self._hear(sorted(path for path, _ in wanted)), name="folders' changes")
+        self._task = task = asyncio.create_task(self._hear(sorted(path for path, _ in wanted)), name="folders' changes")
         await asyncio.sleep(0)  # it begins to watch before its first pause, or fails
-        return not self._task.done()
+        return not task.done()
 
     async def wait(self, seconds: float) -> set[str]:
         """The paths that have changed, once all was quiet for the debounce; empty if nothing did within so many seconds."""
