@@ -81,6 +81,10 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
 }
 _NO_DEVICE: dict[int | str, dict[str, Any]] = {404: {"model": Problem, "description": "there is no such board"}}
 
+_NO_FILE: dict[int | str, dict[str, Any]] = {
+    404: {"model": Problem, "description": "there is no such file in a folder that may be shown"}
+}
+
 
 def make_app(service: Service) -> FastAPI:
     """The API of a running service."""
@@ -95,7 +99,7 @@ def make_app(service: Service) -> FastAPI:
     _add_devices(app, service)
     _add_messages(app, service)
     add_search(app, service.searching, _NO_DEVICE)
-    add_folders(app, service.folders)
+    add_folders(app, service.folders, _NO_FILE)
     return app
 
 

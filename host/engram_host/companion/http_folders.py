@@ -1,7 +1,7 @@
 """Markdown folders over HTTP: how they stand, and lines of their files."""
 
 import asyncio
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import FastAPI, Query, Request
 from fastapi.responses import JSONResponse
@@ -46,8 +46,8 @@ class FileLines(BaseModel):
     following: int = Field(description="the line to go on with, 0 if there is none")
 
 
-def add_folders(app: FastAPI, folders: Folders) -> None:
-    """Add the routes."""
+def add_folders(app: FastAPI, folders: Folders, not_found: dict[int | str, dict[str, Any]]) -> None:
+    """Add the routes; `not_found` describes the answer for a file that is not in a folder."""
 
     @app.exception_handler(NoSuchFile)
     async def no_file(_request: Request, problem: NoSuchFile) -> JSONResponse:
@@ -61,7 +61,7 @@ def add_folders(app: FastAPI, folders: Folders) -> None:
         asker = askers.checked(Asker(principal, "http", group, workspace))
         return [_shown(one) for one in folders.visible(asker)]
 
-    @app.get("/v1/memory", responses={404: {"description": "there is no such file in a folder that may be shown"}})
+    @app.get("/v1/memory", responses=not_found)
     async def memory(
         path: Annotated[
             str, Query(min_length=1, max_length=_LONGEST_PATH, description="as citations have it, without #line")
