@@ -196,8 +196,3 @@ def decoded(place: Place, path: str, data: bytes) -> str:
     if "\0" in text:
         raise FileUnreadable(place.cited(path), "has zero bytes in it, so it is no text")
     return text
-
-
-def root_exists(root: Path) -> bool:
-    """Whether there is a folder at a path."""
-    return root.is_dir()
