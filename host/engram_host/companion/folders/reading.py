@@ -10,7 +10,6 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from engram_host.companion.errors import FileUnreadable
 from engram_host.companion.folders.places import Place
