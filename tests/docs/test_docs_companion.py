@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from engram_host.companion.folders.places import places
+from engram_host.companion.folders.settings import FoldersSettings
 from engram_host.companion.settings import (
     GatewaySettings,
     HttpSettings,
@@ -24,10 +26,13 @@ SECTIONS = {
     "search": SearchSettings,
     "security": SecuritySettings,
     "gateway": GatewaySettings,
+    "folders": FoldersSettings,
 }
 
 
 def _default(value: object) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(value)
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -39,6 +44,17 @@ def test_the_table_of_settings_is_the_codes():
         for each in fields(kind)
     ]
     assert told == known
+
+
+def test_the_example_of_folders_is_taken(tmp_path: Path):
+    (tmp_path / "companion.toml").write_text(fences(read("docs/folders.md"), "toml")[0].text, encoding="utf-8")
+    folders = places(read_settings(tmp_path, {}, {}).folders, "test")
+    assert [(place.name, place.form, place.scope) for place in folders] == [
+        ("agent", "memory", "user:owner"),
+        ("notes", "all", "user:owner"),
+        ("todo.md", "file", "user:owner"),
+        ("house rules", "all", "all"),
+    ]
 
 
 def test_the_example_of_a_file_is_taken(tmp_path: Path):

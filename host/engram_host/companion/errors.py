@@ -6,6 +6,8 @@
       Stale              a message that came late or twice: it is passed over
       BadSearch          a search asks for something that has no sense (name)
       UnknownDevice      no board of that name has ever been here (name)
+      NoSuchFile         no file of that name is in a Markdown folder (name)
+      FileUnreadable     there is one, and it cannot be shown (name)
       StoreUnavailable   the database cannot be read or written now: nothing was acknowledged
         StoreFull        its disk is full
       EmbedderError      no vector was made
@@ -54,6 +56,22 @@ class UnknownDevice(CompanionError):
 
     def __init__(self, name: str):
         super().__init__(f"no board called {name} has been here; GET /v1/devices lists those that have.")
+        self.name = name
+
+
+class NoSuchFile(CompanionError):
+    """No file of that name is in a Markdown folder that the one who asks may see."""
+
+    def __init__(self, name: str):
+        super().__init__("there is no such file in a folder that may be shown here; GET /v1/folders lists the folders.")
+        self.name = name
+
+
+class FileUnreadable(CompanionError):
+    """A file of a Markdown folder is not read: too large, no text, or not ours to read."""
+
+    def __init__(self, name: str, problem: str):
+        super().__init__(f"{name} {problem}.")
         self.name = name
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from engram_host.companion.embedding.settings import EmbeddingSettings
 from engram_host.companion.errors import SettingError
+from engram_host.companion.folders.settings import FoldersSettings
 from engram_host.companion.settings import (
     GatewaySettings,
     HttpSettings,
@@ -21,7 +22,7 @@ from engram_host.companion.settings import (
 from engram_host.companion.store import open_store
 from engram_host.companion.store.base import Store
 
-_SECTIONS = ("http", "mqtt", "store", "search", "embedding", "security", "gateway")
+_SECTIONS = ("http", "mqtt", "store", "search", "embedding", "folders", "security", "gateway")
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ class Settings:
     store: StoreSettings
     search: SearchSettings
     embedding: EmbeddingSettings
+    folders: FoldersSettings
     security: SecuritySettings
     gateway: GatewaySettings
 
@@ -59,6 +61,7 @@ def read_settings(
         section(StoreSettings, "store"),
         section(SearchSettings, "search"),
         section(EmbeddingSettings, "embedding"),
+        section(FoldersSettings, "folders"),
         section(SecuritySettings, "security"),
         section(GatewaySettings, "gateway"),
     )

@@ -16,6 +16,7 @@ from engram.link import messages
 from engram_host import __version__
 from engram_host.companion.errors import CompanionError, StoreUnavailable, UnknownDevice
 from engram_host.companion.gateway.answers import PREFIX, refusal
+from engram_host.companion.http_folders import add_folders
 from engram_host.companion.http_gateway import add_gateway
 from engram_host.companion.http_search import add_search
 from engram_host.companion.model import LOGS, Device, Span
@@ -89,6 +90,10 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
 }
 _NO_DEVICE: dict[int | str, dict[str, Any]] = {404: {"model": Problem, "description": "there is no such board"}}
 
+_NO_FILE: dict[int | str, dict[str, Any]] = {
+    404: {"model": Problem, "description": "there is no such file in a folder that may be shown"}
+}
+
 
 def make_app(service: Service) -> FastAPI:
     """The API of a running service, behind its guard."""
@@ -105,6 +110,7 @@ def make_app(service: Service) -> FastAPI:
     add_search(app, service.searching, _NO_DEVICE)
     add_gateway(app, service.gateway)
     app.add_middleware(Guard, api=app, doors=service.doors, refuse=_refuse)
+    add_folders(app, service.folders, _NO_FILE)
     return app
 
 

@@ -40,6 +40,7 @@ class Question(BaseModel):
     devices: list[Annotated[str, Field(pattern=r"^[a-z0-9-]{1,32}$")]] = Field(
         [], max_length=MOST_DEVICES, description="the boards to search; empty: all"
     )
+    folders: bool = Field(True, description="whether Markdown folders are searched too; not if `log` is given")
     principal: str = Field(
         "owner", min_length=1, max_length=64, description="who asks: only what they may see is found"
     )
@@ -83,8 +84,10 @@ class Points(BaseModel):
 class Found(BaseModel):
     """Something that was found."""
 
-    device: str
-    id: str = Field(description="m12 for a memory, t34 for a turn")
+    device: str = Field(description="the board; empty for what stands in a Markdown folder")
+    id: str = Field(description="m12 for a memory, t34 for a turn, path#line for a Markdown file")
+    citation: str = Field(description="path#line of what stands in a Markdown folder, else empty")
+    heading: str = Field(description="the headings that it stands under there")
     at: int = Field(description="Unix seconds")
     who: str
     text: str
@@ -114,13 +117,14 @@ def add_search(app: FastAPI, searching: Searching, not_found: dict[int | str, di
 
     @app.post("/v1/search", responses=not_found, openapi_extra=may(Who.DEVICE))
     async def search(question: Question, caller: CallerHere) -> Answer:
-        """Find what boards remember, by words and by meaning. Nothing is found that the one who asks may not see, and with the
-        token of a device nothing of other devices.
+        """Find what boards remember and what stands in Markdown folders, by words and by meaning.
+
+        Nothing is found that the one who asks may not see, and with the token of a device nothing but what that one remembers.
         """
         if caller.device:
             if any(not caller.may_act_for(device) for device in question.devices):
                 raise HTTPException(403, f"the token is that of {caller.device}, which searches its own memory only")
-            question.devices = [caller.device]
+            question.devices, question.folders = [caller.device], False
         asker = askers.checked(Asker(question.principal, "http", question.group, question.workspace))
         options = question.model_dump(exclude={"principal", "group", "workspace"})
         return _answer(await searching.find(asker, **options))
@@ -134,6 +138,8 @@ def _answer(result: SearchResult) -> Answer:
             Found(
                 device=hit.device,
                 id=hit.id,
+                citation=hit.citation,
+                heading=hit.heading if hit.citation else "",
                 at=hit.at,
                 who=hit.who,
                 text=hit.text,

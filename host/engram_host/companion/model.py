@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 LogName = Literal["records", "journal"]
 LOGS: tuple[LogName, ...] = ("records", "journal")
 
+FOLDER = "folder:"
+"""How the name begins that a Markdown folder has in the store; no board can be called so."""
+
 Vector = NDArray[np.float32]
 """One dimension: the length-1 vector of a text. Two: one in each row."""
 
@@ -163,3 +166,39 @@ class GatewayUse:
 
     calls: int
     tokens: int
+
+
+@dataclass(frozen=True)
+class Text:
+    """A passage of a Markdown file: the lines from `first` to `last`, and the headings that they stand under."""
+
+    text: str = field(repr=False)
+    heading: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class NewFile:
+    """A Markdown file as it is now. `stamp` and `digest` tell this state from others, `at` is when it changed, in Unix seconds;
+    with a `problem`, a sentence, it has no passages.
+    """
+
+    path: str
+    stamp: str
+    digest: str
+    at: int
+    scope: str
+    passages: tuple[Text, ...] = ()
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class KeptFile:
+    """A Markdown file as the store has it; `places` are (seq, first line, last line) of its passages."""
+
+    path: str
+    stamp: str
+    digest: str
+    problem: str
+    places: tuple[tuple[int, int, int], ...]

@@ -20,6 +20,7 @@ from engram_host.companion.errors import (
     Refused,
     UnknownDevice,
 )
+from engram_host.companion.folders.keeping import Folders
 from engram_host.companion.meaning import Meaning
 from engram_host.companion.model import Device
 from engram_host.companion.search.cache import BYTES_OF_A_LINE, IndexCache
@@ -47,9 +48,17 @@ _FEWEST_CHARACTERS = 40
 class Searching:
     """Answers searches over a store, with what the settings say where a request says nothing."""
 
-    def __init__(self, store: Store, settings: SearchSettings, meaning: Meaning, clock=time.time):
+    def __init__(
+        self,
+        store: Store,
+        settings: SearchSettings,
+        meaning: Meaning,
+        folders: Folders | None = None,
+        clock=time.time,
+    ):
         self._store = store
         self._settings = settings
+        self._folders = folders
         self._clock = clock
         self._meaning = meaning
         self._cache = IndexCache(store, settings.index_megabytes << 20)
@@ -66,16 +75,21 @@ class Searching:
         meaning: bool | None = None,
         weight: float | None = None,
         is_quick: bool = False,
+        folders: bool = False,
         **options: Any,
     ) -> SearchResult:
         """What was found on some boards, or on all; the options are those of SearchRequest. BadSearch, UnknownDevice.
 
-        `is_quick`: rather without the query's vector than late.
+        `is_quick`: rather without the query's vector than late. `folders`: in Markdown folders too, unless `log` is given.
         """
         names, left_out = await asyncio.to_thread(self._choose, tuple(devices))
+        kept = self._folders if folders and not options.get("log") else None
+        if kept:
+            names += await asyncio.to_thread(kept.searched, asker)
         settings = self._settings
         if not names:
-            return SearchResult((), why_empty="no board has been here yet.")
+            empty = SearchResult((), why_empty="no board has been here yet.")
+            return kept.cited(empty, "", asker) if kept else empty
         if weight is None and settings.weight >= 0:
             weight = settings.weight
         options["tags"] = tuple(options.get("tags", ()))
@@ -94,7 +108,8 @@ class Searching:
         # Boards wait for a moment only: one place is always theirs.
         async with contextlib.nullcontext() if is_quick else self._room_of_people, self._room:
             result = await asyncio.to_thread(SearchEngine(self._store, self._cache, embedded).search, request)
-        return replace(result, embed_ms=took, left_out=result.left_out + left_out)
+        result = replace(result, embed_ms=took, left_out=result.left_out + left_out)
+        return await asyncio.to_thread(kept.cited, result, request.query, asker) if kept else result
 
     async def _embedded(self, request: SearchRequest, seconds: float) -> Embed:
         """Gives the query's vector, or why there is none: it is made before the search has its place."""

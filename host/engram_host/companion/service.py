@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from engram_host.companion.broker import EmbeddedBroker
 from engram_host.companion.dispatch import Dispatch
+from engram_host.companion.folders.keeping import Folders
 from engram_host.companion.gateway.key import Key
 from engram_host.companion.gateway.proxy import Gateway
 from engram_host.companion.home import Settings
@@ -32,7 +33,7 @@ _BROKER_SECONDS = 10.0
 
 
 class Service:
-    """A companion: `store`, `replication`, `searching`, `meaning` and `dispatch` are its parts."""
+    """A companion: `store`, `replication`, `searching`, `folders`, `meaning` and `dispatch` are its parts."""
 
     def __init__(self, settings: Settings, store: Store, meaning: Meaning, operator: str, gateway_key: Key):
         """`operator` is the operator's token. SettingError."""
@@ -48,7 +49,8 @@ class Service:
         self.store = store
         self.meaning = meaning
         self.replication = Replication(store, taken=meaning.wake)
-        self.searching = Searching(store, settings.search, meaning)
+        self.folders = Folders(store, settings.folders, settings.home, taken=meaning.wake)
+        self.searching = Searching(store, settings.search, meaning, self.folders)
         self.dispatch = Dispatch(self.replication, self.searching.answer_board)
         self.broker: EmbeddedBroker | None = None
         self.bus: Bus | None = None
@@ -73,7 +75,7 @@ class Service:
             found.append(self.bus.problem)
         if self.meaning.problem:
             found.append(self.meaning.problem)
-        return found
+        return found + self.folders.problems()
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -82,6 +84,7 @@ class Service:
         self.replication.start()
         self.meaning.start()
         self.gateway.start()
+        self.folders.start()
         try:
             await self._start_mqtt()
             yield
@@ -91,6 +94,7 @@ class Service:
             if self.broker:
                 await self.broker.stop()
             await self.replication.stop()
+            await self.folders.stop()
             await self.gateway.stop()
             await self.meaning.stop()
 

@@ -29,7 +29,7 @@ def setting(
     one_of: tuple[str, ...] = (),
     secret: bool = False,
 ) -> Any:
-    """A field of a settings class; for a text, `high` is the most characters."""
+    """A field of a settings class; for a text, `high` is the most characters, for a list the most entries."""
     rules = {"environment": environment, "low": low, "high": high, "one_of": one_of, "secret": secret}
     return field(default=default, repr=not secret, metadata=rules)
 
@@ -128,6 +128,8 @@ def _parsed(name: str, text: str, default: Any) -> Any:
         if text.lower() not in _YES + _NO:
             raise SettingError(name, "must be true or false.")
         return text.lower() in _YES
+    if isinstance(default, tuple):
+        return [part for part in text.split(os.pathsep) if part]
     try:
         return type(default)(text)
     except ValueError:
@@ -139,13 +141,18 @@ def checked(name: str, value: Any, rule: Any) -> Any:
     wanted, rules = type(rule.default), rule.metadata
     if wanted is float and type(value) is int:
         value = float(value)
+    if wanted is tuple and type(value) is list:
+        value = tuple(value)
     if type(value) is not wanted:
-        kinds = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+        kinds = {bool: "true or false", int: "a whole number", float: "a number", str: "a text", tuple: "a list"}
         raise SettingError(name, f"must be {kinds.get(wanted, 'of another kind')}.")
     if rules["one_of"] and value not in rules["one_of"]:
         raise SettingError(name, f"must be one of {', '.join(rules['one_of'])}.")
     low, high = rules["low"], rules["high"]
-    if wanted is str:
+    if wanted is tuple:
+        if high is not None and len(value) > high:
+            raise SettingError(name, f"must be a list of at most {high} entries.")
+    elif wanted is str:
         if high is not None and len(value) > high:
             raise SettingError(name, f"must be a text of at most {high} characters.")
     elif (low is not None and value < low) or (high is not None and value > high):

@@ -163,7 +163,7 @@ class Backlog:
         self._follow(identity, index)
         if not is_keeper:
             return False
-        devices = await asyncio.to_thread(self._store.devices)
+        devices = await asyncio.to_thread(self._store.sources)
         self._total = sum(device.version for device in devices)
         self._positions = await asyncio.to_thread(self._read_positions, devices, identity)
         await self._look_at_job(identity)

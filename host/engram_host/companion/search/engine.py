@@ -183,6 +183,8 @@ class _Search:
             candidate.coverage,
             candidate.cosine,
             explain(candidate, board, words) if self._request.explain else None,
+            str(line.get("path", "")),
+            str(line.get("heading", "")),
         )
 
 

@@ -170,6 +170,7 @@ class DeviceIndex:
         singles = log == "records"
         texts = [line[name] for name in _FIELDS_WITH_WORDS[log] if name in line]
         if singles:
+            texts.append(keys.heading_of(line))
             texts += [phrase for name in ("keywords", "tags") for phrase in line.get(name, ())]
         else:
             texts.append(self._day((line["at"] + self.zone * 60) // _DAY_SECONDS))

@@ -66,7 +66,13 @@ def _turn_key(line: dict[str, Any], zone: int) -> str:
 
 
 def _record_key(line: dict[str, Any]) -> str:
-    """ "what is remembered (tag, tag; keyword, keyword)"."""
+    """ "what is remembered (tag, tag; keyword, keyword)", a passage of a Markdown file after the headings it stands under."""
     groups = [", ".join(line.get(name, ())) for name in ("tags", "keywords")]
     more = "; ".join(group for group in groups if group)
-    return line["content"] + (f" ({more})" if more else "")
+    return heading_of(line) + line["content"] + (f" ({more})" if more else "")
+
+
+def heading_of(line: dict[str, Any]) -> str:
+    """The headings that a passage of a Markdown file stands under, with a line's end; "" for what boards remember."""
+    heading = line.get("heading")
+    return heading + "\n" if isinstance(heading, str) and heading else ""

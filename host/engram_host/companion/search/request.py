@@ -12,6 +12,9 @@ MOST_QUERY = 2000
 
 MOST_HITS = 100
 MOST_DEVICES = 1000
+MOST_FOLDERS = 64
+"""Markdown folders that are searched beside them."""
+
 MOST_TAGS = 8
 
 Part = tuple[str, float]
@@ -86,7 +89,7 @@ class SearchRequest:
         _check(
             0 < len(self.query.strip()) <= len(self.query) <= MOST_QUERY, "query", f"needs 1 to {MOST_QUERY} characters"
         )
-        _check(0 < len(self.devices) <= MOST_DEVICES, "devices", f"must name 1 to {MOST_DEVICES} boards")
+        _check(0 < len(self.devices) <= MOST_DEVICES + MOST_FOLDERS, "devices", f"must name 1 to {MOST_DEVICES} boards")
         _check(len(set(self.devices)) == len(self.devices), "devices", "names a board twice")
         _check(1 <= self.limit <= MOST_HITS, "limit", f"must be 1 to {MOST_HITS}")
         _check(self.log in (None, "records", "journal"), "log", "must be records or journal")
@@ -127,7 +130,10 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Hit:
-    """Something that was found. `id` is m12 for a record and t34 for a turn; `who` is "" for a record."""
+    """Something that was found. `id` is m12 for a record and t34 for a turn; `who` is "" for a record.
+
+    Of a Markdown file it has `path` and `heading`; `citation` is path#line once it is known where the passage stands now.
+    """
 
     device: str
     id: str
@@ -142,6 +148,9 @@ class Hit:
 
     cosine: float | None = None
     explanation: Explanation | None = None
+    path: str = ""
+    heading: str = ""
+    citation: str = ""
 
 
 @dataclass(frozen=True)

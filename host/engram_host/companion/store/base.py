@@ -18,7 +18,9 @@ from engram_host.companion.model import (
     GatewayUse,
     Hello,
     Identity,
+    KeptFile,
     LogName,
+    NewFile,
     Sender,
     Span,
     StoredVector,
@@ -76,7 +78,7 @@ class Store(Protocol):
     # --- reading
 
     def devices(self) -> list[Device]:
-        """All boards, by name."""
+        """All boards, by name; no Markdown folders."""
         ...
 
     def device(self, name: str) -> Device:
@@ -160,6 +162,34 @@ class Store(Protocol):
 
     def end_call(self, day: int, device: str, tokens: int) -> None:
         """Count what a call used beyond what was set aside for it; less than 0 if it used less."""
+
+    # --- Markdown folders: a folder is kept as a device whose records are passages, so that all that reads records finds them
+
+    def sources(self) -> list[Device]:
+        """All boards and folders, by name."""
+        ...
+
+    def stamps(self, folder: str, after: str = "", limit: int = 1000) -> list[tuple[str, str, int, str]]:
+        """(path, stamp, passages, problem) of the files of a folder with paths after one, in the order of paths."""
+        ...
+
+    def file(self, folder: str, path: str) -> KeptFile | None:
+        """A file of a folder, None if it is not here."""
+        ...
+
+    def put_files(self, folder: str, new: Sequence[NewFile], now: int) -> int:
+        """Keep files as they are now, in one transaction; how many passages are new.
+
+        A passage that says the same as before keeps its line and its vector, wherever in the file it stands now.
+        """
+        ...
+
+    def drop_files(self, folder: str, paths: Sequence[str], now: int) -> None:
+        """Let files go with all their passages and vectors."""
+        ...
+
+    def drop_folder(self, folder: str) -> None:
+        """Let a folder go with all that is in it."""
         ...
 
     # --- small things that last

@@ -151,6 +151,15 @@ class Rows(ABC):
         sql = f"SELECT seq, line FROM lines WHERE {where} ORDER BY seq LIMIT ?"
         return [(seq, bytes(line)) for seq, line in self.run(sql, (*copy.key, after, to, *values, limit))]
 
+    def chosen(self, copy: LogRow, seqs: Sequence[int]) -> list[tuple[int, bytes]]:
+        """The lines of a copy with these seqs, in order."""
+        if not seqs:
+            return []
+        self.finish()
+        where = f"{_OF_COPY} AND seq IN ({_marks(seqs)}) AND line IS NOT NULL"
+        found = self.run(f"SELECT seq, line FROM lines WHERE {where} ORDER BY seq", (*copy.key, *seqs))
+        return [(seq, bytes(line)) for seq, line in found]
+
     def crcs(self, copy: LogRow, after: int, to: int) -> list[str]:
         """The checks of the lines that held() would give."""
         self.finish()

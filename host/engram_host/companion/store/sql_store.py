@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from engram_host.companion.errors import Refused, Stale, UnknownDevice
 from engram_host.companion.model import (
+    FOLDER,
     LOGS,
     Aside,
     Batch,
@@ -16,15 +17,17 @@ from engram_host.companion.model import (
     GatewayUse,
     Hello,
     Identity,
+    KeptFile,
     LogName,
     LogState,
+    NewFile,
     Sender,
     Span,
     StoredVector,
     Vector,
     Welcome,
 )
-from engram_host.companion.store import access, migrate, replica
+from engram_host.companion.store import access, files, migrate, replica
 from engram_host.companion.store.rows import Rows
 from engram_host.companion.store.state import DeviceRow, LogRow
 
@@ -93,8 +96,8 @@ class SqlStore(ABC):
     # --- reading
 
     def devices(self) -> list[Device]:
-        """All boards, by name."""
-        return self._read(lambda rows: _devices(rows, ""))
+        """All boards, by name; no Markdown folders."""
+        return [device for device in self.sources() if not device.name.startswith(FOLDER)]
 
     def device(self, name: str) -> Device:
         """One board; UnknownDevice."""
@@ -185,6 +188,33 @@ class SqlStore(ABC):
     def end_call(self, day: int, device: str, tokens: int) -> None:
         """Count what a call used beyond what was set aside; see Store."""
         self._write(lambda rows: access.end_call(rows, day, device, tokens))
+
+    # --- Markdown folders
+
+    def sources(self) -> list[Device]:
+        """All boards and folders, by name."""
+        return self._read(lambda rows: _devices(rows, ""))
+
+    def stamps(self, folder: str, after: str = "", limit: int = 1000) -> list[tuple[str, str, int, str]]:
+        """(path, stamp, passages, problem) of files; see Store."""
+        return self._read(lambda rows: files.stamps(rows, folder, after, limit))
+
+    def file(self, folder: str, path: str) -> KeptFile | None:
+        """A file of a folder, None if it is not here."""
+        return self._read(lambda rows: files.kept(rows, folder, path))
+
+    def put_files(self, folder: str, new: Sequence[NewFile], now: int) -> int:
+        """Keep files as they are now; see Store."""
+        return self._write(lambda rows: files.put(rows, folder, new, now)) if new else 0
+
+    def drop_files(self, folder: str, paths: Sequence[str], now: int) -> None:
+        """Let files go; see Store."""
+        if paths:
+            self._write(lambda rows: files.drop(rows, folder, paths, now))
+
+    def drop_folder(self, folder: str) -> None:
+        """Let a folder go with all that is in it."""
+        self._write(lambda rows: files.drop_folder(rows, folder))
 
     # --- small things that last
 

@@ -1,0 +1,166 @@
+"""Brings the store to what is in a folder now: reads only files whose stamp has changed, keeps only passages that have.
+
+Files are read and kept a few at a time, each group in one transaction: whenever it ends, by a stop or a kill, what was kept
+stays, and the next pass goes on from there. Calls block: they run in a thread.
+"""
+
+import hashlib
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from engram import text as board
+from engram_host.companion.errors import FileUnreadable
+from engram_host.companion.folders import chunks
+from engram_host.companion.folders.places import Place
+from engram_host.companion.folders.reading import MOST_TOLD, Contents, Listing, decoded, read
+from engram_host.companion.folders.settings import FoldersSettings
+from engram_host.companion.model import NewFile, Text
+from engram_host.companion.store.base import Store
+
+FILES_AT_ONCE = 32
+BYTES_AT_ONCE = 1 << 19
+"""Files of one transaction: bounds what is in memory, together with the one file that goes beyond it."""
+
+_STAMPS_AT_ONCE = 1000
+_JUST_NOW_SECONDS = 2
+"""A file that changed so short a time ago may change again without another stamp: it is read once more the next time."""
+
+_LONGEST_HEADING = 300
+_DIGEST_BYTES = 16
+
+
+@dataclass
+class Progress:
+    """How far the reading of a folder is; `problems` are sentences for a person, `left_out` counts those that are not told."""
+
+    done: int = 0
+    total: int = 0
+    passages: int = 0
+    problems: list[str] = field(default_factory=list)
+    left_out: int = 0
+
+    def tell(self, sentence: str) -> None:
+        """Keep a sentence for a person, within the bound."""
+        if len(self.problems) < MOST_TOLD:
+            self.problems.append(sentence)
+        else:
+            self.left_out += 1
+
+
+class Indexer:
+    """Reads the files of folders into a store; `stop` ends it after the group of files under way."""
+
+    def __init__(self, store: Store, settings: FoldersSettings, stop: threading.Event):
+        self._store = store
+        self._settings = settings
+        self._stop = stop
+
+    def bring_up_to_date(self, place: Place, listing: Listing, progress: Progress, kept: Callable[[], None]) -> bool:
+        """Take in what a listing says; whether all of it was. `progress` moves on with it, and `kept` is called after each
+        group. StoreUnavailable.
+        """
+        form = self._form(place)
+        wanted = dict(listing.files)
+        gone: list[str] = []
+        for path, stamp, passages, problem in self._known(place):
+            if path not in wanted:
+                if not listing.may_have(path):
+                    gone.append(path)
+            elif stamp and stamp == f"{form}.{wanted[path]}":
+                del wanted[path]
+                progress.passages += passages
+                if problem:
+                    progress.tell(problem)
+        progress.total = len(listing.files)
+        progress.done = progress.total - len(wanted)
+        for sentence in listing.told:
+            progress.tell(sentence)
+        is_whole = self._drop(place, gone)
+        for group in self._groups(place, list(wanted), form, progress):
+            if self._stop.is_set():
+                return False
+            self._keep(place, group, progress)
+            kept()
+        return is_whole and not self._stop.is_set()
+
+    def _known(self, place: Place) -> Iterator[tuple[str, str, int, str]]:
+        after = ""
+        while part := self._store.stamps(place.device, after, _STAMPS_AT_ONCE):
+            yield from part
+            after = part[-1][0]
+
+    def _drop(self, place: Place, gone: Sequence[str]) -> bool:
+        for start in range(0, len(gone), FILES_AT_ONCE):
+            if self._stop.is_set():
+                return False
+            self._store.drop_files(place.device, gone[start : start + FILES_AT_ONCE], int(time.time()))
+        return True
+
+    def _groups(self, place: Place, paths: Sequence[str], form: str, progress: Progress) -> Iterator[list[NewFile]]:
+        """The files of each transaction."""
+        group: list[NewFile] = []
+        size = 0
+        for path in paths:
+            if self._stop.is_set():
+                return
+            progress.done += 1
+            try:
+                file, read_bytes = self._file(place, path, form)
+            except FileNotFoundError:
+                continue  # the next listing tells what became of it
+            except OSError as error:
+                progress.tell(f"{place.cited(path)} could not be read this time: {error.strerror}.")
+                continue
+            group.append(file)
+            size += read_bytes
+            if len(group) == FILES_AT_ONCE or size >= BYTES_AT_ONCE:
+                yield group
+                group, size = [], 0
+        if group:
+            yield group
+
+    def _file(self, place: Place, path: str, form: str) -> tuple[NewFile, int]:
+        """A file as it is now, and how many bytes were read."""
+        try:
+            contents = read(place, path, self._settings.most_file_bytes)
+        except FileUnreadable as problem:
+            return NewFile(path, "", "", 0, place.scope, problem=str(problem)), 0
+        stamp = _settled(contents, form)
+        digest = hashlib.blake2b(form.encode() + contents.data, digest_size=_DIGEST_BYTES).hexdigest()
+        try:
+            passages = self._passages(decoded(place, path, contents.data))
+        except FileUnreadable as problem:
+            return NewFile(path, stamp, digest, contents.changed, place.scope, problem=str(problem)), len(contents.data)
+        return NewFile(path, stamp, digest, contents.changed, place.scope, passages), len(contents.data)
+
+    def _passages(self, text: str) -> tuple[Text, ...]:
+        settings = self._settings
+        return tuple(
+            Text(
+                board.printable(passage.text),
+                board.printable(board.cut(" > ".join(passage.headings), _LONGEST_HEADING)),
+                passage.first,
+                passage.last,
+            )
+            for passage in chunks.cut(text, settings.chunk_tokens, settings.overlap_tokens)
+        )
+
+    def _keep(self, place: Place, group: Sequence[NewFile], progress: Progress) -> None:
+        self._store.put_files(place.device, group, int(time.time()))
+        for file in group:
+            progress.passages += len(file.passages)
+            if file.problem:
+                progress.tell(file.problem)
+
+    def _form(self, place: Place) -> str:
+        """What a file's stamp has in it beside the file's own: read in another form, each file is read anew."""
+        return f"{chunks.FORM}.{self._settings.chunk_tokens}.{self._settings.overlap_tokens}.{place.scope}"
+
+
+def _settled(contents: Contents, form: str) -> str:
+    """The stamp to keep; "" if a change that comes now might leave the file with the same one."""
+    if not contents.stamp or abs(time.time() - contents.changed) < _JUST_NOW_SECONDS:
+        return ""
+    return f"{form}.{contents.stamp}"

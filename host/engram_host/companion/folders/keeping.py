@@ -1,0 +1,299 @@
+"""The Markdown folders of one companion: read and watched in the background, and who may see what of them."""
+
+import asyncio
+import logging
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+from engram import text as board
+from engram.memory import scope
+from engram.memory.scope import Asker
+from engram_host.companion.errors import NoSuchFile, SettingError, StoreUnavailable
+from engram_host.companion.folders.chunks import lines_of
+from engram_host.companion.folders.indexing import Indexer, Progress
+from engram_host.companion.folders.places import Place, places
+from engram_host.companion.folders.reading import Listing, decoded, list_files, read
+from engram_host.companion.folders.settings import FoldersSettings
+from engram_host.companion.folders.snippet import snippet
+from engram_host.companion.folders.watching import Folder, Watch
+from engram_host.companion.model import FOLDER
+from engram_host.companion.search.request import Hit, SearchResult
+from engram_host.companion.store.base import Store
+
+_log = logging.getLogger("engram.folders")
+
+ID_FILE = "folders.id"
+MOST_LINES = 500
+"""Lines that one request of a file gives."""
+
+MOST_CHARACTERS = 64000
+"""And characters of them; a longer line is cut."""
+
+_POLL_SECONDS = 5.0
+"""How often folders are looked through that cannot be watched, or that are not there."""
+
+_AGAIN_SECONDS = 5.0
+_LISTINGS = 5
+
+State = Literal["waiting", "reading", "up to date", "not there"]
+
+
+@dataclass
+class Standing:
+    """How a folder stands; `read_at` is when it was last read to its end, in Unix seconds."""
+
+    place: Place
+    state: State = "waiting"
+    progress: Progress = field(default_factory=Progress)
+    links: int = 0
+    read_at: int = 0
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Lines of a file from `first` on; `total` is how many it has, `following` the line to go on with, 0 at its end."""
+
+    path: str
+    first: int
+    lines: list[str]
+    total: int
+    following: int
+
+
+class Folders:
+    """Keeps the store like the folders, as long as it runs; answers for who asks what of them."""
+
+    def __init__(self, store: Store, settings: FoldersSettings, home: Path, taken: Callable[[], None] = lambda: None):
+        """`home` is the companion's folder; `taken` is called when there are new passages. SettingError."""
+        self._store = store
+        self._settings = settings
+        self._taken = taken
+        self._is_used = bool(settings.paths or settings.memory)
+        self._companion = _companion(home, self._is_used)
+        self.standings = [Standing(place) for place in places(settings, self._companion)]
+        self._by_device = {one.place.device: one for one in self.standings}
+        self._stop = threading.Event()
+        self._indexer = Indexer(store, settings, self._stop)
+        self._watch: Watch | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._trouble = ""
+        self._watched: dict[str, set[Folder]] = {}
+
+    # --- running
+
+    def start(self) -> None:
+        """Begin to read and to watch."""
+        if self._companion:
+            self._loop = asyncio.get_running_loop()
+            self._watch = Watch(self._settings.debounce_ms / 1000)
+            self._task = asyncio.create_task(self._run(self._watch), name="folders")
+
+    async def stop(self) -> None:
+        """End that, after the files that are being kept just now."""
+        self._stop.set()
+        if self._watch:
+            self._watch.wake()
+        if self._task:
+            await self._task
+
+    async def _run(self, watch: Watch) -> None:
+        try:
+            wanted = self.standings
+            is_purged = False
+            while not self._stop.is_set():
+                try:
+                    if not is_purged:
+                        await asyncio.to_thread(self._purge)
+                        is_purged = True
+                    await self._round(watch, wanted)
+                    self._trouble = ""
+                except StoreUnavailable as error:
+                    self._trouble = f"folders are read again later: {error}"
+                if not (self.standings or self._trouble):
+                    return
+                if not self._stop.is_set():
+                    wanted = await self._wait(watch)
+        except Exception:  # noqa: BLE001  a task that died in silence would leave searches with what once was
+            self._trouble = "folders are read no more, because of a mistake in Engram; the log tells more."
+            _log.exception("folders are read no more")
+        finally:
+            await watch.stop()
+
+    async def _wait(self, watch: Watch) -> list[Standing]:
+        """Wait until something has changed, or it is time to look; the folders to look at."""
+        if self._trouble:
+            await watch.wait(_AGAIN_SECONDS)
+            return self.standings
+        is_blind = bool(watch.problem) or any(one.state == "not there" for one in self.standings)
+        changed = await watch.wait(_POLL_SECONDS if is_blind else self._settings.rescan_seconds)
+        if not changed or is_blind:
+            return self.standings
+        return [one for one in self.standings if _concerns(one.place, changed)]
+
+    async def _round(self, watch: Watch, wanted: Sequence[Standing]) -> None:
+        """Bring some folders up to date."""
+        for one in wanted:
+            if self._stop.is_set():
+                return
+            listing = await self._watched_listing(watch, one)
+            if listing is None:
+                one.state, one.progress = "not there", Progress()
+                continue
+            one.links = listing.links
+            await self._read(one, listing)
+
+    async def _watched_listing(self, watch: Watch, one: Standing) -> Listing | None:
+        """What is in a folder since it has been watched: what changes after it is heard of."""
+        listing: Listing | None = None
+        for _ in range(_LISTINGS):
+            listing = await asyncio.to_thread(list_files, one.place, self._settings.most_files)
+            self._watched[one.place.device] = listing.watched if listing else set()
+            if not await watch.follow(set[Folder]().union(*self._watched.values())):
+                break
+        return listing
+
+    async def _read(self, one: Standing, listing: Listing) -> None:
+        progress = Progress()
+        if one.state != "up to date":
+            one.state = "reading"
+        one.progress = progress if one.state == "reading" else one.progress
+        if await asyncio.to_thread(self._indexer.bring_up_to_date, one.place, listing, progress, self._has_kept):
+            one.state, one.progress, one.read_at = "up to date", progress, int(time.time())
+
+    def _has_kept(self) -> None:
+        if self._loop:
+            self._loop.call_soon_threadsafe(self._taken)
+
+    def _purge(self) -> None:
+        """Let go what was read of folders that are in the settings no more."""
+        for device in self._store.sources():
+            if device.name.startswith(f"{FOLDER}{self._companion}:") and device.name not in self._by_device:
+                self._store.drop_folder(device.name)
+
+    # --- answering
+
+    def problems(self) -> list[str]:
+        """What does not work now, a sentence each."""
+        found = [self._trouble] if self._trouble else []
+        if self._watch and self._watch.problem:
+            found.append(self._watch.problem)
+        found += [_not_there(one.place) for one in self.standings if one.state == "not there"]
+        return found
+
+    def visible(self, asker: Asker) -> list[Standing]:
+        """The folders that this asker may see."""
+        return [one for one in self.standings if scope.may_see(asker, one.place.scope)]
+
+    def searched(self, asker: Asker) -> tuple[str, ...]:
+        """The names in the store of the folders that a search of this asker goes through; a folder that it may not see is
+        noted in the log, with its scope.
+        """
+        for wanted in sorted({one.place.scope for one in self.standings if not scope.may_see(asker, one.place.scope)}):
+            _refuse(asker, wanted)
+        known = {device.name for device in self._store.sources()}
+        return tuple(
+            one.place.device for one in self.visible(asker) if one.state != "not there" and one.place.device in known
+        )
+
+    def cited(self, result: SearchResult, query: str, asker: Asker) -> SearchResult:
+        """A result whose hits in folders say where they stand now, with a snippet in place of the whole passage."""
+        hits: list[Hit] = []
+        seen: set[str] = set()
+        for hit in result.hits:
+            one = self._by_device.get(hit.device)
+            shown = self._cited(one.place, hit, query) if one else hit
+            # Two passages that overlap may both be found by what stands in both.
+            if shown and shown.citation not in seen:
+                hits.append(shown)
+                seen |= {shown.citation} - {""}
+        left_out = list(result.left_out)
+        for one in self.visible(asker):
+            if one.state == "reading":
+                left_out.append(
+                    f"{one.place.name}: {one.progress.done} of {one.progress.total} files have been read yet"
+                )
+            elif one.state != "up to date":
+                left_out.append(
+                    _not_there(one.place) if one.state == "not there" else f"{one.place.name} has not been read yet"
+                )
+        return replace(result, hits=tuple(hits), left_out=tuple(left_out))
+
+    def _cited(self, place: Place, hit: Hit, query: str) -> Hit | None:
+        """The hit as it is shown, None if its file has changed since it was found."""
+        file = self._store.file(place.device, hit.path)
+        first = next((first for seq, first, _ in file.places if seq == hit.seq), 0) if file else 0
+        if not first:
+            return None
+        shown = snippet(hit.text, query, self._settings.snippet_chars)
+        path = place.cited(hit.path)
+        citation = f"{path}#{first + shown.line}"
+        return replace(hit, device="", id=citation, text=shown.text, path=path, citation=citation)
+
+    def lines(self, asker: Asker, cited: str, first: int, count: int) -> Lines:
+        """Lines of a file that is in a folder which this asker may see, as it is now. NoSuchFile, FileUnreadable."""
+        place, path = self._found(asker, cited)
+        try:
+            contents = read(place, path, self._settings.most_file_bytes)
+        except OSError:
+            raise NoSuchFile(cited) from None
+        lines = lines_of(decoded(place, path, contents.data))
+        shown: list[str] = []
+        room = MOST_CHARACTERS
+        for line in lines[first - 1 : first - 1 + min(count, MOST_LINES)]:
+            if room < len(line) and shown:
+                break
+            shown.append(board.cut(line, room))
+            room -= len(shown[-1])
+        following = first + len(shown)
+        return Lines(place.cited(path), first, shown, len(lines), following if shown and following <= len(lines) else 0)
+
+    def _found(self, asker: Asker, cited: str) -> tuple[Place, str]:
+        for one in self.standings:
+            path = one.place.path_of(cited)
+            if path:
+                if scope.may_see(asker, one.place.scope):
+                    return one.place, path
+                _refuse(asker, one.place.scope)
+        raise NoSuchFile(cited)
+
+
+def _refuse(asker: Asker, wanted: str) -> None:
+    """Note that what has this scope was not shown: the scope, never the text."""
+    where = " in a group" if asker.group else ""
+    _log.info("what %s may see in folders was not shown to %s%s", wanted, asker.principal, where)
+
+
+def _concerns(place: Place, changed: Iterable[str]) -> bool:
+    root = str(place.root)
+    return any(path == root or path.startswith(root.rstrip("/") + "/") for path in changed)
+
+
+def _not_there(place: Place) -> str:
+    return f"the folder {place.name} is not there, so it is not searched; what was read of it is kept for when it comes back."
+
+
+def _companion(home: Path, is_used: bool) -> str:
+    """What tells this companion's folders from those of another one in the same database; "" if it never had any."""
+    path = home / ID_FILE
+    try:
+        known = path.read_text(encoding="ascii").strip()
+        if known.isalnum():
+            return known
+    except FileNotFoundError:
+        pass
+    except (OSError, UnicodeDecodeError):
+        raise SettingError(str(path), "cannot be read; remove it, and folders are read anew.") from None
+    if not is_used:
+        return ""
+    made = secrets.token_hex(8)
+    try:
+        path.write_text(made, encoding="ascii")
+    except OSError as error:
+        raise SettingError(str(path), f"cannot be written: {error.strerror}.") from None
+    return made

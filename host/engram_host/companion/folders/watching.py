@@ -1,0 +1,111 @@
+"""Hears of changes in folders, each watched by itself: no link is followed into another place, as a recursive watch would."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable, Iterable
+
+from watchfiles import Change, awatch
+
+_log = logging.getLogger("engram.folders")
+
+_GROUP_MILLISECONDS = 500
+_STEP_MILLISECONDS = 100
+_MOST_DEBOUNCES = 10
+"""So many times the quiet that is waited for is the longest that a folder which never rests can put reading off."""
+
+Folder = tuple[str, int]
+"""The path of a folder, and its inode: one that was made anew has to be watched anew."""
+
+
+class Watch:
+    """Watches a set of folders. `problem` says why nothing is heard, "" if all is well."""
+
+    def __init__(self, debounce_seconds: float):
+        self._debounce = debounce_seconds
+        self._watched: frozenset[Folder] = frozenset()
+        self._changed: set[str] = set()
+        self._heard = asyncio.Event()
+        self._woken = asyncio.Event()
+        self._last = 0.0
+        self._stop = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self.problem = ""
+
+    async def follow(self, folders: Iterable[Folder]) -> bool:
+        """Watch these folders; whether that is another set than before, so that something may have gone unheard."""
+        wanted = frozenset(folders)
+        if wanted == self._watched and self._task and not self._task.done():
+            return False
+        await self.stop()
+        self._watched = wanted
+        if not wanted:
+            return False
+        self._stop = asyncio.Event()
+        self._task = task = asyncio.create_task(self._hear(sorted(path for path, _ in wanted)), name="folders' changes")
+        await asyncio.sleep(0)  # it begins to watch before its first pause, or fails
+        return not task.done()
+
+    async def wait(self, seconds: float) -> set[str]:
+        """The paths that have changed, once all was quiet for the debounce; empty if nothing did within so many seconds."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._heard.wait(), seconds)
+        if self._heard.is_set():
+            await self._quiet()
+        self._heard.clear()
+        self._woken.clear()
+        changed, self._changed = self._changed, set()
+        return changed
+
+    def wake(self) -> None:
+        """End wait() at once."""
+        self._woken.set()
+        self._heard.set()
+
+    async def stop(self) -> None:
+        """Watch nothing any more."""
+        self._stop.set()
+        if self._task:
+            await asyncio.gather(self._task, return_exceptions=True)
+        self._task = None
+        self._watched = frozenset()
+
+    async def _quiet(self) -> None:
+        loop = asyncio.get_running_loop()
+        end = loop.time() + _MOST_DEBOUNCES * self._debounce
+        while not self._woken.is_set() and (left := min(self._last + self._debounce, end) - loop.time()) > 0:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._woken.wait(), left)
+
+    async def _hear(self, paths: list[str]) -> None:
+        try:
+            changes = awatch(
+                *paths,
+                watch_filter=_matters(frozenset(paths)),
+                debounce=_GROUP_MILLISECONDS,
+                step=_STEP_MILLISECONDS,
+                stop_event=self._stop,
+                recursive=False,
+                ignore_permission_denied=True,
+            )
+            self.problem = ""
+            async for group in changes:
+                self._changed.update(path for _, path in group)
+                self._last = asyncio.get_running_loop().time()
+                self._heard.set()
+        except FileNotFoundError:
+            await asyncio.sleep(self._debounce)
+            self.wake()  # a folder went before it could be watched: the next listing tells
+        except Exception as error:  # noqa: BLE001  a system without events, or with too few: folders are looked at again and again
+            self.problem = (
+                f"changes in folders are not heard of ({error}), so the folders are looked through every few seconds."
+            )
+            _log.warning(self.problem)
+            self.wake()
+
+
+def _matters(watched: frozenset[str]) -> Callable[[Change, str], bool]:
+    def matters(_change: Change, path: str) -> bool:
+        return path in watched or not path.rpartition("/")[2].startswith(".")
+
+    return matters

@@ -1,0 +1,100 @@
+"""Markdown folders over HTTP: how they stand, and lines of their files."""
+
+import asyncio
+from typing import Annotated, Any
+
+from fastapi import FastAPI, Query, Request
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, Field
+
+from engram.memory import askers
+from engram.memory.scope import Asker
+from engram_host.companion.errors import NoSuchFile
+from engram_host.companion.folders.keeping import MOST_LINES, Folders, Lines, Standing, State
+from engram_host.companion.security.rules import Who, may
+
+_LAST_LINE = 1 << 30
+_LONGEST_PATH = 1300
+_LINES = 100
+
+Principal = Annotated[str, Query(min_length=1, max_length=64, description="who asks")]
+Group = Annotated[bool, Query(description="whether others read along: then only what is for all is shown")]
+Workspace = Annotated[str, Query(max_length=64, description="the workspace that they are in")]
+
+
+class FolderShown(BaseModel):
+    """A Markdown folder."""
+
+    name: str = Field(description="how the paths of its citations begin")
+    scope: str = Field(description="who may see it")
+    state: State
+    done: int = Field(description="files that have been read, of `total`")
+    total: int
+    passages: int
+    links: int = Field(description="symbolic links that were not followed")
+    read_at: int = Field(description="when it was last read to its end, Unix seconds; 0 if it was not yet")
+    problems: list[str] = Field(description="what of it is not read, and why")
+    more_problems: int = Field(description="such problems that are not listed")
+
+
+class FileLines(BaseModel):
+    """Lines of a Markdown file."""
+
+    path: str
+    first: int = Field(description="the number of the first line here, from 1")
+    lines: list[str]
+    total: int = Field(description="lines of the file")
+    following: int = Field(description="the line to go on with, 0 if there is none")
+
+
+def add_folders(app: FastAPI, folders: Folders, not_found: dict[int | str, dict[str, Any]]) -> None:
+    """Add the routes; `not_found` describes the answer for a file that is not in a folder."""
+
+    @app.exception_handler(NoSuchFile)
+    async def no_file(_request: Request, problem: NoSuchFile) -> JSONResponse:
+        return JSONResponse({"problem": str(problem)}, 404)
+
+    @app.get("/v1/folders", openapi_extra=may(Who.OPERATOR))
+    async def all_folders(
+        principal: Principal = "owner", group: Group = False, workspace: Workspace = ""
+    ) -> list[FolderShown]:
+        """The Markdown folders that the one who asks may see, and how far each has been read."""
+        asker = askers.checked(Asker(principal, "http", group, workspace))
+        return [_shown(one) for one in folders.visible(asker)]
+
+    @app.get("/v1/memory", responses=not_found, openapi_extra=may(Who.OPERATOR))
+    async def memory(
+        path: Annotated[
+            str, Query(min_length=1, max_length=_LONGEST_PATH, description="as citations have it, without #line")
+        ],
+        first: Annotated[int, Query(alias="from", ge=1, le=_LAST_LINE)] = 1,
+        lines: Annotated[int, Query(ge=1, le=MOST_LINES)] = _LINES,
+        principal: Principal = "owner",
+        group: Group = False,
+        workspace: Workspace = "",
+    ) -> FileLines:
+        """Lines of a file in a Markdown folder, as it is now."""
+        asker = askers.checked(Asker(principal, "http", group, workspace))
+        return _lines(await asyncio.to_thread(folders.lines, asker, path, first, lines))
+
+
+def _shown(one: Standing) -> FolderShown:
+    progress = one.progress
+    return FolderShown(
+        name=one.place.name,
+        scope=one.place.scope,
+        state=one.state,
+        done=progress.done,
+        total=progress.total,
+        passages=progress.passages,
+        links=one.links,
+        read_at=one.read_at,
+        problems=progress.problems,
+        more_problems=progress.left_out,
+    )
+
+
+def _lines(found: Lines) -> FileLines:
+    return FileLines(
+        path=found.path, first=found.first, lines=found.lines, total=found.total, following=found.following
+    )

@@ -1,0 +1,167 @@
+"""How Markdown files are kept: each passage is a line of the folder's records, each file a row that tells where they stand.
+
+Where a passage stands in its file is not in its line: a word put in at the beginning of a file moves all that follows, and
+none of it is embedded again.
+"""
+
+import json
+import secrets
+from collections.abc import Iterable, Sequence
+
+from engram import wire
+from engram_host.companion.model import KeptFile, NewFile, Text
+from engram_host.companion.store.rows import Rows
+from engram_host.companion.store.state import DeviceRow, LogRow, NewLine
+
+_MOST_EPOCH = 1 << 30
+_AT_ONCE = 500
+"""Seqs in one statement."""
+
+Places = list[tuple[int, int, int]]
+_Said = tuple[str, str]
+"""What a passage is known by: its heading and its text."""
+
+
+def stamps(rows: Rows, folder: str, after: str, limit: int) -> list[tuple[str, str, int, str]]:
+    """(path, stamp, passages, problem) of files; see Store.stamps."""
+    sql = "SELECT path, stamp, passages, problem FROM files WHERE folder = ? AND path > ? ORDER BY path LIMIT ?"
+    return [(path, stamp, count, problem) for path, stamp, count, problem in rows.run(sql, (folder, after, limit))]
+
+
+def kept(rows: Rows, folder: str, path: str) -> KeptFile | None:
+    """A file; see Store.file."""
+    sql = "SELECT stamp, digest, problem, places FROM files WHERE folder = ? AND path = ?"
+    for stamp, digest, problem, places in rows.run(sql, (folder, path)):
+        return KeptFile(path, stamp, digest, problem, tuple(tuple(place) for place in json.loads(places)))
+    return None
+
+
+def put(rows: Rows, folder: str, new: Sequence[NewFile], now: int) -> int:
+    """Keep files; see Store.put_files."""
+    device, copy = _of_folder(rows, folder)
+    count = sum(_put_file(rows, device, copy, file, now) for file in new)
+    _save(rows, device, copy, now)
+    return count
+
+
+def drop(rows: Rows, folder: str, paths: Sequence[str], now: int) -> None:
+    """Let files go; see Store.drop_files."""
+    device, copy = _of_folder(rows, folder)
+    for path in paths:
+        file = kept(rows, folder, path)
+        if file:
+            _take_out(rows, device, copy, [seq for seq, _, _ in file.places], now)
+    rows.run_many("DELETE FROM files WHERE folder = ? AND path = ?", [(folder, path) for path in paths])
+    _save(rows, device, copy, now)
+
+
+def drop_folder(rows: Rows, folder: str) -> None:
+    """Let all of a folder go."""
+    for table, column in (
+        ("files", "folder"),
+        ("vectors", "device"),
+        ("lines", "device"),
+        ("logs", "device"),
+        ("devices", "name"),
+    ):
+        rows.run(f"DELETE FROM {table} WHERE {column} = ?", (folder,))
+    rows.let_go = True
+
+
+def _of_folder(rows: Rows, folder: str) -> tuple[DeviceRow, LogRow]:
+    """The rows of a folder, made if they are not there."""
+    device = rows.lock_or_make(folder)
+    copy = rows.present([folder]).get((folder, "records"))
+    # Another number each time: who has an index of a folder that was let go makes it anew.
+    return device, copy or LogRow(folder, "records", secrets.randbelow(_MOST_EPOCH) + 1)
+
+
+def _save(rows: Rows, device: DeviceRow, copy: LogRow, now: int) -> None:
+    device.heard = now
+    copy.have = copy.next - 1
+    rows.save_devices([device])
+    rows.save_logs([copy])
+
+
+def _put_file(rows: Rows, device: DeviceRow, copy: LogRow, file: NewFile, now: int) -> int:
+    """Bring the lines of a file to what it says now; how many passages are new."""
+    before = kept(rows, device.name, file.path)
+    old = _lines(rows, copy, [seq for seq, _, _ in before.places] if before else [])
+    same, new = _matched(old, file.passages)
+    free = sorted(old.keys() - {seq for seq, _ in same})
+    places: Places = [(seq, passage.first, passage.last) for seq, passage in same]
+    for seq, passage in same:
+        if old[seq][1] != file.scope:
+            # What it says is what it said, so its vector stays.
+            at = old[seq][2]
+            rows.put(copy, [NewLine(seq, device.step(), _line(seq, file, passage, at))], now)
+    replaced, free = free[: len(new)], free[len(new) :]
+    seqs = [*replaced, *range(copy.next, copy.next + len(new) - len(replaced))]
+    copy.next += len(new) - len(replaced)
+    for seq, passage in zip(seqs, new, strict=True):
+        rows.put(copy, [NewLine(seq, device.step(), _line(seq, file, passage, file.at))], now)
+        places.append((seq, passage.first, passage.last))
+    rows.drop_vectors_of(copy, replaced)
+    rows.let_go |= bool(replaced)
+    _take_out(rows, device, copy, free, now)
+    places.sort(key=lambda place: place[1:])
+    _save_file(rows, device.name, file, places)
+    return len(new)
+
+
+def _matched(
+    old: dict[int, tuple[_Said, str, int]], passages: Iterable[Text]
+) -> tuple[list[tuple[int, Text]], list[Text]]:
+    """(passages that stand in an old line, each with its seq; those that are new)."""
+    known: dict[_Said, list[int]] = {}
+    for seq, (said, _, _) in sorted(old.items(), reverse=True):
+        known.setdefault(said, []).append(seq)
+    same: list[tuple[int, Text]] = []
+    new: list[Text] = []
+    for passage in passages:
+        seqs = known.get((passage.heading, passage.text))
+        if seqs:
+            same.append((seqs.pop(), passage))
+        else:
+            new.append(passage)
+    return same, new
+
+
+def _lines(rows: Rows, copy: LogRow, seqs: Sequence[int]) -> dict[int, tuple[_Said, str, int]]:
+    """What lines say, by seq: (heading and text, scope, when that was written)."""
+    found: dict[int, tuple[_Said, str, int]] = {}
+    for start in range(0, len(seqs), _AT_ONCE):
+        for seq, data in rows.chosen(copy, seqs[start : start + _AT_ONCE]):
+            line = wire.decode(data)
+            found[seq] = ((line["heading"], line["content"]), line["scope"], line["created"])
+    return found
+
+
+def _take_out(rows: Rows, device: DeviceRow, copy: LogRow, seqs: Sequence[int], now: int) -> None:
+    rows.put(copy, [NewLine(seq, device.step(), None) for seq in seqs], now)
+    rows.drop_vectors_of(copy, seqs)
+    rows.let_go |= bool(seqs)
+
+
+def _line(seq: int, file: NewFile, passage: Text, at: int) -> bytes:
+    """A passage as a record."""
+    return wire.encode(
+        [
+            ("seq", seq),
+            ("id", f"m{seq}"),
+            ("content", passage.text),
+            ("heading", passage.heading),
+            ("path", file.path),
+            ("scope", file.scope),
+            ("created", at),
+        ]
+    )
+
+
+def _save_file(rows: Rows, folder: str, file: NewFile, places: Places) -> None:
+    rows.run(
+        "INSERT INTO files (folder, path, stamp, digest, problem, passages, places) VALUES (?, ?, ?, ?, ?, ?, ?) "
+        "ON CONFLICT (folder, path) DO UPDATE SET stamp = excluded.stamp, digest = excluded.digest, "
+        "problem = excluded.problem, passages = excluded.passages, places = excluded.places",
+        (folder, file.path, file.stamp, file.digest, file.problem, len(places), json.dumps(places)),
+    )

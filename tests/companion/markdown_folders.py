@@ -1,0 +1,38 @@
+"""Markdown folders for tests: places, indexers and the folders of a companion, without its other parts."""
+
+import threading
+from pathlib import Path
+
+from engram_host.companion.folders.indexing import Indexer, Progress
+from engram_host.companion.folders.places import Place, places
+from engram_host.companion.folders.reading import list_files
+from engram_host.companion.folders.settings import FoldersSettings
+from engram_host.companion.store.base import Store
+
+
+def settings_of(*paths: object, **more: object) -> FoldersSettings:
+    """The settings of some folders."""
+    return FoldersSettings(paths=tuple(str(path) if isinstance(path, Path) else path for path in paths), **more)  # pyright: ignore
+
+
+def place_of(root: Path, **more: object) -> Place:
+    """A folder of which all is read."""
+    return places(settings_of({"path": str(root), **more}), "test")[0]
+
+
+def read_into(store: Store, place: Place, settings: FoldersSettings | None = None) -> Progress:
+    """Bring a store to what is in a folder; how that went."""
+    settings = settings or settings_of(place.root)
+    progress = Progress()
+    listing = list_files(place, settings.most_files)
+    assert listing is not None
+    assert Indexer(store, settings, threading.Event()).bring_up_to_date(place, listing, progress, lambda: None)
+    return progress
+
+
+def write(root: Path, files: dict[str, str | bytes]) -> None:
+    """Write files below a folder."""
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())

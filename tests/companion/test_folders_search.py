@@ -1,0 +1,236 @@
+"""Folders over HTTP on a real companion: found together with boards' memory, cited, and shown to whom they are for."""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engram_host.companion.store import choose_store
+from markdown_folders import write
+from peers import Companion, until
+from sending import Sent
+
+LONG = "\n".join(f"line {number} of a long story" for number in range(1, 400))
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("folders")
+    write(
+        root,
+        {
+            "notes/tea.md": "# Tea\n\n## Green\n\nThe sencha comes from Uji.\n\n## Black\n\nThe assam is malty.\n",
+            "notes/long.md": LONG + "\nthe zebrafinch sings\n" + LONG,
+            "shared/rules.md": "# House\n\nThe boiler is serviced in October.\n",
+            "agent/MEMORY.md": "The owner prefers metric units.",
+            "agent/memory/2026-01-02.md": "We planted the quince tree.",
+            "agent/other.md": "The quince is no memory.",
+            "secret.md": "the password is swordfish",
+        },
+    )
+    (root / "notes" / "link.md").symlink_to(root / "secret.md")
+    return root
+
+
+@pytest.fixture(scope="module")
+def companion(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Companion]:
+    home = tmp_path_factory.mktemp("companion")
+    paths = f'["{root / "notes"}", {{path = "{root / "shared"}", scope = "all"}}]'
+    lines = ["[folders]", f"paths = {paths}", f'memory = ["{root / "agent"}"]', "debounce_ms = 100"]
+    (home / "companion.toml").write_text("\n".join(lines))
+    with Companion(home) as running:
+        until("all is read", lambda: {one["state"] for one in folders(running)} == {"up to date"})
+        yield running
+
+
+def folders(companion: Companion, **who: Any) -> list[dict[str, Any]]:
+    return companion.client.get("/v1/folders", params=who).json()
+
+
+def found(companion: Companion, query: str, **more: Any) -> list[dict[str, Any]]:
+    answer = companion.client.post("/v1/search", json={"query": query, **more})
+    assert answer.status_code == 200, answer.text
+    return answer.json()["hits"]
+
+
+def shown(companion: Companion, path: str, **more: Any) -> Any:
+    return companion.client.get("/v1/memory", params={"path": path, **more})
+
+
+def test_a_passage_is_cited_by_file_and_line(companion: Companion):
+    hit = found(companion, "where does the sencha come from")[0]
+    assert (hit["device"], hit["citation"], hit["heading"]) == ("", "notes/tea.md#5", "Tea")
+    assert "The sencha comes from Uji." in hit["text"]
+
+
+def test_the_line_of_a_citation_is_the_one_that_says_it(companion: Companion):
+    hit = found(companion, "zebrafinch")[0]
+    path, _, line = hit["citation"].rpartition("#")
+    assert "the zebrafinch sings" in hit["text"] and len(hit["text"]) <= 700
+    assert shown(companion, path, **{"from": line, "lines": 1}).json()["lines"] == ["the zebrafinch sings"]
+
+
+def test_what_two_passages_share_is_shown_once(companion: Companion):
+    citations = [hit["citation"] for hit in found(companion, "zebrafinch sings")]
+    assert len(citations) == len(set(citations))
+
+
+def test_boards_and_folders_stand_in_one_order(companion: Companion, board):
+    one: Sent = board()
+    one.keep("the kettle for assam is in the cupboard")
+    one.sync()
+    hits = found(companion, "assam kettle cupboard")
+    assert hits[0]["device"] == one.device and any(hit["citation"] == "notes/tea.md#9" for hit in hits)
+    assert [hit["score"] for hit in hits] == sorted((hit["score"] for hit in hits), reverse=True)
+
+
+def test_a_search_may_leave_folders_out(companion: Companion):
+    assert found(companion, "sencha", folders=False) == [] and found(companion, "sencha", log="records") == []
+
+
+def test_a_folder_of_memory_has_no_other_files(companion: Companion):
+    assert [hit["citation"] for hit in found(companion, "quince")] == ["agent/memory/2026-01-02.md#1"]
+
+
+def test_a_link_is_counted_and_not_found(companion: Companion):
+    assert found(companion, "swordfish password") == []
+    assert {one["name"]: one["links"] for one in folders(companion)} == {"notes": 1, "shared": 0, "agent": 0}
+
+
+@pytest.mark.parametrize("who", [{"principal": "ann"}, {"group": True}, {"principal": "ann", "workspace": "shed"}])
+def test_others_find_only_what_is_for_all(companion: Companion, who: dict[str, Any]):
+    assert found(companion, "sencha boiler October quince", **who)[0]["citation"] == "shared/rules.md#3"
+    assert {hit["citation"] for hit in found(companion, "sencha quince metric", **who)} == set()
+    assert [one["name"] for one in folders(companion, **who)] == ["shared"]
+    assert shown(companion, "notes/tea.md", **who).status_code == 404
+    assert shown(companion, "shared/rules.md", **who).status_code == 200
+
+
+def test_a_refusal_says_the_same_whether_there_is_such_a_file_or_not(companion: Companion):
+    there, nowhere = (shown(companion, f"notes/{name}.md", principal="ann").json() for name in ("tea", "coffee"))
+    assert there == nowhere
+
+
+def test_a_board_is_given_nothing_of_folders(companion: Companion, board):
+    one: Sent = board()
+    one.keep("nothing of it")
+    one.sync()
+    (answer,) = one.ask_all(
+        "search", query="sencha", limit=5, principal="owner", group=False, workspace="", tags=[], since=0, until=0
+    )
+    assert answer["items"] == []
+
+
+def test_a_folder_is_no_device(companion: Companion):
+    devices = companion.client.get("/v1/devices").json()
+    assert not any(device["name"].startswith("folder:") for device in devices)
+
+
+def test_lines_of_a_file_are_given_from_any_line(companion: Companion):
+    answer = shown(companion, "notes/long.md", **{"from": 3, "lines": 2}).json()
+    assert answer["lines"] == ["line 3 of a long story", "line 4 of a long story"]
+    assert (answer["first"], answer["total"], answer["following"]) == (3, 799, 5)
+
+
+def test_a_whole_file_can_be_read_page_by_page(companion: Companion, root: Path):
+    read: list[str] = []
+    following = 1
+    while following:
+        page = shown(companion, "notes/long.md", **{"from": following, "lines": 500}).json()
+        read += page["lines"]
+        following = page["following"]
+    assert "\n".join(read) == (root / "notes" / "long.md").read_text()
+
+
+def test_beyond_the_end_there_are_no_lines(companion: Companion):
+    answer = shown(companion, "notes/tea.md", **{"from": 1000}).json()
+    assert answer["lines"] == [] and answer["following"] == 0
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "secret.md",
+        "../secret.md",
+        "notes/../secret.md",
+        "notes/../../secret.md",
+        "notes/link.md",
+        "/etc/passwd",
+        "notes//tea.md",
+        "notes/./tea.md",
+        "notes/%2e%2e/secret.md",
+        "notes%2f..%2fsecret.md",
+        "notes/．．/secret.md",
+        "notes\\..\\secret.md",
+        "notes/tea.md\0",
+        "notes/\0/../../secret.md",
+        "agent/other.md",
+        "notes",
+        "notes/",
+        "NOTES/tea.md",
+        "notes/tea.md#5",
+        "companion.toml",
+    ],
+)
+def test_nothing_else_is_shown(companion: Companion, path: str):
+    answer = shown(companion, path)
+    assert answer.status_code == 404 and "swordfish" not in answer.text and "lines" not in answer.json()
+
+
+@pytest.mark.parametrize(
+    "raw", ["..%2Fsecret.md", "%2e%2e%2fsecret.md", "notes%2F%2E%2E%2Fsecret.md", "notes/%00", "%ff%fe"]
+)
+def test_nothing_else_is_shown_however_it_is_encoded(companion: Companion, raw: str):
+    assert companion.client.get(f"/v1/memory?path={raw}").status_code == 404
+
+
+def test_a_change_is_found_and_what_was_there_before_is_not(companion: Companion, root: Path):
+    write(root, {"notes/changing.md": "the marmot hibernates"})
+    until("it is found", lambda: found(companion, "marmot"))
+    write(root, {"notes/changing.md": "\n\nthe hedgehog hibernates"})
+    until(
+        "the change is found",
+        lambda: [hit["citation"] for hit in found(companion, "hedgehog")] == ["notes/changing.md#3"],
+    )
+    assert found(companion, "marmot") == []
+
+
+def test_a_kill_while_a_folder_is_read_loses_and_doubles_nothing(tmp_path: Path):
+    many = {f"many/{number}.md": f"# Note {number}\n\n" + f"words of note {number} " * 30 for number in range(3000)}
+    write(tmp_path, many)
+    home = tmp_path / "home"
+    home.mkdir()
+    with Companion(home, ENGRAM_FOLDERS=str(tmp_path / "many")) as running:
+        until("some are read", lambda: folders(running)[0]["done"] > 100)
+        assert folders(running)[0]["done"] < 3000
+        running.kill()
+        running.start()
+        until("all are read", lambda: folders(running)[0]["state"] == "up to date")
+        assert folders(running)[0]["passages"] == 3000
+        store = choose_store(f"sqlite:///{home / 'companion.db'}")
+        store.open()
+        (source,) = store.sources()
+        assert source.have["records"] == 3000
+        store.close()
+
+
+def test_a_file_that_cannot_be_read_is_told(companion: Companion, root: Path):
+    write(root, {"notes/latin.md": b"caf\xe9"})
+    until("it is told", lambda: any("latin.md" in told for one in folders(companion) for told in one["problems"]))
+    answer = shown(companion, "notes/latin.md")
+    assert answer.status_code == 422 and "UTF-8" in answer.json()["problem"]
+    os.unlink(root / "notes" / "latin.md")
+
+
+def test_a_wrong_setting_stops_the_start_with_a_sentence(tmp_path: Path):
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "companion.toml").write_text("[folders]\npaths = " + json.dumps(["notes"]))
+    running = Companion(home)
+    running.begin()
+    assert running.process.wait(30) == 2
+    assert "folders.paths" in running.printed()
+    running.client.close()

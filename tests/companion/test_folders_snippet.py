@@ -1,0 +1,39 @@
+"""What is shown of a passage: the part that fits the query."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engram_host.companion.folders.snippet import snippet
+
+LINES = st.lists(
+    st.lists(st.sampled_from(["tea", "green", "é", "日本", "x" * 200]), max_size=9).map(" ".join), min_size=1
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(LINES.map("\n".join), st.sampled_from(["green tea", "日本", "nothing", "the"]), st.integers(80, 700))
+def test_it_is_never_longer_than_allowed(passage: str, query: str, most: int):
+    assert len(snippet(passage, query, most).text) <= most
+
+
+@settings(max_examples=100, deadline=None)
+@given(LINES)
+def test_the_line_that_is_cited_is_shown(lines: list[str]):
+    shown = snippet("\n".join(lines), "green tea", 300)
+    cited = lines[shown.line]
+    assert cited.strip() in shown.text or len(cited) > 300
+
+
+def test_the_best_line_is_the_one_with_most_of_the_words():
+    passage = "\n".join(["the tea is cold", *["nothing"] * 50, "green tea from Uji", *["nothing"] * 50])
+    shown = snippet(passage, "green tea", 100)
+    assert shown.line == 51 and "green tea from Uji" in shown.text
+
+
+def test_a_long_line_is_shown_around_the_word():
+    shown = snippet("word " * 400 + "violin " + "word " * 400, "violin", 200)
+    assert "violin" in shown.text and shown.text.startswith("…") and shown.text.endswith("…")
+
+
+def test_without_any_word_the_beginning_is_shown():
+    assert snippet("first\nsecond", "zebra", 80).text == "first\nsecond"

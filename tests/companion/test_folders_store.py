@@ -1,0 +1,213 @@
+"""What is kept of a folder: passages as lines, their places apart from them, on both databases."""
+
+import os
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+
+from engram import wire
+from engram_host.companion.folders import indexing
+from engram_host.companion.folders.indexing import Indexer, Progress
+from engram_host.companion.folders.places import Place
+from engram_host.companion.folders.reading import list_files
+from engram_host.companion.model import Identity, Span, StoredVector
+from engram_host.companion.store import choose_store
+from engram_host.companion.store.base import Store
+from markdown_folders import place_of, read_into, settings_of, write
+
+IDENTITY = Identity("test", 4, 1)
+SECTIONS = "\n".join(f"# Part {number}\n\n" + f"words of part {number} " * 60 for number in range(8))
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """A folder that is empty."""
+    (tmp_path / "notes").mkdir()
+    return place_of(tmp_path / "notes")
+
+
+def lines(store: Store, place: Place) -> dict[int, dict]:
+    """All passages, by seq."""
+    device = store.device(place.device)
+    span = Span(place.device, "records", device.logs["records"].epoch, 0, wire.MAX_SEQ)
+    return {seq: wire.decode(line) for seq, line in store.lines(span)}
+
+
+def texts(store: Store, place: Place) -> set[str]:
+    return {line["content"] for line in lines(store, place).values()}
+
+
+def embed_all(store: Store, place: Place) -> None:
+    vectors = [StoredVector("records", seq, b"d" * 16, np.ones(4, np.float32)) for seq in lines(store, place)]
+    store.put_vectors(place.device, IDENTITY, vectors)
+
+
+def with_vector(store: Store, place: Place) -> set[int]:
+    return {stored.seq for _, stored in store.vectors(place.device, IDENTITY, 0)}
+
+
+def settle(place: Place) -> None:
+    """Let the files be older than the time in which a change might go unseen."""
+    for path in place.root.rglob("*.md"):
+        os.utime(path, (time.time() - 100, time.time() - 100))
+
+
+def test_a_folder_is_no_board(store: Store, place: Place):
+    write(place.root, {"a.md": "tea"})
+    read_into(store, place)
+    assert store.devices() == [] and [source.name for source in store.sources()] == [place.device]
+
+
+def test_a_passage_knows_its_file_its_headings_and_its_scope(store: Store, place: Place):
+    write(place.root, {"sub/a.md": "# Tea\n## Green\nfrom Uji"})
+    read_into(store, place)
+    (line,) = lines(store, place).values()
+    assert (line["path"], line["heading"], line["scope"]) == ("sub/a.md", "Tea", "user:owner")
+
+
+def test_lines_put_in_at_the_beginning_make_no_passage_of_another_section_new(store: Store, place: Place):
+    write(place.root, {"a.md": SECTIONS})
+    read_into(store, place)
+    embed_all(store, place)
+    everything = with_vector(store, place)
+    write(place.root, {"a.md": "# Before\n\n" + "something new " * 70 + "\n" + SECTIONS})
+    read_into(store, place)
+    kept = with_vector(store, place)
+    assert len(everything) > 4 and len(everything - kept) <= 1
+
+
+def test_the_places_of_passages_follow_the_file(store: Store, place: Place):
+    write(place.root, {"a.md": SECTIONS})
+    read_into(store, place)
+    before = store.file(place.device, "a.md")
+    write(place.root, {"a.md": "\n\n\n" + SECTIONS})
+    read_into(store, place)
+    after = store.file(place.device, "a.md")
+    assert before and after
+    moved = {seq: first for seq, first, _ in before.places}
+    assert {first - moved[seq] for seq, first, _ in after.places if seq in moved and moved[seq] > 1} == {3}
+
+
+def test_what_is_the_same_is_not_read_again(store: Store, place: Place, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(indexing, "_JUST_NOW_SECONDS", 0)
+    write(place.root, {"a.md": "tea"})
+    read_into(store, place)
+    version = store.device(place.device).version
+    monkeypatch.setattr(indexing, "read", None)
+    assert read_into(store, place).passages == 1
+    assert store.device(place.device).version == version
+
+
+def test_a_change_that_leaves_size_and_time_of_a_new_file_is_seen(store: Store, place: Place):
+    write(place.root, {"a.md": "green"})
+    status = (place.root / "a.md").stat()
+    read_into(store, place)
+    write(place.root, {"a.md": "black"})
+    os.utime(place.root / "a.md", ns=(status.st_atime_ns, status.st_mtime_ns))
+    read_into(store, place)
+    assert texts(store, place) == {"black"}
+
+
+def test_a_file_that_went_leaves_nothing(store: Store, place: Place):
+    write(place.root, {"a.md": "tea", "b.md": "coffee"})
+    read_into(store, place)
+    embed_all(store, place)
+    (place.root / "a.md").unlink()
+    read_into(store, place)
+    assert texts(store, place) == {"coffee"} and len(with_vector(store, place)) == 1
+    assert store.file(place.device, "a.md") is None
+
+
+def test_what_was_taken_out_of_a_file_leaves_the_database(tmp_path: Path, place: Place):
+    store = choose_store(f"sqlite:///{tmp_path / 'c.db'}")
+    store.open()
+    try:
+        write(place.root, {"a.md": "the safe opens with 90125"})
+        read_into(store, place)
+        write(place.root, {"a.md": "nothing to see"})
+        read_into(store, place)
+        assert not any(b"90125" in path.read_bytes() for path in tmp_path.glob("c.db*"))
+    finally:
+        store.close()
+
+
+def test_another_scope_is_written_without_embedding_anything_again(store: Store, place: Place):
+    write(place.root, {"a.md": SECTIONS})
+    read_into(store, place)
+    embed_all(store, place)
+    before = with_vector(store, place)
+    read_into(store, place_of(place.root, scope="all"))
+    assert {line["scope"] for line in lines(store, place).values()} == {"all"} and with_vector(store, place) == before
+
+
+def test_other_sizes_of_passages_are_cut_anew(store: Store, place: Place):
+    write(place.root, {"a.md": SECTIONS})
+    settle(place)
+    read_into(store, place)
+    before = len(lines(store, place))
+    read_into(store, place, settings_of(place.root, chunk_tokens=100, overlap_tokens=10))
+    assert len(lines(store, place)) > 2 * before
+
+
+@pytest.mark.parametrize(("data", "why"), [(b"caf\xe9", "UTF-8"), (b"a\0b", "zero bytes"), (b"x" * 5000, "5000 bytes")])
+def test_a_file_that_is_no_text_or_too_large_is_told_and_others_are_read(
+    store: Store, place: Place, data: bytes, why: str
+):
+    write(place.root, {"bad.md": data, "good.md": "tea"})
+    progress = read_into(store, place, settings_of(place.root, most_file_bytes=4000))
+    assert texts(store, place) == {"tea"}
+    (problem,) = progress.problems
+    assert problem.startswith("notes/bad.md") and why in problem
+
+
+def test_a_file_that_is_no_text_any_more_is_found_no_more(store: Store, place: Place):
+    write(place.root, {"a.md": "tea"})
+    read_into(store, place)
+    write(place.root, {"a.md": b"\xff"})
+    read_into(store, place)
+    assert texts(store, place) == set()
+
+
+def test_a_stop_after_each_group_loses_nothing_and_the_rest_comes_later(store: Store, place: Place, monkeypatch):
+    monkeypatch.setattr(indexing, "FILES_AT_ONCE", 3)
+    write(place.root, {f"{number}.md": f"tea {number}" for number in range(10)})
+    settle(place)
+    counts = []
+    for _ in range(4):
+        stop = threading.Event()
+        listing = list_files(place, 100)
+        assert listing
+        Indexer(store, settings_of(place.root), stop).bring_up_to_date(place, listing, Progress(), stop.set)
+        counts.append(len(lines(store, place)))
+    assert counts == [3, 6, 9, 10]
+
+
+def test_a_folder_that_is_let_go_leaves_nothing(store: Store, place: Place):
+    write(place.root, {"a.md": "tea"})
+    read_into(store, place)
+    embed_all(store, place)
+    store.drop_folder(place.device)
+    assert store.sources() == [] and store.stamps(place.device) == [] and store.cached(IDENTITY, [b"d" * 16]) == {}
+
+
+def test_five_thousand_files_are_read_within_flat_memory(tmp_path: Path, place: Place):
+    for number in range(5000):
+        write(place.root, {f"{number % 50}/{number}.md": f"# Note {number}\n\n" + f"words of note {number} " * 20})
+    store = choose_store(f"sqlite:///{tmp_path / 'c.db'}")
+    store.open()
+    process = psutil.Process()
+    before = process.memory_info().rss
+    most = [before]
+    listing = list_files(place, 5000)
+    assert listing
+    progress = Progress()
+    Indexer(store, settings_of(place.root), threading.Event()).bring_up_to_date(
+        place, listing, progress, lambda: most.append(process.memory_info().rss)
+    )
+    store.close()
+    assert (progress.done, progress.total, progress.passages) == (5000, 5000, 5000)
+    assert max(most) - before < 60 << 20
