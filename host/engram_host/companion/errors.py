@@ -6,6 +6,7 @@
       Stale              a message that came late or twice: it is passed over
       BadSearch          a search asks for something that has no sense (name)
       UnknownDevice      no board of that name has ever been here (name)
+      UnknownEntry       a board's copy has no memory or turn of that id (id)
       StoreUnavailable   the database cannot be read or written now: nothing was acknowledged
         StoreFull        its disk is full
       EmbedderError      no vector was made
@@ -55,6 +56,14 @@ class UnknownDevice(CompanionError):
     def __init__(self, name: str):
         super().__init__(f"no board called {name} has been here; GET /v1/devices lists those that have.")
         self.name = name
+
+
+class UnknownEntry(CompanionError):
+    """A board's copy has no memory or turn of that id."""
+
+    def __init__(self, entry_id: str, problem: str):
+        super().__init__(f"{entry_id[:20]} {problem}")
+        self.id = entry_id
 
 
 class StoreUnavailable(CompanionError):
