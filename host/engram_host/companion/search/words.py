@@ -21,7 +21,7 @@ from itertools import chain
 from engram import text as board
 from engram.words import MAX_TERM
 
-MOST_BYTES = 4 << 20
+MOST_BYTES = 8 << 20
 """About what the pieces of text that are remembered may take. When it is more, all are forgotten and come again."""
 
 _PIECE_BYTES = 250  # of a piece with its place in a dict and its tuple of terms
