@@ -54,6 +54,8 @@ class Board:
         self._last = 0
         self.line_bytes = 0
         """The longest line that the board takes, its crc included."""
+        self.pause = PAUSE_SECONDS
+        """After each piece that is sent; a pipe needs none."""
         self.asides: list[str] = []
         """What came between the answers and was none: messages of the firmware."""
 
@@ -151,7 +153,7 @@ class Board:
     def _send(self, data: bytes, slowness: int = 1) -> None:
         for at in range(0, len(data), PIECE):
             self._line.write(data[at : at + PIECE])
-            time.sleep(PAUSE_SECONDS * slowness)
+            time.sleep(self.pause * slowness)
 
 
 def with_crc(request: Answer) -> bytes:

@@ -1,18 +1,83 @@
-"""All commands of `engram`."""
+"""All commands of `engram`, and how they end: with a status, and one sentence where something is wrong."""
+
+import json
+import os
+import sys
+from typing import Any
 
 import typer
+from typer.core import TyperGroup
+from typer.main import get_command
 
-from engram_host.cli import device, serve
+from engram_host.cli import backup, board, device, doctor, evaluate, memory, moving, run, serve, stats
+from engram_host.cli.problems import FAILED, WRONG_USAGE, told
 
 app = typer.Typer(
-    help="Engram on the host: a memory that lasts, for agents on microcontrollers.",
+    help="Engram on the host: a memory that lasts, for agents on microcontrollers. Every command has --help with examples.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
+app.command("run")(run.run)
 app.command("serve")(serve.serve)
+app.command("search")(memory.search)
+app.command("show")(memory.show)
+app.command("list")(memory.list_entries)
+app.command("history")(memory.history)
+app.command("edit")(memory.edit)
+app.command("export")(moving.export)
+app.command("import")(moving.import_file)
+app.command("backup")(backup.backup)
+app.command("restore")(backup.restore)
+app.command("stats")(stats.stats)
+app.command("eval")(evaluate.evaluate)
+app.command("doctor")(doctor.doctor)
 app.add_typer(device.app, name="device")
+app.add_typer(board.app, name="board")
 
 
 @app.callback()
 def about() -> None:
-    """Engram on the host."""
+    """Engram on the host: a memory that lasts, for agents on microcontrollers."""
+
+
+def main(words: list[str]) -> int:
+    """Run a command; its exit status (see problems.py)."""
+    command = get_command(app)
+    assert isinstance(command, TyperGroup)
+    try:
+        return command.main(words, "engram", standalone_mode=False) or 0
+    except BrokenPipeError:
+        # Who read has seen enough, such as `head`; what is still in Python's buffer goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except (Exception, KeyboardInterrupt) as error:
+        return _failed(error, words)
+
+
+def _failed(error: BaseException, words: list[str]) -> int:
+    """Tell what went wrong; a mistake in this program is raised."""
+    if isinstance(error, typer.Abort):
+        error = KeyboardInterrupt()
+    if isinstance(error, typer.BadParameter.__mro__[1]):  # typer exports UsageError under no name of its own
+        status, sentence = WRONG_USAGE, _usage(error)
+    else:
+        found = told(error)
+        if found is None:
+            raise error
+        status, sentence = found
+    if "--json" in words:
+        sys.stdout.write(json.dumps({"problem": sentence}, ensure_ascii=False) + "\n")
+    elif sentence:
+        sys.stderr.write(f"engram{_name(words)}: {sentence}\n")
+    return status
+
+
+def _usage(error: Any) -> str:
+    sentence = error.format_message().rstrip(".")
+    where = error.ctx.command_path if error.ctx else "engram"
+    return f"{sentence}; `{where} --help` shows how it is used." if sentence else ""
+
+
+def _name(words: list[str]) -> str:
+    """The command that was called, for the beginning of a sentence."""
+    return f" {words[0]}" if words and not words[0].startswith("-") else ""

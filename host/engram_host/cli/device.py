@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from engram_host.cli.serve import DEFAULT_HOME
-from engram_host.companion.errors import CompanionError, SettingError
+from engram_host.cli.options import DEFAULT_HOME, AsJson, Home
+from engram_host.cli.problems import NotFound
+from engram_host.companion.errors import SettingError
 from engram_host.companion.security import mosquitto, tokens
 
 if TYPE_CHECKING:
@@ -24,10 +25,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Tokens of boards: who may speak to the companion, and as whom.", no_args_is_help=True)
 
-Home = Annotated[Path, typer.Option(envvar="ENGRAM_COMPANION_HOME", help="the folder of the companion's files")]
-AsJson = Annotated[bool, typer.Option("--json", help="print JSON")]
 Name = Annotated[str, typer.Argument(help="the board's name: small letters, digits and -, at most 32")]
-_HOME = Path(DEFAULT_HOME)
+_HOME = DEFAULT_HOME
 _DEVICE = re.compile(r"[a-z0-9-]{1,32}")
 
 
@@ -53,7 +52,7 @@ def rotate(name: Name, home: Home = _HOME, as_json: AsJson = False) -> None:
     with _store(home) as (store, settings):
         token = tokens.new_token()
         if not store.replace_token(tokens.kept(_checked(name), token)):
-            raise SettingError(name, f"has no token; `engram device add {name}` makes one.")
+            raise NotFound(f"{name} has no token; `engram device add {name}` makes one.")
         _show(name, token, settings, as_json)
 
 
@@ -65,7 +64,7 @@ def remove(name: Name, home: Home = _HOME, as_json: AsJson = False) -> None:
     """
     with _store(home) as (store, _):
         if not store.remove_token(_checked(name)):
-            raise SettingError(name, "has no token.")
+            raise NotFound(f"{name} has no token.")
     typer.echo(json.dumps({"device": name, "removed": True}) if as_json else f"{name} has no token any more.")
 
 
@@ -119,20 +118,16 @@ def write_mosquitto(
 
 @contextlib.contextmanager
 def _store(home: Path) -> "Iterator[tuple[Store, Settings]]":
-    """The companion's store; an error becomes one sentence and an exit status."""
+    """The companion's store."""
     from engram_host.companion.home import make_folder, read_settings, store_of
 
+    settings = read_settings(home.expanduser().absolute(), {})
+    make_folder(settings.home)
+    store = store_of(settings)
     try:
-        settings = read_settings(home.expanduser().absolute(), {})
-        make_folder(settings.home)
-        store = store_of(settings)
-        try:
-            yield store, settings
-        finally:
-            store.close()
-    except CompanionError as problem:
-        typer.echo(f"engram device: {problem}", err=True)
-        raise typer.Exit(2 if isinstance(problem, SettingError) else 1) from None
+        yield store, settings
+    finally:
+        store.close()
 
 
 def _checked(name: str) -> str:

@@ -6,9 +6,12 @@ from typing import Any
 
 from engram.link import messages
 from engram_host.companion.errors import Refused
+from engram_host.companion.metrics import Metrics
 from engram_host.companion.replication import Replication
 
 _log = logging.getLogger("engram.dispatch")
+
+_REFUSED = b'{"op":"refused"'
 
 Searching = Callable[[str, dict[str, Any]], Awaitable[list[bytes]]]
 """Given a device and the head of a `search`, its answers."""
@@ -17,13 +20,23 @@ Searching = Callable[[str, dict[str, Any]], Awaitable[list[bytes]]]
 class Dispatch:
     """Reads messages and hands them on; `searching` answers searches."""
 
-    def __init__(self, replication: Replication, searching: Searching):
+    def __init__(self, replication: Replication, searching: Searching, metrics: Metrics | None = None):
         self._replication = replication
         self._searching = searching
+        self._metrics = metrics or Metrics()
 
     async def answers(self, device: str, data: bytes) -> list[bytes]:
         """The answers to a message, [] where there are none. BadMessage if it cannot be read: then nobody can be answered."""
-        head, body = messages.decode(data, messages.FROM_BOARD)
+        try:
+            head, body = messages.decode(data, messages.FROM_BOARD)
+        except messages.BadMessage:
+            self._metrics.message("", "unreadable")
+            raise
+        answers = await self._answers(device, head, body)
+        self._metrics.message(head["op"], _outcome(answers))
+        return answers
+
+    async def _answers(self, device: str, head: dict[str, Any], body: memoryview) -> list[bytes]:
         if head["op"] == "search":
             try:
                 return await self._searching(device, head)
@@ -37,5 +50,11 @@ class Dispatch:
         try:
             return await self.answers(device, data)
         except messages.BadMessage as problem:
-            _log.warning("%s: a message was passed over: %s", device, problem)
+            _log.warning("%s: a message was passed over: %s", device, problem, extra={"device": device})
             return []
+
+
+def _outcome(answers: list[bytes]) -> str:
+    if not answers:
+        return "silent"
+    return "refused" if answers[0].startswith(_REFUSED) else "answered"

@@ -8,6 +8,7 @@
       UnknownDevice      no board of that name has ever been here (name)
       NoSuchFile         no file of that name is in a Markdown folder (name)
       FileUnreadable     there is one, and it cannot be shown (name)
+      UnknownEntry       a board's copy has no memory or turn of that id (id)
       StoreUnavailable   the database cannot be read or written now: nothing was acknowledged
         StoreFull        its disk is full
       EmbedderError      no vector was made
@@ -73,6 +74,14 @@ class FileUnreadable(CompanionError):
     def __init__(self, name: str, problem: str):
         super().__init__(f"{name} {problem}.")
         self.name = name
+
+
+class UnknownEntry(CompanionError):
+    """A board's copy has no memory or turn of that id."""
+
+    def __init__(self, entry_id: str, problem: str):
+        super().__init__(f"{entry_id[:20]} {problem}")
+        self.id = entry_id
 
 
 class StoreUnavailable(CompanionError):

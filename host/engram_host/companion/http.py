@@ -14,8 +14,9 @@ from engram import wire
 from engram.errors import EngramError
 from engram.link import messages
 from engram_host import __version__
-from engram_host.companion.errors import CompanionError, StoreUnavailable, UnknownDevice
+from engram_host.companion.errors import CompanionError, StoreUnavailable, UnknownDevice, UnknownEntry
 from engram_host.companion.gateway.answers import PREFIX, refusal
+from engram_host.companion.http_copy import add_copy
 from engram_host.companion.http_folders import add_folders
 from engram_host.companion.http_gateway import add_gateway
 from engram_host.companion.http_search import add_search
@@ -26,6 +27,7 @@ from engram_host.companion.service import Service
 
 DeviceName = Annotated[str, Path(pattern=r"^[a-z0-9-]{1,32}$", description="a board's name")]
 BINARY = "application/octet-stream"
+METRICS = "text/plain; version=0.0.4; charset=utf-8"
 
 _MOST_LINES = 1000
 
@@ -79,6 +81,20 @@ class Health(BaseModel):
     lines: int = Field(description="lines taken from boards since the start")
 
 
+class Stats(BaseModel):
+    """Figures of the companion; null where there is nothing to be told."""
+
+    up_seconds: float
+    lines_taken: int = Field(description="lines of boards since the start")
+    refused: int = Field(description="messages that were refused since the start")
+    waiting_batches: int
+    devices: int | None = None
+    index_bytes: int = Field(description="memory of the search indexes, about")
+    backlog_lines: int = Field(description="changes of lines that the embedder has still to look at")
+    database_bytes: int | None = None
+    broker_connected: float | None = None
+
+
 _REFUSALS: dict[int | str, dict[str, Any]] = {
     400: {"model": Problem, "description": "the request cannot be read"},
     401: {"model": Problem, "description": "a token is asked for"},
@@ -105,7 +121,9 @@ def make_app(service: Service) -> FastAPI:
     )
     _handle_errors(app)
     _add_health(app, service)
+    _add_figures(app, service)
     _add_devices(app, service)
+    add_copy(app, service.store, _NO_DEVICE)
     _add_messages(app, service)
     add_search(app, service.searching, _NO_DEVICE)
     add_gateway(app, service.gateway)
@@ -116,7 +134,8 @@ def make_app(service: Service) -> FastAPI:
 
 def _handle_errors(app: FastAPI) -> None:
     @app.exception_handler(UnknownDevice)
-    async def no_device(request: Request, problem: UnknownDevice) -> Response:
+    @app.exception_handler(UnknownEntry)
+    async def no_device(request: Request, problem: Exception) -> Response:
         return _refuse(request.url.path, 404, str(problem))
 
     @app.exception_handler(StoreUnavailable)
@@ -160,6 +179,28 @@ def _add_health(app: FastAPI, service: Service) -> None:
             mqtt=service.mqtt_name,
             meaning=service.meaning.told(),
             lines=service.replication.lines,
+        )
+
+
+def _add_figures(app: FastAPI, service: Service) -> None:
+    @app.get(
+        "/metrics",
+        response_class=Response,
+        responses={200: {"content": {METRICS: {}}, "description": "figures as Prometheus reads them"}},
+        openapi_extra=may(Who.OPERATOR),
+    )
+    async def metrics() -> Response:
+        """What the companion does and how long it takes, for Prometheus; no board is named."""
+        return Response(await asyncio.to_thread(service.metrics.text), media_type=METRICS)
+
+    @app.get("/v1/stats", openapi_extra=may(Who.OPERATOR))
+    async def stats() -> Stats:
+        """How much there is: of boards, of lines, of memory and of disk."""
+        figures = await asyncio.to_thread(service.figures)
+        return Stats(
+            lines_taken=service.replication.lines,
+            refused=service.replication.refused,
+            **{name.removeprefix("engram_"): value for name, value in figures.items()},
         )
 
 

@@ -3,13 +3,14 @@
 import asyncio
 import contextlib
 import logging
+from collections.abc import Callable
 
 from engram import wire
 from engram_host.companion.embedding.backlog import Backlog
 from engram_host.companion.embedding.make import make_embedder, make_jobs
 from engram_host.companion.embedding.none import NoEmbedder
 from engram_host.companion.embedding.settings import EmbeddingSettings
-from engram_host.companion.errors import EmbedderUnavailable
+from engram_host.companion.errors import EmbedderError, EmbedderUnavailable
 from engram_host.companion.model import Change, Device, Identity
 from engram_host.companion.search.engine import QueryVector
 from engram_host.companion.search.keys import KEY_VERSION, key_of
@@ -23,11 +24,14 @@ OFF = "off: embedding.provider is none"
 class Meaning:
     """The embedder of one companion, and its index of vectors."""
 
-    def __init__(self, store: Store, settings: EmbeddingSettings):
+    def __init__(self, store: Store, settings: EmbeddingSettings, failed: Callable[[str], None] = lambda work: None):
+        """`failed("index")` and `failed("query")` are called when no vector was made; from the loop's thread."""
         self._embedder = make_embedder(settings, store, KEY_VERSION)
         self._is_off = isinstance(self._embedder, NoEmbedder)
         self._jobs = make_jobs(settings, store)
         self._backlog = Backlog(store, self._embedder, text_of, KEY_VERSION, self._jobs, settings.batch_least)
+        self._backlog.failed = lambda: failed("index")
+        self._failed = failed
         self._task: asyncio.Task[None] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -53,6 +57,12 @@ class Meaning:
         self._backlog.wake()
 
     @property
+    def left(self) -> int:
+        """Changes of lines that are to be looked at yet."""
+        progress = self._backlog.progress
+        return 0 if self._is_off else progress.total - progress.done
+
+    @property
     def problem(self) -> str:
         """What does not work, or why searches go by words only; "" if all is well."""
         if self._is_off:
@@ -72,6 +82,14 @@ class Meaning:
 
     async def vector_of(self, query: str, seconds: float) -> QueryVector:
         """The vector of a query within so many seconds; EmbedderError."""
+        try:
+            return await self._vector_of(query, seconds)
+        except EmbedderError:
+            if not self._is_off:
+                self._failed("query")
+            raise
+
+    async def _vector_of(self, query: str, seconds: float) -> QueryVector:
         identity = self._identity()
         try:
             vectors = await asyncio.wait_for(self._embedder.embed([query], "query"), seconds)

@@ -15,6 +15,7 @@ from typing import Any, cast
 from engram import wire
 from engram.link import messages
 from engram_host.companion.errors import CompanionError, Refused, Stale, StoreUnavailable
+from engram_host.companion.metrics import Metrics
 from engram_host.companion.model import LOGS, Batch, Hello, LogName, LogState, Sender, Span, Welcome
 from engram_host.companion.store.base import Store
 
@@ -45,16 +46,22 @@ class _Waiting:
 class Replication:
     """Takes messages of boards, but for searches; `taken()` is called after lines were taken, `clock` gives Unix seconds."""
 
-    def __init__(self, store: Store, taken: Callable[[], None], clock=time.time):
+    def __init__(self, store: Store, taken: Callable[[], None], metrics: Metrics | None = None, clock=time.time):
         self._store = store
         self._taken = taken
         self._clock = clock
+        self._metrics = metrics or Metrics()
         self._waiting: asyncio.Queue[_Waiting] = asyncio.Queue(MOST_WAITING)
         self._writer: asyncio.Task[None] | None = None
         self.lines = 0
         """Lines that were taken since the start."""
         self.refused = 0
         """Messages that were refused since the start."""
+
+    @property
+    def waiting(self) -> int:
+        """Batches that wait for the next transaction."""
+        return self._waiting.qsize()
 
     def start(self) -> None:
         """Begin to write what comes."""
@@ -85,7 +92,7 @@ class Replication:
     def refusal(self, device: str, head: dict[str, Any], refused: Refused) -> bytes:
         """The answer that says why a message is not taken."""
         self.refused += 1
-        _log.warning("%s: refused: %s", device, refused)
+        _log.warning("%s: refused: %s", device, refused, extra={"device": device, "op": head["op"]})
         return _answer("refused", head, why=str(refused)[:_TOLD_LONGEST], again=refused.again)
 
     async def _answer(self, device: str, sender: Sender, head: dict[str, Any], body: memoryview) -> bytes:
@@ -96,6 +103,7 @@ class Replication:
                 batch = _batch(device, sender, head, body)
                 have = await self._take(batch)
                 self.lines += len(batch.lines)
+                self._metrics.lines.inc(len(batch.lines))
                 self._taken()
                 return _answer("have", head, log=batch.span.log, epoch=batch.span.epoch, have=have)
             case "check":
@@ -133,8 +141,9 @@ class Replication:
             while len(together) < MOST_AT_ONCE and not self._waiting.empty():
                 together.append(self._waiting.get_nowait())
             try:
-                now = int(self._clock())
+                began, now = time.monotonic(), int(self._clock())
                 outcomes = await asyncio.to_thread(self._store.take, [each.batch for each in together], now)
+                self._metrics.taking(time.monotonic() - began)
             except StoreUnavailable as problem:
                 _log.error("%s", problem)
                 outcomes = [Refused(str(problem), AGAIN_SECONDS)] * len(together)

@@ -22,6 +22,7 @@ from engram_host.companion.errors import (
 )
 from engram_host.companion.folders.keeping import Folders
 from engram_host.companion.meaning import Meaning
+from engram_host.companion.metrics import Metrics
 from engram_host.companion.model import Device
 from engram_host.companion.search.cache import BYTES_OF_A_LINE, IndexCache
 from engram_host.companion.search.engine import Embed, QueryVector, SearchEngine
@@ -54,17 +55,24 @@ class Searching:
         settings: SearchSettings,
         meaning: Meaning,
         folders: Folders | None = None,
+        metrics: Metrics | None = None,
         clock=time.time,
     ):
         self._store = store
         self._settings = settings
         self._folders = folders
         self._clock = clock
+        self._metrics = metrics or Metrics()
         self._meaning = meaning
         self._cache = IndexCache(store, settings.index_megabytes << 20)
         self._most_lines = (settings.index_megabytes << 20) // BYTES_OF_A_LINE
         self._room = asyncio.Semaphore(MOST_AT_ONCE)
         self._room_of_people = asyncio.Semaphore(MOST_AT_ONCE - 1)
+
+    @property
+    def index_bytes(self) -> int:
+        """About the memory that the indexes take."""
+        return self._cache.nbytes
 
     async def find(
         self,
@@ -102,14 +110,19 @@ class Searching:
             weights=Weights(meaning=weight),
             **options,
         )
+        with self._metrics.searching("board" if is_quick else "person"):
+            result = await self._search(request, is_quick)
+        result = replace(result, left_out=result.left_out + left_out)
+        return await asyncio.to_thread(kept.cited, result, request.query, asker) if kept else result
+
+    async def _search(self, request: SearchRequest, is_quick: bool) -> SearchResult:
         began = time.perf_counter()
         embedded = await self._embedded(request, QUICK_EMBED_SECONDS if is_quick else EMBED_SECONDS)
         took = 1000 * (time.perf_counter() - began)
         # Boards wait for a moment only: one place is always theirs.
         async with contextlib.nullcontext() if is_quick else self._room_of_people, self._room:
             result = await asyncio.to_thread(SearchEngine(self._store, self._cache, embedded).search, request)
-        result = replace(result, embed_ms=took, left_out=result.left_out + left_out)
-        return await asyncio.to_thread(kept.cited, result, request.query, asker) if kept else result
+        return replace(result, embed_ms=took)
 
     async def _embedded(self, request: SearchRequest, seconds: float) -> Embed:
         """Gives the query's vector, or why there is none: it is made before the search has its place."""

@@ -8,11 +8,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 from engram_host.companion.broker import EmbeddedBroker
 from engram_host.companion.dispatch import Dispatch
+from engram_host.companion.figures import Figures
 from engram_host.companion.folders.keeping import Folders
 from engram_host.companion.gateway.key import Key
 from engram_host.companion.gateway.proxy import Gateway
 from engram_host.companion.home import Settings
 from engram_host.companion.meaning import Meaning
+from engram_host.companion.metrics import Metrics
 from engram_host.companion.mqtt import Bus, Login
 from engram_host.companion.replication import Replication
 from engram_host.companion.searching import Searching
@@ -35,7 +37,9 @@ _BROKER_SECONDS = 10.0
 class Service:
     """A companion: `store`, `replication`, `searching`, `folders`, `meaning` and `dispatch` are its parts."""
 
-    def __init__(self, settings: Settings, store: Store, meaning: Meaning, operator: str, gateway_key: Key):
+    def __init__(
+        self, settings: Settings, store: Store, meaning: Meaning, operator: str, gateway_key: Key, metrics: Metrics
+    ):
         """`operator` is the operator's token. SettingError."""
         self.settings = settings
         security = settings.security
@@ -48,12 +52,15 @@ class Service:
         self.rates = Rates(security.messages_a_second, security.messages_at_once)
         self.store = store
         self.meaning = meaning
-        self.replication = Replication(store, taken=meaning.wake)
+        self.metrics = metrics
+        self.replication = Replication(store, meaning.wake, metrics)
         self.folders = Folders(store, settings.folders, settings.home, taken=meaning.wake)
-        self.searching = Searching(store, settings.search, meaning, self.folders)
-        self.dispatch = Dispatch(self.replication, self.searching.answer_board)
+        self.searching = Searching(store, settings.search, meaning, self.folders, metrics)
+        self.dispatch = Dispatch(self.replication, self.searching.answer_board, metrics)
         self.broker: EmbeddedBroker | None = None
         self.bus: Bus | None = None
+        self.figures = Figures(self)
+        metrics.watch(self.figures)
 
     @property
     def store_name(self) -> str:

@@ -12,6 +12,7 @@ from engram_host.companion.gateway.key import Key, find_key
 from engram_host.companion.home import make_folder, read_settings, store_of
 from engram_host.companion.http import make_app
 from engram_host.companion.meaning import Meaning
+from engram_host.companion.metrics import Metrics
 from engram_host.companion.security.listening import check_places, listeners, tls_of
 from engram_host.companion.security.tokens import operator_token
 from engram_host.companion.service import Service
@@ -28,7 +29,7 @@ class Running:
     def addresses(self) -> dict[str, str]:
         """Where it listens: `http`, and `mqtt` if it has a broker inside."""
         broker = self.service.broker
-        return {"http": self.web.url, "mqtt": broker.url if broker else self.service.settings.mqtt.url}
+        return {"http": self.web.url, "mqtt": broker.url if broker else _without_login(self.service.settings.mqtt.url)}
 
     def banner(self, seconds: float) -> list[str]:
         """What a person is shown once it has started, which took so many seconds."""
@@ -41,6 +42,12 @@ class Running:
             f"  meaning   {service.meaning.told()}",
             f"  tokens    {'asked for' if service.doors.asks_tokens else 'not asked for: only this computer reaches it'}",
         ]
+
+
+def _without_login(url: str) -> str:
+    """A URL without the name and the password that may stand in it."""
+    scheme, mark, rest = url.partition("://")
+    return scheme + mark + rest.rpartition("@")[2]
 
 
 @contextlib.asynccontextmanager
@@ -57,7 +64,9 @@ async def start(home: Path, flags: Mapping[tuple[str, str], Any]) -> AsyncIterat
         places = listeners(http, settings.mqtt)
         has_devices = bool(await asyncio.to_thread(store.tokens))
         check_places(settings.security, places, has_devices=has_devices)
-        service = Service(settings, store, Meaning(store, settings.embedding), operator, key)
+        metrics = Metrics()
+        meaning = Meaning(store, settings.embedding, metrics.embedder_failed)
+        service = Service(settings, store, meaning, operator, key, metrics)
         async with service.running():
             web = WebServer(make_app(service), http.host, http.port, tls)
             await web.start()

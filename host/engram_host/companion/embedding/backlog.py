@@ -109,6 +109,8 @@ class Backlog:
         self.paused = "the embedder has not started yet: searches go by words only."
         self.trouble = ""
         self.refusal = ""
+        self.failed: Callable[[], None] = lambda: None
+        """Is called each time that the embedder made no vector."""
 
     @property
     def identity(self) -> Identity | None:
@@ -134,7 +136,9 @@ class Backlog:
                 has_worked = await self.round()
             except Exception as error:  # noqa: BLE001
                 self.trouble = str(error)
-                if not isinstance(error, (EmbedderError, StoreUnavailable)):
+                if isinstance(error, EmbedderError):
+                    self.failed()
+                elif not isinstance(error, StoreUnavailable):
                     # A mistake in this code: it must neither end the work for good nor be silent.
                     _log.exception("lines were not embedded")
                     self.trouble = "the companion has a fault and could not embed lines: see what it logged."

@@ -104,6 +104,10 @@ class Store(Protocol):
         """The lines that were set aside of a board's copies, newest first."""
         ...
 
+    def size(self) -> int:
+        """Bytes of the database on disk, about."""
+        ...
+
     # --- vectors
 
     def vectors(self, device: str, identity: Identity, after: int, limit: int = 4000) -> list[tuple[int, StoredVector]]:

@@ -81,6 +81,11 @@ class PostgresRows(Rows):
         """Let nobody else change the schema until the transaction ends."""
         self.run("SELECT pg_advisory_xact_lock(?)", (_SCHEMA_LOCK,))
 
+    def size(self) -> int:
+        """Bytes of all that the database has."""
+        ((size,),) = self.run("SELECT pg_database_size(current_database())")
+        return size
+
     def pack(self, vector: Vector) -> PgVector:
         """A vector as the database takes it."""
         return PgVector(vector)

@@ -65,6 +65,10 @@ class Rows(ABC):
         """Let nobody else change the schema until the transaction ends; where it locks the whole database it is done."""
         return
 
+    @abstractmethod
+    def size(self) -> int:
+        """Bytes of the database on disk, about."""
+
     def finish(self) -> None:
         """Write what waits to be written."""
         if self._waiting:

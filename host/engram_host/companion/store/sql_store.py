@@ -129,6 +129,10 @@ class SqlStore(ABC):
         """What was set aside of a board's copies, newest first."""
         return [Aside(*row) for row in self._read(lambda rows: rows.aside(device, limit))]
 
+    def size(self) -> int:
+        """Bytes of the database on disk, about."""
+        return self._read(lambda rows: rows.size())
+
     # --- vectors
 
     def vectors(self, device: str, identity: Identity, after: int, limit: int = 4000) -> list[tuple[int, StoredVector]]:

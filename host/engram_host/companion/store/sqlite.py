@@ -52,6 +52,12 @@ class SqliteRows(Rows):
         """Execute a statement; how many rows it changed."""
         return self._connection.execute(sql, values).rowcount
 
+    def size(self) -> int:
+        """Bytes of the file; the write-ahead log beside it is left out."""
+        ((pages,),) = self.run("PRAGMA page_count")
+        ((each,),) = self.run("PRAGMA page_size")
+        return pages * each
+
     def pack(self, vector: Vector) -> bytes:
         """A vector as the database takes it."""
         return np.asarray(vector, "<f4").tobytes()

@@ -1,0 +1,148 @@
+"""A companion that runs, asked over HTTP."""
+
+import ipaddress
+import os
+import ssl
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+import httpx
+
+from engram_host.cli.options import API_VARIABLE
+from engram_host.cli.problems import FAILED, NOT_FOUND, WRONG_USAGE, Problem
+from engram_host.companion.presence import listening
+from engram_host.companion.security.listening import tls_to_own
+from engram_host.companion.security.tokens import OPERATOR_FILE, read_secret
+from engram_host.companion.start import read_settings
+
+TOKEN_VARIABLE = "ENGRAM_OPERATOR_TOKEN"
+
+SECONDS = 60.0
+"""How long an answer may take: a whole board may have to be read for it."""
+
+_CONNECT_SECONDS = 5.0
+_STATUSES = {400: WRONG_USAGE, 404: NOT_FOUND, 422: WRONG_USAGE}
+
+
+class Refused(Problem):
+    """The companion refused a request."""
+
+    def __init__(self, status: int, sentence: str):
+        super().__init__(sentence)
+        self.status = _STATUSES.get(status, FAILED)
+
+
+class Companion:
+    """The companion at `url`, or where the one of the folder `home` listens. Problem from any call."""
+
+    def __init__(self, url: str, home: Path, seconds: float = SECONDS):
+        home = home.expanduser()
+        own = _Own(home)
+        self.url = (url or listening(home).get("http", "") or own.url).rstrip("/")
+        where = urlsplit(self.url)
+        if where.scheme not in ("http", "https") or not where.hostname:
+            raise Refused(400, f"{self.url} is no address of a companion: it looks like http://127.0.0.1:8765.")
+        token = os.environ.get(TOKEN_VARIABLE, "")
+        # The file's token goes nowhere but to its own companion, or where nobody reads along.
+        if not token and (not url or where.scheme == "https" or _is_loopback(where.hostname)):
+            token = read_secret(home / OPERATOR_FILE) if (home / OPERATOR_FILE).exists() else ""
+        self._client = httpx.Client(
+            base_url=self.url,
+            timeout=httpx.Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS)),
+            headers={"Authorization": f"Bearer {token}"} if token else {},
+            verify=True if url else own.trusted(),
+            trust_env=not _is_loopback(where.hostname),
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._client.close()
+
+    def get(self, path: str, **parameters: Any) -> Any:
+        """What a GET is answered; parameters that are empty are left out."""
+        return self._ask("GET", path, params={name: value for name, value in parameters.items() if value or value == 0})
+
+    def post(self, path: str, value: dict[str, Any]) -> Any:
+        """What a POST of JSON is answered."""
+        return self._ask("POST", path, json=value)
+
+    def lines(self, path: str) -> Iterator[str]:
+        """The lines of a long answer, as they come."""
+        try:
+            with self._client.stream("GET", path) as answer:
+                if answer.is_error:
+                    answer.read()
+                    raise _refused(answer)
+                yield from answer.iter_lines()
+        except httpx.HTTPError as error:
+            raise self._unreached(error) from None
+
+    def device(self, name: str) -> str:
+        """The board that is meant: `name`, or the only one."""
+        if name:
+            return name
+        names = [device["name"] for device in self.get("/v1/devices")]
+        if len(names) == 1:
+            return names[0]
+        if not names:
+            raise Refused(404, "no board has been here yet: give one companion.url, see docs/companion.md.")
+        raise Refused(422, f"there is more than one board: name one with --device ({', '.join(names[:10])}).")
+
+    def _ask(self, method: str, path: str, **more: Any) -> Any:
+        try:
+            answer = self._client.request(method, path, **more)
+        except httpx.HTTPError as error:
+            raise self._unreached(error) from None
+        if answer.is_error:
+            raise _refused(answer)
+        try:
+            return answer.json()
+        except ValueError:
+            raise Problem(f"what answers at {self.url} is no companion of Engram.") from None
+
+    def _unreached(self, error: httpx.HTTPError) -> Problem:
+        if isinstance(error, httpx.ReadTimeout):
+            return Problem(f"the companion at {self.url} did not answer in time: try again.")
+        return Problem(
+            f"no companion answers at {self.url} ({error}): start it with `engram serve`, or say with --url or "
+            f"{API_VARIABLE} where it is."
+        )
+
+
+def _refused(answer: httpx.Response) -> Refused:
+    try:
+        sentence = answer.json()["problem"]
+    except (ValueError, KeyError, TypeError):
+        sentence = f"the companion answered with status {answer.status_code}."
+    if answer.status_code == httpx.codes.UNAUTHORIZED:
+        sentence += f" The command reads it from there, or from {TOKEN_VARIABLE}."
+    return Refused(answer.status_code, sentence)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+class _Own:
+    """What the settings in a companion's folder say of where it is."""
+
+    def __init__(self, home: Path):
+        http = read_settings(home, {}).http
+        scheme = "https" if http.certificate else "http"
+        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(http.host, http.host)
+        self.url = f"{scheme}://{f'[{host}]' if ':' in host else host}:{http.port}"
+        self._certificate = home / Path(http.certificate).expanduser() if http.certificate else None
+
+    def trusted(self) -> ssl.SSLContext | bool:
+        """The companion's own certificate is trusted by who reads its folder."""
+        return tls_to_own(str(self._certificate), Path()) if self._certificate else True

@@ -1,0 +1,48 @@
+"""Changing a memory on a board from outside: its own export gives the memory, its own import takes the changed one.
+
+An import knows a memory by its origin, gives it what the line says, and keeps the version before as history.
+"""
+
+import json
+import time
+from typing import Any
+
+from engram.memory.exchange_json import Parts
+from engram_host.board.json_lines import Board
+from engram_host.cli.on_board import told
+from engram_host.cli.problems import NotFound, Problem, WrongUsage
+
+_NOT_SENT = ("id", "turns", "supersedes", "superseded", "uses", "used")
+"""What an edit leaves as it is: an import of one line would only say that it cannot look after it."""
+
+
+def change(board: Board, entry: str, text: str | None, tags: list[str] | None) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Change a live memory; (the memory before, after) as the board exports it. Problem, BoardError."""
+    if entry[:1] != "m" or not (entry[1:].isascii() and entry[1:].isdigit()):
+        raise WrongUsage(f"{entry[:20]!r} is no memory's id: it is such as m12, and a turn cannot be changed.")
+    before = _memory(board, entry)
+    if before.get("superseded"):
+        raise Problem(f"{entry} is history: another memory took its place, and only that one can be changed.")
+    after = {name: value for name, value in before.items() if name not in _NOT_SENT}
+    if text is not None:
+        after["content"] = text
+    if tags:
+        after["tags"] = tags
+    after["updated"] = max(int(time.time()), before.get("updated", before["created"]) + 1)
+    report = list(told(board, "/import " + json.dumps(after, ensure_ascii=False)))
+    if not any("1 changed" in line for line in report):
+        is_same = any("1 there already" in line for line in report)
+        raise Problem(f"{entry} says that already." if is_same else f"the board says: {' '.join(report)}")
+    return before, _memory(board, entry)
+
+
+def _memory(board: Board, entry: str) -> dict[str, Any]:
+    parts = Parts()
+    found: dict[str, Any] | None = None
+    for line in told(board, "/export"):
+        fields = json.loads(line)
+        if not parts.take(fields) and fields.get("id") == entry:
+            found = fields  # and the rest is read: the board answers one command after the other
+    if found is None:
+        raise NotFound(f"the board has no memory {entry}: `/memory list` on it shows what there is.")
+    return found

@@ -1,0 +1,264 @@
+"""`engram search`, `show`, `list`, `history` and `edit`: what boards remember."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+import typer
+
+from engram_host.cli import output
+from engram_host.cli.options import DEFAULT_HOME, AsJson, Device, Devices, Home, Port, Sim, Url
+from engram_host.cli.problems import WrongUsage
+
+Id = Annotated[str, typer.Argument(help="of a memory, such as m12, or a turn, such as t34")]
+Day = Annotated[str, typer.Option(help="a day such as 2026-01-31, or Unix seconds")]
+
+_SIGNS = 100
+"""Characters of a text in a list that is read by a person."""
+
+_STATES = ("live", "superseded", "expired", "all")
+
+
+def search(
+    query: Annotated[str, typer.Argument(help="words, or a question")],
+    device: Devices = None,
+    limit: Annotated[int, typer.Option(min=1, max=50, help="how many at most")] = 10,
+    tag: Annotated[list[str] | None, typer.Option(help="memories that have this tag, or all of these")] = None,
+    since: Day = "",
+    until: Day = "",
+    principal: Annotated[str, typer.Option(help="who asks: only what they may see is found")] = "owner",
+    words_only: Annotated[bool, typer.Option("--words", help="by words alone, not by meaning")] = False,
+    history: Annotated[bool, typer.Option(help="also what something newer took the place of")] = False,
+    explain: Annotated[bool, typer.Option(help="what each score is made of")] = False,
+    url: Url = "",
+    home: Home = DEFAULT_HOME,
+    as_json: AsJson = False,
+) -> None:
+    """Find what boards remember, by words and by meaning. Asks the companion.
+
+    Example: engram search "what does Ann drink?"
+
+    Example: engram search bike --device kitchen --tag colour --limit 3 --json
+    """
+    from engram_host.cli.client import Companion
+
+    asked = {
+        "query": query,
+        "devices": device or [],
+        "limit": limit,
+        "tags": tag or [],
+        "since": _seconds("--since", since),
+        "until": _seconds("--until", until),
+        "principal": principal,
+        "history": history,
+        "explain": explain,
+    } | ({"meaning": False} if words_only else {})
+    with Companion(url, home) as companion:
+        answer = companion.post("/v1/search", asked)
+    if as_json:
+        output.document(answer)
+        return
+    columns = ("board", "id", "day", "score", "who", "text")
+    rows = [
+        (hit["device"], hit.get("citation") or hit["id"], output.moment(hit["at"])[:10], f"{hit['score']:.2f}")
+        + (hit["who"], _cut(hit["text"]))
+        for hit in answer["hits"]
+    ]
+    output.table(columns, rows, empty=f"nothing found: {answer['why_empty']}")
+    if explain:
+        _explain(answer["hits"])
+    if answer["degraded"]:
+        typer.echo(output.safe(f"note: {answer['degraded']}"), err=True)
+
+
+def show(
+    entry: Id, device: Device = "", url: Url = "", home: Home = DEFAULT_HOME, as_json: AsJson = False
+) -> None:
+    """Show a memory or a turn with all its fields, and the versions before it. Asks the companion.
+
+    Example: engram show m12 --device kitchen
+
+    Example: engram show t34 --json
+    """
+    found = _entry(entry, device, url, home)
+    if as_json:
+        output.document(found)
+        return
+    line = found["line"]
+    output.say(f"{found['id']}  {line.get('content', line.get('text', ''))}")
+    rows = [("board", found["device"]), ("state", found["state"])]
+    rows += [(name, _value(name, value)) for name, value in line.items() if name not in _TEXTS]
+    output.table(("", ""), [(f"  {name}", value) for name, value in rows])
+    if len(found["versions"]) > 1:
+        output.say("history, oldest first:")
+        _show_versions(found["versions"])
+
+
+def list_entries(
+    device: Device = "",
+    turns: Annotated[bool, typer.Option("--turns", help="turns of conversations in place of memories")] = False,
+    tag: Annotated[str, typer.Option(help="memories with this tag")] = "",
+    type: Annotated[str, typer.Option(help="memories of this type, such as fact")] = "",
+    scope: Annotated[str, typer.Option(help="all, user:NAME or ws:ID")] = "",
+    state: Annotated[str, typer.Option(help="live, superseded, expired or all")] = "live",
+    session: Annotated[str, typer.Option(help="turns of this session")] = "",
+    speaker: Annotated[str, typer.Option(help="turns of this speaker")] = "",
+    since: Day = "",
+    until: Day = "",
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="how many at most, the newest")] = 50,
+    url: Url = "",
+    home: Home = DEFAULT_HOME,
+    as_json: AsJson = False,
+) -> None:
+    """List a board's memories, or its turns, the newest first. Asks the companion.
+
+    Example: engram list --device kitchen --tag shopping
+
+    Example: engram list --turns --speaker ann --since 2026-01-01
+    """
+    from engram_host.cli.client import Companion
+
+    if state not in _STATES:
+        raise WrongUsage(f"--state takes one of {', '.join(_STATES)}.")
+    asked = {"log": "journal" if turns else "records", "tag": tag, "type": type, "scope": scope, "state": state}
+    asked |= {"session": session, "speaker": speaker, "limit": limit}
+    asked |= {"since": _seconds("--since", since), "until": _seconds("--until", until)}
+    with Companion(url, home) as companion:
+        name = companion.device(device)
+        found = companion.get(f"/v1/devices/{name}/entries", **asked)
+    if as_json:
+        output.document({"device": name, **found})
+        return
+    rows = [_turn_row(each) if turns else _memory_row(each) for each in found["entries"]]
+    columns = ("id", "at", "session", "who", "text") if turns else ("id", "day", "state", "tags", "memory")
+    output.table(columns, rows, empty=f"{name} has none that fits.")
+    if len(rows) < found["total"]:
+        typer.echo(f"the newest {len(rows)} of {found['total']}; --limit shows more.", err=True)
+
+
+def history(
+    entry: Annotated[str, typer.Argument(help="a memory or a turn; without it, what happened to the copies")] = "",
+    device: Device = "",
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="how many events at most")] = 100,
+    url: Url = "",
+    home: Home = DEFAULT_HOME,
+    as_json: AsJson = False,
+) -> None:
+    """Show the versions of a memory, oldest first; or what happened to a board's copies, newest first. Asks the companion.
+
+    Example: engram history m12 --device kitchen
+
+    Example: engram history --device kitchen
+    """
+    from engram_host.cli.client import Companion
+
+    if entry:
+        found = _entry(entry, device, url, home)
+        if as_json:
+            output.document({name: found[name] for name in ("device", "id", "state", "versions")})
+        else:
+            _show_versions(found["versions"])
+        return
+    with Companion(url, home) as companion:
+        name = companion.device(device)
+        events = companion.get(f"/v1/devices/{name}/events", limit=limit)
+    if as_json:
+        output.document({"device": name, "events": events})
+        return
+    rows = [(output.moment(event["at"]), event["text"]) for event in events]
+    output.table(("at", "what happened"), rows, empty=f"nothing has happened to the copies of {name}.")
+
+
+def edit(
+    entry: Annotated[str, typer.Argument(help="the memory, such as m12")],
+    text: Annotated[str | None, typer.Option(help="what it says from now on")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="its tags from now on; several times for several")] = None,
+    port: Port = "",
+    sim: Sim = None,
+    as_json: AsJson = False,
+) -> None:
+    """Change a memory's text or tags, on the board: it owns its memory, and what the companion has is a copy of it.
+
+    Needs the board itself, on its serial port or simulated, and no companion; the copy follows by itself.
+
+    Example: engram edit m12 --text "Ann drinks tea" --port /dev/ttyACM0
+
+    Example: engram edit m12 --tag drinks --tag ann --sim ~/.engram/sim
+    """
+    from engram_host.cli.editing import change
+    from engram_host.cli.on_board import talking
+
+    if text is None and not tag:
+        raise WrongUsage("nothing to change is named: give --text or --tag.")
+    with talking(port, sim) as board:
+        before, after = change(board, entry, text, tag)
+    if as_json:
+        output.document({"id": entry, "before": before, "after": after})
+    else:
+        output.say(f"{entry} was: {before['content']} (#{' #'.join(before['tags'])})")
+        output.say(f"{entry} is:  {after['content']} (#{' #'.join(after['tags'])})")
+
+
+# --- showing
+
+_TEXTS = ("content", "text", "seq", "id", "crc")
+_TIMES = ("created", "updated", "expires", "at", "used")
+
+
+def _entry(entry: str, device: str, url: str, home: Any) -> Any:
+    from engram_host.cli.client import Companion
+
+    if entry[:1] not in ("m", "t") or not (entry[1:].isascii() and entry[1:].isdigit()):
+        raise WrongUsage(f"{entry[:20]!r} is no id: a memory is such as m12, a turn such as t34.")
+    with Companion(url, home) as companion:
+        return companion.get(f"/v1/devices/{companion.device(device)}/entries/{entry}")
+
+
+def _memory_row(entry: dict[str, Any]) -> tuple[str, ...]:
+    line = entry["line"]
+    state = entry["state"] + (", pinned" if line.get("pinned") else "")
+    return entry["id"], output.moment(line.get("created"))[:10], state, ", ".join(line["tags"]), _cut(line["content"])
+
+
+def _turn_row(entry: dict[str, Any]) -> tuple[str, ...]:
+    line = entry["line"]
+    return entry["id"], output.moment(line.get("at")), line.get("sid", ""), line.get("who", ""), _cut(line["text"])
+
+
+def _show_versions(versions: list[dict[str, Any]]) -> None:
+    rows = []
+    for line in versions:
+        at = output.moment(line.get("updated", line.get("created", line.get("at"))))
+        tags = " ".join("#" + tag for tag in line.get("tags", ()))
+        rows.append((line.get("id", ""), at, tags, line.get("content", line.get("text", ""))))
+    output.table(("id", "at", "tags", "text"), rows)
+
+
+def _explain(hits: list[dict[str, Any]]) -> None:
+    for hit in hits:
+        points = hit["explanation"] or {}
+        words = ", ".join(f"{word} {score:.2f}" for word, score in (*points.get("words", ()), *points.get("beside", ())))
+        more = [f"{name} {points[name]:.2f}" for name in _POINTS if points.get(name)]
+        output.say(f"{hit['id']}: " + "; ".join([f"words: {words or 'none'}", *more]))
+
+
+_POINTS = ("session", "meaning", "speaker", "importance", "dates")
+
+
+def _value(name: str, value: Any) -> str:
+    if name in _TIMES:
+        return output.moment(value)
+    return ", ".join(str(each) for each in value) if isinstance(value, list) else str(value)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _SIGNS else text[: _SIGNS - 1] + "…"
+
+
+def _seconds(option: str, told: str) -> int:
+    """A day in the time zone of this computer, or Unix seconds, as the latter; 0 for none."""
+    if told.isascii() and told.isdigit():
+        return int(told)
+    try:
+        return int(datetime.fromisoformat(told).timestamp()) if told else 0
+    except (ValueError, OverflowError):
+        raise WrongUsage(f"{option} takes a day such as 2026-01-31, or Unix seconds.") from None

@@ -1,0 +1,130 @@
+"""`engram export` and `engram import`: memories out of a board's copy, and into a board."""
+
+import contextlib
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from engram_host.board.progress import Progress
+from engram_host.cli import output
+from engram_host.cli.options import DEFAULT_HOME, AsJson, Device, Home, Port, Sim, Url
+from engram_host.cli.problems import Problem, WrongUsage
+
+
+def export(
+    device: Device = "",
+    out: Annotated[Path | None, typer.Option(help="the file to write; stdout without it")] = None,
+    url: Url = "",
+    home: Home = DEFAULT_HOME,
+    as_json: AsJson = False,
+) -> None:
+    """Write all memories of a board's copy as JSON Lines, in the form that a board imports. Asks the companion.
+
+    Profile and notes are not in it: the companion has no copy of them. `engram board backup` saves those.
+
+    Example: engram export --device kitchen --out kitchen.jsonl
+    """
+    from engram_host.cli.client import Companion
+
+    if as_json and out is None:
+        raise WrongUsage("--json tells what was written to a file: name it with --out. Without --out the lines are JSON.")
+    with Companion(url, home) as companion:
+        name = companion.device(device)
+        lines = companion.lines(f"/v1/devices/{name}/export")
+        count, is_whole = _write(lines, out)
+    if not is_whole:
+        raise Problem("the export broke off, its last line is missing: do it again.")
+    told = {"device": name, "file": str(out) if out else None, "lines": count}
+    if as_json:
+        output.document(told)
+    elif out:
+        output.say(f"{out}: {count} lines of {name}")
+
+
+def import_file(
+    file: Annotated[Path, typer.Argument(help="JSON Lines, as `engram export` and /export of a board write them")],
+    port: Port = "",
+    sim: Sim = None,
+    as_json: AsJson = False,
+) -> None:
+    """Bring memories into a board, over its serial port, or into a simulated one. Needs no companion.
+
+    What is there already is not stored again, so an import that was cut is simply done again.
+
+    Example: engram import kitchen.jsonl --port /dev/ttyACM0
+
+    Example: engram import kitchen.jsonl --sim ~/.engram/sim
+    """
+    from engram_host.cli.importing import Sending
+    from engram_host.cli.on_board import talking
+
+    objects = _objects(file)
+    progress = Progress()
+    with talking(port, sim) as board:
+        sending = Sending(board)
+        for at, (number, fields) in enumerate(objects, 1):
+            sending.send(number, fields)
+            progress.step("Sending memories", at, len(objects))
+    progress.say(f"{len(objects)} lines sent")
+    if as_json:
+        output.document({"file": str(file), **sending.counts, "problems": sending.problems})
+    else:
+        for problem in sending.problems:
+            output.say(problem)
+        output.say(", ".join(f"{count} {word}" for word, count in sending.counts.items()))
+    if sending.counts["refused"]:
+        raise typer.Exit(1)
+
+
+def _write(lines: Iterator[str], out: Path | None) -> tuple[int, bool]:
+    """Write lines, a file whole or not at all; how many, and whether the last one was the end of an export."""
+    draft = out.with_name(out.name + ".part") if out else None
+    last = ""
+    count = 0
+    with contextlib.ExitStack() as stack:
+        if draft:
+            draft.unlink(missing_ok=True)
+            draft.touch(mode=0o600)  # what a person has said is nobody else's on this computer
+            stack.callback(draft.unlink, missing_ok=True)
+            target = stack.enter_context(draft.open("w", encoding="utf-8"))
+        else:
+            target = sys.stdout
+        for line in lines:
+            target.write(line + "\n")
+            last = line
+            count += 1
+        target.flush()
+        is_whole = last.startswith('{"engram_export_end"')
+        if draft and out and is_whole:
+            draft.replace(out)
+    return count, is_whole
+
+
+def _objects(file: Path) -> list[tuple[int, dict[str, Any]]]:
+    """(number of its line, object) of all memories and texts in a file; WrongUsage."""
+    from engram.errors import ArgumentError
+    from engram.memory.exchange_json import Parts
+
+    found: list[tuple[int, dict[str, Any]]] = []
+    parts = Parts()
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except UnicodeDecodeError:
+        raise WrongUsage(f"{file} is not UTF-8: an export of Engram is.") from None
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            fields = json.loads(line)
+            if not isinstance(fields, dict):
+                raise ValueError
+            if not parts.take(fields) and "engram_export_end" not in fields and "engram_export" not in fields:
+                found.append((number, fields))
+        except (ValueError, ArgumentError) as error:
+            why = str(error) if isinstance(error, ArgumentError) else "is no JSON object."
+            raise WrongUsage(f"{file}, line {number}: {why} Other forms are imported on the board, see docs/moving.md.") from None
+    return found

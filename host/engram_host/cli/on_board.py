@@ -1,0 +1,127 @@
+"""A board's console as commands use it: on a serial port, or of a simulated board that is started for it."""
+
+import contextlib
+import os
+import selectors
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from engram_host.board.errors import BoardError
+from engram_host.board.json_lines import Board, opened
+from engram_host.cli.problems import NotFound, Problem, WrongUsage
+
+_PIECE = 65536
+_WAIT_SECONDS = 0.2
+_END_SECONDS = 10.0
+
+
+@contextlib.contextmanager
+def talking(port: str, sim: Path | None) -> Iterator[Board]:
+    """A board that talks JSON: the one on `port`, the one in the folder `sim`, or the only one that is plugged in.
+
+    BoardError, Problem.
+    """
+    if sim is None:
+        with opened(port) as board:
+            yield board
+        return
+    if port:
+        raise WrongUsage("--port and --sim name two boards: give one of them.")
+    with _simulated(sim.expanduser().absolute()) as board:
+        yield board
+
+
+def told(board: Board, command: str) -> Iterator[str]:
+    """The whole lines of the answer to a command; Problem if the board refused it."""
+    begun = ""
+    for answer in board.ask(command=command):
+        if "error" in answer:
+            raise Problem(f"the board says: {answer['error']}")
+        if "line" in answer:
+            begun += answer["line"]
+            if not answer.get("more"):
+                yield begun
+                begun = ""
+
+
+class _Pipe:
+    """The two ends of a process as the line to a board."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]"):
+        assert process.stdin and process.stdout
+        self._process = process
+        self._in, self._out = process.stdin, process.stdout.fileno()
+        self._waiting = b""
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._out, selectors.EVENT_READ)
+
+    @property
+    def in_waiting(self) -> int:
+        """Bytes that can be read at once."""
+        return len(self._waiting)
+
+    def read(self, size: int = 1, /) -> bytes:
+        """Up to so many bytes, fewer when the time is over."""
+        if not self._waiting and self._selector.select(_WAIT_SECONDS):
+            self._waiting = os.read(self._out, _PIECE)
+            if not self._waiting:
+                raise Problem(f"the simulated board ended: {_last_words(self._process)}")
+        read, self._waiting = self._waiting[:size], self._waiting[size:]
+        return read
+
+    def write(self, data: bytes, /) -> int:
+        """Send bytes."""
+        try:
+            self._in.write(data)
+            self._in.flush()
+        except BrokenPipeError:
+            raise Problem(f"the simulated board ended: {_last_words(self._process)}") from None
+        return len(data)
+
+
+@contextlib.contextmanager
+def _simulated(folder: Path) -> Iterator[Board]:
+    if not (folder / "memory").is_dir():
+        raise NotFound(f"{folder} is no folder of a simulated board: `engram run` makes one.")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "engram_host.sim"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "ENGRAM_HOME": str(folder), "LLM": "", "COMPANION": "", "REPL": ""},
+        start_new_session=True,  # Ctrl-C is for this command, which then ends the board in its own way
+    )
+    try:
+        board = Board(_Pipe(process), "the pipe")
+        board.pause = 0.0
+        board.greet()
+        yield board
+    except BoardError:
+        if process.poll() is not None:
+            raise Problem(f"the simulated board did not start: {_last_words(process)}") from None
+        raise
+    finally:
+        _end(process)
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """End a board as the end of its input does: what it was told is on its flash."""
+    assert process.stdin
+    with contextlib.suppress(BrokenPipeError):
+        process.stdin.close()
+    deadline = time.monotonic() + _END_SECONDS
+    while process.poll() is None and time.monotonic() < deadline:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.communicate(timeout=1)
+    process.kill()
+    process.wait()
+
+
+def _last_words(process: "subprocess.Popen[bytes]") -> str:
+    process.wait(_END_SECONDS)
+    assert process.stderr
+    lines = process.stderr.read().decode("utf-8", "replace").strip().splitlines()
+    return lines[-1] if lines else f"status {process.returncode}."

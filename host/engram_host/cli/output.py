@@ -1,0 +1,77 @@
+"""What commands print: on stdout what was asked for, as a table, as plain lines, or as one JSON document."""
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from engram import text as board_text
+
+_PLAIN_GAP = "  "
+
+
+def document(value: Any) -> None:
+    """Print one JSON document."""
+    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=1 if sys.stdout.isatty() else None) + "\n")
+
+
+def say(sentence: str) -> None:
+    """Print a line of what was asked for."""
+    sys.stdout.write(safe(sentence) + "\n")
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], empty: str = "") -> None:
+    """Print rows: a table on a terminal, elsewhere lines whose columns stand below each other, without heads.
+
+    `empty` is printed where there are no rows.
+    """
+    shown = [[safe("" if cell is None else str(cell)) for cell in row] for row in rows]
+    if not shown:
+        say(empty)
+    elif sys.stdout.isatty():
+        _rich(columns, shown)
+    else:
+        widths = [max(len(row[at]) for row in shown) for at in range(len(columns) - 1)] + [0]
+        for row in shown:
+            cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+            sys.stdout.write(_PLAIN_GAP.join(cells).rstrip() + "\n")
+
+
+def _rich(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    drawn = Table(box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        drawn.add_column(column, overflow="fold")
+    for row in rows:
+        drawn.add_row(*(Text(cell) for cell in row))  # as text: brackets in a memory are no markup
+    Console(highlight=False).print(drawn)
+
+
+def safe(text: str) -> str:
+    """A text in one line in which nothing steers the terminal: it may be a stranger's."""
+    return board_text.printable(text.replace("\n", " ⏎ ").replace("\t", " "))
+
+
+def moment(seconds: Any) -> str:
+    """A time in Unix seconds as a person reads it, in the time zone of this computer; "" for none."""
+    if not isinstance(seconds, (int, float)) or seconds <= 0:
+        return ""
+    try:
+        return datetime.fromtimestamp(seconds).strftime("%Y-%m-%d %H:%M")
+    except (OverflowError, OSError, ValueError):
+        return ""
+
+
+def size(count: float | None) -> str:
+    """A number of bytes as a person reads it."""
+    if count is None:
+        return ""
+    for unit in ("bytes", "KB", "MB"):
+        if count < 1024:
+            return f"{count:.0f} {unit}"
+        count /= 1024
+    return f"{count:.1f} GB"

@@ -1,0 +1,72 @@
+"""What a command fails with, and the exit status that a script sees.
+
+    0  fine
+    1  it failed: what was asked for could not be done, or `doctor` found something wrong
+    2  wrong usage, or a wrong setting
+    3  something that the command needs is not installed
+    4  not found: a board, a memory, a file, a port
+  130  interrupted by Ctrl-C
+"""
+
+FINE, FAILED, WRONG_USAGE, NOT_INSTALLED, NOT_FOUND, INTERRUPTED = 0, 1, 2, 3, 4, 130
+
+
+class Problem(Exception):
+    """A command failed; the text is one sentence that says what to do."""
+
+    status = FAILED
+
+
+class WrongUsage(Problem):
+    """An argument, an option or a setting is wrong."""
+
+    status = WRONG_USAGE
+
+
+class NotInstalled(Problem):
+    """Something that the command needs is not installed."""
+
+    status = NOT_INSTALLED
+
+
+class NotFound(Problem):
+    """What was named is not there."""
+
+    status = NOT_FOUND
+
+
+def told(error: BaseException) -> tuple[int, str] | None:
+    """The exit status and the sentence for an error that was raised on purpose, None for any other."""
+    if isinstance(error, Problem):
+        return error.status, str(error)
+    if isinstance(error, (KeyboardInterrupt, EOFError)):
+        return INTERRUPTED, "interrupted."
+    if isinstance(error, ModuleNotFoundError):
+        return NOT_INSTALLED, f"the package {error.name} is not installed: pip install 'engram[companion,board]'."
+    return _of_companion(error) or _of_board(error) or _of_files(error)
+
+
+def _of_companion(error: BaseException) -> tuple[int, str] | None:
+    from engram_host.companion import errors
+
+    if not isinstance(error, errors.CompanionError):
+        return None
+    if isinstance(error, (errors.SettingError, errors.BadSearch)):
+        return WRONG_USAGE, str(error)
+    return (NOT_FOUND if isinstance(error, (errors.UnknownDevice, errors.UnknownEntry)) else FAILED), str(error)
+
+
+def _of_board(error: BaseException) -> tuple[int, str] | None:
+    from engram_host.board.errors import BadRequest, BoardError, NoPort
+
+    if not isinstance(error, BoardError):
+        return None
+    status = WRONG_USAGE if isinstance(error, BadRequest) else NOT_FOUND if isinstance(error, NoPort) else FAILED
+    return status, str(error)
+
+
+def _of_files(error: BaseException) -> tuple[int, str] | None:
+    if not isinstance(error, OSError) or isinstance(error, BrokenPipeError):
+        return None
+    status = NOT_FOUND if isinstance(error, FileNotFoundError) else FAILED
+    return status, f"{error.filename or 'a file'}: {error.strerror or error}."

@@ -1,0 +1,48 @@
+"""An export of a board's copy, in the form that the board itself exports and imports (docs/formats.md).
+
+Profile, notes, and how often a memory was of use are files of the board that the companion has no copy of: they are not in it.
+"""
+
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+from engram.memory import exchange_json, origins
+from engram.memory.records import Records
+from engram_host.companion.copy.reading import CopyOfLog
+
+_UNUSED = (0, 0)
+
+
+class _Owner:
+    """What the board's code asks of its records: their epoch, and the order of their fields."""
+
+    fields = Records.fields
+
+    def __init__(self, epoch: int):
+        self.entries = SimpleNamespace(epoch=epoch)
+
+
+def export(copy: CopyOfLog, now: int) -> Iterator[str]:
+    """The lines of an export of all memories of a copy of `records`, oldest first. StoreUnavailable."""
+    logs = copy.device.logs
+    owner = _Owner(logs["records"].epoch if "records" in logs else 0)
+    journal = logs["journal"].epoch if "journal" in logs else 0
+    live = sum(entry.state == "live" for entry in copy.oldest_first())
+    yield exchange_json.head(owner.entries, journal, now, live)
+    count = 1
+    for entry in copy.oldest_first():
+        record = {"id": entry.id, **entry.line}
+        is_past = entry.state == "superseded"
+        follows = _origin_before(copy, entry.line, owner.entries.epoch)
+        for line in exchange_json.lines(exchange_json.pairs(owner, record, follows, is_past, _UNUSED)):
+            yield line
+            count += 1
+    yield exchange_json.tail(count)
+
+
+def _origin_before(copy: CopyOfLog, line: dict[str, Any], epoch: int) -> str:
+    """The origin of the memory in whose place another came, "" if there is none any more."""
+    older = line.get("supersedes")
+    before = copy.latest_of(older) if isinstance(older, str) and older[1:].isdigit() else None
+    return origins.of(before, epoch) if before else ""

@@ -1,0 +1,156 @@
+"""The entries of one log of a board's copy as they are now, by the board's own rules.
+
+A log is read twice: first for what became of each entry, then for the lines that are wanted. So no text stays in memory but
+what is given out, and a board of any size can be read. What comes in between the two is left for the next time.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from engram import wire
+from engram.store.entry import FORGOTTEN, LIVE
+from engram_host.companion.errors import UnknownEntry
+from engram_host.companion.model import Device, LogName, Span
+from engram_host.companion.search.fates import Fate, Fates
+from engram_host.companion.search.keys import Meanings
+from engram_host.companion.store.base import Store
+
+STATES = ("live", "superseded", "expired")
+
+_LOGS: dict[str, LogName] = {"m": "records", "t": "journal"}
+
+
+@dataclass(frozen=True)
+class Read:
+    """A memory or a turn: its id, one of STATES, and its latest line."""
+
+    id: str
+    state: str
+    line: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Page:
+    """Some entries, the newest first, and how many there are in all that fit."""
+
+    total: int
+    entries: list[Read]
+
+
+def log_of(entry_id: str) -> LogName:
+    """The log of an id such as m12 or t34; UnknownEntry if it is none."""
+    if not entry_id[1:].isascii() or not entry_id[1:].isdigit() or entry_id[0] not in _LOGS or len(entry_id) > 11:
+        raise UnknownEntry(entry_id, "is no id: a memory is such as m12, a turn such as t34.")
+    return _LOGS[entry_id[0]]
+
+
+class CopyOfLog:
+    """One log of a board. StoreUnavailable from any call."""
+
+    def __init__(self, store: Store, device: Device, log: LogName, now: int):
+        """`now`, in Unix seconds, decides what has expired."""
+        self.device = device
+        self._store = store
+        self._log: LogName = log
+        self._now = now
+        self._meanings = Meanings(device.zone)
+        self._sessions: dict[int, int] = {}
+        self._firsts: set[int] = set()
+        self._fates = Fates(lambda number: self._sessions.get(number, 0))
+        self._learn()
+
+    def newest(self, fits: Callable[[Read], bool], limit: int) -> Page:
+        """The newest entries that fit, at most `limit`."""
+        kept: deque[Read] = deque(maxlen=limit)
+        total = 0
+        for entry in self.oldest_first():
+            if fits(entry):
+                kept.append(entry)
+                total += 1
+        return Page(total, list(reversed(kept)))
+
+    def oldest_first(self) -> Iterator[Read]:
+        """All entries that were not forgotten, in the order of their latest lines."""
+        for seq, line in self._lines():
+            number = self._meanings.describe(self._log, line).number
+            fate = self._fate(number)
+            if fate and fate.latest == seq and fate.state != FORGOTTEN:
+                yield Read(self._id(number), self._state(fate, line), line)
+
+    def versions(self, entry_id: str) -> tuple[Read, list[dict[str, Any]]]:
+        """An entry and its lines, oldest first, those of the memories before it in whose place it came included.
+
+        UnknownEntry if it is not there, or was forgotten.
+        """
+        chain = [self._known(int(entry_id[1:]), entry_id)]
+        lines = self._of([seq for _, fate in chain for seq in fate.versions])
+        latest = lines[chain[0][1].latest]
+        while older := self._before(lines[chain[-1][1].latest], {number for number, _ in chain}):
+            chain.append(older)
+            lines |= self._of(older[1].versions)
+        told = [lines[seq] for _, fate in reversed(chain) for seq in fate.versions if seq in lines]
+        return Read(entry_id, self._state(chain[0][1], latest), latest), told
+
+    def is_there(self, entry_id: str) -> bool:
+        """Whether there is such an entry, not forgotten."""
+        fate = self._fate(int(entry_id[1:]))
+        return fate is not None and fate.state != FORGOTTEN
+
+    def latest_of(self, entry_id: str) -> dict[str, Any] | None:
+        """The latest line of an entry, None if it is not there or was forgotten."""
+        fate = self._fate(int(entry_id[1:]))
+        return self._of([fate.latest]).get(fate.latest) if fate and fate.state != FORGOTTEN else None
+
+    def _known(self, number: int, entry_id: str) -> tuple[int, Fate]:
+        fate = self._fate(number)
+        if fate is None or fate.state == FORGOTTEN:
+            raise UnknownEntry(entry_id, f"is not in the copy of {self.device.name}, or was forgotten.")
+        return number, fate
+
+    def _before(self, line: dict[str, Any], seen: set[int]) -> tuple[int, Fate] | None:
+        """The entry in whose place another came, None if it is not there any more."""
+        older = line.get("supersedes")
+        if not isinstance(older, str) or not older[1:].isdigit() or int(older[1:]) in seen:
+            return None
+        fate = self._fate(int(older[1:]))
+        return (int(older[1:]), fate) if fate and fate.state != FORGOTTEN else None
+
+    def _learn(self) -> None:
+        """Find out what became of each entry."""
+        for seq, line in self._lines():
+            entry = self._meanings.describe(self._log, line)
+            self._fates.put(seq, entry)
+            if entry.number == seq:
+                self._firsts.add(seq)
+            if entry.session and entry.number >= 0:
+                self._sessions[entry.number] = entry.session
+
+    def _fate(self, number: int) -> Fate | None:
+        return self._fates.of(number, number in self._firsts) if number >= 0 else None
+
+    def _state(self, fate: Fate, line: dict[str, Any]) -> str:
+        if fate.state != LIVE:
+            return "superseded"
+        expires = line.get("expires")
+        return "expired" if isinstance(expires, int) and expires <= self._now else "live"
+
+    def _id(self, number: int) -> str:
+        return ("m" if self._log == "records" else "t") + str(number)
+
+    def _lines(self) -> Iterator[tuple[int, dict[str, Any]]]:
+        state = self.device.logs.get(self._log)
+        if state is None:
+            return
+        for seq, line in self._store.lines(Span(self.device.name, self._log, state.epoch, 0, wire.MAX_SEQ)):
+            yield seq, wire.decode(line)
+
+    def _of(self, seqs: Iterable[int]) -> dict[int, dict[str, Any]]:
+        """Some lines by their seqs."""
+        state = self.device.logs[self._log]
+        found = {}
+        for seq in seqs:
+            for _, line in self._store.lines(Span(self.device.name, self._log, state.epoch, seq - 1, seq)):
+                found[seq] = wire.decode(line)
+        return found

@@ -1,0 +1,34 @@
+"""What stands in a companion now, in numbers: for /metrics and for /v1/stats."""
+
+import time
+from typing import TYPE_CHECKING
+
+from engram_host.companion.errors import StoreUnavailable
+
+if TYPE_CHECKING:
+    from engram_host.companion.service import Service
+
+
+class Figures:
+    """The gauges of a service, by the names in metrics.GAUGES. Blocks some ms: call it in a thread."""
+
+    def __init__(self, service: "Service"):
+        self._service = service
+        self._began = time.monotonic()
+
+    def __call__(self) -> dict[str, float]:
+        service = self._service
+        found: dict[str, float] = {
+            "engram_up_seconds": time.monotonic() - self._began,
+            "engram_waiting_batches": service.replication.waiting,
+            "engram_index_bytes": service.searching.index_bytes,
+            "engram_backlog_lines": service.meaning.left,
+        }
+        if service.bus:
+            found["engram_broker_connected"] = float(service.bus.is_connected)
+        try:
+            found["engram_devices"] = len(service.store.devices())
+            found["engram_database_bytes"] = service.store.size()
+        except StoreUnavailable:
+            pass  # /v1/health tells of it; the other figures are worth showing
+        return found

@@ -1,0 +1,112 @@
+"""Figures of a companion for Prometheus, GET /metrics.
+
+No label is a board's name or anything else that comes from outside: the number of series is the same for one board and for
+ten thousand.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from engram.link.messages import FROM_BOARD
+
+OUTCOMES = ("answered", "silent", "refused", "unreadable")
+"""silent: a message that came late or twice, and gets no answer."""
+
+_OTHER = "other"
+
+_TAKE_SECONDS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
+_SEARCH_SECONDS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
+
+
+class Metrics:
+    """Counts what happens; what only stands somewhere is asked for when the figures are, from `gauges`."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        self.lines = self._counter("engram_lines_taken", "Lines of boards that are on disk.")
+        self._messages = self._counter("engram_messages", "Messages of boards.", "kind", "outcome")
+        self._refusals = self._counter("engram_refusals", "Messages of boards that were refused, and told so.")
+        self._embedder = self._counter("engram_embedder_errors", "Times that no vector was made.", "work")
+        self._take = self._histogram("engram_take_seconds", "Lines taken into the database, a transaction.", _TAKE_SECONDS)
+        self._search = self._histogram("engram_search_seconds", "Searches.", _SEARCH_SECONDS, "asker")
+        for kind in (*FROM_BOARD, _OTHER):
+            for outcome in OUTCOMES:
+                self._messages.labels(kind, outcome)
+        for work in ("index", "query"):
+            self._embedder.labels(work)
+        for asker in ("board", "person"):
+            self._search.labels(asker)
+
+    def message(self, kind: str, outcome: str) -> None:
+        """A message was dealt with; `kind` is its op."""
+        self._messages.labels(kind if kind in FROM_BOARD else _OTHER, outcome).inc()
+        if outcome == "refused":
+            self._refusals.inc()
+
+    def embedder_failed(self, work: str) -> None:
+        """No vector was made, of lines (`index`) or of a query (`query`)."""
+        self._embedder.labels(work).inc()
+
+    def taking(self, seconds: float) -> None:
+        """A transaction that took lines took so long."""
+        self._take.observe(seconds)
+
+    @contextmanager
+    def searching(self, asker: str) -> Iterator[None]:
+        """Measure a search of a `board` or a `person`, that fails too."""
+        began = time.monotonic()
+        try:
+            yield
+        finally:
+            self._search.labels(asker).observe(time.monotonic() - began)
+
+    def watch(self, gauges: "Gauges") -> None:
+        """Show these whenever the figures are asked for."""
+        self._registry.register(_Gauges(gauges))
+
+    def text(self) -> bytes:
+        """All figures, as Prometheus reads them. Blocks some ms."""
+        return generate_latest(self._registry)
+
+    def _counter(self, name: str, what: str, *labels: str) -> Counter:
+        return Counter(name, what, labels, registry=self._registry)
+
+    def _histogram(self, name: str, what: str, buckets: tuple[float, ...], *labels: str) -> Histogram:
+        return Histogram(name, what, labels, buckets=buckets, registry=self._registry)
+
+
+class Gauges(Protocol):
+    """What stands now; may be called from any thread."""
+
+    def __call__(self) -> dict[str, float]:
+        """Values by the names in GAUGES; what cannot be told now is left out."""
+        ...
+
+
+GAUGES = {
+    "engram_up_seconds": "Since the companion started.",
+    "engram_waiting_batches": "Batches of lines that wait for the next transaction.",
+    "engram_devices": "Boards that have been here.",
+    "engram_index_bytes": "Memory of the search indexes, about.",
+    "engram_backlog_lines": "Changes of lines that the embedder has still to look at.",
+    "engram_database_bytes": "The database on disk.",
+    "engram_broker_connected": "1 if the MQTT broker is reached, 0 if not; absent while MQTT is off.",
+}
+
+
+class _Gauges(Collector):
+    def __init__(self, gauges: Callable[[], dict[str, float]]):
+        self._gauges = gauges
+
+    def describe(self) -> list[Metric]:
+        return [GaugeMetricFamily(name, what) for name, what in GAUGES.items()]
+
+    def collect(self) -> Iterator[Metric]:
+        for name, value in self._gauges().items():
+            yield GaugeMetricFamily(name, GAUGES[name], value=value)

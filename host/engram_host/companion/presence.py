@@ -1,0 +1,75 @@
+"""The companion's folder beside its database: where it listens now, and that nobody changes the database below it."""
+
+import contextlib
+import fcntl
+import json
+import os
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from engram_host.companion.errors import SettingError, StoreUnavailable
+
+LISTENING = "listening.json"
+_LOCK = "lock"
+_LOOKS, _LOOK_SECONDS = 10, 0.05
+
+
+def listening(home: Path) -> dict[str, str]:
+    """Where the companion of a folder listens, as it wrote it down: `http` and `mqtt`; {} if none runs."""
+    try:
+        with (home / _LOCK).open("rb") as lock:
+            if _is_free(lock.fileno()):
+                return {}  # what was written down is of one that was killed
+        told = json.loads((home / LISTENING).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return told if isinstance(told, dict) else {}
+
+
+@contextlib.contextmanager
+def in_use(home: Path, *, alone: bool) -> Iterator[None]:
+    """Hold the folder: together with other companions, or `alone`, as who puts another database in its place has to be.
+
+    StoreUnavailable if that cannot be.
+    """
+    try:
+        lock = (home / _LOCK).open("w")
+    except OSError as error:
+        raise SettingError(str(home), f"cannot be written to: {error.strerror}.") from None
+    with lock:
+        if not _taken(lock.fileno(), fcntl.LOCK_EX if alone else fcntl.LOCK_SH):
+            what = "a companion runs on it: end it first" if alone else "its database is being restored: wait for that"
+            raise StoreUnavailable(f"{home} is in use, {what}.") from None
+        yield
+
+
+@contextlib.contextmanager
+def told_where(home: Path, addresses: Mapping[str, str]) -> Iterator[None]:
+    """Write down where a companion listens, as long as the block runs."""
+    path, draft = home / LISTENING, home / f"{LISTENING}.{os.getpid()}"
+    draft.write_text(json.dumps(dict(addresses)), encoding="utf-8")
+    draft.replace(path)
+    try:
+        yield
+    finally:
+        if listening(home) == dict(addresses):
+            path.unlink(missing_ok=True)
+
+
+def _taken(lock: int, kind: int) -> bool:
+    """Take a lock that somebody may hold for the moment in which he looks at it; whether it was had."""
+    for _ in range(_LOOKS):
+        with contextlib.suppress(BlockingIOError):
+            fcntl.flock(lock, kind | fcntl.LOCK_NB)
+            return True
+        time.sleep(_LOOK_SECONDS)
+    return False
+
+
+def _is_free(lock: int) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
