@@ -46,6 +46,9 @@ class Engine:
 ENGINES = {"board": Engine(eval_board.rank, firmware_build.compile_small), "recipe": Engine(eval_recipe.rank)}
 ENGINES.update({name: Engine(eval_companion.ranker(name)) for name in eval_companion.VARIANTS})
 
+FAILURES = (BadSet, eval_board.BoardFailed, eval_companion.CompanionFailed, CompanionError, OSError)
+"""What evaluate() fails with; the text says why."""
+
 LIMIT = 50
 """Turns for a question: more than fit into 1,200 tokens."""
 
@@ -80,6 +83,20 @@ def print_table(result: dict) -> None:
         print(f"{title:14}" + "".join(f"{row[name]:>11}" for name in names))
 
 
+def evaluate(engine_name: str, sets: Path, out: Path) -> dict:
+    """Ask the questions of all conversations in a folder; the figures, which stand in `out` as well. One of FAILURES."""
+    engine = ENGINES[engine_name]
+    conversations = load(sets, _tell)
+    out.mkdir(parents=True, exist_ok=True)
+    engine.prepare()
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        all_answers = list(pool.map(lambda one: answer(one, engine, out), conversations))
+    answers = dict(zip([one.name for one in conversations], all_answers, strict=True))
+    result = {"engine": engine_name, "ranked": LIMIT, **eval_metrics.all_figures(answers)}
+    (out / "figures.json").write_text(json.dumps(result, indent=1) + "\n", encoding="ascii")
+    return result
+
+
 def main(arguments: list[str]) -> int:
     """Evaluate an engine."""
     parser = argparse.ArgumentParser(description="Does a search find the turns that answer a question?")
@@ -89,19 +106,11 @@ def main(arguments: list[str]) -> int:
     )
     parser.add_argument("out", type=Path, metavar="OUT", help="where to write what was found, and the figures")
     given = parser.parse_args(arguments)
-    engine = ENGINES[given.engine]
     try:
-        conversations = load(given.sets, _tell)
-        given.out.mkdir(parents=True, exist_ok=True)
-        engine.prepare()
-        with ThreadPoolExecutor(AT_ONCE) as pool:
-            all_answers = list(pool.map(lambda one: answer(one, engine, given.out), conversations))
-    except (BadSet, eval_board.BoardFailed, eval_companion.CompanionFailed, CompanionError, OSError) as error:
+        result = evaluate(given.engine, given.sets, given.out)
+    except FAILURES as error:
         _tell(f"eval_retrieval: {error}")
         return 1
-    answers = dict(zip([one.name for one in conversations], all_answers, strict=True))
-    result = {"engine": given.engine, "ranked": LIMIT, **eval_metrics.all_figures(answers)}
-    (given.out / "figures.json").write_text(json.dumps(result, indent=1) + "\n", encoding="ascii")
     print_table(result)
     print(json.dumps(result))
     return 0

@@ -47,7 +47,7 @@ class PlainModel:
     """The same model in 64-bit floats as its paper draws it: padded, masked, head by head, with the exact erf."""
 
     def __init__(self):
-        folder = minilm._folder()
+        folder = minilm.model_folder()
         self.weights = {name: value.astype(float) for name, value in load_file(folder / "model.safetensors").items()}
         self.tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self.tokenizer.no_padding()
@@ -183,7 +183,7 @@ def test_damaged_weights_are_refused_with_what_to_do(tmp_path, content):
 
 
 def test_weights_that_are_cut_short_are_refused(tmp_path):
-    whole = (minilm._folder() / "model.safetensors").open("rb").read(1 << 20)
+    whole = (minilm.model_folder() / "model.safetensors").open("rb").read(1 << 20)
     (tmp_path / "model.safetensors").write_bytes(whole)
     with pytest.raises(EmbedderRefused, match="--force-reinstall"):
         map_weights(tmp_path / "model.safetensors")

@@ -13,6 +13,7 @@ from engram_host.board.errors import BoardError
 from engram_host.board.json_lines import Board, opened
 from engram_host.cli.problems import NotFound, Problem, WrongUsage
 
+_PACKAGES = str(Path(__file__).resolve().parents[2])
 _PIECE = 65536
 _WAIT_SECONDS = 0.2
 _END_SECONDS = 10.0
@@ -91,7 +92,7 @@ def _simulated(folder: Path) -> Iterator[Board]:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env={**os.environ, "ENGRAM_HOME": str(folder), "LLM": "", "COMPANION": "", "REPL": ""},
+        env={**os.environ, "PYTHONPATH": _PACKAGES, "ENGRAM_HOME": str(folder), "LLM": "", "COMPANION": "", "REPL": ""},
         start_new_session=True,  # Ctrl-C is for this command, which then ends the board in its own way
     )
     try:

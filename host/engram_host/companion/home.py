@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from engram_host.companion.embedding.settings import EmbeddingSettings
 from engram_host.companion.errors import SettingError
@@ -83,6 +84,12 @@ def store_url(settings: StoreSettings, home: Path) -> str:
             "store.backend", f"is {settings.backend}, and store.url names another one: change one of them."
         )
     return url or f"sqlite:///{home / 'companion.db'}"
+
+
+def database_file(settings: Settings) -> Path | None:
+    """The file of the database, which need not be there; None if it is PostgreSQL. SettingError."""
+    url = store_url(settings.store, settings.home)
+    return Path(unquote(url.removeprefix("sqlite:///"))) if url.startswith("sqlite:///") else None
 
 
 def make_folder(home: Path) -> None:

@@ -85,7 +85,7 @@ class MiniLm:
         with self._loading:
             if self._loaded is None:
                 one_thread_each()
-                folder = _folder()
+                folder = model_folder()
                 tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
                 tokenizer.no_padding()
                 tokenizer.enable_truncation(MOST_TOKENS)
@@ -115,7 +115,7 @@ def _batches(order: Sequence[int], pieces: Sequence[Sequence[int]]) -> Iterator[
     yield batch
 
 
-def _folder() -> Path:
+def model_folder() -> Path:
     """Where the package's model is; EmbedderRefused if it is not installed."""
     found = importlib.util.find_spec(_PACKAGE)
     for place in (found.submodule_search_locations or ()) if found else ():

@@ -1,0 +1,159 @@
+"""`engram board`: what `make flash` and the other targets for a board do. None of it needs a companion."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from engram_host.board.progress import Progress
+from engram_host.cli import output
+from engram_host.cli.options import AsJson, Port
+from engram_host.cli.problems import NotInstalled
+
+app = typer.Typer(help="Boards on a serial port: flash, code, memory, Wi-Fi, chat.", no_args_is_help=True)
+
+Kind = Annotated[str, typer.Option("--board", help="the kind of board, such as ESP32_GENERIC_S3_OCT")]
+Config = Annotated[Path | None, typer.Option(help="a config.json of your own")]
+File = Annotated[Path, typer.Argument(help="the file of the backup, such as board.tar.gz")]
+Erase = Annotated[bool, typer.Option("--erase-memory", help="what the board holds may be lost")]
+
+
+class _Told(Progress):
+    """Keeps what it tells, for an answer in JSON."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sentences: list[str] = []
+
+    def say(self, sentence: str) -> None:
+        """Tell something that has happened."""
+        self.sentences.append(sentence)
+        super().say(sentence)
+
+
+@app.command()
+def image(
+    board: Kind,
+    out: Annotated[Path | None, typer.Option(help="the file; build/images/BOARD.bin without it")] = None,
+    config: Config = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make the file system of a board as one file.
+
+    Example: engram board image --board ESP32_GENERIC_S3_OCT --out fs.bin
+    """
+    from engram_host.board import flash as flashing
+
+    path = out or Path("build/images") / f"{board}.bin"
+    _do(lambda progress: flashing.make_image(board, config, path, progress), as_json)
+
+
+@app.command()
+def flash(
+    board: Kind,
+    firmware: Annotated[Path, typer.Option(help="MicroPython for it: a .bin from MicroPython's download page")],
+    port: Port = "",
+    config: Config = None,
+    erase_memory: Erase = False,
+    baud: Annotated[int, typer.Option(help="speed while flashing")] = 460800,
+    as_json: AsJson = False,
+) -> None:
+    """Write MicroPython and Engram to a board.
+
+    Example: engram board flash --board ESP32_GENERIC_S3_OCT --firmware micropython.bin --port /dev/ttyACM0
+    """
+    from engram_host.board import flash as flashing
+
+    def work(progress: Progress) -> None:
+        flashing.flash(board, port, firmware, config, may_erase=erase_memory, baud=baud, progress=progress)
+
+    _do(work, as_json)
+
+
+@app.command()
+def deploy(
+    port: Port = "",
+    board: Annotated[str, typer.Option("--board", help="the kind of board; needed the first time")] = "",
+    config: Config = None,
+    as_json: AsJson = False,
+) -> None:
+    """Bring the code on a board up to date, keeping all else.
+
+    Example: engram board deploy --port /dev/ttyACM0
+    """
+    from engram_host.board import deploy as deploying
+
+    _do(lambda progress: deploying.deploy(port, board, config, progress), as_json)
+
+
+@app.command()
+def monitor(port: Port = "") -> None:
+    """Show what a board prints, and type to it; Ctrl-] ends.
+
+    Example: engram board monitor --port /dev/ttyACM0
+    """
+    from engram_host.board import monitor as monitoring
+
+    _do(lambda progress: monitoring.monitor(port, progress), False)
+
+
+@app.command()
+def chat(port: Port = "") -> None:
+    """Chat with the agent of a board; Ctrl-D ends.
+
+    Example: engram board chat --port /dev/ttyACM0
+    """
+    from engram_host.board import chat as chatting
+    from engram_host.board import port as ports
+
+    raise typer.Exit(chatting.main(ports.choose(port)))
+
+
+@app.command()
+def wifi(port: Port = "") -> None:
+    """Ask for a network and its key, and give them to a board.
+
+    Example: engram board wifi --port /dev/ttyACM0
+    """
+    from engram_host.board import wifi as networks
+
+    _do(lambda progress: networks.wifi(port, progress), False)
+
+
+@app.command()
+def backup(
+    file: File,
+    port: Port = "",
+    secrets: Annotated[bool, typer.Option("--secrets", help="networks and keys too")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Save a board's memory, journal, profile and settings.
+
+    Example: engram board backup kitchen.tar.gz --port /dev/ttyACM0
+    """
+    from engram_host.board import backup as saving
+
+    _do(lambda progress: saving.backup(port, file, progress, with_secrets=secrets), as_json)
+
+
+@app.command()
+def restore(file: File, port: Port = "", erase_memory: Erase = False, as_json: AsJson = False) -> None:
+    """Put a backup back on a board.
+
+    Example: engram board restore kitchen.tar.gz --port /dev/ttyACM0
+    """
+    from engram_host.board import restore as restoring
+
+    _do(lambda progress: restoring.restore(port, file, progress, may_erase=erase_memory), as_json)
+
+
+def _do(work: Callable[[Progress], object], as_json: bool) -> None:
+    """Do some work of engram_host.board, which tells on stderr how it goes on. BoardError, NotInstalled."""
+    progress = _Told()
+    try:
+        work(progress)
+    except ModuleNotFoundError as missing:
+        raise NotInstalled(f"the package {missing.name} is not installed: pip install 'engram[board]'.") from None
+    if as_json:
+        output.document({"done": True, "told": progress.sentences})

@@ -1,0 +1,214 @@
+"""Checks of a companion: its folder and files, its ports, database and broker, and the boards that it knows."""
+
+import asyncio
+import contextlib
+import socket
+import sqlite3
+import ssl
+import stat
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from engram_host.cli.checks.finding import Finding, watch, well, wrong
+from engram_host.cli.output import moment
+from engram_host.companion.security.tokens import OPERATOR_FILE
+from engram_host.companion.service import Settings
+from engram_host.companion.settings import FILE
+from engram_host.companion.store.migrate import known
+
+SILENT_SECONDS = 24 * 3600
+"""How long a board may be silent until a person may want to know."""
+
+MOST_TOLD = 20
+"""Boards that are told of one by one."""
+
+_CONNECT_SECONDS = 5.0
+
+
+def files(settings: Settings) -> Iterator[Finding]:
+    """Who may read the folder and what is secret in it."""
+    home = settings.home
+    if not home.is_dir():
+        yield well("folder", f"{home} is made at the first start")
+        return
+    if stat.S_IMODE(home.stat().st_mode) & 0o077:
+        yield wrong("folder", f"{home} may be entered by others", f"chmod 700 {home}")
+    else:
+        yield well("folder", str(home))
+    for path in _secret(settings):
+        if not path.exists():
+            if path.name not in (OPERATOR_FILE, FILE) and not path.name.startswith("companion.db"):
+                yield wrong("files", f"{path} is not there", "name it as the settings do, or take it out of them.")
+        elif stat.S_IMODE(path.stat().st_mode) & 0o077:
+            yield wrong("files", f"{path} may be read by others", f"chmod 600 {path}")
+        else:
+            yield well("files", f"{path.name} is its owner's alone")
+
+
+def _secret(settings: Settings) -> list[Path]:
+    home = settings.home
+    keys = [settings.http.key, settings.mqtt.key]
+    found = [home / OPERATOR_FILE, *(home / Path(key).expanduser() for key in keys if key)]
+    found += sorted(home.glob("companion.db*"))
+    if settings.mqtt.password or "@" in settings.store.url:
+        found.append(home / FILE)
+    return found
+
+
+def ports(settings: Settings, running: dict[str, str]) -> Iterator[Finding]:
+    """Whether the companion could listen, or does."""
+    if running:
+        yield well("ports", f"a companion listens at {running.get('http')}")
+        return
+    places = [("http", settings.http.host, settings.http.port)]
+    if settings.mqtt.on and not settings.mqtt.url:
+        places.append(("mqtt", settings.mqtt.host, settings.mqtt.port))
+    for table, host, port in places:
+        name = f"port {port}"
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        with contextlib.closing(socket.socket(family, socket.SOCK_STREAM)) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((host, port))
+            except OSError as error:
+                do = f"end what listens there, or set {table}.port to another one."
+                yield wrong(name, f"{host}:{port} cannot be used: {error.strerror}", do)
+            else:
+                yield well(name, f"free for {table} at {host}")
+
+
+# --- the database
+
+
+def database(settings: Settings) -> Finding:
+    """Whether the database is there, and has a schema that this version knows. Nothing is made or changed."""
+    from engram_host.companion.errors import CompanionError
+    from engram_host.companion.start import choose
+
+    try:
+        path = getattr(choose(settings), "path", None)
+        return _sqlite(path) if path else _postgres(settings.store.url)
+    except CompanionError as problem:
+        return wrong("database", "cannot be used", str(problem))
+
+
+def _sqlite(path: Path) -> Finding:
+    if not path.exists():
+        return well("database", f"{path} is made at the first start")
+    try:
+        uri = f"{path.absolute().as_uri()}?mode=ro"
+        with contextlib.closing(sqlite3.connect(uri, uri=True, timeout=_CONNECT_SECONDS)) as opened:
+            applied = opened.execute("SELECT number, checksum FROM migrations").fetchall()
+    except sqlite3.Error as error:
+        return wrong("database", f"{path}: {error}", "put it aside: boards send again what they have; or `engram restore`.")
+    return _of_schema(f"{path}", "sqlite", applied)
+
+
+def _postgres(url: str) -> Finding:
+    import psycopg
+
+    try:
+        with psycopg.connect(url, connect_timeout=int(_CONNECT_SECONDS)) as connection:
+            if not connection.execute("SELECT 1 FROM pg_available_extensions WHERE name = 'vector'").fetchall():
+                return wrong("database", "PostgreSQL without pgvector", "install the extension pgvector, 0.7 or newer.")
+            there = connection.execute("SELECT to_regclass('migrations')").fetchall()[0][0]
+            applied: list[Any] = connection.execute("SELECT number, checksum FROM migrations").fetchall() if there else []
+    except psycopg.Error as error:
+        first = (str(error).strip() or type(error).__name__).splitlines()[0]
+        return wrong("database", f"PostgreSQL: {first}", "look whether it runs, and at store.url.")
+    return _of_schema("PostgreSQL", "postgres", applied)
+
+
+def _of_schema(name: str, dialect: str, applied: list[Any]) -> Finding:
+    steps = {step.number: step.checksum for step in known(dialect)}
+    if any(steps.get(number) != checksum for number, checksum in applied):
+        return wrong("database", f"{name} was made by another version of Engram", "update Engram, or name another database.")
+    newest = max((number for number, _ in applied), default=0)
+    if newest < max(steps):
+        return well("database", f"{name}, schema {newest}; the next start brings it to {max(steps)}")
+    return well("database", f"{name}, schema {newest}")
+
+
+# --- the broker
+
+
+def broker(settings: Settings) -> Finding:
+    """Whether the broker is reached, and takes the name and the password."""
+    mqtt = settings.mqtt
+    if not mqtt.on:
+        return watch("broker", "off: boards come over HTTP alone")
+    if not mqtt.url:
+        return well("broker", "the one inside")
+    return asyncio.run(_asked(settings))
+
+
+async def _asked(settings: Settings) -> Finding:
+    import aiomqtt
+
+    mqtt, where = settings.mqtt, urlsplit(settings.mqtt.url)
+    name = f"{where.hostname}:{where.port or (8883 if where.scheme == 'mqtts' else 1883)}"
+    client = aiomqtt.Client(
+        where.hostname or "",
+        where.port or (8883 if where.scheme == "mqtts" else 1883),
+        username=where.username or mqtt.username or None,
+        password=where.password or mqtt.password or None,
+        tls_context=ssl.create_default_context() if where.scheme == "mqtts" else None,
+        timeout=_CONNECT_SECONDS,
+    )
+    try:
+        async with client:
+            return well("broker", f"{name} is reached")
+    except (aiomqtt.MqttError, OSError, ValueError) as error:
+        return wrong("broker", f"{name}: {error}", "look whether it runs, and at mqtt.url, mqtt.username and mqtt.password.")
+
+
+# --- who is there
+
+
+def companion(settings: Settings, running: dict[str, str]) -> Iterator[Finding]:
+    """What a companion that runs says of itself, and when each board was last heard."""
+    from engram_host.cli.client import Companion
+    from engram_host.cli.problems import Problem
+
+    if not running:
+        yield watch("companion", "none runs on this folder", "`engram serve` starts one.")
+        yield from _boards(_heard(settings))
+        return
+    try:
+        with Companion("", settings.home, seconds=_CONNECT_SECONDS) as asked:
+            health = asked.get("/v1/health")
+            heard = {each["name"]: each["heard"] for each in asked.get("/v1/devices")}
+    except Problem as problem:
+        yield wrong("companion", f"the one at {running.get('http')} does not answer", str(problem))
+        return
+    yield well("companion", f"{health['version']} at {running['http']}")
+    for problem in health["problems"]:
+        yield wrong("companion", problem, "see docs/companion.md, and the companion's log.")
+    yield from _boards(heard)
+
+
+def _heard(settings: Settings) -> dict[str, int]:
+    """When each board was last heard, from a SQLite file that nobody has to open for it; {} where that is not so simple."""
+    from engram_host.companion.start import choose
+
+    with contextlib.suppress(Exception):
+        path = getattr(choose(settings), "path", None)
+        if path and path.exists():
+            with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as opened:
+                return dict(opened.execute("SELECT name, heard FROM devices ORDER BY name").fetchall())
+    return {}
+
+
+def _boards(heard: dict[str, int]) -> Iterator[Finding]:
+    now = time.time()
+    for name, at in sorted(heard.items(), key=lambda each: (-each[1], each[0]))[:MOST_TOLD]:
+        told = f"last heard {moment(at)}"
+        if now - at > SILENT_SECONDS:
+            yield watch(f"board {name}", told, "look whether it has power and network; /companion on it tells more.")
+        else:
+            yield well(f"board {name}", told)
+    if len(heard) > MOST_TOLD:
+        yield well("boards", f"{len(heard) - MOST_TOLD} more; `engram device list` shows all")

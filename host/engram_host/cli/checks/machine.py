@@ -1,0 +1,134 @@
+"""Checks of this computer: Python and packages, the embedder's model, disk, clock, MicroPython."""
+
+import importlib.util
+import re
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+
+from engram_host.cli.checks.finding import Finding, watch, well, wrong
+from engram_host.cli.output import size
+from engram_host.companion.service import Settings
+
+OLDEST = (3, 11)
+LITTLE_ROOM = 1 << 30
+NO_ROOM = 100 << 20
+"""Bytes of disk below which is warned, and below which the companion will soon stop taking lines."""
+
+BEGINNING = 1_760_000_000
+"""A moment before which this program was not written: a clock that says so is wrong."""
+
+_SLACK_SECONDS = 120
+_EXTRAS = {"companion": "pip install 'engram[companion]'", "board": "pip install 'engram[board]'"}
+_MARKED = re.compile(r"([A-Za-z0-9._-]+).*extra == ['\"]([a-z]+)['\"]")
+_MODULES = {"paho-mqtt": "paho", "prometheus-client": "prometheus_client", "pyserial": "serial", "pyyaml": "yaml"}
+
+
+def python() -> Finding:
+    """The interpreter."""
+    version = ".".join(str(part) for part in sys.version_info[:3])
+    if sys.version_info[:2] < OLDEST:
+        return wrong("python", version, "install Python 3.11 or newer, and Engram with it.")
+    return well("python", version)
+
+
+def packages(settings: Settings) -> Iterator[Finding]:
+    """What the parts of Engram need."""
+    needs_postgres = settings.store.url.startswith("postgres")
+    try:
+        wanted = _wanted(metadata.requires("engram") or [])
+    except metadata.PackageNotFoundError:
+        wanted = {"companion": ["fastapi", "uvicorn", "aiomqtt", "amqtt", "httpx", "numpy", "prometheus-client"]}
+        wanted |= {"board": ["pyserial", "mpremote", "esptool", "littlefs-python"]}
+    if needs_postgres:
+        wanted["postgres"] = ["psycopg", "pgvector"]
+    else:
+        wanted.pop("postgres", None)
+    for extra, names in wanted.items():
+        missing = [name for name in names if not _is_there(name)]
+        what = f"packages: {extra}"
+        if not missing:
+            yield well(what, f"{len(names)} packages are there")
+        elif extra == "board":
+            yield watch(what, f"not installed: {', '.join(missing)}", f"for `engram board`: {_EXTRAS[extra]}")
+        else:
+            do = _EXTRAS.get(extra, f"pip install 'engram[{extra}]'")
+            yield wrong(what, f"not installed: {', '.join(missing)}", do)
+
+
+def _wanted(requires: list[str]) -> dict[str, list[str]]:
+    """The names of packages by extra."""
+    found: dict[str, list[str]] = {}
+    for line in requires:
+        match = _MARKED.match(line)
+        if match:
+            found.setdefault(match[2], []).append(match[1])
+    return found
+
+
+def _is_there(name: str) -> bool:
+    try:
+        metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return importlib.util.find_spec(_MODULES.get(name, name.replace("-", "_"))) is not None
+    return True
+
+
+def embedder(settings: Settings) -> Finding:
+    """Who makes vectors."""
+    provider = settings.embedding.provider
+    name = "embedder"
+    if provider == "none":
+        return watch(name, "none: searches go by words alone", 'set embedding.provider to "auto" for searches by meaning.')
+    try:
+        from engram_host.companion.embedding.minilm import MODEL, model_folder
+        from engram_host.companion.embedding.weights import map_weights
+
+        map_weights(model_folder() / "model.safetensors")
+    except ImportError as missing:
+        return wrong(name, f"the package {missing.name} is not installed", _EXTRAS["companion"])
+    except Exception as problem:  # noqa: BLE001 - whatever is wrong with the model is what is looked for
+        told = str(problem)
+        what = "the local model cannot be used"
+        if provider in ("auto", "local"):
+            return wrong(name, what, told)
+        return watch(name, f"{provider}; {what} in its place", told)
+    return well(name, f"{provider}, and the local model {MODEL} is there")
+
+
+def disk(home: Path) -> Finding:
+    """Room for the database."""
+    place = home
+    while not place.exists():
+        place = place.parent
+    free = shutil.disk_usage(place).free
+    told = f"{size(free)} are free for {home}"
+    if free < NO_ROOM:
+        return wrong("disk", told, "make room: the companion stops taking lines when the disk is full.")
+    if free < LITTLE_ROOM:
+        return watch("disk", told, "make room before it is full: boards keep what is not copied.")
+    return well("disk", told)
+
+
+def clock(home: Path) -> Finding:
+    """Whether the time may be true: it is older than what was written before, or than this program, if it is not."""
+    now = time.time()
+    told = time.strftime("%Y-%m-%d %H:%M:%S %Z", time.localtime(now))
+    newest = max((path.stat().st_mtime for path in home.glob("*") if path.is_file()), default=0.0) if home.is_dir() else 0.0
+    if now < BEGINNING or newest > now + _SLACK_SECONDS:
+        return wrong("clock", f"{told} is too early", "set the clock (NTP): what boards say is filed under the time it came.")
+    return well("clock", told)
+
+
+def micropython() -> Finding:
+    """What runs the simulated board."""
+    from engram_host.sim import board
+
+    if not board.MAIN.is_file():
+        return watch("micropython", "the simulated board is not in this installation", "`engram run` needs a clone of Engram.")
+    if not board.MICROPYTHON.exists():
+        return watch("micropython", "not there yet", "`make run` in Engram's folder fetches it; only `engram run` needs it.")
+    return well("micropython", "there")

@@ -1,0 +1,62 @@
+"""`engram doctor`: is everything there that Engram needs, and what to do where it is not."""
+
+import itertools
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+import typer
+
+from engram_host.cli import output
+from engram_host.cli.checks.finding import WATCH, WELL, WRONG, Finding, wrong
+from engram_host.cli.options import DEFAULT_HOME, AsJson, Home
+
+_MARKS = {WELL: "ok", WATCH: "look", WRONG: "WRONG"}
+
+
+def doctor(home: Home = DEFAULT_HOME, as_json: AsJson = False) -> None:
+    """Check the set-up, and say what to do about what is wrong; status 1 if something is. Needs no companion.
+
+    Example: engram doctor
+
+    Example: engram doctor --home ~/.engram/companion --json
+    """
+    found = list(_findings(home.expanduser().absolute()))
+    is_well = all(finding.state != WRONG for finding in found)
+    if as_json:
+        output.document({"well": is_well, "checks": [asdict(finding) for finding in found]})
+    else:
+        rows = [(_MARKS[each.state], each.name, f"{each.told}: {each.do}" if each.do else each.told) for each in found]
+        output.table(("", "what", "how it is"), rows)
+    raise typer.Exit(0 if is_well else 1)
+
+
+def _findings(home: Path) -> Iterator[Finding]:
+    from engram_host.cli.checks import machine
+
+    yield machine.python()
+    try:
+        from engram_host.companion.errors import SettingError
+        from engram_host.companion.start import read_settings
+    except ModuleNotFoundError as missing:
+        yield wrong("packages", f"{missing.name} is not installed", "pip install 'engram[companion]'")
+        return
+    from engram_host.cli.checks import companion
+    from engram_host.companion.home import listening
+
+    try:
+        settings = read_settings(home, {}, os.environ)
+    except SettingError as problem:
+        yield wrong("settings", "one is wrong", str(problem))
+        return
+    running = listening(home)
+    checks: list[Iterable[Finding]] = [
+        machine.packages(settings),
+        [machine.embedder(settings), machine.disk(home), machine.clock(home), machine.micropython()],
+        companion.files(settings),
+        companion.ports(settings, running),
+        [companion.database(settings), companion.broker(settings)],
+        companion.companion(settings, running),
+    ]
+    yield from itertools.chain.from_iterable(checks)

@@ -1,0 +1,35 @@
+"""`engram run`: chat with a simulated board, as `make run` does."""
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from engram_host.cli.problems import NotInstalled
+
+
+def run(
+    home: Annotated[Path, typer.Option(envvar="ENGRAM_HOME", help="the folder of the board's files")] = Path("~/.engram/sim"),
+    script: Annotated[bool, typer.Option("--script", help="a scripted model plays a small demo")] = False,
+    companion: Annotated[bool, typer.Option("--companion", help="a companion beside the board")] = False,
+    prompt: Annotated[bool, typer.Option("--repl", help="Ctrl-C opens the MicroPython prompt")] = False,
+) -> None:
+    """Chat with a simulated board in the terminal, or over a pipe. Needs no companion, but Engram's own folder and MicroPython.
+
+    Example: engram run --script
+
+    Example: echo "remember that my bike is green" | engram run --home ~/.engram/try
+    """
+    from engram_host.sim import __main__ as sim
+    from engram_host.sim import board
+
+    if not board.MAIN.is_file():
+        raise NotInstalled("the simulated board is not in this installation: run `engram run` from a clone of Engram.")
+    if not board.MICROPYTHON.is_file():
+        raise NotInstalled("MicroPython is not there yet: `make run` in Engram's folder fetches it.")
+    os.environ["ENGRAM_HOME"] = str(home)
+    for name, is_on in (("LLM", script), ("COMPANION", companion), ("REPL", prompt)):
+        if is_on:
+            os.environ[name] = "script" if name == "LLM" else "1"
+    raise typer.Exit(sim.main())

@@ -1,0 +1,44 @@
+"""`engram stats`: how a companion is doing."""
+
+from engram_host.cli import output
+from engram_host.cli.options import DEFAULT_HOME, AsJson, Home, Url
+
+_SHOWN = {
+    "up_seconds": ("running for", lambda value: f"{value / 3600:.1f} h"),
+    "devices": ("boards", str),
+    "lines_taken": ("lines taken since then", str),
+    "refused": ("messages refused since then", str),
+    "waiting_batches": ("batches waiting", str),
+    "backlog_lines": ("lines without a vector yet", str),
+    "index_bytes": ("indexes in memory", output.size),
+    "database_bytes": ("database on disk", output.size),
+}
+
+
+def stats(url: Url = "", home: Home = DEFAULT_HOME, as_json: AsJson = False) -> None:
+    """Show how the companion is doing, and what it has of each board. Asks the companion.
+
+    Example: engram stats
+
+    Example: engram stats --json
+    """
+    from engram_host.cli.client import Companion
+
+    with Companion(url, home) as companion:
+        health, figures = companion.get("/v1/health"), companion.get("/v1/stats")
+        devices = companion.get("/v1/devices")
+    if as_json:
+        output.document({"health": health, "figures": figures, "devices": devices})
+        return
+    rows = [("status", health["status"]), *((name, health[name]) for name in ("version", "store", "mqtt", "meaning"))]
+    rows += [(title, form(figures[name])) for name, (title, form) in _SHOWN.items() if figures[name] is not None]
+    output.table(("", ""), rows)
+    for problem in health["problems"]:
+        output.say(f"problem: {problem}")
+    output.say("")
+    boards = [
+        (each["name"], output.moment(each["heard"]))
+        + tuple(str(each["logs"].get(log, {}).get("have", 0)) for log in ("records", "journal"))
+        for each in devices
+    ]
+    output.table(("board", "heard", "records up to", "journal up to"), boards, empty="no board has been here yet.")

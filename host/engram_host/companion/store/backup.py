@@ -1,0 +1,155 @@
+"""A copy of the companion's database in one file, made while it is in use, and put back while it is not.
+
+SQLite copies itself, page by page, and begins anew what others changed meanwhile: the file is one state of the database.
+PostgreSQL is saved by its own pg_dump, into its own format.
+"""
+
+import contextlib
+import os
+import shutil
+import sqlite3
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from engram_host.companion.errors import CompanionError, SettingError, StoreUnavailable
+from engram_host.companion.store.migrate import known
+
+PAGES_AT_ONCE = 512
+"""Pages that are copied before others may write again: 2 MB, some ms."""
+
+Told = Callable[[int, int], None]
+"""Is told how many pages are done, of how many."""
+
+
+class BadBackup(CompanionError):
+    """A file is no backup of a companion that this version can take."""
+
+
+class ToolMissing(CompanionError):
+    """A program of PostgreSQL is not installed; `name` is its name."""
+
+    def __init__(self, name: str):
+        super().__init__(f"{name} is not installed: PostgreSQL's client programs bring it.")
+        self.name = name
+
+
+def save_sqlite(path: Path, out: Path, told: Told) -> None:
+    """Copy a database to a file, whole or not at all. StoreUnavailable."""
+    if not path.exists():
+        raise StoreUnavailable(f"there is no database {path}: no companion has run there yet.")
+    with _draft(out) as draft, _opened(path, "ro") as source, _opened(draft, "rw") as target:
+        try:
+            source.backup(target, pages=PAGES_AT_ONCE, progress=lambda _, left, total: told(total - left, total))
+            target.execute("PRAGMA journal_mode = DELETE")
+        except sqlite3.Error as error:
+            raise StoreUnavailable(f"{path} could not be copied to {out}: {error}.") from None
+
+
+def check_sqlite(path: Path) -> None:
+    """BadBackup if a file is no whole database of a companion, or one of a newer version. It is not changed."""
+    steps = {step.number: step.checksum for step in known("sqlite")}
+    try:
+        with _opened(path, "ro") as database:
+            ((verdict,),) = database.execute("PRAGMA quick_check(1)").fetchall()
+            applied = database.execute("SELECT number, checksum FROM migrations ORDER BY number").fetchall()
+    except sqlite3.Error as error:
+        raise BadBackup(f"{path} is no backup of a companion: {error}.") from None
+    if verdict != "ok":
+        raise BadBackup(f"{path} is damaged: {verdict}.")
+    if any(steps.get(number) != checksum for number, checksum in applied) or not applied:
+        raise BadBackup(f"{path} was made by another version of Engram: restore it with that one, or a newer one.")
+
+
+def restore_sqlite(saved: Path, path: Path) -> None:
+    """Put a saved database in the place of another, in one step; nobody may have it open. BadBackup, StoreUnavailable."""
+    check_sqlite(saved)
+    draft = path.with_name(path.name + ".new")
+    try:
+        draft.unlink(missing_ok=True)
+        draft.touch(mode=0o600)
+        shutil.copyfile(saved, draft)
+        with draft.open("rb") as file:
+            os.fsync(file.fileno())
+        # What was written and is not in the file yet would be taken for the new one's.
+        _empty_log(path)
+        for ending in ("-wal", "-shm"):
+            path.with_name(path.name + ending).unlink(missing_ok=True)
+        draft.replace(path)
+    except OSError as error:
+        raise StoreUnavailable(f"{path} cannot be written: {error.strerror}.") from None
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _empty_log(path: Path) -> None:
+    """Bring what stands in the log beside a database into its file; one that is damaged, or is none, goes anyway."""
+    with contextlib.suppress(sqlite3.Error), _opened(path, "rw") as database:
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        database.execute("PRAGMA journal_mode = DELETE")
+
+
+def save_postgres(url: str, out: Path) -> None:
+    """Save a database by pg_dump to a file, whole or not at all. ToolMissing, StoreUnavailable."""
+    with _draft(out) as draft:
+        _run(url, "pg_dump", "--format=custom", "--no-owner", "--no-privileges", f"--file={draft}")
+
+
+def restore_postgres(saved: Path, url: str) -> None:
+    """Put what pg_dump saved in the place of what is there, in one transaction. ToolMissing, StoreUnavailable, BadBackup."""
+    try:
+        with saved.open("rb") as file:
+            is_dump = file.read(5) == b"PGDMP"
+    except OSError as error:
+        raise BadBackup(f"{saved} cannot be read: {error.strerror}.") from None
+    if not is_dump:
+        raise BadBackup(f"{saved} is no backup of a PostgreSQL database.")
+    options = ("--clean", "--if-exists", "--no-owner", "--no-privileges", "--single-transaction", "--exit-on-error")
+    _run(url, "pg_restore", *options, "--dbname=", str(saved))
+
+
+def _run(url: str, program: str, *words: str) -> None:
+    """Run a program of PostgreSQL; the address goes by its environment, where no other user of the computer sees it."""
+    found = shutil.which(program)
+    if found is None:
+        raise ToolMissing(program)
+    environment = {**os.environ, **_environment(url)}
+    words = tuple(f"--dbname={environment.get('PGDATABASE', '')}" if word == "--dbname=" else word for word in words)
+    done = subprocess.run([found, *words], env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        lines = done.stderr.strip().splitlines() or ["it said nothing"]
+        raise StoreUnavailable(f"{program} failed: {lines[0]}")
+
+
+def _environment(url: str) -> dict[str, str]:
+    from psycopg import ProgrammingError, conninfo
+
+    names = {"host": "PGHOST", "port": "PGPORT", "user": "PGUSER", "password": "PGPASSWORD", "dbname": "PGDATABASE"}
+    names |= {"sslmode": "PGSSLMODE", "sslrootcert": "PGSSLROOTCERT"}
+    try:
+        parts = conninfo.conninfo_to_dict(url)
+    except ProgrammingError:
+        raise SettingError("store.url", "is no address of a PostgreSQL database.") from None
+    return {names[name]: str(value) for name, value in parts.items() if name in names}
+
+
+@contextlib.contextmanager
+def _opened(path: Path, mode: str) -> Iterator[sqlite3.Connection]:
+    uri = f"{path.absolute().as_uri()}?mode={mode}"
+    with contextlib.closing(sqlite3.connect(uri, uri=True, isolation_level=None, timeout=10)) as database:
+        yield database
+
+
+@contextlib.contextmanager
+def _draft(out: Path) -> Iterator[Path]:
+    """A file for its owner alone beside `out`, which takes its place when the block ends well."""
+    draft = out.with_name(out.name + ".part")
+    try:
+        draft.unlink(missing_ok=True)
+        draft.touch(mode=0o600)
+        yield draft
+        draft.replace(out)
+    except OSError as error:
+        raise StoreUnavailable(f"{out} cannot be written: {error.strerror}.") from None
+    finally:
+        draft.unlink(missing_ok=True)

@@ -1,0 +1,47 @@
+"""The command `engram` as a test calls it: in this process, since starting Python a hundred times takes long."""
+
+import contextlib
+import io
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from engram_host.cli.commands import main
+
+_OURS = ("ENGRAM_", "EMBEDDING_", "LLM", "COMPANION", "REPL")
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a command printed, and its status."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """Its output, which is one JSON document."""
+        return json.loads(self.out)
+
+
+def engram(*words: str | Path, **variables: str) -> Ran:
+    """Run a command with nothing of ours in the environment but `variables`."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(_OURS)}
+    with (
+        mock.patch.dict(os.environ, {**kept, "EMBEDDING_PROVIDER": "none", **variables}, clear=True),
+        contextlib.redirect_stdout(io.StringIO()) as out,
+        contextlib.redirect_stderr(io.StringIO()) as err,
+    ):
+        status = main([str(word) for word in words])
+    return Ran(status, out.getvalue(), err.getvalue())
+
+
+def fine(*words: str | Path, **variables: str) -> Ran:
+    """As engram(), for a command that has to work."""
+    ran = engram(*words, **variables)
+    assert ran.status == 0, ran
+    return ran
