@@ -16,7 +16,7 @@ from engram_host.cli.problems import FAILED, NOT_FOUND, WRONG_USAGE, Problem
 from engram_host.companion.presence import listening
 from engram_host.companion.security.listening import tls_to_own
 from engram_host.companion.security.tokens import OPERATOR_FILE, read_secret
-from engram_host.companion.start import read_settings
+from engram_host.companion.settings import HttpSettings, read_file, read_section
 
 TOKEN_VARIABLE = "ENGRAM_OPERATOR_TOKEN"
 
@@ -137,7 +137,8 @@ class _Own:
     """What the settings in a companion's folder say of where it is."""
 
     def __init__(self, home: Path):
-        http = read_settings(home, {}).http
+        # Not read_settings(), which would load all of the companion for it.
+        http = read_section(HttpSettings, "http", read_file(home).get("http", {}))
         scheme = "https" if http.certificate else "http"
         host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(http.host, http.host)
         self.url = f"{scheme}://{f'[{host}]' if ':' in host else host}:{http.port}"

@@ -10,7 +10,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from engram_host.cli import backup, board, device, doctor, evaluate, memory, moving, run, serve, stats
-from engram_host.cli.problems import FAILED, WRONG_USAGE, told
+from engram_host.cli.problems import FAILED, INTERRUPTED, WRONG_USAGE, told
 
 app = typer.Typer(
     help="Engram on the host: a memory that lasts, for agents on microcontrollers. Every command has --help with examples.",
@@ -45,12 +45,14 @@ def main(words: list[str]) -> int:
     command = get_command(app)
     assert isinstance(command, TyperGroup)
     try:
-        return command.main(words, "engram", standalone_mode=False) or 0
+        status = command.main(words, "engram", standalone_mode=False) or 0
+        # Typer makes a status of Ctrl-C by itself.
+        return _failed(KeyboardInterrupt(), words) if status == INTERRUPTED else status
     except BrokenPipeError:
         # Who read has seen enough, such as `head`; what is still in Python's buffer goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
-    except (Exception, KeyboardInterrupt) as error:
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - what was not raised on purpose is raised again
         return _failed(error, words)
 
 

@@ -15,7 +15,9 @@ TOOLS = Path(__file__).resolve().parents[3] / "tools"
 
 def evaluate(
     sets: Annotated[Path, typer.Argument(help="a folder of folders with turns.jsonl and questions.jsonl")],
-    engine: Annotated[str, typer.Option(help="board, companion, recipe, or one of the companion's variants")] = "companion",
+    engine: Annotated[
+        str, typer.Option(help="board, companion, recipe, or one of the companion's variants")
+    ] = "companion",
     out: Annotated[Path, typer.Option(help="where what was found goes, and figures.json")] = Path("build/eval"),
     as_json: AsJson = False,
 ) -> None:

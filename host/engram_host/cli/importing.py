@@ -15,7 +15,7 @@ MOST_TOLD = 100
 
 
 class Sending:
-    """`counts` by what became of the lines, `problems` a sentence for each that was refused, or of which a part was left out."""
+    """`counts` by what became of the lines, `problems` a sentence for each that was refused or came in part."""
 
     def __init__(self, board: Board):
         self._board = board

@@ -58,11 +58,7 @@ def search(
         output.document(answer)
         return
     columns = ("board", "id", "day", "score", "who", "text")
-    rows = [
-        (hit["device"], hit.get("citation") or hit["id"], output.moment(hit["at"])[:10], f"{hit['score']:.2f}")
-        + (hit["who"], _cut(hit["text"]))
-        for hit in answer["hits"]
-    ]
+    rows = [_hit_row(hit) for hit in answer["hits"]]
     output.table(columns, rows, empty=f"nothing found: {answer['why_empty']}")
     if explain:
         _explain(answer["hits"])
@@ -70,9 +66,7 @@ def search(
         typer.echo(output.safe(f"note: {answer['degraded']}"), err=True)
 
 
-def show(
-    entry: Id, device: Device = "", url: Url = "", home: Home = DEFAULT_HOME, as_json: AsJson = False
-) -> None:
+def show(entry: Id, device: Device = "", url: Url = "", home: Home = DEFAULT_HOME, as_json: AsJson = False) -> None:
     """Show a memory or a turn with all its fields, and the versions before it. Asks the companion.
 
     Example: engram show m12 --device kitchen
@@ -213,6 +207,12 @@ def _entry(entry: str, device: str, url: str, home: Any) -> Any:
         return companion.get(f"/v1/devices/{companion.device(device)}/entries/{entry}")
 
 
+def _hit_row(hit: dict[str, Any]) -> tuple[str, ...]:
+    where = hit.get("citation") or hit["id"]
+    day, score = output.moment(hit["at"])[:10], f"{hit['score']:.2f}"
+    return hit["device"], where, day, score, hit["who"], _cut(hit["text"])
+
+
 def _memory_row(entry: dict[str, Any]) -> tuple[str, ...]:
     line = entry["line"]
     state = entry["state"] + (", pinned" if line.get("pinned") else "")
@@ -236,7 +236,9 @@ def _show_versions(versions: list[dict[str, Any]]) -> None:
 def _explain(hits: list[dict[str, Any]]) -> None:
     for hit in hits:
         points = hit["explanation"] or {}
-        words = ", ".join(f"{word} {score:.2f}" for word, score in (*points.get("words", ()), *points.get("beside", ())))
+        words = ", ".join(
+            f"{word} {score:.2f}" for word, score in (*points.get("words", ()), *points.get("beside", ()))
+        )
         more = [f"{name} {points[name]:.2f}" for name in _POINTS if points.get(name)]
         output.say(f"{hit['id']}: " + "; ".join([f"words: {words or 'none'}", *more]))
 

@@ -31,7 +31,9 @@ def export(
     from engram_host.cli.client import Companion
 
     if as_json and out is None:
-        raise WrongUsage("--json tells what was written to a file: name it with --out. Without --out the lines are JSON.")
+        raise WrongUsage(
+            "--json tells what was written to a file: name it with --out. Without --out the lines are JSON."
+        )
     with Companion(url, home) as companion:
         name = companion.device(device)
         lines = companion.lines(f"/v1/devices/{name}/export")
@@ -126,5 +128,7 @@ def _objects(file: Path) -> list[tuple[int, dict[str, Any]]]:
                 found.append((number, fields))
         except (ValueError, ArgumentError) as error:
             why = str(error) if isinstance(error, ArgumentError) else "is no JSON object."
-            raise WrongUsage(f"{file}, line {number}: {why} Other forms are imported on the board, see docs/moving.md.") from None
+            raise WrongUsage(
+                f"{file}, line {number}: {why} Other forms are imported on the board, see docs/moving.md."
+            ) from None
     return found

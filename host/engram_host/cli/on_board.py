@@ -5,7 +5,6 @@ import os
 import selectors
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -113,10 +112,9 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
     assert process.stdin
     with contextlib.suppress(BrokenPipeError):
         process.stdin.close()
-    deadline = time.monotonic() + _END_SECONDS
-    while process.poll() is None and time.monotonic() < deadline:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.communicate(timeout=1)
+    process.stdin = None  # communicate() would flush it
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.communicate(timeout=_END_SECONDS)
     process.kill()
     process.wait()
 

@@ -1,11 +1,11 @@
 """What a command fails with, and the exit status that a script sees.
 
-    0  fine
-    1  it failed: what was asked for could not be done, or `doctor` found something wrong
-    2  wrong usage, or a wrong setting
-    3  something that the command needs is not installed
-    4  not found: a board, a memory, a file, a port
-  130  interrupted by Ctrl-C
+  0  fine
+  1  it failed: what was asked for could not be done, or `doctor` found something wrong
+  2  wrong usage, or a wrong setting
+  3  something that the command needs is not installed
+  4  not found: a board, a memory, a file, a port
+130  interrupted by Ctrl-C
 """
 
 FINE, FAILED, WRONG_USAGE, NOT_INSTALLED, NOT_FOUND, INTERRUPTED = 0, 1, 2, 3, 4, 130

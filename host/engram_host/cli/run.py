@@ -10,7 +10,9 @@ from engram_host.cli.problems import NotInstalled
 
 
 def run(
-    home: Annotated[Path, typer.Option(envvar="ENGRAM_HOME", help="the folder of the board's files")] = Path("~/.engram/sim"),
+    home: Annotated[Path, typer.Option(envvar="ENGRAM_HOME", help="the folder of the board's files")] = Path(
+        "~/.engram/sim"
+    ),
     script: Annotated[bool, typer.Option("--script", help="a scripted model plays a small demo")] = False,
     companion: Annotated[bool, typer.Option("--companion", help="a companion beside the board")] = False,
     prompt: Annotated[bool, typer.Option("--repl", help="Ctrl-C opens the MicroPython prompt")] = False,

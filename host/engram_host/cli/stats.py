@@ -3,6 +3,7 @@
 from engram_host.cli import output
 from engram_host.cli.options import DEFAULT_HOME, AsJson, Home, Url
 
+_LOGS = ("records", "journal")
 _SHOWN = {
     "up_seconds": ("running for", lambda value: f"{value / 3600:.1f} h"),
     "devices": ("boards", str),
@@ -37,8 +38,7 @@ def stats(url: Url = "", home: Home = DEFAULT_HOME, as_json: AsJson = False) -> 
         output.say(f"problem: {problem}")
     output.say("")
     boards = [
-        (each["name"], output.moment(each["heard"]))
-        + tuple(str(each["logs"].get(log, {}).get("have", 0)) for log in ("records", "journal"))
+        (each["name"], output.moment(each["heard"]), *(each["logs"].get(log, {}).get("have", 0) for log in _LOGS))
         for each in devices
     ]
     output.table(("board", "heard", "records up to", "journal up to"), boards, empty="no board has been here yet.")

@@ -17,6 +17,7 @@ class Figures:
         self._began = time.monotonic()
 
     def __call__(self) -> dict[str, float]:
+        """What can be told now."""
         service = self._service
         found: dict[str, float] = {
             "engram_up_seconds": time.monotonic() - self._began,

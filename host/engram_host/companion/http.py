@@ -197,11 +197,8 @@ def _add_figures(app: FastAPI, service: Service) -> None:
     async def stats() -> Stats:
         """How much there is: of boards, of lines, of memory and of disk."""
         figures = await asyncio.to_thread(service.figures)
-        return Stats(
-            lines_taken=service.replication.lines,
-            refused=service.replication.refused,
-            **{name.removeprefix("engram_"): value for name, value in figures.items()},
-        )
+        counts = {"lines_taken": service.replication.lines, "refused": service.replication.refused}
+        return Stats.model_validate(counts | {name.removeprefix("engram_"): value for name, value in figures.items()})
 
 
 def _add_devices(app: FastAPI, service: Service) -> None:

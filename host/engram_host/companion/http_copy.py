@@ -24,7 +24,9 @@ _LATEST = 1 << 40
 _PIECE_LINES = 200
 
 DeviceName = Annotated[str, Path(pattern=r"^[a-z0-9-]{1,32}$", description="a board's name")]
-EntryId = Annotated[str, Path(pattern=r"^[mt][0-9]{1,10}$", description="a memory's or a turn's id, such as m12 or t34")]
+EntryId = Annotated[
+    str, Path(pattern=r"^[mt][0-9]{1,10}$", description="a memory's or a turn's id, such as m12 or t34")
+]
 Text = Annotated[str, Query(max_length=64)]
 Time = Annotated[int, Query(ge=0, le=_LATEST, description="Unix seconds")]
 
@@ -48,7 +50,9 @@ class History(Entry):
     """A memory or a turn with all its versions."""
 
     device: str
-    versions: list[dict[str, Any]] = Field(description="oldest first; those of the memory whose place it took come before")
+    versions: list[dict[str, Any]] = Field(
+        description="oldest first; those of the memory whose place it took come before"
+    )
 
 
 def add_copy(app: FastAPI, store: Store, not_found: dict[int | str, dict[str, Any]]) -> None:

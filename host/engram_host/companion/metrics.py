@@ -33,7 +33,9 @@ class Metrics:
         self._messages = self._counter("engram_messages", "Messages of boards.", "kind", "outcome")
         self._refusals = self._counter("engram_refusals", "Messages of boards that were refused, and told so.")
         self._embedder = self._counter("engram_embedder_errors", "Times that no vector was made.", "work")
-        self._take = self._histogram("engram_take_seconds", "Lines taken into the database, a transaction.", _TAKE_SECONDS)
+        self._take = self._histogram(
+            "engram_take_seconds", "Lines taken into the database, a transaction.", _TAKE_SECONDS
+        )
         self._search = self._histogram("engram_search_seconds", "Searches.", _SEARCH_SECONDS, "asker")
         for kind in (*FROM_BOARD, _OTHER):
             for outcome in OUTCOMES:

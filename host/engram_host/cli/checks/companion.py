@@ -103,7 +103,9 @@ def _sqlite(path: Path) -> Finding:
         with contextlib.closing(sqlite3.connect(uri, uri=True, timeout=_CONNECT_SECONDS)) as opened:
             applied = opened.execute("SELECT number, checksum FROM migrations").fetchall()
     except sqlite3.Error as error:
-        return wrong("database", f"{path}: {error}", "put it aside: boards send again what they have; or `engram restore`.")
+        return wrong(
+            "database", f"{path}: {error}", "put it aside: boards send again what they have; or `engram restore`."
+        )
     return _of_schema(f"{path}", "sqlite", applied)
 
 
@@ -115,7 +117,9 @@ def _postgres(url: str) -> Finding:
             if not connection.execute("SELECT 1 FROM pg_available_extensions WHERE name = 'vector'").fetchall():
                 return wrong("database", "PostgreSQL without pgvector", "install the extension pgvector, 0.7 or newer.")
             there = connection.execute("SELECT to_regclass('migrations')").fetchall()[0][0]
-            applied: list[Any] = connection.execute("SELECT number, checksum FROM migrations").fetchall() if there else []
+            applied: list[Any] = (
+                connection.execute("SELECT number, checksum FROM migrations").fetchall() if there else []
+            )
     except psycopg.Error as error:
         first = (str(error).strip() or type(error).__name__).splitlines()[0]
         return wrong("database", f"PostgreSQL: {first}", "look whether it runs, and at store.url.")
@@ -125,7 +129,9 @@ def _postgres(url: str) -> Finding:
 def _of_schema(name: str, dialect: str, applied: list[Any]) -> Finding:
     steps = {step.number: step.checksum for step in known(dialect)}
     if any(steps.get(number) != checksum for number, checksum in applied):
-        return wrong("database", f"{name} was made by another version of Engram", "update Engram, or name another database.")
+        return wrong(
+            "database", f"{name} was made by another version of Engram", "update Engram, or name another database."
+        )
     newest = max((number for number, _ in applied), default=0)
     if newest < max(steps):
         return well("database", f"{name}, schema {newest}; the next start brings it to {max(steps)}")
@@ -162,7 +168,9 @@ async def _asked(settings: Settings) -> Finding:
         async with client:
             return well("broker", f"{name} is reached")
     except (aiomqtt.MqttError, OSError, ValueError) as error:
-        return wrong("broker", f"{name}: {error}", "look whether it runs, and at mqtt.url, mqtt.username and mqtt.password.")
+        return wrong(
+            "broker", f"{name}: {error}", "look whether it runs, and at mqtt.url, mqtt.username and mqtt.password."
+        )
 
 
 # --- who is there

@@ -21,6 +21,7 @@ NO_ROOM = 100 << 20
 BEGINNING = 1_760_000_000
 """A moment before which this program was not written: a clock that says so is wrong."""
 
+MODEL_PROVIDER = "minilm"
 _SLACK_SECONDS = 120
 _EXTRAS = {"companion": "pip install 'engram[companion]'", "board": "pip install 'engram[board]'"}
 _MARKED = re.compile(r"([A-Za-z0-9._-]+).*extra == ['\"]([a-z]+)['\"]")
@@ -82,7 +83,9 @@ def embedder(settings: Settings) -> Finding:
     provider = settings.embedding.provider
     name = "embedder"
     if provider == "none":
-        return watch(name, "none: searches go by words alone", 'set embedding.provider to "auto" for searches by meaning.')
+        return watch(
+            name, "none: searches go by words alone", 'set embedding.provider to "auto" for searches by meaning.'
+        )
     try:
         from engram_host.companion.embedding.minilm import MODEL, model_folder
         from engram_host.companion.embedding.weights import map_weights
@@ -93,7 +96,7 @@ def embedder(settings: Settings) -> Finding:
     except Exception as problem:  # noqa: BLE001 - whatever is wrong with the model is what is looked for
         told = str(problem)
         what = "the local model cannot be used"
-        if provider in ("auto", "local"):
+        if provider in ("auto", MODEL_PROVIDER):
             return wrong(name, what, told)
         return watch(name, f"{provider}; {what} in its place", told)
     return well(name, f"{provider}, and the local model {MODEL} is there")
@@ -117,9 +120,13 @@ def clock(home: Path) -> Finding:
     """Whether the time may be true: it is older than what was written before, or than this program, if it is not."""
     now = time.time()
     told = time.strftime("%Y-%m-%d %H:%M:%S %Z", time.localtime(now))
-    newest = max((path.stat().st_mtime for path in home.glob("*") if path.is_file()), default=0.0) if home.is_dir() else 0.0
+    newest = (
+        max((path.stat().st_mtime for path in home.glob("*") if path.is_file()), default=0.0) if home.is_dir() else 0.0
+    )
     if now < BEGINNING or newest > now + _SLACK_SECONDS:
-        return wrong("clock", f"{told} is too early", "set the clock (NTP): what boards say is filed under the time it came.")
+        return wrong(
+            "clock", f"{told} is too early", "set the clock (NTP): what boards say is filed under the time it came."
+        )
     return well("clock", told)
 
 
@@ -128,7 +135,11 @@ def micropython() -> Finding:
     from engram_host.sim import board
 
     if not board.MAIN.is_file():
-        return watch("micropython", "the simulated board is not in this installation", "`engram run` needs a clone of Engram.")
+        return watch(
+            "micropython", "the simulated board is not in this installation", "`engram run` needs a clone of Engram."
+        )
     if not board.MICROPYTHON.exists():
-        return watch("micropython", "not there yet", "`make run` in Engram's folder fetches it; only `engram run` needs it.")
+        return watch(
+            "micropython", "not there yet", "`make run` in Engram's folder fetches it; only `engram run` needs it."
+        )
     return well("micropython", "there")

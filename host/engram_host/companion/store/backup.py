@@ -6,9 +6,11 @@ PostgreSQL is saved by its own pg_dump, into its own format.
 
 import contextlib
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -104,8 +106,19 @@ def restore_postgres(saved: Path, url: str) -> None:
         raise BadBackup(f"{saved} cannot be read: {error.strerror}.") from None
     if not is_dump:
         raise BadBackup(f"{saved} is no backup of a PostgreSQL database.")
-    options = ("--clean", "--if-exists", "--no-owner", "--no-privileges", "--single-transaction", "--exit-on-error")
-    _run(url, "pg_restore", *options, "--dbname=", str(saved))
+    with tempfile.TemporaryDirectory(prefix="engram-") as folder:  # for its owner alone
+        drop, make = Path(folder) / "drop.sql", Path(folder) / "make.sql"
+        # Not by --clean: pg_restore drops the keys of partitions one by one, which PostgreSQL refuses.
+        drop.write_text(f"DROP TABLE IF EXISTS {', '.join(_tables())} CASCADE;\n")
+        _run(url, "pg_restore", "--no-owner", "--no-privileges", f"--file={make}", str(saved))
+        options = ("--no-psqlrc", "--quiet", "--single-transaction", "--set=ON_ERROR_STOP=1")
+        _run(url, "psql", *options, f"--file={drop}", f"--file={make}")
+
+
+def _tables() -> list[str]:
+    """The companion's tables; their partitions go with them."""
+    sql = "".join(step.sql for step in known("postgres"))
+    return ["migrations", *re.findall(r"^CREATE TABLE (\w+)", sql, re.MULTILINE)]
 
 
 def _run(url: str, program: str, *words: str) -> None:
@@ -114,7 +127,6 @@ def _run(url: str, program: str, *words: str) -> None:
     if found is None:
         raise ToolMissing(program)
     environment = {**os.environ, **_environment(url)}
-    words = tuple(f"--dbname={environment.get('PGDATABASE', '')}" if word == "--dbname=" else word for word in words)
     done = subprocess.run([found, *words], env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         lines = done.stderr.strip().splitlines() or ["it said nothing"]

@@ -1,0 +1,165 @@
+"""The companion's database saved while it takes lines, and put back: `engram backup` and `engram restore`."""
+
+import shutil
+import sqlite3
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cli_case import engram, fine
+from engram_host.companion.store import choose_store
+from peers import Companion
+from postgres_server import PostgresServer, binaries
+from sending import Sent
+
+LINES = 40
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Companion]:
+    with Companion(tmp_path_factory.mktemp("backup") / "home") as companion:
+        yield companion
+
+
+def _board(companion: Companion, name: str) -> Sent:
+    def post(device: str, message: bytes) -> bytes:
+        headers = {"Content-Type": "application/octet-stream"}
+        answer = companion.client.post(f"/v1/devices/{device}/messages", content=message, headers=headers)
+        assert answer.status_code == 200, answer.text
+        return answer.content
+
+    return Sent(post, name)
+
+
+def _copied(path: Path, device: str) -> int:
+    """How many lines a database has of a board, which says that it is whole."""
+    with sqlite3.connect(path) as database:
+        assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        ((have,),) = database.execute(
+            "SELECT have FROM logs WHERE device = ? AND log = 'journal'", (device,)
+        ).fetchall()
+        ((count,),) = database.execute("SELECT count(*) FROM lines WHERE device = ?", (device,)).fetchall()
+    assert have == count  # what was acknowledged is there, and nothing else: one state of the database
+    return count
+
+
+def test_a_backup_that_is_made_while_lines_come_is_one_state_of_the_database(running: Companion, tmp_path: Path):
+    board = _board(running, "busy")
+    board.hello()
+    stop = threading.Event()
+
+    def talk() -> None:
+        while not stop.is_set():
+            seq = board.say("something")
+            board.send("journal", seq - 1)
+
+    talking = threading.Thread(target=talk)
+    talking.start()
+    try:
+        counts = []
+        for number in range(4):
+            file = tmp_path / f"{number}.db"
+            assert fine("backup", file, "--home", running.home, "--json").json["bytes"] == file.stat().st_size
+            counts.append(_copied(file, "busy"))
+    finally:
+        stop.set()
+        talking.join()
+    assert counts == sorted(counts) and counts[-1] <= board.lines["journal"][-1][0]
+
+
+def test_a_restored_database_is_what_was_saved_and_the_board_sends_the_rest(tmp_path: Path):
+    home, file = tmp_path / "home", tmp_path / "saved.db"
+    with Companion(home) as companion:
+        board = _board(companion, "kitchen")
+        board.say("before")
+        board.sync()
+        fine("backup", file, "--home", home)
+        board.say("after")
+        board.sync()
+        companion.stop()
+        assert engram("restore", file, "--home", home).status == 1  # there is one, and --replace was not said
+        fine("restore", file, "--home", home, "--replace")
+        companion.start()
+        assert [line["text"] for line in companion.lines("kitchen", "journal")] == ["before"]
+        board.sync()
+        assert [line["text"] for line in companion.lines("kitchen", "journal")] == ["before", "after"]
+
+
+def test_nothing_is_restored_while_a_companion_runs(running: Companion, tmp_path: Path):
+    file = tmp_path / "saved.db"
+    fine("backup", file, "--home", running.home)
+    ran = engram("restore", file, "--home", running.home, "--replace", "--json")
+    assert ran.status == 1 and "end it first" in ran.json["problem"]
+    assert running.client.get("/v1/devices").status_code == 200
+
+
+def test_a_backup_is_for_its_owner_alone(running: Companion, tmp_path: Path):
+    file = tmp_path / "saved.db"
+    fine("backup", file, "--home", running.home)
+    assert file.stat().st_mode & 0o077 == 0
+
+
+def _cut(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+
+
+def _newer(file: Path) -> None:
+    with sqlite3.connect(file) as database:
+        database.execute("INSERT INTO migrations VALUES (999, 'later', 'x', 0)")
+
+
+def _text(file: Path) -> None:
+    file.write_text("hello")
+
+
+def _other(file: Path) -> None:
+    file.unlink()
+    with sqlite3.connect(file) as database:
+        database.execute("CREATE TABLE cats (name TEXT)")
+
+
+@pytest.mark.parametrize("harm", [_cut, _newer, _text, _other])
+def test_a_file_that_is_no_whole_backup_is_not_taken(tmp_path: Path, harm):
+    home, file = tmp_path / "home", tmp_path / "saved.db"
+    store = choose_store("auto", "", home)
+    store.open()
+    store.put("note", "kept")
+    store.close()
+    shutil.copy(home / "companion.db", file)
+    harm(file)
+    ran = engram("restore", file, "--home", home, "--replace")
+    assert ran.status == 1 and str(file) in ran.err
+    store.open()
+    assert store.get("note") == "kept"
+    store.close()
+
+
+def test_a_file_that_is_not_there_is_not_found(tmp_path: Path):
+    assert engram("restore", tmp_path / "none.db", "--home", tmp_path / "home").status == 4
+    assert engram("backup", tmp_path / "out.db", "--home", tmp_path / "home").status == 1
+
+
+def test_postgres_is_saved_and_restored_by_its_own_programs(postgres: PostgresServer, tmp_path: Path):
+    folder = binaries()
+    assert folder
+    postgres.empty()
+    file = tmp_path / "saved.dump"
+    variables = {"ENGRAM_STORE_URL": postgres.url, "PATH": f"{folder}:/usr/bin:/bin"}
+    store = choose_store(postgres.url)
+    store.open()
+    store.put("note", "saved")
+    fine("backup", file, "--home", tmp_path / "home", **variables)
+    store.put("note", "later")
+    store.close()
+    fine("restore", file, "--home", tmp_path / "home", "--replace", **variables)
+    store.open()
+    assert store.get("note") == "saved"
+    store.close()
+
+
+def test_without_postgres_programs_it_says_what_is_missing(tmp_path: Path):
+    variables = {"ENGRAM_STORE_URL": "postgresql://nobody:hush@127.0.0.1:1/x", "PATH": "/nowhere"}
+    ran = engram("backup", tmp_path / "out", "--home", tmp_path / "home", **variables)
+    assert ran.status == 3 and "pg_dump is not installed" in ran.err and "hush" not in ran.err

@@ -1,0 +1,197 @@
+"""All commands alike: help with examples, statuses, errors in JSON, Ctrl-C, a reader that goes, completion."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.main import get_command
+
+from cli_case import engram, fine
+from engram_host.cli import commands, evaluate, output, problems
+from peers import ROOT, until
+
+VARIABLES = {
+    **{name: value for name, value in os.environ.items() if not name.startswith(("ENGRAM_", "EMBEDDING_"))},
+    "PYTHONPATH": f"{ROOT / 'host'}:{ROOT / 'firmware'}",
+    "EMBEDDING_PROVIDER": "none",
+}
+COMMAND = [sys.executable, "-m", "engram_host"]
+
+
+def _all(command: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    for each, below in getattr(command, "commands", {}).items():
+        path = f"{name} {each}".strip()
+        if hasattr(below, "commands"):
+            yield from _all(below, path)
+        else:
+            yield path, below
+
+
+EACH = dict(_all(get_command(commands.app)))
+TALKS = {"run", "board monitor", "board chat", "board wifi"}
+"""Commands that are a conversation, and have no answer that could be JSON."""
+
+
+@pytest.mark.parametrize("name", EACH)
+def test_help_says_what_a_command_does_and_gives_an_example_that_is_one(name: str):
+    told = EACH[name].help
+    examples = [line.strip() for line in told.splitlines() if "engram " + name in line]
+    assert any(line.startswith("Example: ") for line in examples), told
+    words = [option for parameter in EACH[name].params for option in parameter.opts]
+    for example in examples:
+        assert {word for word in example.split() if word.startswith("--")} <= set(words), example
+    assert fine(*name.split(), "--help").out
+
+
+@pytest.mark.parametrize("name", sorted(set(EACH) - TALKS))
+def test_each_command_answers_in_json_if_it_is_asked_to(name: str):
+    assert any("--json" in parameter.opts for parameter in EACH[name].params)
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        (("bogus",), 2),
+        (("search",), 2),
+        (("search", "x", "--bogus"), 2),
+        (("list", "--limit", "0"), 2),
+        (("list", "--url", "http://127.0.0.1:1"), 1),
+        (("list", "--url", "nonsense"), 2),
+        (("serve", "--log-level", "loud"), 2),
+        (("board", "backup", "b.tar.gz", "--port", "/dev/ttyNONE"), 4),
+        (("board", "restore", "none.tar.gz", "--port", "/dev/ttyNONE"), 2),
+        (("board", "image", "--board", "PICO"), 2),
+        (("board", "deploy", "--port", "/dev/ttyNONE"), 4),
+        (("board", "flash", "--board", "ESP32_GENERIC", "--firmware", "none.bin"), 1),
+        (("import", "none.jsonl"), 4),
+        (("import", "none.jsonl", "--sim", "none", "--port", "x"), 4),
+        (("eval", "no-such-folder"), 4),
+        (("eval", ".", "--engine", "odd"), 2),
+        (("device", "remove", "nobody"), 4),
+        (("device", "add", "Bad Name"), 2),
+    ],
+)
+def test_a_failure_has_its_status_and_one_sentence_in_both_forms(words: tuple[str, ...], status: int, tmp_path: Path):
+    where = {"ENGRAM_COMPANION_HOME": str(tmp_path)}
+    plain, as_json = engram(*words, **where), engram(*words, "--json", **where)
+    assert (plain.status, plain.out) == (status, "") and plain.err.splitlines()[-1].startswith("engram ")
+    assert (as_json.status, list(as_json.json)) == (status, ["problem"])
+
+
+def test_what_is_not_installed_has_a_status_of_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setattr(evaluate, "TOOLS", tmp_path)
+    assert engram("eval", tmp_path).status == 3
+    assert problems.told(ModuleNotFoundError(name="cat")) == (3, problems.told(ModuleNotFoundError(name="cat"))[1])  # type: ignore[index]
+
+
+def test_a_mistake_in_the_program_is_not_hidden(monkeypatch: pytest.MonkeyPatch):
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(output, "document", broken)
+    with pytest.raises(ZeroDivisionError):
+        engram("doctor", "--json")
+
+
+def test_an_operators_token_goes_nowhere_but_to_its_own_companion(tmp_path: Path):
+    (tmp_path / "operator.token").touch(mode=0o600)
+    (tmp_path / "operator.token").write_text("t" * 43)
+    from engram_host.cli.client import Companion
+
+    def shown(url: str) -> str:
+        with Companion(url, tmp_path) as companion:
+            return companion._client.headers.get("Authorization", "")
+
+    assert shown("") == shown("http://127.0.0.1:9") == shown("https://far.example") == "Bearer " + "t" * 43
+    assert shown("http://far.example") == ""
+
+
+def test_what_a_stranger_wrote_does_not_steer_the_terminal():
+    assert "\x1b" not in output.safe("red \x1b[31m text\nand more") and "\n" not in output.safe("a\nb")
+
+
+def test_ctrl_c_ends_a_command_cleanly(tmp_path: Path):
+    fifo = tmp_path / "slow.jsonl"
+    os.mkfifo(fifo)
+    process = subprocess.Popen([*COMMAND, "import", str(fifo)], env=VARIABLES, stderr=subprocess.PIPE, text=True)
+    # It has the file open from here on, and waits for what stands in it.
+    with fifo.open("w"):
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=30)
+    assert (process.returncode, told) == (130, "engram import: interrupted.\n")
+
+
+def test_a_reader_that_goes_is_no_error_worth_a_word(tmp_path: Path):
+    reading, writing = os.pipe()
+    os.close(reading)
+    process = subprocess.Popen(
+        [*COMMAND, "device", "list", "--home", str(tmp_path)], env=VARIABLES, stdout=writing, stderr=subprocess.PIPE
+    )
+    os.close(writing)
+    _, told = process.communicate(timeout=30)
+    assert told == b""
+
+
+def test_a_shell_is_told_the_commands():
+    variables = {"_ENGRAM_COMPLETE": "complete_bash", "COMP_WORDS": "engram dev", "COMP_CWORD": "1"}
+    done = subprocess.run(COMMAND, env={**VARIABLES, **variables}, capture_output=True, text=True, timeout=60)
+    assert done.stdout.split() == ["device"]
+
+
+_SET = {
+    "turns": {"id": "a", "session": 1, "date": "2024-03-02T10:00:00", "speaker": "Ann", "text": "I planted tomatoes."},
+    "questions": {"question": "What did Ann plant?", "evidence": ["a"], "category": 4},
+}
+
+
+def test_the_evaluator_is_the_tools_own(tmp_path: Path):
+    (tmp_path / "sets" / "one").mkdir(parents=True)
+    for name, line in _SET.items():
+        (tmp_path / "sets" / "one" / f"{name}.jsonl").write_text(json.dumps(line) + "\n")
+    result = fine("eval", tmp_path / "sets", "--engine", "recipe", "--out", tmp_path / "out", "--json").json
+    assert result == json.loads((tmp_path / "out" / "figures.json").read_text())
+    assert result["engine"] == "recipe" and (tmp_path / "out" / "one.jsonl").exists()
+
+
+def test_run_is_the_simulated_board(tmp_path: Path):
+    done = subprocess.run(
+        [*COMMAND, "run", "--home", str(tmp_path / "board")],
+        env=VARIABLES,
+        input="remember that my bike is green\n",
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0 and "Remembered as m1" in done.stdout
+
+
+def test_an_image_of_a_board_is_made(tmp_path: Path):
+    out = tmp_path / "fs.bin"
+    told = fine("board", "image", "--board", "ESP32_GENERIC", "--out", out, "--json").json
+    assert told["done"] and out.stat().st_size == 2 << 20
+
+
+def test_serve_logs_one_object_a_line(tmp_path: Path):
+    words = ["serve", "--home", str(tmp_path / "home"), "--http-port", "0", "--mqtt-port", "0", "--json"]
+    process = subprocess.Popen(
+        [*COMMAND, *words, "--log-level", "info", "--log-format", "json"],
+        env=VARIABLES,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    listening = tmp_path / "home" / "listening.json"
+    until("it serves", listening.exists)
+    assert fine("stats", "--home", tmp_path / "home", "--json").json["health"]["status"] == "well"
+    process.terminate()
+    shown, told = process.communicate(timeout=30)
+    assert json.loads(shown)["http"].startswith("http://127.0.0.1:")
+    lines = [json.loads(line) for line in told.splitlines()]
+    assert lines and all(list(line)[:5] == ["time", "level", "logger", "message", "fields"] for line in lines)
+    assert not listening.exists()

@@ -1,0 +1,71 @@
+"""Logs: one JSON object a line whatever is logged, and nothing that looks like a secret in either form."""
+
+import io
+import json
+import logging
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engram_host.companion.logs import FORMATS, JsonLines, set_up, without_secrets
+from engram_host.companion.security.tokens import new_token
+
+_NAMES = st.text("abcdefghij_", min_size=1, max_size=8)
+_VALUES = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), st.text(), st.binary())
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.text(), st.dictionaries(_NAMES.map("x_".__add__), _VALUES, max_size=4))
+def test_anything_becomes_one_line_of_json(message: str, fields: dict):
+    record = logging.makeLogRecord(
+        {"name": "engram.test", "msg": message, "levelno": 20, "levelname": "INFO", **fields}
+    )
+    line = JsonLines().format(record)
+    assert "\n" not in line
+    told = json.loads(line)
+    assert (told["logger"], told["level"]) == ("engram.test", "info") and set(told["fields"]) == set(fields)
+
+
+def test_an_error_comes_with_its_traceback_in_the_same_line():
+    out = _logged("json", lambda log: log.exception("failed"))
+    assert "ZeroDivisionError" in json.loads(out)["error"]
+
+
+SECRETS = {
+    "a token": new_token(),
+    "a password in a URL": "postgresql://me:hush-hush@host/db",
+    "a header": "Authorization: Bearer abcdefghijkl",
+    "a model's key": "sk-abcdefghijklmnopqrstuvwx",
+}
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("secret", SECRETS.values(), ids=SECRETS)
+def test_a_secret_is_in_no_log(form: str, secret: str):
+    hidden = secret.removeprefix("postgresql://me:").removeprefix("Authorization: Bearer ").partition("@")[0]
+    out = _logged(form, lambda log: log.error("it said %s", secret, extra={"told": secret}))
+    assert hidden not in out and "(hidden)" in out
+    assert hidden not in _logged(form, lambda log: log.exception(secret))
+
+
+@given(st.text("abc def:./", max_size=40))
+def test_ordinary_text_stays(text: str):
+    assert without_secrets(text) == text or "://" in text
+
+
+def _logged(form: str, work) -> str:
+    out = io.StringIO()
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    root.handlers = []
+    try:
+        set_up(form, "info", out)
+        try:
+            raise ZeroDivisionError
+        except ZeroDivisionError:
+            work(logging.getLogger("engram.test"))
+    finally:
+        root.handlers = handlers
+        root.setLevel(level)
+    return out.getvalue()
