@@ -75,6 +75,7 @@ def test_no_page_names_a_variable_that_there_is_not(page):
     # Those of the companion stand in its own table.
     documented |= {plain(row[1]) for row in rows(section(read("docs/companion.md"), "## Settings"))}
     documented.add(key.VARIABLE)  # a secret, told of on the gateway's page alone
+    documented |= {plain(row[0]) for row in rows(section(read("docs/cli.md"), "## Which companion"))}
     assert set(re.findall(r"\bENGRAM_[A-Z_]+", read(page))) <= documented
 
 

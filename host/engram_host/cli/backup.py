@@ -11,7 +11,7 @@ from engram_host.cli.options import DEFAULT_HOME, AsJson, Home
 from engram_host.cli.problems import NotFound, NotInstalled, Problem
 
 if TYPE_CHECKING:
-    from engram_host.companion.service import Settings
+    from engram_host.companion.home import Settings
 
 
 def backup(
@@ -51,8 +51,8 @@ def restore(
 
     Example: engram restore companion-2026-11-22.db --replace
     """
-    from engram_host.companion.home import in_use
-    from engram_host.companion.start import make_folder
+    from engram_host.companion.presence import in_use
+    from engram_host.companion.home import make_folder
     from engram_host.companion.store.backup import ToolMissing, restore_postgres, restore_sqlite
 
     settings = _settings(home)
@@ -77,14 +77,13 @@ def restore(
 
 
 def _settings(home: Path) -> "Settings":
-    from engram_host.companion.start import read_settings
+    from engram_host.companion.home import read_settings
 
     return read_settings(home.expanduser().absolute(), {})
 
 
 def _sqlite(settings: "Settings") -> Path | None:
     """The file of the database, None if it is PostgreSQL."""
-    from engram_host.companion.start import choose
+    from engram_host.companion.home import database_file
 
-    store = choose(settings)
-    return getattr(store, "path", None)
+    return database_file(settings)

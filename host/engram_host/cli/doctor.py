@@ -38,12 +38,12 @@ def _findings(home: Path) -> Iterator[Finding]:
     yield machine.python()
     try:
         from engram_host.companion.errors import SettingError
-        from engram_host.companion.start import read_settings
+        from engram_host.companion.home import read_settings
     except ModuleNotFoundError as missing:
         yield wrong("packages", f"{missing.name} is not installed", "pip install 'engram[companion]'")
         return
     from engram_host.cli.checks import companion
-    from engram_host.companion.home import listening
+    from engram_host.companion.presence import listening
 
     try:
         settings = read_settings(home, {}, os.environ)

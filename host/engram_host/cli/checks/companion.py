@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from engram_host.cli.checks.finding import Finding, watch, well, wrong
 from engram_host.cli.output import moment
 from engram_host.companion.security.tokens import OPERATOR_FILE
-from engram_host.companion.service import Settings
+from engram_host.companion.home import Settings
 from engram_host.companion.settings import FILE
 from engram_host.companion.store.migrate import known
 
@@ -86,10 +86,10 @@ def ports(settings: Settings, running: dict[str, str]) -> Iterator[Finding]:
 def database(settings: Settings) -> Finding:
     """Whether the database is there, and has a schema that this version knows. Nothing is made or changed."""
     from engram_host.companion.errors import CompanionError
-    from engram_host.companion.start import choose
+    from engram_host.companion.home import database_file
 
     try:
-        path = getattr(choose(settings), "path", None)
+        path = database_file(settings)
         return _sqlite(path) if path else _postgres(settings.store.url)
     except CompanionError as problem:
         return wrong("database", "cannot be used", str(problem))
@@ -200,10 +200,10 @@ def companion(settings: Settings, running: dict[str, str]) -> Iterator[Finding]:
 
 def _heard(settings: Settings) -> dict[str, int]:
     """When each board was last heard, from a SQLite file that nobody has to open for it; {} where that is not so simple."""
-    from engram_host.companion.start import choose
+    from engram_host.companion.home import database_file
 
     with contextlib.suppress(Exception):
-        path = getattr(choose(settings), "path", None)
+        path = database_file(settings)
         if path and path.exists():
             with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as opened:
                 return dict(opened.execute("SELECT name, heard FROM devices ORDER BY name").fetchall())

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from engram_host.cli.checks.finding import Finding, watch, well, wrong
 from engram_host.cli.output import size
-from engram_host.companion.service import Settings
+from engram_host.companion.home import Settings
 
 OLDEST = (3, 11)
 LITTLE_ROOM = 1 << 30
