@@ -51,8 +51,8 @@ def restore(
 
     Example: engram restore companion-2026-11-22.db --replace
     """
-    from engram_host.companion.presence import in_use
     from engram_host.companion.home import make_folder
+    from engram_host.companion.presence import in_use
     from engram_host.companion.store.backup import ToolMissing, restore_postgres, restore_sqlite
 
     settings = _settings(home)

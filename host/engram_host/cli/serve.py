@@ -54,8 +54,8 @@ async def _serve(home: Path, flags: dict[tuple[str, str], object], ready_file: P
     began = time.monotonic()
     return_what_is_freed()
     # What takes long to load is loaded once it is sure to be needed.
-    from engram_host.companion.presence import in_use, told_where
     from engram_host.companion.home import make_folder
+    from engram_host.companion.presence import in_use, told_where
     from engram_host.companion.start import start
 
     stop = asyncio.Event()

@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 
 from engram_host.cli.checks.finding import Finding, watch, well, wrong
 from engram_host.cli.output import moment
-from engram_host.companion.security.tokens import OPERATOR_FILE
 from engram_host.companion.home import Settings
+from engram_host.companion.security.tokens import OPERATOR_FILE
 from engram_host.companion.settings import FILE
 from engram_host.companion.store.migrate import known
 
