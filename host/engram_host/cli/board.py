@@ -45,6 +45,7 @@ def image(
     """
     from engram_host.board import flash as flashing
 
+    _need_clone()
     path = out or Path("build/images") / f"{board}.bin"
     _do(lambda progress: flashing.make_image(board, config, path, progress), as_json)
 
@@ -65,6 +66,8 @@ def flash(
     """
     from engram_host.board import flash as flashing
 
+    _need_clone()
+
     def work(progress: Progress) -> None:
         flashing.flash(board, port, firmware, config, may_erase=erase_memory, baud=baud, progress=progress)
 
@@ -84,6 +87,7 @@ def deploy(
     """
     from engram_host.board import deploy as deploying
 
+    _need_clone()
     _do(lambda progress: deploying.deploy(port, board, config, progress), as_json)
 
 
@@ -146,6 +150,14 @@ def restore(file: File, port: Port = "", erase_memory: Erase = False, as_json: A
     from engram_host.board import restore as restoring
 
     _do(lambda progress: restoring.restore(port, file, progress, may_erase=erase_memory), as_json)
+
+
+def _need_clone() -> None:
+    """NotInstalled where there is only the package, which has no profiles of boards and no boot.py."""
+    from engram_host.board.places import BOARDS
+
+    if not BOARDS.is_dir():
+        raise NotInstalled("what goes on a board is not in this installation: run this from a clone of Engram.")
 
 
 def _do(work: Callable[[Progress], object], as_json: bool) -> None:
