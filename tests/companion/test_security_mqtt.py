@@ -2,10 +2,12 @@
 
 import asyncio
 import contextlib
+import socket
 import ssl
 import struct
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import aiomqtt
 import pytest
@@ -34,6 +36,15 @@ class Place:
         self.tokens = made
         self.bus = bus
         self.heard = heard
+
+    def transport(self, name: str) -> asyncio.WriteTransport:
+        """The broker's side of a device's connection."""
+        broker = self.broker._broker
+        assert broker
+        writers: list[Any] = [
+            handler.writer for session, handler in broker._sessions.values() if session.username == name
+        ]
+        return writers[0]._writer.transport
 
     def client(self, name: str, password: str = "", **more) -> aiomqtt.Client:
         """A client that says it is somebody; with that one's token if no password is given."""
@@ -188,9 +199,9 @@ def test_a_last_will_reaches_nobody(tmp_path: Path):
             await other.subscribe("engram/v1/garden/down", qos=1)
             board = where.client("kitchen", will=will)
             await board.__aenter__()
-            socket = board._client.socket()
-            assert socket
-            socket.close()
+            connection = board._client.socket()
+            assert connection
+            connection.close()
             assert await gets(other, 1) == []
 
     run(tmp_path, work)
@@ -319,18 +330,23 @@ def test_a_message_that_is_longer_than_any_ends_the_connection(tmp_path: Path):
 
 
 def test_who_does_not_read_is_not_read_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(broker_door, "MOST_UNREAD", 4096)
+    monkeypatch.setattr(broker_door, "MOST_UNREAD", 512)
 
     async def work(where: Place) -> None:
-        reader, writer = await asyncio.open_connection("127.0.0.1", where.broker.port, limit=1024)
+        mine = socket.socket()
+        mine.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+        mine.connect(("127.0.0.1", where.broker.port))
+        reader, writer = await asyncio.open_connection(sock=mine, limit=16)
         writer.write(connect("kitchen", where.tokens["kitchen"]))
         await reader.readexactly(4)
-        pings = b"\xc0\x00" * 500_000
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(2):
-                for _ in range(40):
-                    writer.write(pings)
-                    await writer.drain()
+        theirs = where.transport("kitchen")
+        theirs.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2048)
+        theirs.set_write_buffer_limits(high=1024)
+        before = len(asyncio.all_tasks())
+        writer.write(b"\xc0\x00" * 100_000)
+        await asyncio.sleep(2)
+        assert theirs.get_write_buffer_size() > 512, "the client took all"
+        assert len(asyncio.all_tasks()) < before + 20
         writer.transport.abort()
 
     run(tmp_path, work)

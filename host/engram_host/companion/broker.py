@@ -3,6 +3,7 @@
 It knows MQTT 3.1.1 and forgets what it holds when it is stopped, which the protocol above does not mind.
 """
 
+import asyncio
 import logging
 import socket
 import ssl
@@ -21,6 +22,9 @@ MOST_CONNECTIONS = 4096
 
 _ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 """Where a listener at all addresses is reached from this computer."""
+
+STOP_SECONDS = 5.0
+"""How long clients may take to be let go."""
 
 
 class BrokerFailed(CompanionError):
@@ -69,9 +73,14 @@ class EmbeddedBroker:
 
     async def stop(self) -> None:
         """Stop listening; what it held is forgotten."""
-        if self._broker:
-            await self._broker.shutdown()
-            self._broker = None
+        broker, self._broker = self._broker, None
+        if not broker:
+            return
+        try:
+            async with asyncio.timeout(STOP_SECONDS):
+                await broker.shutdown()
+        except TimeoutError:
+            _log.warning("a client did not let go of its connection; the broker ends without it.")
 
 
 def _free_port(host: str) -> int:
