@@ -64,6 +64,8 @@ class Changes:
     def _may_undo(self, line: dict, asker) -> bool:
         if line.get("op") == "distilled":
             return scope.may_see(asker, line.get("scope", ""))
+        if "restored" in line:
+            return False
         if line.get("op") in _TEXT_CHANGES:
             return not asker.group and _whose(line) == asker.principal
         if line.get("op") == "forget":
@@ -130,7 +132,11 @@ class Changes:
         old = self._store.line(line["was"])
         if old is None or "content" not in old:
             raise NotFound("earlier version", "of " + line["id"], "it left the flash when the memory was compacted.")
-        kept = [(name, value) for name, value in old.items() if name not in ("seq", "was", "undoes", "with", "past")]
+        kept = [
+            (name, value)
+            for name, value in old.items()
+            if name not in ("seq", "was", "undoes", "with", "past", "restored")
+        ]
         # A tombstone leaves with compaction: the way to the versions before must not lead over it.
         kept += [("was", line["was"] if "op" in line else line["seq"]), ("undoes", line["seq"])]
         if "with" in line:

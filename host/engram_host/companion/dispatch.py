@@ -11,22 +11,23 @@ from engram_host.companion.replication import Replication
 _log = logging.getLogger("engram.dispatch")
 
 Searching = Callable[[str, dict[str, Any]], Awaitable[list[bytes]]]
-"""Given a device and the head of a `search`, its answers."""
+"""Given a device and the head of a `search` or a `get`, its answers."""
 
 
 class Dispatch:
-    """Reads messages and hands them on; `searching` answers searches."""
+    """Reads messages and hands them on; `searching` answers searches, `reading` what is asked for by its id."""
 
-    def __init__(self, replication: Replication, searching: Searching):
+    def __init__(self, replication: Replication, searching: Searching, reading: Searching):
         self._replication = replication
-        self._searching = searching
+        self._asked = {"search": searching, "get": reading}
 
     async def answers(self, device: str, data: bytes) -> list[bytes]:
         """The answers to a message, [] where there are none. BadMessage if it cannot be read: then nobody can be answered."""
         head, body = messages.decode(data, messages.FROM_BOARD)
-        if head["op"] == "search":
+        asked = self._asked.get(head["op"])
+        if asked:
             try:
-                return await self._searching(device, head)
+                return await asked(device, head)
             except Refused as refused:
                 return [self._replication.refusal(device, head, refused)]
         answer = await self._replication.answer(device, head, body)

@@ -51,7 +51,7 @@ class Service:
         self.replication = Replication(store, taken=meaning.wake)
         self.folders = Folders(store, settings.folders, settings.home, taken=meaning.wake)
         self.searching = Searching(store, settings.search, meaning, self.folders)
-        self.dispatch = Dispatch(self.replication, self.searching.answer_board)
+        self.dispatch = Dispatch(self.replication, self.searching.answer_board, self.searching.answer_get)
         self.broker: EmbeddedBroker | None = None
         self.bus: Bus | None = None
 
