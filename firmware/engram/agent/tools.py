@@ -208,14 +208,10 @@ class Tools:
         archived = self._parts.archived
         if archived and archived.total:
             counts = archived.tags(asker)
-            about = [
-                (tag, counts[tag])
-                for tag in tags or sorted(counts, key=lambda tag: (-counts[tag], tag))[:_PAGE]
-                if tag in counts
-            ]
+            wanted = tags or sorted(counts, key=lambda tag: (-counts[tag], tag))[:_PAGE]
+            about = ", ".join(["%d about %s" % (counts[tag], tag) for tag in wanted if tag in counts])
             if about:
-                told = ", ".join(["%d about %s" % (count, tag) for tag, count in about])
-                answer["older"] = "with the companion, memory_search finds them: " + told
+                answer["older"] = "with the companion, memory_search finds them: " + about
         return answer
 
     def _page(self, name: str, shown: list, page: int, total: int) -> dict:
@@ -286,21 +282,21 @@ class Tools:
             return self._file_read(arguments, asker, turn)
         ref = arguments.get("id", "")
         if self._more:
-            return self._shown_afar(self._more, arguments), ""
+            return self._shown_afar(self._more, arguments, asker), ""
         if ref.strip()[:1].lower() == "t":
             turns = self._journal.get(ref, asker, arguments.get("around", 1))
             return self._shown_turns(turns, ids.number("id", ref, "t"), arguments.get("first", 1)), ""
         return {"memory": self._shown(self._forgetting.seen(self._records.get(ref, asker), asker), whole=True)}, ""
 
-    def _shown_afar(self, more: tuple, arguments: dict) -> dict:
+    def _shown_afar(self, more: tuple, arguments: dict, asker) -> dict:
         """What came from the companion, as it is shown."""
         line, why = more
         if line is None:
             return {"memory": None, "reason": why}
         if "text" in line:
-            answer = self._shown_turns([line], line["seq"], arguments.get("first", 1))
+            answer: dict = self._shown_turns([line], line["seq"], arguments.get("first", 1))
         else:
-            answer = {"memory": self._shown(line, whole=True)}
+            answer = {"memory": self._shown(self._forgetting.seen(line, asker), whole=True)}
         answer["from"] = "the companion"
         return answer
 

@@ -179,13 +179,13 @@ class Commands:
         if companion and companion.archive and companion.archive.is_away(more, asker):
             from engram.channels import afar
 
-            line, why = yield from afar.fetched(companion.archive, more, asker)
+            line, why = (yield from afar.fetched(companion.archive, more, asker)) or (None, "it was broken off")
             if line is None:
                 yield why
             elif "text" in line:
                 yield self._turn_row(line)
             else:
-                yield from self._shown(line)
+                yield from self._shown(self._parts.forgetting.seen(line, asker))
                 yield "  %-11s from the companion" % "read"
             return
         if more[:1] == "t":

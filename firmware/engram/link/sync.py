@@ -30,8 +30,8 @@ class Sync:
     """Copies logs over an Exchange; `logs` are (name, RawLines), `known` is told what was acknowledged.
 
     `is_busy()` tells whether a message is being answered: lines wait for that. greeted() is called after each greeting that
-    was answered, with how many archived memories the companion holds. spare() is a coroutine function that does a little when there
-    is nothing to copy, and tells whether it had anything to do.
+    was answered, with how many archived memories the companion holds. spare() is a coroutine function that does a little when
+    there is nothing to copy, and tells whether it had anything to do.
     """
 
     def __init__(self, exchange, logs, known, clock, is_busy, greeted, spare=None):

@@ -271,7 +271,7 @@ def _join(entry: dict, other: dict) -> None:
     for name, better in (("first", min), ("since", min), ("last", max), ("until", max)):
         entry[name] = better(entry[name], other[name])
     entry["count"] += other["count"]
-    tags = {tag: count for tag, count in entry["tags"]}
+    tags = dict(entry["tags"])
     for tag, count in other["tags"]:
         tags[tag] = tags.get(tag, 0) + count
     ranked = [[tag, count] for tag, count in tags.items()]

@@ -68,13 +68,13 @@ def forget(records, archived, ref: str, asker) -> dict:
         more = [("left", True)] + [(name, record[name]) for name in ("scope", "tags") if name in record]
     else:
         # Whose it is the companion knows: it looks whether it is for one of these.
-        record = {"id": ref, "content": "(its text is with the companion)"}
+        record: dict = {"id": ref, "content": "(its text is with the companion)"}
         more = [("scopes", [label[1:] for label in scope.labels(asker)])]
     line: list = [("op", "forget"), ("id", ref), ("at", records.now())]
     records.entries.append(line + more, urgent=True)
     archived.fold()
     if archived.why:
         raise StoreError("the memory is forgotten, and the archive's index could not be written: " + archived.why)
-    found = dict(record)
+    found: dict = dict(record)
     found["archived"] = True
     return found

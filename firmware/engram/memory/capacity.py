@@ -4,8 +4,8 @@ records.most    when nearly so many are kept, the least important that are not p
 records.bytes   when nearly so many bytes are used, history leaves first: versions that were changed or superseded; then
                 memories as above
 
-With an archive (see link/archive.py) they leave to the companion instead, in the background. While it is away they stay, as long
-as there is any room: only at the caps themselves they leave to the trash.
+With an archive (see link/archive.py) they leave to the companion instead, in the background. While it is away they stay, as
+long as there is any room: only at the caps themselves they leave to the trash.
 """
 
 from engram import log
@@ -78,7 +78,7 @@ class Capacity:
         return max(1, min(_MOST_AT_ONCE, self._most // _SHARE))
 
     def _margin(self) -> int:
-        """With so many places left room is made: with an archive one at least, since what has to leave at once goes to the trash."""
+        """With fewer places left room is made: with an archive one at least, since what leaves at once goes to the trash."""
         return max(1 if self.archive else 0, self._at_once() // 2)
 
     def _is_near_full(self) -> bool:

@@ -14,6 +14,7 @@ _FARTHEST = const(200)  # lines that undo looks back over: bounds its reads
 _PIECE = const(2000)  # characters of an old text in one line, which wire.MAX_LINE bounds, however they are escaped
 
 _TEXT_CHANGES = ("profile", "note")
+_NOT_KEPT = ("seq", "was", "undoes", "with", "past", "restored")  # of a version that holds again
 
 
 class Changes:
@@ -135,7 +136,7 @@ class Changes:
         kept = [
             (name, value)
             for name, value in old.items()
-            if name not in ("seq", "was", "undoes", "with", "past", "restored")
+            if name not in _NOT_KEPT
         ]
         # A tombstone leaves with compaction: the way to the versions before must not lead over it.
         kept += [("was", line["was"] if "op" in line else line["seq"]), ("undoes", line["seq"])]

@@ -25,7 +25,9 @@ def leaving(records, trash, count: int, is_enough, keeping=()):
 
 
 def weakest_of(records, count: int, keeping=()):
-    """A generator that pauses, and gives [(importance in hundredths, moment when it was touched last, number)], the first to go first."""
+    """A generator that pauses, and gives [(importance in hundredths, moment when it was touched last, number)] of at most
+    `count` records, the first to go first.
+    """
     found = []
     chunk = []
     for record in records.all_live():

@@ -9,6 +9,10 @@ from engram.memory import fields, ids, scope
 from engram.memory.importance import Importance
 from engram.store.entry import ARCHIVED, LIVE, SUPERSEDED, Query
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from engram.memory.archived import Archived
+
 _SPARE = const(40)  # more hits are asked for than are wanted: those that have expired are passed over
 _TAGS_KEPT = const(4096)  # bytes of tags and counts that are kept until a record changes: bounds the heap
 
@@ -64,7 +68,7 @@ class Records:
         self.uses = uses
         """Keeps how often each record was of use; None where that is not kept."""
         self._makes_room = None
-        self.archived = None
+        self.archived: "Archived" = None  # type: ignore
         """What was given to a companion (see archived.py); None where there is none."""
         self.releases = 0
         """Counts what may let others leave: what was forgotten or is pinned no more, since the start."""

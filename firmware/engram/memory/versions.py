@@ -8,7 +8,7 @@
     {"seq","op":"leave","id","at","was","with":[ids],"crc"}                        a record that left for want of room
     {"seq","op":"archive","id","at","was","with":[ids],"scope","tags","created",
      "crc"}                                                                        one that left for the companion
-    {"seq","op":"forget","id","at","scopes":[..],"crc"}                            forget such a one, if it has one of the scopes
+    {"seq","op":"forget","id","at","scopes":[..],"crc"}                            forget it, if it has one of these scopes
     {"seq","op":"forget","id","at","left":true,"scope","tags","crc"}               or one of which the board still has the line
     {"seq","op":"profile"|"note","file","old","parts","length","at","undoes","crc"}   a text file before an edit
     {"seq","op":"part","old","crc"}                                                how a long one begins

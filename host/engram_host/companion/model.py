@@ -81,8 +81,8 @@ class Held:
 
 @dataclass(frozen=True)
 class Welcome:
-    """The answer to Hello; `told` are sentences on what has happened, for a person, `archived` is how many records that the board
-    archived are here.
+    """The answer to Hello; `told` are sentences on what has happened, for a person, `archived` is how many records that the
+    board archived are here.
     """
 
     logs: dict[LogName, Held]

@@ -76,7 +76,7 @@ class Store(Protocol):
         ...
 
     def promise(self, sender: Sender, device: str, log: LogName, epoch: int, seqs: Sequence[int], crc: str) -> int:
-        """Promise to keep lines of the copy when an `archive` line names them, whatever the board's log has then. Refused, Stale.
+        """Promise to keep lines once an `archive` line names them, whatever the board's log has then. Refused, Stale.
 
         `crc` is the digest over the lines with these seqs, in this order: how many were promised, 0 if it does not fit.
         """

@@ -169,8 +169,8 @@ class Rows(ABC):
     def crcs(self, copy: LogRow, after: int, to: int) -> list[str]:
         """The checks of the lines that held() would give."""
         self.finish()
-        sql = f"SELECT crc FROM lines WHERE {_OF_COPY} AND seq > ? AND seq <= ? AND line IS NOT NULL AND NOT beyond ORDER BY seq"
-        return [row[0] for row in self.run(sql, (*copy.key, after, to))]
+        where = f"{_OF_COPY} AND seq > ? AND seq <= ? AND line IS NOT NULL AND NOT beyond"
+        return [row[0] for row in self.run(f"SELECT crc FROM lines WHERE {where} ORDER BY seq", (*copy.key, after, to))]
 
     def drop_vectors_of(self, copy: LogRow, seqs: Iterable[int]) -> None:
         """Remove the vectors of lines that are other ones now, or none."""
@@ -218,7 +218,7 @@ class Rows(ABC):
         )
 
     def marked(self, copy: LogRow, number: int | None = None) -> list[tuple[int, int, bool, bytes]]:
-        """(seq, archive, beyond, line) of the lines of an archived record (-1: of those promised), or of all that are marked."""
+        """(seq, archive, beyond, line) of the lines of an archived record (-1: those promised), or of all that are marked."""
         self.finish()
         which, values = ("archive = ?", (number,)) if number is not None else ("archive <> 0", ())
         sql = f"SELECT seq, archive, beyond, line FROM lines WHERE {_OF_COPY} AND {which} AND archive <> 0"
