@@ -1,4 +1,4 @@
-"""What a board archives stays at the companion whatever the board's log has, until it is forgotten or back; nothing else stays."""
+"""What a board archives stays at the companion whatever the board's log has, until it is forgotten or back."""
 
 import tempfile
 from pathlib import Path
@@ -264,30 +264,24 @@ def test_whatever_happens_each_memory_is_where_the_board_thinks(steps: list[tupl
 def _play(board: ArchivingBoard, steps: list[tuple[str, int]]) -> None:
     board.keep()
     board.sync()
+    plain = {"keep": board.keep, "sync": board.sync, "compact": board.compact_records}
+    with_live = {"update": board.update, "promise": lambda number: _promise(board, number), "lose": board.forget}
+    with_archived = {"forget": board.forget, "restore": board.restore}
     for step, at in steps:
-        live, archived = sorted(board.live), sorted(board.archived)
-        if step == "keep":
-            board.keep()
-        elif step == "sync":
-            board.sync()
-        elif step == "compact":
-            board.compact_records()
-        elif step == "update" and live:
-            board.update(live[at % len(live)])
-        elif step == "promise" and live:
-            board.sync()
-            board.promise([live[at % len(live)]])
-        elif step == "lose" and live:
-            # Promised and never archived: the board forgets it.
-            board.forget(live[at % len(live)])
-        elif step == "archive":
-            ready = [number for number in live if board.live[number] in board.promised]
-            if ready:
-                board.archive(ready[at % len(ready)])
-        elif step == "forget" and archived:
-            board.forget(archived[at % len(archived)])
-        elif step == "restore" and archived:
-            board.restore(archived[at % len(archived)])
+        ready = [number for number in board.live if board.live[number] in board.promised]
+        if step in plain:
+            plain[step]()
+        elif step in with_live and board.live:
+            with_live[step](sorted(board.live)[at % len(board.live)])
+        elif step in with_archived and board.archived:
+            with_archived[step](sorted(board.archived)[at % len(board.archived)])
+        elif step == "archive" and ready:
+            board.archive(ready[at % len(ready)])
     board.sync()
     board.sync()
     board.check()
+
+
+def _promise(board: ArchivingBoard, number: int) -> None:
+    board.sync()
+    board.promise([number])

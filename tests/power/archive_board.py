@@ -61,7 +61,9 @@ class Lasting(Companion):
     def save(self):
         copies = []
         for (log, epoch), copy in self.copies.items():
-            copies.append([log, epoch, copy.have, copy.agreed] + [_shown(each) for each in (copy.lines, copy.texts, copy.kept)])
+            copies.append(
+                [log, epoch, copy.have, copy.agreed] + [_shown(each) for each in (copy.lines, copy.texts, copy.kept)]
+            )
         told = {"board": self.board, "at": self.at, "present": self.present, "copies": copies, "stored": self.stored}
         with open(self.path, "w") as file:
             json.dump(told, file)
@@ -92,7 +94,9 @@ class Linked:
         way.take = self.exchange.take
         self.exchange.open(known.begin())
         logs = parts.companion.logs
-        self.sync = Sync(self.exchange, logs, known, parts.clock, lambda: False, lambda held: self.archive.greeted(held))
+        self.sync = Sync(
+            self.exchange, logs, known, parts.clock, lambda: False, lambda held: self.archive.greeted(held)
+        )
         self.archive = Archive(self.exchange, self.sync, logs, parts, 500)
 
     async def copy(self):

@@ -24,7 +24,13 @@ def micropython_32() -> None:
 
 
 def _run(flash: Path, cut: int) -> tuple[list[Any], int]:
-    folders = [firmware_build.FIRMWARE, firmware_build.UNIT, firmware_build.SIM, ROOT / "tools" / "board", Path(".frozen")]
+    folders = [
+        firmware_build.FIRMWARE,
+        firmware_build.UNIT,
+        firmware_build.SIM,
+        ROOT / "tools" / "board",
+        Path(".frozen"),
+    ]
     path = ":".join(str(folder) for folder in folders)
     line = [str(get_micropython.HOME / "32"), "-X", "heapsize=1m", str(PROGRAM), str(flash), str(cut)]
     done = subprocess.run(line, capture_output=True, text=True, env={"MICROPYPATH": path}, timeout=300)

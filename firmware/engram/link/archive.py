@@ -40,6 +40,7 @@ class Archive:
         self._within_ms = within_ms
         self._rests_until = None
         self.is_greeted = False
+        self._is_counted = True  # whether the companion told how many it holds when both were in step
         self.why = ""
         """Why nothing more was archived, "" if it was."""
         parts.capacity.archive = self
@@ -74,7 +75,8 @@ class Archive:
         """Take how many archived memories the companion says that it holds; both sides may have to be brought in step yet."""
         self.is_greeted = True
         archived = self._parts.archived
-        if not self._sync.is_done("records"):
+        self._is_counted = self._sync.is_done("records")
+        if not self._is_counted:
             return
         lost = max(0, archived.total - held)
         if lost and lost != archived.lost:
@@ -85,7 +87,10 @@ class Archive:
         """Do a little of what is to be done, when all is copied; whether there was anything."""
         if self._is_resting():
             return False
-        if self._parts.capacity.wanted > 0:
+        if not self._is_counted:
+            self._is_counted = True
+            self._sync.greet_again()
+        elif self._parts.capacity.wanted > 0:
             await self._archive()
         elif self._journal_surplus():
             await self._archive_turns(self._journal_surplus())

@@ -53,6 +53,10 @@ class Sync:
         """Whether the copy of a log is like it, as far as is known."""
         return self.copies[LOGS.index(name)].is_done
 
+    def greet_again(self) -> None:
+        """Greet the companion anew, as soon as may be."""
+        self.copies[0].epoch = 0
+
     def compare(self, name: str) -> None:
         """Compare a log with its copy, all of it."""
         copy = self.copies[LOGS.index(name)]

@@ -133,11 +133,7 @@ class Changes:
         old = self._store.line(line["was"])
         if old is None or "content" not in old:
             raise NotFound("earlier version", "of " + line["id"], "it left the flash when the memory was compacted.")
-        kept = [
-            (name, value)
-            for name, value in old.items()
-            if name not in _NOT_KEPT
-        ]
+        kept = [(name, value) for name, value in old.items() if name not in _NOT_KEPT]
         # A tombstone leaves with compaction: the way to the versions before must not lead over it.
         kept += [("was", line["was"] if "op" in line else line["seq"]), ("undoes", line["seq"])]
         if "with" in line:
