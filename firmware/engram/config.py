@@ -79,6 +79,8 @@ SETTINGS = (
     ("companion.device", "", 0, 32),
     ("companion.search", "weak", ("weak", "always", "never"), 0),
     ("companion.timeout_ms", 1500, 100, 10000),
+    ("archive.on", True, 0, 0),
+    ("archive.uses", 3, 0, 100),
     ("console.workspace", "", 0, 29),
     ("console.line_bytes", 12000, 256, 12000),
     ("console.echo", True, 0, 0),

@@ -78,7 +78,7 @@ class SearchStore:
         ]
         return sorted(changes, key=lambda change: change.version)[:limit]
 
-    def lines(self, span: Span) -> Iterator[tuple[int, bytes]]:
+    def lines(self, span: Span, archived: bool = False) -> Iterator[tuple[int, bytes]]:
         for (log, seq), (_, line) in sorted(self._lines[span.device].items()):
             if log == span.log and span.after < seq <= span.to and line is not None:
                 yield seq, line

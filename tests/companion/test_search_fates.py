@@ -17,7 +17,7 @@ from engram_host.companion.search import rows
 from engram_host.companion.search.cache import IndexCache
 from search_store import SearchStore, line_of
 
-BOARD_STATES = {0: rows.LIVE, 1: rows.SUPERSEDED, 2: rows.GONE, None: rows.GONE}
+BOARD_STATES = {0: rows.LIVE, 1: rows.SUPERSEDED, 2: rows.GONE, 3: rows.ARCHIVED, None: rows.GONE}
 Fields = dict[str, Any]
 
 
@@ -42,7 +42,7 @@ def record_logs(draw: st.DrawFn) -> list[Fields]:
     lines: list[Fields] = []
     ids: list[str] = []
     for seq in range(1, draw(st.integers(2, 14))):
-        kinds = ["new"] if not ids else ["new", "new", "update", "forget", "leave", "restore"]
+        kinds = ["new"] if not ids else ["new", "new", "update", "forget", "leave", "archive", "restore"]
         kind = draw(st.sampled_from(kinds))
         named = draw(st.sampled_from(ids)) if ids else ""
         other = draw(st.sampled_from(ids)) if ids else ""

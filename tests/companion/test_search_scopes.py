@@ -113,9 +113,9 @@ def test_a_line_that_became_private_while_it_was_searched_is_not_shown():
     store.put_all("b", [turn(1, "green tea")])
     lines = store.lines
 
-    def changed_meanwhile(span: Any) -> Any:
+    def changed_meanwhile(span: Any, archived: bool = False) -> Any:
         store.put_all("b", [turn(1, "green tea", scope="user:bob")])
-        return lines(span)
+        return lines(span, archived)
 
     store.lines = changed_meanwhile  # pyright: ignore[reportAttributeAccessIssue]
     assert engine_of(store).search(asked("green tea")).hits == ()

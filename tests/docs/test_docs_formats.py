@@ -14,7 +14,8 @@ from engram import inspect, wire
 from engram.agent.agent import Sink
 from engram.app import App
 from engram.llm.types import Call
-from engram.memory import intent_file
+from engram.memory import archiving, intent_file
+from engram.memory.archived import Archived
 from engram.memory.scope import OWNER, Asker
 from engram_host.scripted import serving
 from pages import PAGES, fences, in_backticks, plain, read, rows, section, tables
@@ -123,6 +124,24 @@ class _Life:
         parts.trash._turn_over()
         parts.records.leave([int(parts.records.store("The lamp hums", ["lamp"]).id[1:])], parts.trash)
 
+    def archive(self) -> None:
+        """Memories leave for a companion, one comes back, and others are forgotten there."""
+        records = self._parts.records
+        archived = records.archived = Archived(f"{self._folder}/memory", records.entries, records.entries.owner)
+        refs: list[str] = []
+        for content in ("The fence is green", "The pond froze", "The roof leaks"):
+            older = records.store(content + " still", ["old"]).id
+            refs.append(records.store(content, ["old"], scope="user:owner", supersedes=older).id)
+        lines = [records.get(ref) for ref in refs]
+        archiving.archive(records, archived, [(int(line["id"][1:]), line["seq"]) for line in lines])
+        archiving.restore(records, archived, lines[0], OWNER)
+        self._parts.forgetting.forget(refs[1])
+        self.note_lines()
+        archived.acknowledged = lambda: records.changes
+        records.compact()
+        self._parts.forgetting.forget(refs[2])
+        self.note_lines()
+
     def intend(self) -> None:
         self.tool("memory_intent", action="add", when="the paint shop", remind="buy brushes")
 
@@ -170,6 +189,7 @@ def written(tmp_path_factory) -> tuple[dict[str, set[str]], set[str]]:
         life.learn()
         life.distil()
         life.outgrow()
+        life.archive()
         life.intend()
         life.move_in()
         life.host()

@@ -46,6 +46,7 @@ class Board:
     """The layers up to memory; `limits` are the arguments of the parts that a test sets."""
 
     companion = None
+    archived = None
     network = None
 
     def __init__(self, **limits):
@@ -77,6 +78,10 @@ class Board:
         most = limit("records_most", 10000)
         uses = Uses(self.place + "/memory", clock)
         self.records = Records(self.records_store, clock, limit("content_chars", 2000), cap, None, most, uses)
+        if limit("archive", False):
+            from engram.memory.archived import Archived
+
+            self.archived = self.records.archived = Archived(self.place + "/memory", self.records_store, versions)
         self.trash = Trash(self.place + "/memory", limit("trash_bytes", 65536))
         self.capacity = Capacity(self.records, self.trash, most, cap)
         if limit("makes_room", True):

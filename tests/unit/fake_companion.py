@@ -19,6 +19,8 @@ class Copy:
         self.lines = {}
         self.have = 0
         self.agreed = 0
+        self.texts = {}  # lines that are promised to stay, by seq
+        self.kept = {}  # number of an archived record: its line
 
     def span(self, after, to):
         return [self.lines[seq] for seq in sorted(self.lines) if after < seq <= to]
@@ -37,6 +39,7 @@ class Companion:
         self.finds = []  # items of each search
         self.note = ""
         self.searches = []
+        self.lies = {}  # what is answered to a get, in place of what there is
 
     def copy(self, log):
         return self.copies[log, self.present[log]]
@@ -49,6 +52,8 @@ class Companion:
         if head["op"] == "search":
             self.searches.append(head)
             return self._found(head)
+        if head["op"] == "get":
+            return self._got(head)
         if head["op"] != "hello" and (head["board"] != self.board or head["link"] > self.at[0]):
             return [self._answer("refused", head, why="say hello first.", again=0)]
         if (head["link"], head["n"]) < self.at:
@@ -61,7 +66,9 @@ class Companion:
 
     def _hello(self, head, body):
         self.board = head["board"]
-        return self._answer("welcome", head, told="", **{log: self._meet(log, head[log]) for log in messages.LOGS})
+        met = {log: self._meet(log, head[log]) for log in messages.LOGS}
+        archived = len(self.copy("records").kept)
+        return self._answer("welcome", head, told="", archived=archived, **met)
 
     def _meet(self, log, told):
         epoch, oldest, following, rewrites = told
@@ -92,8 +99,49 @@ class Companion:
                 if head["after"] < seq <= head["to"]:
                     del copy.lines[seq]
             copy.lines.update(new)
+            for seq in sorted(new):
+                self._follow(copy, wire.decode(new[seq]), new[seq])
             copy.have = max(copy.have, head["to"])
         return self._answer("have", head, log=head["log"], epoch=head["epoch"], have=copy.have)
+
+    def _follow(self, copy, line, raw):
+        if "id" not in line:
+            return
+        number = int(line["id"][1:])
+        if line.get("op") == "archive":
+            if line["was"] in copy.texts:
+                copy.kept[number] = copy.texts[line["was"]]
+        elif line.get("op") == "forget":
+            kept = copy.kept.get(number)
+            if kept and wire.decode(kept).get("scope", "all") in line.get(
+                "scopes", (wire.decode(kept).get("scope", "all"),)
+            ):
+                del copy.kept[number]
+        elif "restored" in line:
+            copy.kept.pop(number, None)
+
+    def _keep(self, head, body):
+        copy = self.copy(head["log"])
+        check = 0
+        for seq in head["seqs"]:
+            if seq in copy.lines:
+                check = crc32(copy.lines[seq][-11:-3], check)
+        if messages.shown(check) != head["digest"]:
+            return self._answer("kept", head, count=0)
+        for seq in head["seqs"]:
+            copy.texts[seq] = copy.lines[seq]
+        return self._answer("kept", head, count=len(head["seqs"]))
+
+    def _got(self, head):
+        ref = head["id"]
+        number = int(ref[1:])
+        copy = self.copy("records" if ref[0] == "m" else "journal")
+        line = copy.kept.get(number, b"") if ref[0] == "m" else copy.lines.get(number, b"")
+        text = self.lies.get(ref, line).decode()
+        pieces = [text[at : at + 100] for at in range(0, len(text), 100)] or [""]
+        return [
+            self._answer("got", head, part=at + 1, parts=len(pieces), text=piece) for at, piece in enumerate(pieces)
+        ]
 
     def _check(self, head, body):
         lines = self.copy(head["log"]).span(head["after"], head["to"])

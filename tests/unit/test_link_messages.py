@@ -14,6 +14,8 @@ SAMPLES = (
     (FROM_BOARD, "lines", {"log": "journal", "epoch": 8, "after": 3, "to": 9, "count": 0}),
     (FROM_BOARD, "check", {"log": "records", "epoch": 8, "after": 3, "to": 9, "count": 6, "digest": "0011aabb"}),
     (FROM_BOARD, "agreed", {"log": "records", "epoch": 8, "rewrites": 4}),
+    (FROM_BOARD, "keep", {"log": "records", "epoch": 8, "seqs": [4, 7], "digest": "0011aabb"}),
+    (FROM_BOARD, "get", {"id": "m12", "principal": "owner", "group": False, "workspace": ""}),
     (
         FROM_BOARD,
         "search",
@@ -22,11 +24,13 @@ SAMPLES = (
             "tags": ["a"], "since": 0, "until": 1795247156,
         },
     ),
-    (TO_BOARD, "welcome", {"records": [3, "0011aabb", 0], "journal": [0, "", 0], "told": ""}),
+    (TO_BOARD, "welcome", {"records": [3, "0011aabb", 0], "journal": [0, "", 0], "archived": 2, "told": ""}),
     (TO_BOARD, "have", {"log": "journal", "epoch": 8, "have": 12}),
     (TO_BOARD, "same", {}),
     (TO_BOARD, "differs", {}),
     (TO_BOARD, "found", {"part": 1, "parts": 1, "items": [["t3", 812], ["m1", 90, 5, "Ann", "text"]], "note": ""}),
+    (TO_BOARD, "kept", {"count": 2}),
+    (TO_BOARD, "got", {"part": 1, "parts": 1, "text": '{"seq":4}'}),
     (TO_BOARD, "refused", {"why": "the disk is full.", "again": 15}),
 )  # fmt: skip
 LINE = wire.encode([("seq", 4), ("op", "compacted")])

@@ -37,7 +37,10 @@ class Linked:
         self.exchange = Exchange(self.way, self.known.board)
         self.way.take = self.exchange.take
         self.exchange.open(self.known.begin())
-        self.sync = Sync(self.exchange, self.logs, self.known, board.clock, lambda: self.is_busy, lambda: None)
+        self.sync = Sync(self.exchange, self.logs, self.known, board.clock, lambda: self.is_busy, self.greeted)
+
+    def greeted(self, archived):
+        pass
 
     async def copy(self):
         """Copy until there is nothing more to be copied."""
@@ -258,7 +261,8 @@ async def test_what_is_never_answered_ends_the_link():
 async def test_answers_to_another_board_of_the_name_are_passed_over():
     board = Board()
     linked = Linked(board)
-    theirs = messages.encode("welcome", "0123", linked.known.link, 1, records=[9, "", 0], journal=[9, "", 0], told="")
+    held = {"records": [9, "", 0], "journal": [9, "", 0], "archived": 0, "told": ""}
+    theirs = messages.encode("welcome", "0123", linked.known.link, 1, **held)
     linked.companion.answers = lambda data: [theirs]
     with raises(Silent):
         await linked.sync._greet()

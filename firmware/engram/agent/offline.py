@@ -140,6 +140,8 @@ class Offline:
         # Whoever forgets a thing does not want the message back either in which it was told.
         record, turns = self._forgetting.forget(ref, asker, with_turns=True)
         gone = ", ".join([record["id"]] + turns)
+        if "archived" in record:
+            return "%s is with the companion, which forgets it for good as soon as it is told." % gone
         told = "" if "left" in record else " (/undo brings it back)"
         return "Forgot %s: %s%s" % (gone, snippet(record["content"], 200), told)
 

@@ -54,8 +54,10 @@ class Tools:
 
     async def answer(self, call, asker, turn: str, only=()) -> Done:
         """As run(); a search may ask the companion before."""
-        if call.name == "memory_search" and self._parts.companion:
+        if self._parts.companion and call.name == "memory_search":
             self._more = await self._found_afar(call, asker, turn)
+        elif self._parts.companion and call.name == "memory_get":
+            self._more = await self._read_afar(call, asker)
         try:
             return self.run(call, asker, turn, only)
         finally:
@@ -71,6 +73,15 @@ class Tools:
         return await self._parts.companion.ask.found(
             arguments["query"], asker, limit, (int(turn[1:]),), (), since, until
         )
+
+    async def _read_afar(self, call, asker):
+        """(line, why there is none) of what has left the board; None for all else."""
+        archive = self._parts.companion.archive
+        try:
+            ref = check.arguments(call.arguments, self._tool(call.name, ()).schema).get("id", "")
+            return await archive.fetched(ref, asker) if archive and ref and archive.is_away(ref, asker) else None
+        except ArgumentError:
+            return None  # which run() tells
 
     def run(self, call, asker, turn: str, only=()) -> Done:
         """Run one call of the model, made in the turn with the id `turn`; an EngramError is in the result.
@@ -179,7 +190,7 @@ class Tools:
         if arguments.get("what") == "tags":
             tags = catalog.ranked(self._records, asker)
             shown = [{"tag": tag, "count": count} for tag, count in tags[first : first + _PAGE]]
-            return self._page("tags", shown, page, len(tags)), ""
+            return self._with_archived(self._page("tags", shown, page, len(tags)), asker, ()), ""
         shown = []
         position = 0
         tags = arguments.get("tags", ())
@@ -189,7 +200,19 @@ class Tools:
             if first <= position:
                 shown.append(self._shown(record))
             position += 1
-        return self._page("memories", shown, page, max(position, self._records.count(asker, tags))), ""
+        answer = self._page("memories", shown, page, max(position, self._records.count(asker, tags)))
+        return self._with_archived(answer, asker, tags), ""
+
+    def _with_archived(self, answer: dict, asker, tags) -> dict:
+        """A page with what it lacks since it is with the companion."""
+        archived = self._parts.archived
+        if archived and archived.total:
+            counts = archived.tags(asker)
+            wanted = tags or sorted(counts, key=lambda tag: (-counts[tag], tag))[:_PAGE]
+            about = ", ".join(["%d about %s" % (counts[tag], tag) for tag in wanted if tag in counts])
+            if about:
+                answer["older"] = "with the companion, memory_search finds them: " + about
+        return answer
 
     def _page(self, name: str, shown: list, page: int, total: int) -> dict:
         pages = max(1, (total + _PAGE - 1) // _PAGE)
@@ -258,10 +281,24 @@ class Tools:
         if "file" in arguments:
             return self._file_read(arguments, asker, turn)
         ref = arguments.get("id", "")
+        if self._more:
+            return self._shown_afar(self._more, arguments, asker), ""
         if ref.strip()[:1].lower() == "t":
             turns = self._journal.get(ref, asker, arguments.get("around", 1))
             return self._shown_turns(turns, ids.number("id", ref, "t"), arguments.get("first", 1)), ""
         return {"memory": self._shown(self._forgetting.seen(self._records.get(ref, asker), asker), whole=True)}, ""
+
+    def _shown_afar(self, more: tuple, arguments: dict, asker) -> dict:
+        """What came from the companion, as it is shown."""
+        line, why = more
+        if line is None:
+            return {"memory": None, "reason": why}
+        if "text" in line:
+            answer: dict = self._shown_turns([line], line["seq"], arguments.get("first", 1))
+        else:
+            answer = {"memory": self._shown(self._forgetting.seen(line, asker), whole=True)}
+        answer["from"] = "the companion"
+        return answer
 
     # --- lightweight mode
 

@@ -9,10 +9,19 @@ _LOOK_MS = const(20)
 
 def found(ask, query: str, asker, limit: int):
     """Yield pauses until the companion has answered or its time is over; gives Ask.found's answer."""
+    return (yield from _waited(lambda: ask.found(query, asker, limit)))
+
+
+def fetched(archive, ref: str, asker):
+    """Yield pauses likewise; gives Archive.fetched's answer."""
+    return (yield from _waited(lambda: archive.fetched(ref, asker)))
+
+
+def _waited(ask):
     answers = []
 
     async def wait():
-        answers.append(await ask.found(query, asker, limit))
+        answers.append(await ask())
 
     task = asyncio.create_task(wait())
     try:

@@ -168,15 +168,38 @@ class Commands:
         tags = catalog.ranked(self._parts.records, asker)
         for tag, count in tags:
             yield "%5d  %s" % (count, tag)
+        archived = self._parts.archived
+        for tag, count in sorted(archived.tags(asker).items()) if archived else ():
+            yield "%5d  %s, older, with the companion" % (count, tag)
         if not tags:
             yield "no tags yet: nothing is remembered"
 
     def _show(self, asker, more: str):
+        companion = self._parts.companion
+        if companion and companion.archive and companion.archive.is_away(more, asker):
+            from engram.channels import afar
+
+            line, why = (yield from afar.fetched(companion.archive, more, asker)) or (None, "it was broken off")
+            if line is None:
+                yield why
+            elif "text" in line:
+                yield self._turn_row(line)
+            else:
+                yield from self._shown(self._parts.forgetting.seen(line, asker))
+                yield "  %-11s from the companion" % "read"
+            return
         if more[:1] == "t":
             for turn in self._parts.journal.get(more, asker, 2):
-                yield "t%-6d %s  %s: %s" % (turn["seq"], self._minute(turn["at"]), turn["who"], turn["text"])
+                yield self._turn_row(turn)
             return
         record = self._parts.forgetting.seen(self._parts.records.get(more, asker), asker)
+        yield from self._shown(record)
+        yield from self._use_of(record)
+
+    def _turn_row(self, turn: dict) -> str:
+        return "t%-6d %s  %s: %s" % (turn["seq"], self._minute(turn["at"]), turn["who"], turn["text"])
+
+    def _shown(self, record: dict):
         yield "%s  %s" % (record["id"], record["content"])
         for name in ("tags", "keywords", "turns"):
             if record.get(name):
@@ -184,10 +207,9 @@ class Commands:
         for name in ("type", "importance", "source", "scope", "pinned", "supersedes"):
             if name in record:
                 yield "  %-11s %s" % (name, record[name])
-        for name in ("created", "updated", "expires"):
+        for name in ("created", "updated", "expires", "restored"):
             if name in record:
                 yield "  %-11s %s" % (name, self._minute(record[name]))
-        yield from self._use_of(record)
 
     def _use_of(self, record: dict):
         records = self._parts.records
@@ -200,10 +222,11 @@ class Commands:
 
     def _history(self, asker, more: str):
         for record in self._parts.records.history(more, asker):
-            yield "%-7s %s  %s" % (
+            yield "%-7s %s  %s%s" % (
                 record["id"],
                 self._minute(record.get("updated", record["created"])),
                 record["content"],
+                " (back from the companion)" if "restored" in record else "",
             )
 
     def _recall(self, asker, rest: str):
@@ -244,6 +267,9 @@ class Commands:
                 gone = ", ".join([record["id"]] + turns)
                 if "left" in record:
                     yield "%s had left for want of room; %s left for good" % (record["id"], gone)
+                    return
+                if "archived" in record:
+                    yield "%s is with the companion, which forgets it for good as soon as it is told" % record["id"]
                     return
                 yield "forgot %s: %s (/undo brings it back)" % (gone, snippet(record["content"], _WIDTH))
             else:

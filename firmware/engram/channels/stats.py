@@ -38,6 +38,7 @@ def _of_all(parts):
         yield "%-9s %s" % (name, told)
     if parts.companion:
         yield "%-9s %s" % ("companion", parts.companion.short())
+    yield from _archive_told(parts)
     if parts.network:
         yield "%-9s %s" % ("network", parts.network.told())
     if parts.recall.partial:
@@ -46,6 +47,18 @@ def _of_all(parts):
         yield "%-9s %d segments of old turns left to make room" % ("journal", parts.journal.dropped_segments)
     for line in log.lines():
         yield "log       " + line
+
+
+def _archive_told(parts):
+    if parts.companion and parts.companion.archive:
+        told = parts.companion.archive.told()
+        if told:
+            yield "%-9s %s are with the companion%s" % ("archive", told, parts.companion.unreachable())
+    elif parts.archived and parts.archived.total:
+        told = "%d memories are with a companion that is not set up here any more (companion.url, archive.on)"
+        yield "%-9s %s" % ("archive", told % parts.archived.total)
+    if parts.journal.unsent:
+        yield "%-9s %d lines of old turns left that the companion never had" % ("journal", parts.journal.unsent)
 
 
 def companion_command(parts, asker, rest: str):
@@ -62,6 +75,8 @@ def _memories_told(parts, asker) -> str:
     if not scope.is_owner(asker):
         return told
     told += ", %d bytes" % parts.records.bytes
+    if parts.capacity.archived:
+        told += "; %d went to the companion since the start" % parts.capacity.archived
     if parts.capacity.left or parts.trash.bytes:
         told += "; %d left for want of room since the start, the trash has %d bytes" % (
             parts.capacity.left,

@@ -20,12 +20,13 @@ class Ask:
     `when` is "weak", "always" or "never", `within_ms` how long an answer may take.
     """
 
-    def __init__(self, exchange, sync, recall, when: str, within_ms: int):
+    def __init__(self, exchange, sync, recall, when: str, within_ms: int, archived=None):
         self._exchange = exchange
         self._sync = sync
         self._recall = recall
         self._when = when
         self._within_ms = within_ms
+        self._archived = archived
         self.asked = self.answered = 0
 
     async def found(self, query: str, asker, limit: int = 10, skip=(), tags=(), since: int = 0, until: int = 0):
@@ -39,21 +40,26 @@ class Ask:
             return None
         have = (self._sync.have("records"), self._sync.have("journal"))
         if self._exchange.failure:
-            return More((), have, "the companion is not connected: " + _ALONE)
+            return More((), have, "the companion is not connected: " + self._alone(asker))
         self.asked += 1
         items = []
         try:
             note = await wait_for_ms(self._search(query, asker, limit, tags, since, until, items), self._within_ms)
         except asyncio.TimeoutError:
-            return self._failed(have, "the companion did not answer in time: ")
+            return self._failed(have, "the companion did not answer in time: " + self._alone(asker))
         except (LinkError, ArgumentError) as error:
-            return self._failed(have, "the companion gave no answer (%s): " % error)
+            return self._failed(have, "the companion gave no answer (%s): %s" % (error, self._alone(asker)))
         self.answered += 1
         return More(items, have, note)
 
     def _failed(self, have, problem: str) -> More:
-        log.info("companion", problem + _ALONE)
-        return More((), have, problem + _ALONE)
+        log.info("companion", problem)
+        return More((), have, problem)
+
+    def _alone(self, asker) -> str:
+        """What an answer without the companion lacks."""
+        archived = self._archived.count(asker) if self._archived else 0
+        return _ALONE if not archived else _ALONE[:-1] + ", without %d older memories that are with it." % archived
 
     async def _search(self, query: str, asker, limit: int, tags, since: int, until: int, items: list) -> str:
         """Let `items` have what is found; the companion's note."""

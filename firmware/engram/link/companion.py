@@ -37,9 +37,18 @@ class Companion:
         self._exchange = Exchange(self, known.board)
         self._exchange.close(LinkError("it is not connected yet"))
         self._transport = self._make_transport(config.secret("companion.token"), tls)
-        self._sync = Sync(self._exchange, logs, known, parts.clock, parts.agent.is_busy, self._greeted)
+        self.archive = None
+        """What gives memories to the companion; None where that is not wanted."""
+        self._sync = Sync(self._exchange, logs, known, parts.clock, parts.agent.is_busy, self._greeted, self._spare)
+        within_ms = config.get("companion.timeout_ms")
+        if config.get("archive.on"):
+            from engram.link.archive import Archive
+
+            parts.journal.acknowledged = lambda: self._sync.have("journal")
+            parts.archived.uses_wanted = config.get("archive.uses")
+            self.archive = Archive(self._exchange, self._sync, logs, parts, within_ms)
         self.ask = Ask(
-            self._exchange, self._sync, parts.recall, config.get("companion.search"), config.get("companion.timeout_ms")
+            self._exchange, self._sync, parts.recall, config.get("companion.search"), within_ms, parts.archived
         )
         self._parts = parts
         self.is_connected = False
@@ -115,6 +124,8 @@ class Companion:
             await self._sync.run()
         finally:
             self.is_connected = False
+            if self.archive:
+                self.archive.is_greeted = False
             self._exchange.close(LinkError("the link has ended"))
             if reader:
                 # Before what it reads from is closed.
@@ -127,10 +138,15 @@ class Companion:
         except LinkError as error:
             self._exchange.close(error)
 
-    def _greeted(self) -> None:
+    async def _spare(self) -> bool:
+        return await self.archive.step() if self.archive else False
+
+    def _greeted(self, archived: int) -> None:
         if not self.is_connected:
             log.info("companion", "connected to %s as %s" % (self.url, self.device))
         self.is_connected = True
+        if self.archive:
+            self.archive.greeted(archived)
         self._problem = self._refusal = ""
         self._pause_ms = self._pauses = 0
 
@@ -166,12 +182,27 @@ class Companion:
             missing = self._missing(name, raw)
             have = max(0, raw.next_seq - 1 - missing)
             yield "  %-9s acknowledged up to %d of %d%s" % (name, have, raw.next_seq - 1, self._doubt())
+        yield from self._archive_told()
         if self.ask.asked:
             yield "  %-9s asked %d times, answered %d times" % ("searches", self.ask.asked, self.ask.answered)
         if self._refusal:
             yield "  refused: " + self._refusal
         if self._sync.told:
             yield "  it said: " + self._sync.told
+
+    def _archive_told(self):
+        told = self.archive.told() if self.archive else ""
+        if told:
+            yield "  %-9s %s are with the companion%s" % ("archive", told, self.unreachable())
+        if self.archive and self.archive.why:
+            yield "  %-9s %s" % ("archive", self.archive.why)
+
+    def unreachable(self) -> str:
+        """What is to be said behind what is with the companion."""
+        lost = self._parts.archived.lost if self.archive else 0
+        if lost:
+            return "; IT HAS LOST %d OF THESE MEMORIES: was its database replaced?" % lost
+        return "" if self.is_connected else ", and cannot be reached now"
 
     def _doubt(self) -> str:
         return "" if self.is_connected else " when it was heard last"

@@ -16,6 +16,8 @@ _ANSWERS = {
     "check": ("same", "differs"),
     "agreed": ("have", "same"),
     "search": ("found",),
+    "keep": ("kept",),
+    "get": ("got",),
 }
 
 

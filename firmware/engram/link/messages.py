@@ -36,6 +36,8 @@ _RANGE = (
     ("count", _SEQ),
 )
 
+_ASKER = (("principal", ("text", 1, 64)), ("group", ("flag", 0, 0)), ("workspace", ("text", 0, 64)))
+
 # What a board sends: (name, (kind, lowest, highest)) of each field but op; kinds as in _fits().
 FROM_BOARD = {
     "hello": (
@@ -47,20 +49,23 @@ FROM_BOARD = {
     "lines": _RANGE,
     "check": _RANGE + (("digest", _CRC),),
     "agreed": (("log", ("one", LOGS, 0)), ("epoch", _NUMBER), ("rewrites", _NUMBER)),
+    "keep": (("log", ("one", LOGS, 0)), ("epoch", _NUMBER), ("seqs", ("seqs", 1, 16)), ("digest", _CRC)),
+    "get": (("id", ("text", 1, 16)),) + _ASKER,
     "search": (
         ("query", ("text", 1, 2000)),
         ("limit", ("number", 1, 50)),
-        ("principal", ("text", 1, 64)),
-        ("group", ("flag", 0, 0)),
-        ("workspace", ("text", 0, 64)),
-        ("tags", ("texts", 0, 8)),
-        ("since", ("number", 0, 1 << 40)),
-        ("until", ("number", 0, 1 << 40)),
-    ),
+    )
+    + _ASKER
+    + (("tags", ("texts", 0, 8)), ("since", ("number", 0, 1 << 40)), ("until", ("number", 0, 1 << 40))),
 }
 # And what it is answered.
 TO_BOARD = {
-    "welcome": (("records", ("list", 3, 3)), ("journal", ("list", 3, 3)), ("told", ("text", 0, 1000))),
+    "welcome": (
+        ("records", ("list", 3, 3)),
+        ("journal", ("list", 3, 3)),
+        ("archived", _SEQ),
+        ("told", ("text", 0, 1000)),
+    ),
     "have": (("log", ("one", LOGS, 0)), ("epoch", _NUMBER), ("have", _SEQ)),
     "same": (),
     "differs": (),
@@ -70,6 +75,8 @@ TO_BOARD = {
         ("items", ("list", 0, 50)),
         ("note", ("text", 0, 300)),
     ),
+    "kept": (("count", _NUMBER),),
+    "got": (("part", ("number", 1, 64)), ("parts", ("number", 1, 64)), ("text", ("text", 0, ANSWER_BYTES))),
     "refused": (("why", ("text", 1, 1000)), ("again", ("number", 0, 86400))),
 }
 
@@ -163,6 +170,9 @@ def _misfit(value, kind: str, low, high) -> str:
     if kind == "texts":
         is_good = len(value) <= high and all(isinstance(one, str) and len(one) <= 64 for one in value)
         return "" if is_good else "must be at most %d texts" % high
+    if kind == "seqs":
+        is_good = low <= len(value) <= high and all(_is_number(one) and 0 < one <= wire.MAX_SEQ for one in value)
+        return "" if is_good else "must be %d to %d seqs" % (low, high)
     fits = len(value) == low and all(_is_number(one) and 0 <= one <= wire.MAX_SEQ * 2 for one in value)
     return "" if fits else "must be %d numbers" % low
 

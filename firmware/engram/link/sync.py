@@ -30,14 +30,16 @@ class Sync:
     """Copies logs over an Exchange; `logs` are (name, RawLines), `known` is told what was acknowledged.
 
     `is_busy()` tells whether a message is being answered: lines wait for that. greeted() is called after each greeting that
-    was answered.
+    was answered, with how many archived memories the companion holds. spare() is a coroutine function that does a little when
+    there is nothing to copy, and tells whether it had anything to do.
     """
 
-    def __init__(self, exchange, logs, known, clock, is_busy, greeted):
+    def __init__(self, exchange, logs, known, clock, is_busy, greeted, spare=None):
         self._exchange = exchange
         self._clock = clock
         self._is_busy = is_busy
         self._greeted = greeted
+        self._spare = spare
         self._stalls = 0
         self.copies = [_Copy(name, raw, known) for name, raw in logs]
         self.told = ""
@@ -47,6 +49,20 @@ class Sync:
         """Up to which seq the companion has a log."""
         return self.copies[LOGS.index(name)].have
 
+    def is_done(self, name: str) -> bool:
+        """Whether the copy of a log is like it, as far as is known."""
+        return self.copies[LOGS.index(name)].is_done
+
+    def greet_again(self) -> None:
+        """Greet the companion anew, as soon as may be."""
+        self.copies[0].epoch = 0
+
+    def compare(self, name: str) -> None:
+        """Compare a log with its copy, all of it."""
+        copy = self.copies[LOGS.index(name)]
+        copy.is_doubted = True
+        copy.cursor = copy.raw.oldest - 1
+
     async def run(self) -> None:
         """Copy, for ever; LinkError, Refused and StoreError end it."""
         self._stalls = 0
@@ -54,22 +70,22 @@ class Sync:
             await self._greet()
             greeted_at = ticks_ms()
             while ticks_diff(ticks_ms(), greeted_at) < _HELLO_MS and not self._has_changed():
-                if not await self._step():
+                if not await self._step() and not (self._spare and await self._spare()):
                     await sleep_ms(_LOOK_MS)
                 if self._exchange.failure:
                     raise self._exchange.failure
 
     async def _greet(self) -> None:
         states = {copy.name: copy.state() for copy in self.copies}
-        welcome = await self._ask("hello", version=VERSION, zone=self._clock.zone_minutes, **states)
+        welcome = await self.ask("hello", version=VERSION, zone=self._clock.zone_minutes, **states)
         if welcome["told"]:
             self.told = text.printable(welcome["told"])
             log.info("companion", self.told)
         for copy in self.copies:
             copy.welcome(welcome[copy.name])
-        self._greeted()
+        self._greeted(welcome["archived"])
 
-    async def _ask(self, op: str, body=None, **fields) -> dict:
+    async def ask(self, op: str, body=None, **fields) -> dict:
         """Send a message until it is answered, a few times: it may have been lost on the way, or its answer."""
         for within_ms in _ANSWER_MS[:-1]:
             try:
@@ -109,17 +125,18 @@ class Sync:
             return
         after = max(copy.cursor, copy.raw.oldest - 1)
         if after >= copy.have:
-            await self._ask("agreed", log=copy.name, epoch=copy.epoch, rewrites=copy.rewrites)
+            await self.ask("agreed", log=copy.name, epoch=copy.epoch, rewrites=copy.rewrites)
             copy.cursor = -1
+            copy.is_doubted = False
             return
         span = copy.raw.span(after, copy.have, _BATCH)
-        answer = await self._ask("check", digest=shown(span.check), **_fields(copy, span))
+        answer = await self.ask("check", digest=shown(span.check), **_fields(copy, span))
         if answer["op"] == "same" or await self._send(copy, span):
             copy.cursor = span.to
 
     async def _send(self, copy, span) -> bool:
         """Send the lines of a span; whether the companion has them now."""
-        answer = await self._ask("lines", _Body(copy.raw, span), **_fields(copy, span))
+        answer = await self.ask("lines", _Body(copy.raw, span), **_fields(copy, span))
         if answer["log"] != copy.name or answer["epoch"] != copy.epoch:
             raise LinkError("the companion acknowledged another log than it was sent")
         if answer["have"] != max(copy.have, span.to):
@@ -145,6 +162,7 @@ class _Copy:
         self.rewrites = 0
         self.have = known.have(name)
         self.cursor = -1
+        self.is_doubted = False  # whether it has to be compared, however like they seem
 
     def state(self) -> list:
         """What `hello` tells of the log."""
@@ -161,7 +179,7 @@ class _Copy:
         have = min(have, raw.next_seq - 1)
         is_overlapping = have >= raw.oldest
         is_like = rewrites == self.rewrites and (not is_overlapping or raw.is_changing or raw.crc(have) == crc)
-        self.cursor = -1 if is_like else raw.oldest - 1
+        self.cursor = -1 if is_like and not self.is_doubted else raw.oldest - 1
         self.acknowledge(have)
 
     def acknowledge(self, have: int) -> None:

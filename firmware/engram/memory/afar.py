@@ -4,6 +4,7 @@ from engram import text
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound
 from engram.memory import fields, ids, scope
+from engram.memory.archiving import is_away
 from engram.memory.recall import Item
 from engram.store.entry import LIVE
 from engram.store.idf import ONE
@@ -46,17 +47,19 @@ def _checked(records, journal, told, asker, skip, tags, own: dict):
         ref = ref[:1] + str(number)
         if ref in own:
             return own[ref]
-        if number < (records.entries.oldest if ref[0] == "m" else journal.oldest):
-            return _left(ref, told, tags) if len(told) == 5 else None
         if ref[0] == "m":
+            if len(told) == 5 and records.archived and is_away(records, records.archived, number, asker):
+                return _left(ref, told, tags)
             return _record(records, ref, number, asker, tags)
+        if number < journal.oldest:
+            return _left(ref, told, tags) if len(told) == 5 else None
         return None if tags or number in skip else _turn(journal, ref, number, asker)
     except (ArgumentError, NotFound):
         return None
 
 
 def _left(ref: str, told, tags):
-    """An item that has left the board: only of such a one the companion's text is taken."""
+    """An item that has left the board, or is archived: only of such a one the companion's text is taken."""
     if (tags and ref[0] == "t") or not told[4].strip():
         return None
     who = "" if ref[0] == "m" else text.cut(told[3], _WHO_LONGEST)

@@ -3,6 +3,9 @@
 records.most    when nearly so many are kept, the least important that are not pinned leave to the trash
 records.bytes   when nearly so many bytes are used, history leaves first: versions that were changed or superseded; then
                 memories as above
+
+With an archive (see link/archive.py) they leave to the companion instead, in the background. While it is away they stay, as
+long as there is any room: only at the caps themselves they leave to the trash.
 """
 
 from engram import log
@@ -25,8 +28,15 @@ class Capacity:
         self._most = most
         self._cap = cap
         self._work = None
-        self._looked = -1
-        self._ended = (0, -1)  # bytes in use, and releases, when work ended
+        self._looked = (-1, False)
+        self._ended = (0, -1, False)  # bytes in use, releases, and whether the archive took some, when work ended
+        self.archive = None
+        """Where memories leave to in the background: is_open() tells whether it takes some now, is_settled() whether a
+        compaction may take those off the flash that it took. None where there is none."""
+        self.wanted = 0
+        """How many memories the archive is to take now; who takes some counts it down, down to 0 if there are no more."""
+        self.archived = 0
+        """Records that were archived since the start."""
         self.left = 0
         """Records that left for want of room since the start."""
         self.why = ""
@@ -35,9 +45,10 @@ class Capacity:
     def tick(self) -> bool:
         """Do a little of what is to be done; whether there is more."""
         if self._work is None:
-            if self._records.changes == self._looked:
+            now = self._records.changes, self._is_open()
+            if now == self._looked:
                 return False
-            self._looked = self._records.changes
+            self._looked = now
             if not self._is_near_full():
                 return False
             self._work = self._making_room()
@@ -54,23 +65,32 @@ class Capacity:
 
     def _end(self) -> None:
         self._work = None
+        self.wanted = 0
         # What the work itself wrote is no reason to begin anew.
-        self._looked = self._records.changes
-        self._ended = self._records.bytes, self._records.releases
+        self._looked = self._records.changes, self._is_open()
+        self._ended = self._records.bytes, self._records.releases, self._is_open()
         let_go(_MODULES)
+
+    def _is_open(self) -> bool:
+        return bool(self.archive and self.archive.is_open())
 
     def _at_once(self) -> int:
         return max(1, min(_MOST_AT_ONCE, self._most // _SHARE))
+
+    def _margin(self) -> int:
+        """With fewer places left room is made: with an archive one at least, since what leaves at once goes to the trash."""
+        return max(1 if self.archive else 0, self._at_once() // 2)
 
     def _is_near_full(self) -> bool:
         return self._has_many() or self._is_heavy()
 
     def _has_many(self) -> bool:
-        return self._records.count_all() + self._at_once() // 2 > self._most
+        return self._records.count_all() + self._margin() > self._most
 
     def _is_heavy(self) -> bool:
-        used, releases = self._ended
+        used, releases, was_open = self._ended
         may_help = self._records.releases != releases or self._records.bytes > used + self._cap // _SLICE_SHARE
+        may_help = may_help or (self._is_open() and not was_open)
         return may_help and self._records.bytes > self._cap - self._cap // _BYTES_SHARE
 
     def _making_room(self):
@@ -78,7 +98,7 @@ class Capacity:
         if self._is_heavy():
             yield from self._making_lighter()
         if self._has_many():
-            yield from self._leaving(self._at_once(), lambda: not self._has_many())
+            yield from self._going(self._at_once(), lambda: not self._has_many())
 
     def _making_lighter(self):
         log.info("memory", "earlier versions of memories leave for want of room")
@@ -88,7 +108,9 @@ class Capacity:
             # As many as have that many bytes, by the average.
             each = self._records.bytes // max(1, self._records.count_all())
             count = (self._records.bytes - wanted) // max(1, each) + 1
-            if not (yield from self._leaving(min(_MOST_AT_ONCE, count), _never)):
+            if not (yield from self._going(min(_MOST_AT_ONCE, count), _never)):
+                if self.archive:
+                    return
                 raise StoreFull(
                     "memory has no room left (records.bytes), and all of it is pinned: unpin or forget some."
                 )
@@ -97,7 +119,7 @@ class Capacity:
     @property
     def spare(self) -> int:
         """So many more records can be stored before any leaves for want of room."""
-        return 0 if self._is_heavy() else max(0, self._most - self._at_once() // 2 - self._records.count_all())
+        return 0 if self._is_heavy() else max(0, self._most - self._margin() - self._records.count_all())
 
     def make_room(self, more: int, keeping=()) -> bool:
         """Let as many records leave, at once, as more are to be stored, but none of the numbers in `keeping`; whether that was
@@ -105,10 +127,27 @@ class Capacity:
         # Work in the background goes on later: a compaction that is dropped half-way would never end.
         over = self._records.count_all() + more - self._most
         if over > 0:
-            for _ in self._leaving(max(over, self._at_once()), _never, keeping):
+            # Where there is an archive they had better wait for it.
+            for _ in self._leaving(over if self.archive else max(over, self._at_once()), _never, keeping):
                 pass
             let_go(_MODULES)
         return self._records.count_all() + more <= self._most
+
+    def _going(self, count: int, is_enough):
+        """Let records go in the background: to the archive if there is one; a generator, that gives how many went."""
+        if self.archive is None:
+            return (yield from self._leaving(count, is_enough))
+        if not self.archive.is_open():
+            # With the last of the room they leave as without a companion.
+            if self._records.bytes <= self._cap - self._cap // _SLICE_SHARE:
+                return 0
+            return (yield from self._leaving(count, is_enough))
+        before = self.archived
+        self.wanted = count
+        while self.archive.is_open() and (self.wanted > 0 or not self.archive.is_settled()):
+            yield
+        self.wanted = 0
+        return self.archived - before
 
     def _leaving(self, count: int, is_enough, keeping=()):
         """Let the least important records go, at most so many; a generator that pauses, and gives how many left."""

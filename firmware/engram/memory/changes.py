@@ -14,6 +14,7 @@ _FARTHEST = const(200)  # lines that undo looks back over: bounds its reads
 _PIECE = const(2000)  # characters of an old text in one line, which wire.MAX_LINE bounds, however they are escaped
 
 _TEXT_CHANGES = ("profile", "note")
+_NOT_KEPT = ("seq", "was", "undoes", "with", "past", "restored")  # of a version that holds again
 
 
 class Changes:
@@ -64,6 +65,8 @@ class Changes:
     def _may_undo(self, line: dict, asker) -> bool:
         if line.get("op") == "distilled":
             return scope.may_see(asker, line.get("scope", ""))
+        if "restored" in line:
+            return False
         if line.get("op") in _TEXT_CHANGES:
             return not asker.group and _whose(line) == asker.principal
         if line.get("op") == "forget":
@@ -130,7 +133,7 @@ class Changes:
         old = self._store.line(line["was"])
         if old is None or "content" not in old:
             raise NotFound("earlier version", "of " + line["id"], "it left the flash when the memory was compacted.")
-        kept = [(name, value) for name, value in old.items() if name not in ("seq", "was", "undoes", "with", "past")]
+        kept = [(name, value) for name, value in old.items() if name not in _NOT_KEPT]
         # A tombstone leaves with compaction: the way to the versions before must not lead over it.
         kept += [("was", line["was"] if "op" in line else line["seq"]), ("undoes", line["seq"])]
         if "with" in line:

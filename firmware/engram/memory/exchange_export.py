@@ -5,7 +5,7 @@ A slice of the log is read at a time, since others may write, compact and restar
 
 from engram.compat import const
 from engram.memory import origins, scope
-from engram.store.entry import FORGOTTEN, LIVE
+from engram.store.entry import LIVE, SUPERSEDED
 
 _LINES_AT_ONCE = const(16)
 _BYTES_AT_ONCE = const(4096)  # of those lines, from which on no more are read at once: bounds the heap
@@ -27,7 +27,7 @@ def memories(records, asker, with_past: bool):
             if number < 0 or not scope.may_see(asker, line.get("scope", scope.ALL)):
                 continue
             state, latest = entries.fate(number)
-            if state is None or state == FORGOTTEN or latest["seq"] != line["seq"]:
+            if state not in (LIVE, SUPERSEDED) or latest["seq"] != line["seq"]:
                 continue
             if state == LIVE and (with_past or not records.is_expired(line)):
                 yield line, _follows(records, line, asker), False, used.get(number, (0, 0))
@@ -53,6 +53,6 @@ def _follows(records, line: dict, asker) -> str:
     if "supersedes" not in line:
         return ""
     state, older = records.entries.fate(int(line["supersedes"][1:]))
-    if state is None or state == FORGOTTEN or not scope.may_see(asker, older.get("scope", scope.ALL)):
+    if state not in (LIVE, SUPERSEDED) or not scope.may_see(asker, older.get("scope", scope.ALL)):
         return ""
     return origins.of(older, records.entries.epoch)

@@ -16,7 +16,7 @@ from engram.memory import comparing, fields, origins, scope
 from engram.memory.exchange_item import DEFAULT_TAG
 from engram.memory.nearest import near
 from engram.memory.records import Draft
-from engram.store.entry import FORGOTTEN, LIVE
+from engram.store.entry import FORGOTTEN, LIVE, SUPERSEDED
 
 _AT_ONCE = const(16)  # memories that are kept with one flush
 _CHARS_AT_ONCE = const(2000)  # of their contents: bounds the heap
@@ -275,7 +275,7 @@ class Import:
 
     def _older(self, origin: str, own_scope: str) -> str:
         state, record = self._find(origin, own_scope)
-        if state is None or state == FORGOTTEN:
+        if state not in (LIVE, SUPERSEDED):
             return ""
         # One that others see must not vanish for them.
         is_shared = record.get("scope", scope.ALL) != own_scope and not self._is_owner

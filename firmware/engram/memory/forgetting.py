@@ -1,7 +1,7 @@
 """What concerns memories and the turns that they came from together: forgetting them, and naming them."""
 
 from engram.compat import let_go
-from engram.memory import scope
+from engram.memory import ids, scope
 
 _MODULES = ("engram.memory.trashed", "engram.memory.origins")
 
@@ -17,8 +17,15 @@ class Forgetting:
     def forget(self, ref: str, asker=scope.OWNER, with_turns: bool = False) -> tuple:
         """(what the record was, the ids of the turns that went with it); its copies leave the trash.
 
-        One that had left for want of room, which "left" tells, goes for good: undo does not bring it back.
+        One that had left for want of room, which "left" tells, goes for good: undo does not bring it back. Nor does it bring
+        back one that was with the companion, which "archived" tells.
         """
+        archived = self._records.archived
+        if archived and archived.total:
+            from engram.memory import archiving
+
+            if archiving.is_away(self._records, archived, ids.number("id", ref, "m"), asker):
+                return archiving.forget(self._records, archived, ref, asker), []
         if not self._trash.bytes:
             return self._forget(ref, asker, with_turns)
         from engram.memory import origins, trashed

@@ -15,6 +15,7 @@ from engram.store.entry import LIVE, Query
 
 _TEXT_BYTES = const(15000)  # of one turn, as JSON: its line has to stay below wire.MAX_LINE
 _CAPTION_BYTES = const(600)
+_ROOM_SHARE = const(8)  # of the cap: so much is kept free where a companion takes turns: a segment or more
 _WHO_BYTES = const(120)  # of a speaker's name
 
 Session = namedtuple("Session", ("id", "title", "turns", "at"))
@@ -33,6 +34,12 @@ class Journal:
         self._cap = cap
         self._store = make_store(turns.Turns(self._told, clock))
         self.dropped_segments = 0
+        self.archived_segments = 0
+        """Those that left once a companion had them."""
+        self.unsent = 0
+        """Lines that left though the companion did not have them."""
+        self.acknowledged = None
+        """Tells the seq up to which a companion has the journal; None where there is none."""
 
     def open(self) -> None:
         """Read the journal."""
@@ -132,10 +139,33 @@ class Journal:
 
     def _leave(self) -> bool:
         """Let the oldest segment go; False if there is none."""
+        oldest, last = self._store.oldest, self.last_of_oldest()
         if not self._store.drop_oldest():
             return False
+        unsent = last - max(oldest - 1, self.acknowledged()) if self.acknowledged else 0
+        if unsent > 0:
+            self.unsent += unsent
+            log.error("journal", "%d lines left that the companion does not have: there was no room" % unsent)
         self.dropped_segments += 1
         log.warning("journal", "the oldest segment of turns left to make room")
+        return True
+
+    def last_of_oldest(self) -> int:
+        """The seq up to which the oldest sealed segment goes, 0 if there is none."""
+        sealed = self._store.log.sealed
+        if not sealed:
+            return 0
+        return (sealed[1][1] if len(sealed) > 1 else self._store.log.first) - 1
+
+    def surplus(self) -> int:
+        """Up to which seq turns had better leave for a companion, since there is little room; 0 if there is enough."""
+        return self.last_of_oldest() if self._store.bytes > self._cap - self._cap // _ROOM_SHARE else 0
+
+    def archive(self, last: int) -> bool:
+        """Let the oldest segment, which ends with that seq, go: the companion has it."""
+        if self.last_of_oldest() != last or not self._store.drop_oldest():
+            return False
+        self.archived_segments += 1
         return True
 
     def window(self, sid: str, most: int, ahead: int = 0) -> list:

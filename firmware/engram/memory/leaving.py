@@ -15,7 +15,7 @@ def leaving(records, trash, count: int, is_enough, keeping=()):
     stays. `is_enough()` tells, before some leave, whether there is room meanwhile; the numbers in
     `keeping` stay too.
     """
-    weakest = yield from _weakest(records, count, keeping)
+    weakest = yield from weakest_of(records, count, keeping)
     left = 0
     while weakest and not is_enough():
         left += records.leave([number for _, _, number in weakest[:_SLICE]], trash)
@@ -24,8 +24,10 @@ def leaving(records, trash, count: int, is_enough, keeping=()):
     return left
 
 
-def _weakest(records, count: int, keeping):
-    """[(importance in hundredths, moment when it was touched last, number)], the first to go first."""
+def weakest_of(records, count: int, keeping=()):
+    """A generator that pauses, and gives [(importance in hundredths, moment when it was touched last, number)] of at most
+    `count` records, the first to go first.
+    """
     found = []
     chunk = []
     for record in records.all_live():

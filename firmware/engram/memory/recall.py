@@ -49,7 +49,7 @@ class Recall:
         if more and more.ranked:
             ranked = self._with_more(ranked, more, asker, skip, tags, since, until)
         for item in ranked[:limit]:
-            self._note_use(item)
+            self._note_use(item, asker)
         return [self._with_text(item, asker) for item in ranked[:limit]]
 
     def explain(self, query: str, asker, limit: int = 10):
@@ -104,10 +104,14 @@ class Recall:
 
         return merged(self._records, self._journal, ranked, more, asker, skip, tags, since, until)
 
-    def _note_use(self, item: Item) -> None:
+    def _note_use(self, item: Item, asker) -> None:
         """What is shown because it was looked for has been of use."""
-        if item.id[0] == "m" and not item.text:
+        if item.id[0] != "m":
+            return
+        if not item.text:
             self._records.used(item.id)
+        elif self._records.archived:
+            self._records.archived.used(int(item.id[1:]), asker)
 
     def _with_text(self, item: Item, asker) -> Item:
         if item.text:
@@ -142,7 +146,7 @@ class Recall:
             cost = text.tokens(line) + 1
             if cost <= room:
                 room -= cost
-                self._note_use(item)
+                self._note_use(item, asker)
                 chosen.append((item.at, len(item.id), item.id, line))
         if not chosen:
             return ""

@@ -7,7 +7,11 @@ from engram.compat import const, finish
 from engram.errors import ArgumentError, NotFound, StoreFull
 from engram.memory import fields, ids, scope
 from engram.memory.importance import Importance
-from engram.store.entry import LIVE, SUPERSEDED, Query
+from engram.store.entry import ARCHIVED, LIVE, SUPERSEDED, Query
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from engram.memory.archived import Archived
 
 _SPARE = const(40)  # more hits are asked for than are wanted: those that have expired are passed over
 _TAGS_KEPT = const(4096)  # bytes of tags and counts that are kept until a record changes: bounds the heap
@@ -64,6 +68,8 @@ class Records:
         self.uses = uses
         """Keeps how often each record was of use; None where that is not kept."""
         self._makes_room = None
+        self.archived: "Archived" = None  # type: ignore
+        """What was given to a companion (see archived.py); None where there is none."""
         self.releases = 0
         """Counts what may let others leave: what was forgotten or is pinned no more, since the start."""
         self.importance = importance or Importance(uses, clock)
@@ -232,6 +238,14 @@ class Records:
         """The id of a live record and those of what it superseded."""
         record = self._live(ref, asker)[1]
         return [record["id"]] + self._roots(record)[0]
+
+    def older(self, record: dict) -> list:
+        """The ids of what a record superseded, one after the other."""
+        return self._roots(record)[0]
+
+    def now(self) -> int:
+        """The time that lines are given."""
+        return self._clock.now()
 
     def _roots(self, record: dict) -> tuple:
         """The ids of what a record superseded, one after the other, and the turns that all of them came from."""
@@ -412,17 +426,30 @@ class Records:
 
     def compacting(self, with_history: bool = True):
         """As compact(), a generator that pauses between slices; without history only what holds now stays."""
+        if self.archived:
+            self.archived.fold()
         yield from self._store.compacting(self._keep if with_history else self._is_latest)
         self._store.append([("op", "compacted"), ("at", self._clock.now())], urgent=True)
 
     def _keep(self, line: dict) -> bool:
         """What compaction does with a line: earlier versions of what is not forgotten stay as its history."""
-        return "id" in line and self._store.state(int(line["id"][1:])) in (LIVE, SUPERSEDED)
+        if "id" not in line:
+            return False
+        state = self._store.state(int(line["id"][1:]))
+        is_there = state in (LIVE, SUPERSEDED) and line.get("op") != "archive"
+        return is_there or self._is_needed(line, state)
+
+    def _is_needed(self, line: dict, state) -> bool:
+        return bool(self.archived) and self.archived.needs(line, state == ARCHIVED)
 
     def _is_latest(self, line: dict) -> bool:
         """Whether a line is what holds now of a live record."""
         number = int(line["id"][1:]) if "id" in line else 0
-        return bool(number) and self._store.state(number) == LIVE and line["seq"] == self._store.get(number)["seq"]
+        if not number:
+            return False
+        state, latest = self._store.fate(number)
+        is_latest = latest is not None and line["seq"] == latest["seq"]
+        return (state == LIVE and is_latest) or (self._is_needed(line, state) and (is_latest or "op" in line))
 
     @property
     def partial(self) -> str:

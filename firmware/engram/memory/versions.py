@@ -1,11 +1,15 @@
 """What a line of the records' log means to the store.
 
     {"seq","id","content","tags":[..],"keywords":[..],"type","importance","source","scope","created","updated",
-     "pinned","expires","supersedes","turns":[turn ids],"origin","past","was","undoes","with","guess",
-     "crc"}                                                                        a version of a record
+     "pinned","expires","supersedes","turns":[turn ids],"origin","past","was","undoes","with","restored",
+     "guess","crc"}                                                                        a version of a record
     {"seq","op":"forget","id","at","was","with":[ids],"redacts":[turn ids],"undoes","restores",
      "crc"}                                                                        a record that has gone
     {"seq","op":"leave","id","at","was","with":[ids],"crc"}                        a record that left for want of room
+    {"seq","op":"archive","id","at","was","with":[ids],"scope","tags","created",
+     "crc"}                                                                        one that left for the companion
+    {"seq","op":"forget","id","at","scopes":[..],"crc"}                            forget it, if it has one of these scopes
+    {"seq","op":"forget","id","at","left":true,"scope","tags","crc"}               or one of which the board still has the line
     {"seq","op":"profile"|"note","file","old","parts","length","at","undoes","crc"}   a text file before an edit
     {"seq","op":"part","old","crc"}                                                how a long one begins
     {"seq","op":"compacted","at","crc"}                                            undo goes back to here
@@ -20,32 +24,39 @@ the beginning of `old`. `guess` says that the clock was not known. `learned` goe
 the journal with that epoch gave, in one flush; `distilled` likewise with the `lines` lines before it, which notes gave:
 `run` is the same for all batches of one distillation, `before` the seq of the line of the batch before it.
 `origin` tells where a record was imported from (see origins.py), and
-`past` that it was superseded there, so that it is history from its first line on.
+`past` that it was superseded there, so that it is history from its first line on. `restored` is when it came back from the
+companion.
 """
 
 from engram import text
 from engram.memory import ALL, ids
-from engram.store.entry import FORGOTTEN, SUPERSEDED, Entry, no_entry
+from engram.store.entry import ARCHIVED, FORGOTTEN, SUPERSEDED, Entry, no_entry
 
 
 class Versions:
     """The owner of the records' log.
 
     learned: (epoch of the journal, seq of the last turn) up to which turns were read for facts, None if none were.
+    archived: seq of the newest line that tells of the archive (see archived.py), 0 if there is none.
     distilled: (seq, marks) of the newest line that tells how far notes were distilled, None if there is none.
     """
 
     learned = None
     distilled = None
+    archived = 0
 
     def describe(self, line: dict) -> Entry:
         """What a line means."""
         if "id" not in line:
             return no_entry(line.get("at", 0))
         number = ids.number("id", line["id"], "m")
+        if "scopes" in line:
+            # Whether it is one that may be forgotten so is for the companion to say.
+            return no_entry(line.get("at", 0))
         if "op" in line:
+            state = ARCHIVED if line["op"] == "archive" else FORGOTTEN
             shows = (_number(line["restores"]),) if "restores" in line else ()
-            gone = [(number, FORGOTTEN)] + [(_number(ref), FORGOTTEN) for ref in line.get("with", ())]
+            gone = [(number, state)] + [(_number(ref), FORGOTTEN) for ref in line.get("with", ())]
             return no_entry(line.get("at", 0), gone, shows)
         phrases = [phrase for name in ("keywords", "tags") for phrase in line.get(name, ())]
         if not all(isinstance(phrase, str) for phrase in phrases + [line["content"], line.get("scope", "")]):
@@ -62,6 +73,8 @@ class Versions:
             self._take_learned([line.get("journal"), line.get("until")])
         elif line.get("op") == "distilled" and "undoes" not in line:
             self._take_distilled([line["seq"], line.get("marks")])
+        elif line.get("op") == "archive" or "scopes" in line or "left" in line or "restored" in line:
+            self.archived = line["seq"]
 
     def state(self) -> dict:
         """What all lines so far told."""
@@ -70,11 +83,15 @@ class Versions:
             told["learned"] = list(self.learned)
         if self.distilled:
             told["distilled"] = list(self.distilled)
+        if self.archived:
+            told["archived"] = self.archived
         return told
 
     def restore(self, state) -> None:
         """Go back to such a state, to none if it is None."""
         self.learned = self.distilled = None
+        archived = (state or {}).get("archived")
+        self.archived = archived if isinstance(archived, int) else 0
         self._take_learned((state or {}).get("learned"))
         self._take_distilled((state or {}).get("distilled"))
 

@@ -7,6 +7,7 @@ from engram.compat import const
 LIVE = const(0)
 SUPERSEDED = const(1)
 FORGOTTEN = const(2)
+ARCHIVED = const(3)  # it has left for a companion, which finds it still
 
 _EPOCH_MINUTES = const(26297280)  # 2020-01-01 in minutes: times in tables are minutes since then
 MOST_MINUTES = 0xFFFFFF
@@ -19,7 +20,7 @@ terms     the words to find it by, an iterable
 labels    filters that it passes, an iterable
 session   the number of the thread it belongs to, 0 for none
 at        its moment, Unix seconds
-hides     ((number, SUPERSEDED or FORGOTTEN), ...)
+hides     ((number, SUPERSEDED, FORGOTTEN or ARCHIVED), ...)
 shows     (number, ...) of hidden entries that are live again
 ends      the number of a thread of which no entry is live any more, or 0
 """

@@ -298,7 +298,7 @@ class Store:
     # --- reading
 
     def state(self, number: int):
-        """LIVE, SUPERSEDED or FORGOTTEN; None if there has never been such an entry (or compaction took it)."""
+        """LIVE, SUPERSEDED, FORGOTTEN or ARCHIVED; None if there has never been such an entry (or compaction took it)."""
         self.ready()
         return self.fates.of(number)[0]
 

@@ -14,15 +14,17 @@ _log = logging.getLogger("engram.dispatch")
 _REFUSED = b'{"op":"refused"'
 
 Searching = Callable[[str, dict[str, Any]], Awaitable[list[bytes]]]
-"""Given a device and the head of a `search`, its answers."""
+"""Given a device and the head of a `search` or a `get`, its answers."""
 
 
 class Dispatch:
-    """Reads messages and hands them on; `searching` answers searches."""
+    """Reads messages and hands them on; `searching` answers searches, `reading` what is asked for by its id."""
 
-    def __init__(self, replication: Replication, searching: Searching, metrics: Metrics | None = None):
+    def __init__(
+        self, replication: Replication, searching: Searching, reading: Searching, metrics: Metrics | None = None
+    ):
         self._replication = replication
-        self._searching = searching
+        self._asked = {"search": searching, "get": reading}
         self._metrics = metrics or Metrics()
 
     async def answers(self, device: str, data: bytes) -> list[bytes]:
@@ -37,9 +39,10 @@ class Dispatch:
         return answers
 
     async def _answers(self, device: str, head: dict[str, Any], body: memoryview) -> list[bytes]:
-        if head["op"] == "search":
+        asked = self._asked.get(head["op"])
+        if asked:
             try:
-                return await self._searching(device, head)
+                return await asked(device, head)
             except Refused as refused:
                 return [self._replication.refusal(device, head, refused)]
         answer = await self._replication.answer(device, head, body)

@@ -229,6 +229,17 @@ def _add_devices(app: FastAPI, service: Service) -> None:
         """The lines of a board's log after a seq, as the board wrote them."""
         return await asyncio.to_thread(_read_lines, service, device, log, after, limit)
 
+    @app.get("/v1/devices/{device}/archive", responses=_NO_DEVICE)
+    async def archive(
+        device: DeviceName,
+        after: Annotated[int, Query(ge=0, le=wire.MAX_SEQ)] = 0,
+        limit: Annotated[int, Query(ge=1, le=_MOST_LINES)] = 100,
+    ) -> list[Line]:
+        """The memories that the board has archived here, as it wrote them, by the seq of the line."""
+        await asyncio.to_thread(service.store.device, device)
+        found = await asyncio.to_thread(service.store.archived, device, after, limit)
+        return [Line(seq=seq, line=wire.decode(line)) for seq, line in found]
+
 
 def _read_lines(service: Service, name: str, log: Literal["records", "journal"], after: int, limit: int) -> list[Line]:
     device = service.store.device(name)

@@ -81,10 +81,13 @@ class Held:
 
 @dataclass(frozen=True)
 class Welcome:
-    """The answer to Hello; `told` are sentences on what has happened, for a person."""
+    """The answer to Hello; `told` are sentences on what has happened, for a person, `archived` is how many records that the
+    board archived are here.
+    """
 
     logs: dict[LogName, Held]
     told: tuple[str, ...] = ()
+    archived: int = 0
 
 
 @dataclass(frozen=True)

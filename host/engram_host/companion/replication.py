@@ -114,6 +114,8 @@ class Replication:
                 log, epoch, rewrites = head["log"], head["epoch"], head["rewrites"]
                 await asyncio.to_thread(self._store.agree, sender, device, log, epoch, rewrites)
                 return _answer("same", head)
+            case "keep":
+                return await self._promise(device, sender, head)
         raise Refused(f"a message {head['op']} is not for the replication.")
 
     async def _greet(self, device: str, sender: Sender, head: dict[str, Any]) -> bytes:
@@ -125,7 +127,18 @@ class Replication:
         welcome = await asyncio.to_thread(self._store.greet, hello, int(self._clock()))
         for sentence in welcome.told:
             _log.warning("%s: %s", device, sentence)
-        return _answer("welcome", head, told=_told(welcome), **{name: _held(welcome, name) for name in LOGS})
+        return _answer(
+            "welcome",
+            head,
+            told=_told(welcome),
+            archived=welcome.archived,
+            **{name: _held(welcome, name) for name in LOGS},
+        )
+
+    async def _promise(self, device: str, sender: Sender, head: dict[str, Any]) -> bytes:
+        log, epoch, seqs, digest = head["log"], head["epoch"], head["seqs"], head["digest"]
+        count = await asyncio.to_thread(self._store.promise, sender, device, log, epoch, seqs, digest)
+        return _answer("kept", head, count=count)
 
     async def _take(self, batch: Batch) -> int:
         waiting = _Waiting(batch, asyncio.get_running_loop().create_future())

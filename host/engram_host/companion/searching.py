@@ -10,7 +10,7 @@ from typing import Any
 from engram import text
 from engram.errors import ArgumentError
 from engram.link import messages
-from engram.memory import askers
+from engram.memory import askers, ids
 from engram.memory.scope import Asker
 from engram_host.companion.errors import (
     BadSearch,
@@ -23,7 +23,7 @@ from engram_host.companion.errors import (
 from engram_host.companion.folders.keeping import Folders
 from engram_host.companion.meaning import Meaning
 from engram_host.companion.metrics import Metrics
-from engram_host.companion.model import Device
+from engram_host.companion.model import Device, LogName
 from engram_host.companion.search.cache import BYTES_OF_A_LINE, IndexCache
 from engram_host.companion.search.engine import Embed, QueryVector, SearchEngine
 from engram_host.companion.search.request import MOST_DEVICES, Hit, SearchRequest, SearchResult, Weights
@@ -166,6 +166,23 @@ class Searching:
         told = f"{others} boards were not searched, those that were heard longest ago: name them to search them"
         return tuple(chosen), (told,) if others else ()
 
+    async def answer_get(self, device: str, head: dict[str, Any]) -> list[bytes]:
+        """The answers to a board that asks for an entry by its id: the line as it once wrote it, nothing if there is none."""
+        asker = Asker(head["principal"], "link", head["group"], head["workspace"])
+        ref = head["id"]
+        try:
+            askers.checked(asker)
+            number = ids.number("id", ref, "t" if ref[:1] == "t" else "m")
+            log: LogName = "journal" if ref[:1] == "t" else "records"
+            async with self._room:
+                engine = SearchEngine(self._store, self._cache)
+                line = await asyncio.to_thread(engine.read, device, log, number, asker, int(self._clock()))
+        except UnknownDevice:
+            raise Refused("the companion has nothing of this board yet.", 0) from None
+        except (ArgumentError, CompanionError) as problem:
+            raise Refused(str(problem), 60) from None
+        return _in_parts(head, line)
+
     async def answer_board(self, device: str, head: dict[str, Any]) -> list[bytes]:
         """The answers to a board's search: ids of what the board has, and the text of what it has no more."""
         asker = Asker(head["principal"], "link", head["group"], head["workspace"])
@@ -190,10 +207,29 @@ class Searching:
         return _parts(head, items, (result.degraded or result.why_empty)[:_NOTE_LONGEST])
 
 
+def _in_parts(head: dict[str, Any], line: bytes) -> list[bytes]:
+    """The messages that hold a line, none longer than a board takes."""
+    whole = line.decode()
+    room = messages.ANSWER_BYTES - len(_got(head, 64, 64, ""))
+    pieces: list[str] = []
+    while whole or not pieces:
+        size = room
+        # What is escaped takes up to six times as much.
+        while len(text.dumps(whole[:size]).encode()) - 2 > room:
+            size = size * 3 // 4
+        pieces.append(whole[:size])
+        whole = whole[size:]
+    return [_got(head, at + 1, len(pieces), piece) for at, piece in enumerate(pieces)]
+
+
+def _got(head: dict[str, Any], part: int, parts: int, piece: str) -> bytes:
+    return messages.encode("got", head["board"], head["link"], head["n"], part=part, parts=parts, text=piece)
+
+
 def _item(hit: Hit, device: Device) -> list[Any]:
     """A hit as a board takes it: with its text only if the board has it no more."""
     score = round(hit.score * _THOUSAND)
-    if hit.seq >= device.logs["records" if hit.id[0] == "m" else "journal"].oldest:
+    if hit.state != "archived" and hit.seq >= device.logs["records" if hit.id[0] == "m" else "journal"].oldest:
         return [hit.id, score]
     return [hit.id, score, hit.at, text.cut(hit.who, _WHO_LONGEST), text.cut(hit.text, _TEXT_LONGEST)]
 

@@ -56,7 +56,8 @@ class Service:
         self.replication = Replication(store, meaning.wake, metrics)
         self.folders = Folders(store, settings.folders, settings.home, taken=meaning.wake)
         self.searching = Searching(store, settings.search, meaning, self.folders, metrics)
-        self.dispatch = Dispatch(self.replication, self.searching.answer_board, metrics)
+        answers = self.searching.answer_board, self.searching.answer_get
+        self.dispatch = Dispatch(self.replication, *answers, metrics)
         self.broker: EmbeddedBroker | None = None
         self.bus: Bus | None = None
         self.figures = Figures(self)

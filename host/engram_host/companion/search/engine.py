@@ -10,6 +10,7 @@ import numpy as np
 
 from engram import text, wire
 from engram.memory import ALL, scope
+from engram.memory.scope import Asker
 from engram_host.companion.errors import EmbedderError
 from engram_host.companion.model import Device, Identity, LogName, Span, Vector
 from engram_host.companion.search import diversity, meaning, rows, seen
@@ -63,6 +64,26 @@ class SearchEngine:
             result = _Search(self._store, request, found, query, degraded).run()
         done = time.perf_counter()
         return _with_times(result, embedded - begin, done - embedded)
+
+    def read(self, device: str, log: LogName, number: int, asker: Asker, now: int) -> bytes:
+        """The line of a live or archived entry as its board wrote it, b"" if there is none that who asks may see.
+
+        UnknownDevice, StoreUnavailable.
+        """
+        index, known = self._cache.get(device, None)
+        with index.lock:
+            row = index.row_of(log, number)
+            if row == NONE:
+                return b""
+            seq, expires = (int(index.rows.column(name)[row]) for name in ("seq", "expires"))
+        if 0 < expires <= now:
+            return b""
+        for _, line in self._store.lines(Span(device, log, known.logs[log].epoch, seq - 1, seq), archived=True):
+            fields = wire.decode(line)
+            # The line may have been replaced since the index was brought up to date.
+            has_text = "text" in fields or "content" in fields
+            return line if has_text and scope.may_see(asker, fields.get("scope", ALL)) else b""
+        return b""
 
     def _query_vector(self, request: SearchRequest) -> tuple[QueryVector | None, str]:
         if not request.use_meaning:
@@ -157,7 +178,7 @@ class _Search:
     def _read(self, candidate: Candidate) -> dict[str, Any] | None:
         log, seq = self._place(candidate)
         device = self._devices[candidate.place]
-        for _, line in self._store.lines(Span(device.name, log, device.logs[log].epoch, seq - 1, seq)):
+        for _, line in self._store.lines(Span(device.name, log, device.logs[log].epoch, seq - 1, seq), archived=True):
             fields = wire.decode(line)
             # The line may have been replaced since the index was brought up to date.
             is_shown = scope.may_see(self._request.asker, fields.get("scope", ALL))
@@ -179,7 +200,7 @@ class _Search:
             line.get("who", ""),
             _text(line),
             candidate.score,
-            cast(Literal["live", "superseded", "earlier version"], state),
+            cast(Literal["live", "superseded", "earlier version", "archived"], state),
             candidate.coverage,
             candidate.cosine,
             explain(candidate, board, words) if self._request.explain else None,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from engram import wire
 from engram.clock import MONTHS, civil
 from engram.memory import ALL
-from engram.store.entry import FORGOTTEN, SUPERSEDED, Entry
+from engram.store.entry import ARCHIVED, FORGOTTEN, SUPERSEDED, Entry
 from engram_host.companion.model import Change, Device, Identity, LogName, StoredVector
 from engram_host.companion.search import keys, rows
 from engram_host.companion.search.fates import Fate, Fates
@@ -204,12 +204,21 @@ class DeviceIndex:
                 state = rows.GONE
             elif fate and fate.state == SUPERSEDED and state == rows.LIVE:
                 state = rows.SUPERSEDED
+            elif fate and fate.state == ARCHIVED and state == rows.LIVE:
+                state = rows.ARCHIVED
             states[self.rows.row_of(log, seq)] = state
 
     def latest(self, found: NDArray[np.intp]) -> NDArray[np.intp]:
         """The rows of the latest versions of some records, each given by the row of any version."""
         fates = (self._fate("records", number) for number in self.rows.column("number")[found].tolist())
         return np.array([self.rows.row_of("records", fate.latest) for fate in fates if fate], np.intp)
+
+    def row_of(self, log: LogName, number: int) -> int:
+        """The row of an entry's latest version, NONE if there is none, or it is not found by a search."""
+        fate = self._fate(log, number)
+        row = self.rows.row_of(log, fate.latest) if fate else NONE
+        is_found = row != NONE and self.rows.column("state")[row] in (rows.LIVE, rows.ARCHIVED)
+        return row if is_found else NONE
 
     # --- vectors
 

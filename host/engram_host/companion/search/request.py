@@ -142,7 +142,7 @@ class Hit:
     who: str
     text: str = field(repr=False)
     score: float = 0.0
-    state: Literal["live", "superseded", "earlier version"] = "live"
+    state: Literal["live", "superseded", "earlier version", "archived"] = "live"
     coverage: float = 0.0
     """The share of the query's words that it matches, by their weight, 0 to 1."""
 

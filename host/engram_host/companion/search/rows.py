@@ -11,10 +11,11 @@ from engram_host.companion.search.growing import Column
 
 NONE = -1
 
-LIVE, SUPERSEDED, EARLIER, GONE = range(4)
-"""What a row is: found; found on demand, since another entry or a later version took its place; not found."""
+LIVE, SUPERSEDED, EARLIER, GONE, ARCHIVED = range(5)
+"""What a row is: found; found on demand, since another entry or a later version took its place; not found; and found though it
+has left the board."""
 
-STATE_NAMES = ("live", "superseded", "earlier version", "gone")
+STATE_NAMES = ("live", "superseded", "earlier version", "gone", "archived")
 
 _MOST_TIME = 1 << 40
 _NUMBER_BYTES = 32

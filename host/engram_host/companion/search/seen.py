@@ -30,7 +30,7 @@ def look(index: DeviceIndex, request: SearchRequest) -> Seen:
     """What a request may see of an index."""
     states = index.rows.column("state")
     allowed = _in_scope(index, request)
-    live = allowed & (states == rows.LIVE)
+    live = allowed & ((states == rows.LIVE) | (states == rows.ARCHIVED))
     wanted = live
     if request.history:
         wanted = wanted | allowed & (states == rows.SUPERSEDED)

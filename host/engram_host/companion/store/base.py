@@ -75,6 +75,13 @@ class Store(Protocol):
         """
         ...
 
+    def promise(self, sender: Sender, device: str, log: LogName, epoch: int, seqs: Sequence[int], crc: str) -> int:
+        """Promise to keep lines once an `archive` line names them, whatever the board's log has then. Refused, Stale.
+
+        `crc` is the digest over the lines with these seqs, in this order: how many were promised, 0 if it does not fit.
+        """
+        ...
+
     # --- reading
 
     def devices(self) -> list[Device]:
@@ -92,8 +99,12 @@ class Store(Protocol):
         """
         ...
 
-    def lines(self, span: Span) -> Iterator[tuple[int, bytes]]:
-        """The lines of a span, in order."""
+    def lines(self, span: Span, archived: bool = False) -> Iterator[tuple[int, bytes]]:
+        """The lines of a span, in order, as the board has them; with `archived` also those that only the archive has."""
+        ...
+
+    def archived(self, device: str, after: int = 0, limit: int = 100) -> list[tuple[int, bytes]]:
+        """(seq, line) of the latest versions of archived records with a seq after `after`, in order."""
         ...
 
     def events(self, device: str, limit: int = 100) -> list[tuple[int, str]]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from engram.link import messages
 from engram_host.companion.errors import Refused, Stale
 from engram_host.companion.model import Batch, Held, Hello, LogName, LogState, Sender, Span, Welcome
-from engram_host.companion.store import forgetting, sentences
+from engram_host.companion.store import archive, forgetting, sentences
 from engram_host.companion.store.base import SILENCE_SECONDS
 from engram_host.companion.store.rows import Rows
 from engram_host.companion.store.state import DeviceRow, LogRow, NewLine
@@ -49,7 +49,8 @@ def greet(rows: Rows, hello: Hello, now: int) -> Welcome | Refused | Stale:
     rows.save_devices([device])
     for sentence in told:
         rows.tell(device.name, now, sentence)
-    return Welcome(held, tuple(told))
+    present = rows.present([device.name]).get((device.name, "records"))
+    return Welcome(held, tuple(told), rows.count_archived(present) if present else 0)
 
 
 def take(rows: Rows, batches: Sequence[Batch], now: int) -> list[int | Refused | Stale]:
@@ -67,6 +68,23 @@ def is_same(rows: Rows, sender: Sender, span: Span, count: int, crc: str) -> boo
     for one in crcs:
         check = crc32(one.encode(), check)
     return len(crcs) == count and (not count or messages.shown(check) == crc)
+
+
+def promise(
+    rows: Rows, sender: Sender, name: str, log: LogName, epoch: int, seqs: Sequence[int], crc: str
+) -> int | Refused | Stale:
+    """Promise to keep lines; see Store.promise."""
+    copy = _admitted(rows, sender, name, log, epoch)
+    if not isinstance(copy, LogRow):
+        return copy
+    check = 0
+    for seq in seqs:
+        for one in rows.crcs(copy, seq - 1, seq):
+            check = crc32(one.encode(), check)
+    if not seqs or messages.shown(check) != crc:
+        return 0
+    rows.promise(copy, seqs)
+    return len(seqs)
 
 
 def agree(rows: Rows, sender: Sender, name: str, log: LogName, epoch: int, rewrites: int) -> Refused | Stale | None:
@@ -156,6 +174,7 @@ def _meet(rows: Rows, device: DeviceRow, copy: LogRow, state: LogState, told: li
         if copy.agreed != state.rewrites:
             _forget_beyond_board(rows, device, copy, now)
         copy.agreed = state.rewrites
+    archive.settle(rows, device, copy, now)
     rows.save_logs([copy])
     crcs = rows.crcs(copy, copy.have - 1, copy.have)
     return Held(copy.have, crcs[0] if crcs else "", copy.agreed)
@@ -185,7 +204,7 @@ def _present_copy(rows: Rows, device: DeviceRow, log: LogName, epoch: int, told:
 
 def _go_back(rows: Rows, device: DeviceRow, copy: LogRow, now: int) -> str:
     """Set aside what a board does not have yet, or not any more; the sentence on it."""
-    later = rows.held(copy, copy.next - 1, copy.have)
+    later = rows.held(copy, copy.next - 1, copy.have, archived=True)
     rows.set_aside(copy, later, WENT_BACK, now)
     _take_out(rows, device, copy, later, now)
     copy.have, copy.agreed = copy.next - 1, _UNSURE
@@ -278,20 +297,25 @@ def _difference(copy: LogRow, old: dict[int, bytes], batch: Batch) -> _Differenc
 
 def _replace(rows: Rows, device: DeviceRow, copy: LogRow, change: _Difference, now: int) -> None:
     rows.put(copy, [NewLine(seq, device.step(), line) for seq, line in change.come], now)
+    if copy.log == "records":
+        archive.follow(rows, device, copy, change.come, now)
     if not (change.differ or change.forgotten or change.missing):
         return
     rows.let_go = True
     rows.set_aside(copy, change.differ, REPLACED, now)
     rows.drop_vectors_of(copy, [seq for seq, _ in [*change.differ, *change.forgotten]])
     rows.forget_equals(copy, change.forgotten)
-    if copy.rewrites == copy.agreed:
+    is_lost = copy.rewrites == copy.agreed
+    archived, missing = archive.divide(rows, copy, change.missing, promises=not is_lost)
+    archive.put_beyond(rows, device, copy, archived)
+    if is_lost:
         # Nothing was taken out of the log since both sides were equal: the board's flash lost these.
-        rows.set_aside(copy, change.missing, MISSING, now)
-        _take_out(rows, device, copy, change.missing, now)
+        rows.set_aside(copy, missing, MISSING, now)
+        _take_out(rows, device, copy, missing, now)
     else:
-        elsewhere = forgetting.redacted(rows, copy, change.missing) if copy.log == "journal" else []
-        _take_out(rows, device, copy, [*change.missing, *elsewhere], now)
-        rows.forget_equals(copy, [*change.missing, *elsewhere])
+        elsewhere = forgetting.redacted(rows, copy, missing) if copy.log == "journal" else []
+        _take_out(rows, device, copy, [*missing, *elsewhere], now)
+        rows.forget_equals(copy, [*missing, *elsewhere])
 
 
 def _take_out(rows: Rows, device: DeviceRow, copy: LogRow, lines: Sequence[tuple[int, bytes]], now: int) -> None:
@@ -302,7 +326,8 @@ def _take_out(rows: Rows, device: DeviceRow, copy: LogRow, lines: Sequence[tuple
 
 def _forget_beyond_board(rows: Rows, device: DeviceRow, copy: LogRow, now: int) -> None:
     """After a compaction: let go what was forgotten and of which the board has nothing any more to compare."""
-    lines = forgetting.beyond_board(rows, copy)
+    archived, lines = archive.divide(rows, copy, forgetting.beyond_board(rows, copy), promises=True)
+    archive.put_beyond(rows, device, copy, archived)
     _take_out(rows, device, copy, lines, now)
     rows.forget_equals(copy, lines)
     rows.let_go |= bool(lines)

@@ -17,6 +17,7 @@ EVENTS_KEPT = 1000
 _DEVICE = "name, board, link, n, heard, zone, version"
 _LOG = "device, log, epoch, is_present, have, oldest, next, rewrites, agreed"
 _OF_COPY = "device = ? AND log = ? AND epoch = ?"
+_OP = b'"op":"archive"'
 _PRESENT = (
     "JOIN logs ON logs.device = {0}.device AND logs.log = {0}.log AND logs.epoch = {0}.epoch AND logs.is_present "
     "WHERE {0}.device = ? AND {0}.version > ?"
@@ -76,7 +77,8 @@ class Rows(ABC):
             self.run_many(
                 "INSERT INTO lines (device, log, epoch, seq, version, received, crc, line) VALUES (?, ?, ?, ?, ?, ?, ?, ?) "
                 "ON CONFLICT (device, log, epoch, seq) DO UPDATE SET version = excluded.version, "
-                "received = excluded.received, crc = excluded.crc, line = excluded.line",
+                "received = excluded.received, crc = excluded.crc, line = excluded.line, archive = 0, "
+                "beyond = excluded.beyond",
                 rows,
             )
 
@@ -146,11 +148,15 @@ class Rows(ABC):
             self._waiting.append((*copy.key, new.seq, new.version, now, crc, new.line))
 
     def held(
-        self, copy: LogRow, after: int, to: int, limit: int = 1 << 30, part: bytes = b""
+        self, copy: LogRow, after: int, to: int, limit: int = 1 << 30, part: bytes = b"", archived: bool = False
     ) -> list[tuple[int, bytes]]:
-        """The lines of a copy with seqs after `after` up to `to`, in order; only those with some bytes, if these are given."""
+        """The lines of a copy with seqs after `after` up to `to`, in order; only those with some bytes, if these are given.
+
+        With `archived` also what the board has no more: else the lines are those of the board.
+        """
         self.finish()
         having, values = (f" AND {self.contains}", (part,)) if part else ("", ())
+        having += "" if archived else " AND NOT beyond"
         where = f"{_OF_COPY} AND seq > ? AND seq <= ? AND line IS NOT NULL{having}"
         sql = f"SELECT seq, line FROM lines WHERE {where} ORDER BY seq LIMIT ?"
         return [(seq, bytes(line)) for seq, line in self.run(sql, (*copy.key, after, to, *values, limit))]
@@ -167,8 +173,8 @@ class Rows(ABC):
     def crcs(self, copy: LogRow, after: int, to: int) -> list[str]:
         """The checks of the lines that held() would give."""
         self.finish()
-        sql = f"SELECT crc FROM lines WHERE {_OF_COPY} AND seq > ? AND seq <= ? AND line IS NOT NULL ORDER BY seq"
-        return [row[0] for row in self.run(sql, (*copy.key, after, to))]
+        where = f"{_OF_COPY} AND seq > ? AND seq <= ? AND line IS NOT NULL AND NOT beyond"
+        return [row[0] for row in self.run(f"SELECT crc FROM lines WHERE {where} ORDER BY seq", (*copy.key, after, to))]
 
     def drop_vectors_of(self, copy: LogRow, seqs: Iterable[int]) -> None:
         """Remove the vectors of lines that are other ones now, or none."""
@@ -190,6 +196,55 @@ class Rows(ABC):
             "DELETE FROM aside WHERE device = ? AND log = ? AND seq = ? AND line = ?",
             [(row[0], row[1], row[3], row[4]) for row in rows],
         )
+
+    # --- the archive
+
+    def promise(self, copy: LogRow, seqs: Iterable[int]) -> None:
+        """Mark lines that stay even if the board lets them go, once it says that they are archived."""
+        self.finish()
+        self.run_many(
+            f"UPDATE lines SET archive = -1 WHERE {_OF_COPY} AND seq = ? AND line IS NOT NULL AND archive = 0",
+            [(*copy.key, seq) for seq in seqs],
+        )
+
+    def set_archive(self, copy: LogRow, seq: int, number: int, version: int) -> None:
+        """Let a line be one of an archived record, 0 for none any more."""
+        self.finish()
+        sql = f"UPDATE lines SET archive = ?, version = ? WHERE {_OF_COPY} AND seq = ? AND line IS NOT NULL"
+        self.run(sql, (number, version, *copy.key, seq))
+
+    def set_beyond(self, copy: LogRow, lines: Iterable[tuple[int, int]]) -> None:
+        """Note of (seq, version) that the board has these lines no more."""
+        self.finish()
+        self.run_many(
+            f"UPDATE lines SET beyond = (1 = 1), version = ? WHERE {_OF_COPY} AND seq = ?",
+            [(version, *copy.key, seq) for seq, version in lines],
+        )
+
+    def marked(self, copy: LogRow, number: int | None = None) -> list[tuple[int, int, bool, bytes]]:
+        """(seq, archive, beyond, line) of the lines of an archived record (-1: those promised), or of all that are marked."""
+        self.finish()
+        which, values = ("archive = ?", (number,)) if number is not None else ("archive <> 0", ())
+        sql = f"SELECT seq, archive, beyond, line FROM lines WHERE {_OF_COPY} AND {which} AND archive <> 0"
+        found = self.run(f"{sql} AND line IS NOT NULL ORDER BY seq", (*copy.key, *values))
+        return [(seq, archive, bool(beyond), bytes(line)) for seq, archive, beyond, line in found]
+
+    def archived(self, copy: LogRow, after: int, limit: int) -> list[tuple[int, bytes]]:
+        """The lines of archived records with a seq after `after`, in order."""
+        self.finish()
+        sql = f"SELECT seq, line FROM lines WHERE {_OF_COPY} AND {self._of_archive} AND seq > ? ORDER BY seq LIMIT ?"
+        return [(seq, bytes(line)) for seq, line in self.run(sql, (*copy.key, _OP, after, limit))]
+
+    def count_archived(self, copy: LogRow) -> int:
+        """How many records are archived."""
+        self.finish()
+        sql = f"SELECT count(DISTINCT archive) FROM lines WHERE {_OF_COPY} AND {self._of_archive}"
+        return self.run(sql, (*copy.key, _OP))[0][0]
+
+    @property
+    def _of_archive(self) -> str:
+        """The condition that a line is an archived record's latest version."""
+        return f"archive > 0 AND archive <> 0 AND line IS NOT NULL AND NOT {self.contains}"
 
     def show_copy(self, copy: LogRow, former: LogRow, version: int, now: int) -> int:
         """Let one copy take the place of another among the changes, with versions from `version` + 1 on: each of its lines
@@ -219,7 +274,9 @@ class Rows(ABC):
 
     def changes(self, device: str, after: int, limit: int) -> list[tuple[int, LogName, int, bytes | None]]:
         """(version, log, seq, line) of what has changed in the present copies."""
-        sql = f"SELECT lines.version, lines.log, lines.seq, lines.line FROM lines {_PRESENT.format('lines')}"
+        # What was promised and not archived is nobody's to find any more when the board has let it go.
+        line = "CASE WHEN lines.beyond AND lines.archive < 0 THEN NULL ELSE lines.line END"
+        sql = f"SELECT lines.version, lines.log, lines.seq, {line} FROM lines {_PRESENT.format('lines')}"
         found = self.run(f"{sql} ORDER BY lines.version LIMIT ?", (device, after, limit))
         return [(version, log, seq, None if line is None else bytes(line)) for version, log, seq, line in found]
 

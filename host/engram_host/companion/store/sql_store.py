@@ -93,6 +93,10 @@ class SqlStore(ABC):
         """Note that a copy is like the board's; see Store."""
         _raised(self._write(lambda rows: replica.agree(rows, sender, device, log, epoch, rewrites)))
 
+    def promise(self, sender: Sender, device: str, log: LogName, epoch: int, seqs: Sequence[int], crc: str) -> int:
+        """Promise to keep lines; see Store."""
+        return _raised(self._write(lambda rows: replica.promise(rows, sender, device, log, epoch, seqs, crc)))
+
     # --- reading
 
     def devices(self) -> list[Device]:
@@ -110,16 +114,22 @@ class SqlStore(ABC):
         """What has changed since a version; see Store."""
         return [Change(*row) for row in self._read(lambda rows: rows.changes(device, after, limit))]
 
-    def lines(self, span: Span) -> Iterator[tuple[int, bytes]]:
-        """The lines of a span, in order."""
+    def lines(self, span: Span, archived: bool = False) -> Iterator[tuple[int, bytes]]:
+        """The lines of a span, in order; see Store."""
         copy = LogRow(span.device, span.log, span.epoch)
         after = span.after
         while True:
-            part = self._read(lambda rows, after=after: rows.held(copy, after, span.to, _LINES_AT_ONCE))
+            part = self._read(
+                lambda rows, after=after: rows.held(copy, after, span.to, _LINES_AT_ONCE, archived=archived)
+            )
             yield from part
             if len(part) < _LINES_AT_ONCE:
                 return
             after = part[-1][0]
+
+    def archived(self, device: str, after: int = 0, limit: int = 100) -> list[tuple[int, bytes]]:
+        """The lines of archived records; see Store."""
+        return self._read(lambda rows: _archived(rows, device, after, limit))
 
     def events(self, device: str, limit: int = 100) -> list[tuple[int, str]]:
         """What has happened to a board's copies, newest first."""
@@ -236,6 +246,11 @@ def _raised(outcome: Result | Refused | Stale) -> Result:
     if isinstance(outcome, (Refused, Stale)):
         raise outcome
     return outcome
+
+
+def _archived(rows: Rows, name: str, after: int, limit: int) -> list[tuple[int, bytes]]:
+    copy = rows.present([name]).get((name, "records"))
+    return rows.archived(copy, after, limit) if copy else []
 
 
 def _devices(rows: Rows, name: str) -> list[Device]:

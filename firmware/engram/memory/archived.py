@@ -1,0 +1,313 @@
+"""What a board knows of the memories that it gave to a companion: how many, of whom, of when, and about what.
+
+    memory/archive.jsonl    {"format","epoch","seen","gone":[[number,seq],..],"crc"}
+                            {"scope","first","last","count","since","until","tags":[[tag,count],..],"crc"}   oldest first
+
+An entry is of memories of one scope with numbers from `first` to `last`. The log tells all of it: lines with `archive`, with
+`restored`, and those that forget what is archived; up to the line `seen` they are counted here. So a cut costs nothing: what is
+not counted yet is counted at the next use. `gone` are forgotten ones of which the companion has not been told yet.
+"""
+
+from engram import files, log, wire
+from engram.compat import const
+from engram.errors import StoreError, StoreFull
+from engram.memory import ALL, scope
+
+_FILE = "/archive.jsonl"
+_FORMAT = const(1)
+_MOST_ENTRIES = const(32)  # bounds the file, and what a search reads of it
+_MOST_TAGS = const(16)  # of an entry: the most used
+_MANY = const(64)  # memories of an entry, from which on the next ones begin a new one
+_MOST_USED = const(32)  # memories of which uses are counted at once: bounds the heap
+_BUFFER = const(512)
+
+MOST_GONE = 64
+"""So many that are forgotten may wait until the companion is told: bounds the first line."""
+
+SEVERAL = "*"
+"""The scope of an entry of several scopes, which nobody may see: only where there are more scopes than entries."""
+
+
+class Archived:
+    """The archive of a board; `store` is that of the records, `versions` its owner."""
+
+    def __init__(self, folder: str, store, versions):
+        self._path = folder + _FILE
+        self._store = store
+        self._versions = versions
+        self._epoch = 0  # of what is known from the file; 0 if it was not read yet
+        self._seen = 0
+        self._gone = []
+        self._total = 0
+        self.acknowledged = lambda: 0
+        """The seq up to which the companion has the records; 0 where none is set up."""
+        self.lost = 0
+        """How many of these memories the companion does not have, as it says itself."""
+        self._ranges = (None, ())  # of which state and asker, and first and last number of each entry
+        self._uses = {}
+        self.uses_wanted = 0
+        """After so many uses one comes back; 0: none does."""
+        self.why = ""
+        """Why the index could not be written, "" if it could."""
+
+    # --- what there is
+
+    @property
+    def total(self) -> int:
+        """How many memories are archived."""
+        self.fold()
+        return self._total
+
+    def count(self, asker) -> int:
+        """How many of them the asker may see."""
+        return sum(entry["count"] for entry in self.entries(asker)) if self.total else 0
+
+    def tags(self, asker) -> dict:
+        """How many of those that the asker may see have each tag, at least."""
+        counts = {}
+        for entry in self.entries(asker):
+            for tag, count in entry["tags"]:
+                counts[tag] = counts.get(tag, 0) + count
+        return counts
+
+    def entries(self, asker=None):
+        """Yield the entries, oldest first, as dicts; those that an asker may see if one is given."""
+        self.fold()
+        for entry in self._entries() if self._total else ():
+            if asker is None or scope.may_see(asker, entry["scope"]):
+                yield entry
+
+    def covers(self, number: int, asker) -> bool:
+        """Whether the record with a number may be one of them that the asker may see, as far as is known here."""
+        if not self.total or any(number == gone for gone, _ in self._gone):
+            return False
+        key = (self._epoch, self._seen, scope.labels(asker))
+        if self._ranges[0] != key:
+            # An answer of the companion has many that are looked up.
+            self._ranges = (key, [number for each in self.entries(asker) for number in (each["first"], each["last"])])
+        ranges = self._ranges[1]
+        return any(ranges[at] <= number <= ranges[at + 1] for at in range(0, len(ranges), 2))
+
+    def used(self, number: int, asker) -> None:
+        """Note that one was shown to somebody."""
+        if self.uses_wanted and (number in self._uses or len(self._uses) < _MOST_USED):
+            self._uses[number] = (self._uses.get(number, (0, asker))[0] + 1, asker)
+
+    def wanted_back(self):
+        """(number, who used it last) of one that was used often, None if there is none; it is told once."""
+        for number, (count, asker) in self._uses.items():
+            if count >= self.uses_wanted:
+                del self._uses[number]
+                return number, asker
+        return None
+
+    def may_forget(self) -> None:
+        """StoreFull if too many wait already until the companion is told that they are forgotten."""
+        self.fold()
+        if len(self._waiting()) >= MOST_GONE:
+            raise StoreFull("too many archived memories wait to be forgotten at the companion: connect it first.")
+
+    def needs(self, line: dict, is_archived: bool) -> bool:
+        """Whether a compaction must leave a line of the records where it is; `is_archived` tells of its record."""
+        have = self.acknowledged()
+        if line.get("op") == "archive" or "scopes" in line or "left" in line:
+            return line["seq"] > min(have, self._seen)
+        # Until the companion has been told that it is archived, what it promised is a promise only.
+        return is_archived and "content" in line and self._versions.archived > have
+
+    # --- keeping it up to date
+
+    def fold(self) -> None:
+        """Count what the log tells that is not counted yet."""
+        if self._epoch != self._store.epoch:
+            self._read_head()
+        if self._versions.archived <= self._seen:
+            return
+        try:
+            self._fold()
+            self.why = ""
+        except StoreError as error:
+            # The lines stay until they are counted.
+            self.why = str(error)
+            log.warning("archive", self.why)
+
+    def _fold(self) -> None:
+        changes = []
+        newest = self._store.next_seq - 1
+        for line in self._store.lines_backwards():
+            if line["seq"] <= self._seen:
+                break
+            if line.get("op") == "archive" or "scopes" in line or "left" in line or "restored" in line:
+                changes.append(line)
+        changes.reverse()
+        gone = self._waiting()
+        for line in changes:
+            if "scopes" in line or "left" in line:
+                gone.append([int(line["id"][1:]), line["seq"]])
+        head = (("format", _FORMAT), ("epoch", self._store.epoch), ("seen", newest), ("gone", gone))
+        work = _Work(changes)
+        keys = [entry["scope"] for entry in work.changed(self._entries())]
+        total = _Total()
+        entries = total.of(_merged(_Work(changes).changed(self._entries()), _doubles(keys)))
+        files.write_parts(self._path, self._parts(head, entries))
+        self._seen, self._gone, self._total = newest, gone, total.count
+
+    def _parts(self, head, entries):
+        yield wire.encode(head)
+        for entry in entries:
+            yield wire.encode([(name, entry[name]) for name in _NAMES])
+
+    def _waiting(self) -> list:
+        have = self.acknowledged()
+        return [pair for pair in self._gone if pair[1] > have]
+
+    def _read_head(self) -> None:
+        self._epoch = self._store.epoch
+        self._seen = self._total = 0
+        self._gone = []
+        head = next(self._lines(), None)
+        if head and head.get("format") == _FORMAT and head.get("epoch") == self._epoch:
+            self._seen, self._gone = head["seen"], head["gone"]
+            self._total = sum(entry["count"] for entry in self._entries())
+
+    def _entries(self):
+        """Yield the entries of the file."""
+        lines = self._lines()
+        head = next(lines, None)
+        if head and head.get("format") == _FORMAT and head.get("epoch") == self._epoch:
+            for entry in lines:
+                if "count" in entry:
+                    yield entry
+
+    def _lines(self):
+        try:
+            file = open(self._path, "rb")
+        except OSError as error:
+            if error.errno == files.ENOENT:
+                return
+            raise files.failure(error, self._path) from None
+        with file:
+            for _, line, ended in wire.long_lines(file, bytearray(_BUFFER)):
+                if wire.is_whole(line, ended):
+                    yield wire.decode(bytes(line))  # pyright: ignore
+
+
+_NAMES = ("scope", "first", "last", "count", "since", "until", "tags")
+
+
+class _Work:
+    """Changes entries by lines of the log."""
+
+    def __init__(self, lines: list):
+        self._new = [line for line in lines if line.get("op") == "archive"]
+        self._gone = [line for line in lines if line.get("op") != "archive"]
+
+    def changed(self, entries):
+        """Yield the entries with what the lines do to them; new ones come last."""
+        # One that came and went within these lines is in none of them.
+        for line in list(self._gone):
+            for new in self._new:
+                if new["id"] == line["id"] and new["seq"] < line["seq"]:
+                    self._new.remove(new)
+                    self._gone.remove(line)
+                    break
+        open_entries = []
+        for entry in entries:
+            self._take_out(entry)
+            if entry["count"]:
+                waiting = [each for each in open_entries if each["scope"] == entry["scope"]]
+                for each in waiting:
+                    open_entries.remove(each)
+                    yield each
+                if entry["count"] < _MANY:
+                    open_entries.append(entry)
+                else:
+                    yield entry
+        for line in self._new:
+            told = line.get("scope", ALL)
+            found = [entry for entry in open_entries if entry["scope"] == told and entry["count"] < _MANY]
+            if found:
+                _add(found[0], line)
+            else:
+                open_entries.append(_begun(line, told))
+        yield from open_entries
+
+    def _take_out(self, entry: dict) -> None:
+        for line in list(self._gone):
+            number = int(line["id"][1:])
+            scopes = line.get("scopes") or (line.get("scope", ALL),)
+            if entry["first"] <= number <= entry["last"] and entry["scope"] in scopes and entry["count"]:
+                self._gone.remove(line)
+                entry["count"] -= 1
+                tags = line.get("tags", ())
+                entry["tags"] = [[tag, count - (tag in tags)] for tag, count in entry["tags"] if count > (tag in tags)]
+
+
+class _Total:
+    """Counts the memories of entries on their way."""
+
+    def __init__(self):
+        self.count = 0
+
+    def of(self, entries):
+        """Yield the entries."""
+        for entry in entries:
+            self.count += entry["count"]
+            yield entry
+
+
+def _begun(line: dict, told: str) -> dict:
+    number, at = int(line["id"][1:]), line.get("created", 0)
+    tags = [[tag, 1] for tag in line.get("tags", ())]
+    return {"scope": told, "first": number, "last": number, "count": 1, "since": at, "until": at, "tags": tags}
+
+
+def _add(entry: dict, line: dict) -> None:
+    _join(entry, _begun(line, entry["scope"]))
+
+
+def _join(entry: dict, other: dict) -> None:
+    """Let an entry have what another one has, too."""
+    for name, better in (("first", min), ("since", min), ("last", max), ("until", max)):
+        entry[name] = better(entry[name], other[name])
+    entry["count"] += other["count"]
+    tags = dict(entry["tags"])
+    for tag, count in other["tags"]:
+        tags[tag] = tags.get(tag, 0) + count
+    ranked = [[tag, count] for tag, count in tags.items()]
+    ranked.sort(key=lambda pair: (-pair[1], pair[0]))
+    entry["tags"] = ranked[:_MOST_TAGS]
+
+
+def _doubles(scopes: list) -> dict:
+    """Where there are too many entries: the place of each that is joined, and the one that it is joined to."""
+    joined = {}
+    over = len(scopes) - _MOST_ENTRIES
+    while over > 0:
+        places = [at for at in range(len(scopes)) if at not in joined]
+        pair = None
+        for at in places:
+            later = [other for other in places if other > at and scopes[other] == scopes[at]]
+            if later:
+                pair = at, later[0]
+                break
+        if pair is None:
+            pair = places[0], places[1]
+            scopes[pair[1]] = SEVERAL
+        joined[pair[0]] = pair[1]
+        over -= 1
+    return joined
+
+
+def _merged(entries, joined: dict):
+    """Yield entries, with those joined to others that `joined` says."""
+    waiting = {}
+    for at, entry in enumerate(entries):
+        for before in waiting.pop(at, ()):
+            if before["scope"] != entry["scope"]:
+                entry["scope"] = SEVERAL
+            _join(entry, before)
+        if at in joined:
+            waiting.setdefault(joined[at], []).append(entry)
+        else:
+            yield entry

@@ -1,0 +1,152 @@
+"""The archive of a real board with a real companion, kill -9 in between: every memory is somewhere, and once."""
+
+import json
+import random
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+import httpx
+import pytest
+
+import get_micropython
+from engram import wire
+from peers import BoardProcess, Companion, Peer, until
+
+pytestmark = pytest.mark.skipif(
+    not get_micropython.usable(get_micropython.HOME / "64", 64), reason="there is no MicroPython for this machine"
+)
+MOST = 10
+WORDS = ("anchor", "bridge", "candle", "dragon", "engine", "forest", "garden", "hammer", "island", "jacket", "kettle")
+
+
+def _fact(at: int) -> str:
+    """Contents of which none is near another."""
+    return f"{WORDS[at % 11]}{at} {WORDS[at * 5 % 11]}{at * 3} {WORDS[at * 7 % 11]}{at * 7}"
+
+
+def _archived(companion: Companion, device: str) -> list[str]:
+    try:
+        answer = companion.client.get(f"/v1/devices/{device}/archive", params={"limit": 1000})
+    except httpx.TransportError:
+        return []
+    return [each["line"]["content"] for each in answer.json()] if answer.status_code == 200 else []
+
+
+def _live(board: BoardProcess) -> list[str]:
+    """What is live by the board's log."""
+    latest: dict[str, str] = {}
+    for line in board.lines("records"):
+        if "content" in line:
+            latest[line["id"]] = line["content"]
+        elif line.get("op") in ("forget", "leave", "archive"):
+            latest.pop(line["id"], None)
+    return sorted(latest.values())
+
+
+def _trash(board: BoardProcess) -> list[str]:
+    found: set[str] = set()
+    for name in ("trash.old.jsonl", "trash.jsonl"):
+        path = board.home / "memory" / name
+        for line in path.read_bytes().splitlines(keepends=True) if path.exists() else ():
+            if wire.check(line):
+                found.add(wire.decode(line)["content"])
+    return sorted(found)
+
+
+def _answered(board: BoardProcess, command: str) -> str:
+    """What a board answers to a command."""
+    board.do(command)
+    end = f'"id":{board._count},"done":true'
+    until(command, lambda: end in board.printed())
+    lines = [json.loads(line) for line in board.printed().splitlines() if line.startswith('{"id"')]
+    return "\n".join(line["line"] for line in lines if line["id"] == board._count and "line" in line)
+
+
+def _say_and_wait(board: BoardProcess, at: int) -> None:
+    board.say("remember that " + _fact(at))
+    wanted = _fact(at)
+    until(f"{wanted} is stored", lambda: any(line.get("content") == wanted for line in board.lines("records")))
+
+
+def _play(folder: Path, kills: int, seed: int) -> None:
+    numbers = random.Random(seed)
+    with ExitStack() as stack:
+        companion = stack.enter_context(Companion(folder / "companion"))
+        board = stack.enter_context(
+            BoardProcess(
+                folder / "board", companion.url, "kitchen", **{"records.most": MOST, "companion.search": "always"}
+            )
+        )
+        stored: list[str] = []
+        for _ in range(kills):
+            for _ in range(3):
+                _say_and_wait(board, len(stored))
+                stored.append(_fact(len(stored)))
+            if numbers.random() < 0.4:
+                board.do("/compact")
+            # Most of it happens once the board looks after its memory, every five seconds.
+            time.sleep(numbers.choice([0.1, 1, 3, 4.5, 5.2]) + numbers.random())
+            victim: Peer = numbers.choice([companion, board])
+            victim.kill()
+            victim.start()
+        until("room was made", lambda: len(_live(board)) < MOST, 90)
+        board.do("/compact")
+        until("both agree", lambda: "acknowledged" in _answered(board, "/companion"))
+
+        def is_whole() -> bool:
+            everywhere = _live(board) + _archived(companion, "kitchen") + _trash(board)
+            return sorted(everywhere) == sorted(stored)
+
+        until("each memory is somewhere, and once", is_whole, 60)
+        assert _archived(companion, "kitchen")
+        assert "IT HAS LOST" not in _answered(board, "/stats")
+
+
+def test_after_some_kills_every_memory_is_somewhere_once(tmp_path: Path):
+    _play(tmp_path, kills=4, seed=3)
+
+
+@pytest.mark.soak
+def test_after_many_kills_every_memory_is_somewhere_once(tmp_path: Path):
+    _play(tmp_path, kills=60, seed=4)
+
+
+def test_what_is_archived_is_found_read_and_forgotten(tmp_path: Path):
+    with Companion(tmp_path / "companion") as companion:
+        settings = {"records.most": MOST, "companion.search": "always"}
+        with BoardProcess(tmp_path / "board", companion.url, "kitchen", **settings) as board:
+            for at in range(MOST + 1):
+                _say_and_wait(board, at)
+            until("some are archived", lambda: _archived(companion, "kitchen"), 30)
+            gone = _archived(companion, "kitchen")[0]
+            ref = f"m{next(line['seq'] for line in board.lines('records') if line.get('content') == gone)}"
+            board.do("/compact")
+            until("it has left the flash", lambda: gone not in [line.get("content") for line in board.lines("records")])
+            until("it is found", lambda: f"{ref} " in _answered(board, "/recall " + gone))
+            assert gone in _answered(board, "/memory show " + ref)
+            assert "memories are with the companion" in _answered(board, "/stats")
+            companion.kill()
+            until("the board notices", lambda: "cannot be reached now" in _answered(board, "/stats"))
+            assert "not connected" in _answered(board, "/memory show " + ref)
+            assert "forgets it for good" in _answered(board, "/forget " + ref)
+            companion.start()
+            until("it is forgotten there too", lambda: gone not in _archived(companion, "kitchen"))
+
+
+def test_a_companion_that_lost_its_database_is_told_loudly(tmp_path: Path):
+    with ExitStack() as stack:
+        companion = stack.enter_context(Companion(tmp_path / "companion"))
+        board = stack.enter_context(
+            BoardProcess(tmp_path / "board", companion.url, "kitchen", **{"records.most": MOST})
+        )
+        for at in range(MOST + 1):
+            _say_and_wait(board, at)
+        until("some are archived", lambda: _archived(companion, "kitchen"), 30)
+        board.do("/compact")
+        until("all is told", lambda: "archive" not in [line.get("op") for line in board.lines("records")])
+        companion.kill()
+        for path in (tmp_path / "companion").glob("companion.db*"):
+            path.unlink()
+        companion.start()
+        until("it is told", lambda: "IT HAS LOST" in _answered(board, "/stats"), 90)

@@ -1,0 +1,487 @@
+"""The archive: memories leave only with the companion's promise, are found and come back, and nothing is lost or doubled."""
+
+from board import ANN, ROOM, Board
+from engram import files, wire
+from engram.errors import NotFound, StoreFull
+from engram.link.archive import Archive
+from engram.link.ask import Ask
+from engram.link.exchange import LinkError
+from engram.memory import archiving
+from engram.memory.archived import MOST_GONE, Archived
+from engram.memory.scope import OWNER
+from samples import Numbers
+from support import raises
+from test_link_sync import Linked
+from test_memory_capacity import _said
+
+
+class _Agent:
+    after = None
+
+
+class Archiving(Linked):
+    """A board with a companion and an archive; ticks stand for the upkeep, steps for the link."""
+
+    def __init__(self, board=None, companion=None, numbers=None, **limits):
+        super().__init__(board or Board(archive=True, **limits), companion, numbers)
+
+    def connect(self):
+        super().connect()
+        board = self.board
+        board.agent = _Agent()
+        self.archive = Archive(self.exchange, self.sync, self.logs, board, 500)
+        self.ask = Ask(self.exchange, self.sync, board.recall, "always", 500, board.archived)
+        board.companion = self
+        board.journal.acknowledged = lambda: self.sync.have("journal")
+
+    def greeted(self, archived):
+        self.archive.greeted(archived)
+
+    async def work(self, rounds=60):
+        """Let the board and the link do what they have to do."""
+        await self.copy()
+        for _ in range(rounds):
+            is_busy = self.board.capacity.tick()
+            if self.sync._has_changed() or not all(copy.is_done for copy in self.sync.copies):
+                await self.copy()
+            is_busy = await self.archive.step() or is_busy
+            if not is_busy:
+                break
+        await self.copy()
+
+    def kept(self):
+        """The numbers of the memories that the companion holds."""
+        return sorted(self.companion.copy("records").kept)
+
+    def live(self):
+        return sorted(int(record["id"][1:]) for record in self.board.records.all_live())
+
+    async def recalled(self, query, asker=OWNER, limit=10):
+        found = await self.ask.found(query, asker, limit)
+        return self.board.recall.find(query, asker, limit, more=found)
+
+
+def _stored(board, count, first=0, **more):
+    return [int(board.records.store(_said(at), ["t"], **more).id[1:]) for at in range(first, first + count)]
+
+
+async def _full(count=12, most=10, **limits):
+    """A board of whose memories some are archived."""
+    linked = Archiving(records_most=most, **limits)
+    numbers = []
+    for at in range(count):
+        numbers += _stored(linked.board, 1, at)
+        await linked.work()
+    return linked, numbers
+
+
+async def test_the_least_important_leaves_to_the_companion_and_not_to_the_trash():
+    linked, numbers = await _full()
+    assert linked.kept() == numbers[: len(linked.kept())] and linked.kept()
+    assert sorted(linked.kept() + linked.live()) == numbers
+    assert linked.board.archived.total == len(linked.kept())
+    assert linked.board.trash.bytes == 0
+
+
+async def test_what_is_pinned_is_not_archived():
+    linked = Archiving(records_most=10)
+    pinned = _stored(linked.board, 1, 0, pinned=True, importance=0)[0]
+    for at in range(1, 14):
+        _stored(linked.board, 1, at)
+        await linked.work()
+    assert pinned in linked.live() and linked.kept()
+
+
+async def test_nothing_leaves_while_the_companion_is_away_and_there_is_room():
+    linked = Archiving(records_most=10)
+    linked.exchange.close(LinkError("gone"))
+    _stored(linked.board, 10)
+    for _ in range(5):
+        linked.board.capacity.tick()
+    assert len(linked.live()) == 10 and linked.board.trash.bytes == 0
+
+
+async def test_at_the_cap_no_more_than_needed_leaves_to_the_trash_while_it_is_away():
+    linked = Archiving(records_most=100)
+    linked.exchange.close(LinkError("gone"))
+    _stored(linked.board, 103)
+    assert len(linked.live()) == 100
+    assert len(list(linked.board.trash.records())) == 3
+
+
+async def test_when_it_comes_back_what_is_too_much_is_archived():
+    linked = Archiving(records_most=10)
+    linked.exchange.close(LinkError("gone"))
+    _stored(linked.board, 10)
+    linked.board.capacity.tick()
+    linked.exchange.open(linked.known.begin())
+    await linked.work()
+    assert len(linked.kept()) == 1 and len(linked.live()) == 9
+
+
+async def test_a_board_without_an_archive_lets_them_go_to_the_trash_as_before():
+    board = Board(records_most=10)
+    _stored(board, 11)
+    while board.capacity.tick():
+        pass
+    assert len(list(board.trash.records())) == 1
+
+
+async def test_too_many_bytes_leave_the_flash_only_once_the_companion_was_told():
+    linked = Archiving(records_bytes=65536, records_most=5000)
+    numbers = []
+    for at in range(150):
+        linked.board.now += 1
+        numbers.append(int(linked.board.remember(_said(at) + " " + "filler " * 60, ["t"])[1:]))
+        await linked.work(400)
+    assert linked.kept() and sorted(linked.kept() + linked.live()) == numbers
+    assert linked.board.records.bytes < 65536
+    assert not linked.board.holds(_said(0))
+    assert linked.board.archived.total == len(linked.kept())
+
+
+async def test_one_that_changes_while_the_promise_is_on_its_way_stays():
+    linked = Archiving(records_most=100)
+    first, second, third = _stored(linked.board, 3)
+    await linked.copy()
+    promised = await linked.archive._promised([first, second, third])
+    linked.board.records.update("m%d" % first, {"content": "another text altogether"})
+    linked.board.records.update("m%d" % second, {"pinned": True})
+    assert archiving.archive(linked.board.records, linked.board.archived, promised) == 1
+    await linked.copy()
+    assert linked.live() == [first, second] and linked.kept() == [third]
+
+
+async def test_a_companion_that_has_another_line_gets_nothing():
+    linked = Archiving(records_most=10)
+    _stored(linked.board, 10)
+    await linked.copy()
+    copy = linked.companion.copy("records")
+    for seq in copy.lines:
+        copy.lines[seq] = wire.encode([("seq", seq), ("op", "compacted")])
+    linked.board.capacity.tick()
+    await linked.archive.step()
+    assert len(linked.live()) == 10 and "compared anew" in linked.archive.why
+    assert not linked.archive.is_open()
+
+
+# --- finding
+
+
+async def test_a_search_shows_it_with_the_companions_text():
+    linked, _ = await _full()
+    gone = linked.kept()[0]
+    linked.companion.finds = [["m%d" % gone, 900, 1700000000, "", _said(0)]]
+    found = await linked.recalled("zebra")
+    assert [(item.id, item.text) for item in found] == [("m%d" % gone, _said(0))]
+
+
+async def test_a_text_for_what_is_live_or_unknown_is_not_taken():
+    linked, _ = await _full()
+    live = linked.live()[0]
+    told = [1700000000, "", "a lie"]
+    linked.companion.finds = [["m%d" % live, 900] + told, ["m99999", 900] + told]
+    found = await linked.recalled("zebra")
+    assert [item.id for item in found] == ["m%d" % live] and found[0].text != "a lie"
+
+
+async def test_others_do_not_see_what_is_archived_of_the_owner():
+    linked, _ = await _full()
+    gone = linked.kept()[0]
+    linked.companion.finds = [["m%d" % gone, 900, 1700000000, "", _said(0)]]
+    for asker in (ANN, ROOM):
+        assert await linked.recalled("zebra", asker) == []
+        assert not linked.archive.is_away("m%d" % gone, asker)
+        assert linked.board.archived.count(asker) == 0 and linked.board.archived.tags(asker) == {}
+
+
+async def test_one_is_read_by_its_id():
+    linked, _ = await _full()
+    gone = linked.kept()[0]
+    line, why = await linked.archive.fetched("m%d" % gone, OWNER)
+    assert line["content"] == _said(0) and why == ""
+
+
+async def test_an_answer_that_is_not_what_was_asked_for_is_not_shown():
+    linked, _ = await _full(14)
+    first, second = linked.kept()[:2]
+    kept = linked.companion.copy("records").kept
+    private = wire.encode([("seq", 3), ("id", "m%d" % first), ("content", "x"), ("created", 1), ("scope", "user:ann")])
+    for lie in (kept[second], kept[first][:-5], b"", b"{}", private):
+        linked.companion.lies["m%d" % first] = lie
+        assert (await linked.archive.fetched("m%d" % first, OWNER))[0] is None
+
+
+async def test_what_cannot_be_reached_is_told():
+    linked, _ = await _full()
+    linked.exchange.close(LinkError("it is not there"))
+    line, why = await linked.archive.fetched("m%d" % linked.kept()[0], OWNER)
+    assert line is None and "not connected" in why
+    found = await linked.ask.found("zebra", OWNER, 10)
+    assert "without %d older memories" % len(linked.kept()) in found.note
+
+
+async def test_turns_that_left_are_read_by_their_id():
+    linked = Archiving(journal_bytes=65536)
+    for number in range(160):
+        linked.board.journal.add(OWNER, "user", "owner", "turn %d " % number + "x" * 400)
+        await linked.work()
+    assert linked.board.journal.archived_segments > 0 and linked.board.journal.unsent == 0
+    line, _ = await linked.archive.fetched("t5", OWNER)
+    assert line["text"].startswith("turn ")
+    assert (await linked.archive.fetched("t5", ANN))[0] is None
+
+
+# --- the journal
+
+
+async def test_turns_stay_while_the_companion_is_away_until_the_cap():
+    linked = Archiving(journal_bytes=65536)
+    linked.exchange.close(LinkError("gone"))
+    board = linked.board
+    number = 0
+    while board.journal.bytes < 64000:
+        board.journal.add(OWNER, "user", "owner", "turn %d " % number + "x" * 400)
+        number += 1
+    assert board.journal.surplus() and board.journal.oldest == 1
+    for _ in range(20):
+        board.journal.add(OWNER, "user", "owner", "turn again " + "x" * 400)
+    assert board.journal.dropped_segments == 1 and board.journal.unsent == board.journal.oldest - 1
+
+
+async def test_a_segment_that_differs_does_not_leave():
+    linked = Archiving(journal_bytes=65536)
+    board = linked.board
+    while not board.journal.surplus():
+        board.journal.add(OWNER, "user", "owner", "turn " + "x" * 400)
+    await linked.copy()
+    copy = linked.companion.copy("journal")
+    del copy.lines[4]
+    assert await linked.archive.step()
+    assert board.journal.oldest == 1 and "compared anew" in linked.archive.why
+    await linked.copy()
+    assert 4 in copy.lines
+
+
+# --- coming back
+
+
+async def _used_often(linked, gone, times=3):
+    linked.board.archived.uses_wanted = 3
+    linked.companion.finds = [["m%d" % gone, 900, 1700000000, "", _said(0)]]
+    for _ in range(times):
+        await linked.recalled("zebra")
+
+
+async def test_what_is_used_often_comes_back_with_its_id_once():
+    linked, _ = await _full()
+    gone = linked.kept()[0]
+    for other in linked.live()[:4]:
+        linked.board.records.forget("m%d" % other)
+    await _used_often(linked, gone)
+    await linked.work()
+    record = linked.board.records.get("m%d" % gone)
+    assert record["content"] == _said(0) and record["restored"] == linked.board.now
+    assert gone not in linked.kept() and linked.board.archived.total == len(linked.kept())
+    await _used_often(linked, gone, 5)
+    await linked.work()
+    assert linked.live().count(gone) == 1
+
+
+async def test_two_uses_are_not_enough():
+    linked, _ = await _full()
+    gone = linked.kept()[0]
+    linked.board.records.forget("m%d" % linked.live()[0])
+    linked.board.records.forget("m%d" % linked.live()[0])
+    await _used_often(linked, gone, 2)
+    await linked.work()
+    assert gone in linked.kept()
+
+
+async def test_undo_does_not_undo_that_it_came_back():
+    linked, _ = await _full()
+    gone = linked.kept()[0]
+    for other in linked.live()[:4]:
+        linked.board.records.forget("m%d" % other)
+    line = await linked.archive.line("m%d" % gone, OWNER)
+    assert archiving.restore(linked.board.records, linked.board.archived, line, OWNER)
+    assert "is remembered again" in linked.board.changes.undo()
+    assert gone in linked.live()
+
+
+async def test_one_that_is_live_is_not_restored_again():
+    linked, _ = await _full()
+    gone = linked.kept()[0]
+    linked.board.records.forget("m%d" % linked.live()[0])
+    linked.board.records.forget("m%d" % linked.live()[0])
+    line = await linked.archive.line("m%d" % gone, OWNER)
+    assert archiving.restore(linked.board.records, linked.board.archived, line, OWNER)
+    before = linked.board.records.changes
+    assert not archiving.restore(linked.board.records, linked.board.archived, line, OWNER)
+    assert linked.board.records.changes == before
+
+
+# --- forgetting
+
+
+async def test_a_forgotten_one_goes_at_the_companion_too():
+    for compacts in (False, True):
+        linked, _ = await _full()
+        gone = linked.kept()[0]
+        if compacts:
+            linked.board.compact()
+            await linked.copy()
+        linked.board.forgetting.forget("m%d" % gone)
+        assert not linked.archive.is_away("m%d" % gone, OWNER)
+        linked.companion.finds = [["m%d" % gone, 900, 1700000000, "", _said(0)]]
+        assert await linked.recalled("zebra") == []
+        await linked.copy()
+        assert gone not in linked.kept() and linked.board.archived.total == len(linked.kept())
+
+
+async def test_forgetting_waits_through_a_compaction_until_the_companion_is_told():
+    linked, _ = await _full()
+    gone = linked.kept()[0]
+    linked.board.compact()
+    await linked.copy()
+    linked.board.forgetting.forget("m%d" % gone)
+    linked.board.compact()
+    linked.board.restart()
+    linked.connect()
+    assert not linked.archive.is_away("m%d" % gone, OWNER)
+    await linked.copy()
+    assert gone not in linked.kept()
+
+
+async def test_nobody_forgets_what_they_may_not_see():
+    for compacts in (False, True):
+        linked, _ = await _full()
+        gone = linked.kept()[0]
+        _stored(linked.board, 1, 50, scope="user:ann")
+        if compacts:
+            linked.board.compact()
+            await linked.copy()
+        with raises(NotFound):
+            linked.board.forgetting.forget("m%d" % gone, ANN)
+        await linked.copy()
+        assert gone in linked.kept()
+
+
+async def test_so_many_wait_to_be_forgotten_and_no_more():
+    linked = Archiving(records_most=200)
+    numbers = _stored(linked.board, MOST_GONE + 2)
+    await linked.copy()
+    for first in range(0, len(numbers), 8):
+        promised = await linked.archive._promised(numbers[first : first + 8])
+        archiving.archive(linked.board.records, linked.board.archived, promised)
+    await linked.copy()
+    for number in numbers[:MOST_GONE]:
+        linked.board.forgetting.forget("m%d" % number)
+    with raises(StoreFull):
+        linked.board.forgetting.forget("m%d" % numbers[-1])
+    await linked.copy()
+    linked.board.forgetting.forget("m%d" % numbers[-1])
+
+
+# --- the index
+
+
+async def test_the_index_is_the_same_after_a_restart_and_without_its_file_until_a_compaction():
+    linked, _ = await _full(16)
+    board = linked.board
+    before = list(board.archived.entries())
+    board.restart()
+    assert list(board.archived.entries()) == before
+    files.remove(board.place + "/memory/archive.jsonl")
+    board.restart()
+    assert [entry["count"] for entry in board.archived.entries()] == [entry["count"] for entry in before]
+
+
+async def test_a_cut_before_the_index_was_written_costs_nothing():
+    linked = Archiving(records_most=100)
+    numbers = _stored(linked.board, 8)
+    await linked.copy()
+    promised = await linked.archive._promised(numbers)
+    archiving.archive(linked.board.records, Archived("/nowhere", linked.board.records_store, _Nothing()), promised)
+    linked.board.restart()
+    linked.connect()
+    assert linked.board.archived.total == 8
+    linked.board.compact()
+    await linked.copy()
+    assert linked.kept() == numbers and linked.board.archived.total == 8
+
+
+class _Nothing:
+    archived = 0
+
+
+def test_the_index_stays_small_and_counts_right():
+    board = Board(archive=True, records_most=5000)
+    numbers = Numbers(7)
+    expected = {}
+    for at in range(100):
+        scope = numbers.pick(("all", "user:owner", "user:ann", "ws:x"))
+        lines = []
+        for number in range(at * 8 + 1, at * 8 + 9):
+            line = [("op", "archive"), ("id", "m%d" % number), ("was", number), ("scope", scope)]
+            lines.append(line + [("tags", ["a%d" % (number % 30)]), ("created", at)])
+        expected[scope] = expected.get(scope, 0) + len(lines)
+        board.records_store.append(*lines)
+        board.archived.fold()
+    counts = {}
+    entries = list(board.archived.entries())
+    for entry in entries:
+        counts[entry["scope"]] = counts.get(entry["scope"], 0) + entry["count"]
+        assert len(entry["tags"]) <= 16
+    assert counts == expected and board.archived.total == 800
+    assert len(entries) <= 32
+    assert files.size(board.place + "/memory/archive.jsonl") < 16384
+
+
+def test_more_scopes_than_entries_are_counted_and_shown_to_nobody():
+    board = Board(archive=True)
+    for at in range(40):
+        line = [("op", "archive"), ("id", "m%d" % (at + 1)), ("was", at), ("scope", "user:p%d" % at), ("created", at)]
+        board.records_store.append(line)
+        board.archived.fold()
+    assert board.archived.total == 40
+    assert len(list(board.archived.entries())) <= 32
+    assert board.archived.count(OWNER) == 0
+
+
+async def test_a_lost_database_is_told_loudly():
+    linked, _ = await _full()
+    count = len(linked.kept())
+    linked.board.compact()
+    await linked.copy()
+    assert linked.board.archived.lost == 0
+    linked.companion = linked.way.companion = type(linked.companion)()
+    await linked.copy()
+    await linked.copy()
+    assert linked.board.archived.lost == count
+
+
+# --- faults
+
+
+async def test_whatever_the_way_does_nothing_is_lost_or_doubled():
+    for seed in range(3):
+        linked = Archiving(records_most=10, numbers=Numbers(seed))
+        stored = []
+        for at in range(18):
+            stored += _stored(linked.board, 1, at)
+            try:
+                await linked.work(12)
+            except LinkError:
+                pass
+            if at % 5 == 4:
+                linked.board.compact()
+            if at % 7 == 6:
+                linked.board.restart()
+                linked.connect()
+        linked.way.numbers = None
+        linked.archive._rests_until = None
+        await linked.work()
+        trashed = [int(record["id"][1:]) for record in linked.board.trash.records()]
+        assert sorted(linked.live() + linked.kept() + trashed) == stored, seed
+        assert linked.board.archived.total == len(linked.kept())
