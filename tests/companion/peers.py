@@ -193,7 +193,7 @@ class Companion(Peer):
         self.mqtt_port = free_port() if self._own_broker else 0
         self.mqtt_url = mqtt_url or f"mqtt://127.0.0.1:{self.mqtt_port}"
         self._variables = variables
-        self.client = httpx.Client(base_url=self.url, timeout=30, transport=httpx.HTTPTransport(retries=0))
+        self.client = httpx.Client(base_url=self.url, timeout=120, transport=httpx.HTTPTransport(retries=0))
 
     def command(self) -> tuple[list[str], dict[str, str]]:
         """What runs it."""
