@@ -17,6 +17,7 @@ OPERATIONS = (
     ("GET", "/v1/devices/{device}"),
     ("GET", "/v1/devices/{device}/events"),
     ("GET", "/v1/devices/{device}/lines"),
+    ("GET", "/v1/devices/{device}/archive"),
     ("POST", "/v1/devices/{device}/messages"),
     ("POST", "/v1/search"),
     ("POST", "/gateway/v1/chat/completions"),

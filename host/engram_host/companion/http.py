@@ -229,7 +229,7 @@ def _add_devices(app: FastAPI, service: Service) -> None:
         """The lines of a board's log after a seq, as the board wrote them."""
         return await asyncio.to_thread(_read_lines, service, device, log, after, limit)
 
-    @app.get("/v1/devices/{device}/archive", responses=_NO_DEVICE)
+    @app.get("/v1/devices/{device}/archive", responses=_NO_DEVICE, openapi_extra=may(Who.OPERATOR))
     async def archive(
         device: DeviceName,
         after: Annotated[int, Query(ge=0, le=wire.MAX_SEQ)] = 0,
