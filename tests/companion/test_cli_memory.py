@@ -1,6 +1,10 @@
 """What boards remember, from the command line: a real companion, and a board that ran beside it and is switched off now."""
 
 import json
+import os
+import pty
+import subprocess
+import tty
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -127,17 +131,9 @@ def _board_export(folder: Path) -> list[str]:
 
 def _empty_board(folder: Path) -> Path:
     """A simulated board that was started once."""
-    assert fine_run(folder) == 0
-    return folder
-
-
-def fine_run(folder: Path) -> int:
-    import subprocess
-
     variables = {"ENGRAM_HOME": str(folder), "MICROPYPATH": sim.SEARCH_PATH}
-    return subprocess.run(
-        sim.command(), input=b"/stats\n", env=variables, stdout=subprocess.DEVNULL, timeout=60
-    ).returncode
+    subprocess.run(sim.command(), input=b"/stats\n", env=variables, stdout=subprocess.DEVNULL, timeout=60, check=True)
+    return folder
 
 
 def test_what_is_exported_is_imported_into_another_board_once(home, tmp_path: Path):
@@ -174,6 +170,29 @@ def test_history_goes_back_to_the_memory_in_whose_place_another_came(home):
     newest = next(each["id"] for each in _memories(home) if "blue" in each["line"]["content"])
     told = fine("history", newest, *home, "--json").json["versions"]
     assert [line["content"] for line in told] == ["my bike is green", "my bike is blue now"]
+
+
+@pytest.fixture
+def plugged(tmp_path: Path) -> Iterator[str]:
+    """The serial port of a board that was switched on."""
+    ours, theirs = pty.openpty()
+    tty.setraw(theirs)
+    (tmp_path / "plugged").mkdir()
+    variables = {"ENGRAM_HOME": str(tmp_path / "plugged"), "MICROPYPATH": sim.SEARCH_PATH, "ENGRAM_TERMINAL": "1"}
+    board = subprocess.Popen(sim.command(), stdin=ours, stdout=ours, stderr=ours, env=variables)
+    os.close(ours)
+    yield os.ttyname(theirs)
+    board.kill()
+    board.wait()
+    os.close(theirs)
+
+
+def test_a_board_on_a_serial_port_takes_memories_and_edits(plugged: str, tmp_path: Path):
+    file = tmp_path / "one.jsonl"
+    file.write_text('{"content":"Ada drinks tea","tags":["drinks"]}\n')
+    assert fine("import", file, "--port", plugged, "--json").json["stored"] == 1
+    after = fine("edit", "m1", "--tag", "tea", "--tag", "ada", "--port", plugged, "--json").json["after"]
+    assert (after["content"], after["tags"]) == ("Ada drinks tea", ["tea", "ada"])
 
 
 def _versions(home: tuple[str, str], entry: str, count: int) -> list[dict]:

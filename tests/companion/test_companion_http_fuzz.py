@@ -13,11 +13,16 @@ from sending import Sent
 MOST_EXAMPLES = 40
 OPERATIONS = (
     ("GET", "/v1/health"),
+    ("GET", "/v1/stats"),
+    ("GET", "/metrics"),
     ("GET", "/v1/devices"),
     ("GET", "/v1/devices/{device}"),
     ("GET", "/v1/devices/{device}/events"),
     ("GET", "/v1/devices/{device}/lines"),
     ("GET", "/v1/devices/{device}/archive"),
+    ("GET", "/v1/devices/{device}/entries"),
+    ("GET", "/v1/devices/{device}/entries/{entry}"),
+    ("GET", "/v1/devices/{device}/export"),
     ("POST", "/v1/devices/{device}/messages"),
     ("POST", "/v1/search"),
     ("POST", "/gateway/v1/chat/completions"),

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from engram_host.cli.checks.finding import Finding, watch, well, wrong
 from engram_host.cli.output import moment
 from engram_host.companion.home import Settings
+from engram_host.companion.model import FOLDER
 from engram_host.companion.security.tokens import OPERATOR_FILE
 from engram_host.companion.settings import FILE
 from engram_host.companion.store.migrate import known
@@ -206,7 +207,8 @@ def _heard(settings: Settings) -> dict[str, int]:
         path = database_file(settings)
         if path and path.exists():
             with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as opened:
-                return dict(opened.execute("SELECT name, heard FROM devices ORDER BY name").fetchall())
+                found = dict(opened.execute("SELECT name, heard FROM devices").fetchall())
+            return {name: heard for name, heard in found.items() if not name.startswith(FOLDER)}
     return {}
 
 
