@@ -160,8 +160,10 @@ async def test_a_companion_that_has_another_line_gets_nothing():
     for seq in copy.lines:
         copy.lines[seq] = wire.encode([("seq", seq), ("op", "compacted")])
     linked.board.capacity.tick()
-    await linked.archive.step()
-    assert len(linked.live()) == 10 and "compared anew" in linked.archive.why
+    for _ in range(3):  # the first may only count what it gave before
+        await linked.archive.step()
+    assert len(linked.live()) == 10
+    assert "compared anew" in linked.archive.why
     assert not linked.archive.is_open()
 
 
