@@ -14,6 +14,7 @@ import pty
 import select
 import subprocess
 import threading
+import time
 import tty
 from pathlib import Path
 
@@ -90,14 +91,18 @@ def started(flash: Path) -> str:
 
 
 class StandIn:
-    """The board; its port is there as long as the block runs. Cut off after `cut_after` pieces of code, if that is given."""
+    """The board; its port is there as long as the block runs.
 
-    def __init__(self, flash: Path, cut_after: int = -1):
+    Cut off after `cut_after` pieces of code, if that is given; a restart takes `boot_seconds` more than here.
+    """
+
+    def __init__(self, flash: Path, cut_after: int = -1, boot_seconds: float = 0):
         self.flash = flash
         self.resets = 0
         self.pieces = 0
         self.booted: list[str] = []
         self._cut_after = cut_after
+        self._boot_seconds = boot_seconds
         self._traces: list[Path] = []
         self._is_raw = self._runs_app = False
         self._typed = b""
@@ -135,6 +140,7 @@ class StandIn:
 
     def _restart(self) -> None:
         self._python.kill()
+        time.sleep(self._boot_seconds)
         self._boot()
 
     def _serve(self) -> None:
@@ -186,8 +192,9 @@ class StandIn:
 
     def _run(self, code: bytes) -> None:
         if not code:
+            self._print(b"OK\r\nMPY: soft reboot\r\n")
             self._restart()
-            self._print(b"OK\r\nMPY: soft reboot\r\n" + self._python.boot_printed + _RAW)
+            self._print(self._python.boot_printed + _RAW)
             return
         if self.pieces == self._cut_after:
             self._python.kill()

@@ -11,7 +11,7 @@ from board_files import BOARD, KEPT, NEW, OLD, files_on, flash_with, with_code_j
 from board_images import needs_micropython
 from board_stand_in import StandIn
 
-from engram_host.board import contents, deploy, session
+from engram_host.board import contents, deploy, line, session
 from engram_host.board.errors import (
     BadRequest,
     BoardFailed,
@@ -43,6 +43,16 @@ def test_the_board_has_the_new_code_and_what_it_had_beside_it(tmp_path: Path):
         run(board)
     assert files_on(flash) == with_code_json(NEW) | KEPT
     assert board.resets == 1
+
+
+def test_a_board_that_is_silent_while_it_puts_the_code_in_place_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(line, "SILENT_SECONDS", 1.0)
+    flash = flash_with(tmp_path, with_code_json(OLD) | KEPT)
+    with StandIn(flash, boot_seconds=1.5) as board:
+        run(board)
+    assert files_on(flash) == with_code_json(NEW) | KEPT
 
 
 def test_an_empty_folder_does_not_stay_where_it_would_hide_a_module(tmp_path: Path):

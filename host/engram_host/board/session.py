@@ -30,7 +30,7 @@ _ENTER_ATTEMPTS = 3
 """A board that is busy, such as with a name server, sees Ctrl-C late."""
 
 _RESTART_SECONDS = 180
-"""A restart may finish a deploy first: a hundred renames of some 0.1 s each, and as many removals."""
+"""A restart may finish a deploy first: some 200 renames of .1 s each, and as many removals, without a word."""
 
 _READ_SECONDS = 3.0
 """How long an idle prompt may take to answer."""
@@ -174,6 +174,11 @@ class Session:
         """Start the board's Python anew, which runs its boot.py but no app."""
         self._enter(1, _RESTART_SECONDS)
 
+    def boot(self, code: str) -> None:
+        """Run a boot.py that may have a deploy to finish, all of it in silence."""
+        with self._transport.patience(_RESTART_SECONDS):
+            self.call(code)
+
     def enter(self) -> None:
         """Stop what runs on the board and start its Python anew.
 
@@ -206,9 +211,10 @@ class Session:
         from mpremote.transport import TransportError
 
         for attempt in range(attempts):
+            patience = seconds * (attempt + 1)
             try:
-                with contextlib.redirect_stdout(io.StringIO()):
-                    self._transport.enter_raw_repl(timeout_overall=seconds * (attempt + 1))
+                with contextlib.redirect_stdout(io.StringIO()), self._transport.patience(patience):
+                    self._transport.enter_raw_repl(timeout_overall=patience)
                 break
             except TransportError:
                 continue
@@ -225,11 +231,12 @@ class Session:
 def opened(named_port: str) -> Iterator[Session]:
     """The board on a port, stopped; it starts anew when the block ends, however that is."""
     from mpremote.transport import TransportError
-    from mpremote.transport_serial import SerialTransport
+
+    from engram_host.board.line import Line
 
     port = ports.choose(named_port)
     try:
-        transport: Any = SerialTransport(port, baudrate=ports.BAUD, timeout=_READ_SECONDS)
+        transport: Any = Line(port, ports.BAUD, _READ_SECONDS)
     except TransportError:
         ports.check(port)
         raise ports.gone(port) from None

@@ -34,7 +34,7 @@ def install(session: Session, files: Files, removals: list[str], progress: Progr
     session.restart()
     if READY in session.tree(NEXT):
         # The board's own boot.py is not Engram's, or could not go on: the new one is tried.
-        session.call((FIRMWARE / "boot.py").read_text(encoding="utf-8"))
+        session.boot((FIRMWARE / "boot.py").read_text(encoding="utf-8"))
         session.restart()
     _verify(session, files, removals)
 
