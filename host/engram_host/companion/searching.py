@@ -7,11 +7,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from engram import text
 from engram.errors import ArgumentError
-from engram.link import messages
 from engram.memory import askers, ids
 from engram.memory.scope import Asker
+from engram_host.companion import parts
 from engram_host.companion.errors import (
     BadSearch,
     CompanionError,
@@ -23,10 +22,10 @@ from engram_host.companion.errors import (
 from engram_host.companion.folders.keeping import Folders
 from engram_host.companion.meaning import Meaning
 from engram_host.companion.metrics import Metrics
-from engram_host.companion.model import Device, LogName
+from engram_host.companion.model import LogName
 from engram_host.companion.search.cache import BYTES_OF_A_LINE, IndexCache
 from engram_host.companion.search.engine import Embed, QueryVector, SearchEngine
-from engram_host.companion.search.request import MOST_DEVICES, Hit, SearchRequest, SearchResult, Weights
+from engram_host.companion.search.request import MOST_DEVICES, SearchRequest, SearchResult, Weights
 from engram_host.companion.settings import SearchSettings
 from engram_host.companion.store.base import Store
 
@@ -38,12 +37,6 @@ EMBED_SECONDS = 10.0
 
 QUICK_EMBED_SECONDS = 0.8
 """And for a board, which waits no longer than 1.5 s for all of the answer."""
-
-_THOUSAND = 1000
-_NOTE_LONGEST = 300
-_WHO_LONGEST = 32
-_TEXT_LONGEST = 1000
-_FEWEST_CHARACTERS = 40
 
 
 class Searching:
@@ -181,7 +174,7 @@ class Searching:
             raise Refused("the companion has nothing of this board yet.", 0) from None
         except (ArgumentError, CompanionError) as problem:
             raise Refused(str(problem), 60) from None
-        return _in_parts(head, line)
+        return parts.of_line(head, line)
 
     async def answer_board(self, device: str, head: dict[str, Any]) -> list[bytes]:
         """The answers to a board's search: ids of what the board has, and the text of what it has no more."""
@@ -203,67 +196,4 @@ class Searching:
             raise Refused("the companion has nothing of this board yet.", 0) from None
         except (ArgumentError, CompanionError) as problem:
             raise Refused(str(problem), 60) from None
-        items = [_item(hit, known) for hit in result.hits]
-        return _parts(head, items, (result.degraded or result.why_empty)[:_NOTE_LONGEST])
-
-
-def _in_parts(head: dict[str, Any], line: bytes) -> list[bytes]:
-    """The messages that hold a line, none longer than a board takes."""
-    whole = line.decode()
-    room = messages.ANSWER_BYTES - len(_got(head, 64, 64, ""))
-    pieces: list[str] = []
-    while whole or not pieces:
-        size = room
-        # What is escaped takes up to six times as much.
-        while len(text.dumps(whole[:size]).encode()) - 2 > room:
-            size = size * 3 // 4
-        pieces.append(whole[:size])
-        whole = whole[size:]
-    return [_got(head, at + 1, len(pieces), piece) for at, piece in enumerate(pieces)]
-
-
-def _got(head: dict[str, Any], part: int, parts: int, piece: str) -> bytes:
-    return messages.encode("got", head["board"], head["link"], head["n"], part=part, parts=parts, text=piece)
-
-
-def _item(hit: Hit, device: Device) -> list[Any]:
-    """A hit as a board takes it: with its text only if the board has it no more."""
-    score = round(hit.score * _THOUSAND)
-    if hit.state != "archived" and hit.seq >= device.logs["records" if hit.id[0] == "m" else "journal"].oldest:
-        return [hit.id, score]
-    return [hit.id, score, hit.at, text.cut(hit.who, _WHO_LONGEST), text.cut(hit.text, _TEXT_LONGEST)]
-
-
-def _parts(head: dict[str, Any], items: list[list[Any]], note: str) -> list[bytes]:
-    """The messages that hold all items, none longer than a board takes."""
-    room = messages.ANSWER_BYTES - len(_found(head, 64, 64, [], note))
-    groups: list[list[list[Any]]] = [[]]
-    used = 0
-    for item in items:
-        item = _fitting(item, room)
-        size = _size(item)
-        if used + size > room and groups[-1]:
-            groups.append([])
-            used = 0
-        groups[-1].append(item)
-        used += size
-    return [_found(head, at + 1, len(groups), group, note) for at, group in enumerate(groups)]
-
-
-def _found(head: dict[str, Any], part: int, parts: int, items: list[list[Any]], note: str) -> bytes:
-    address = head["board"], head["link"], head["n"]
-    return messages.encode("found", *address, part=part, parts=parts, items=items, note=note)
-
-
-def _size(item: list[Any]) -> int:
-    """The bytes of an item in a message, with its comma."""
-    return len(text.dumps(item).encode()) + 1
-
-
-def _fitting(item: list[Any], room: int) -> list[Any]:
-    """An item whose text is cut until it fits into a message of its own."""
-    while _size(item) > room:
-        item = [*item[:-1], text.cut(item[-1], len(item[-1]) * 3 // 4)]
-        if len(item[-1]) < _FEWEST_CHARACTERS:
-            return item[:2]
-    return item
+        return parts.of_hits(head, result.hits, known, result.degraded or result.why_empty)

@@ -131,9 +131,3 @@ class Service:
             _log.info("%s sends too many messages: one was passed over, and it will say it again.", device)
             return []
         return await self.dispatch.answers_or_nothing(device, data)
-
-
-async def until_stopped(stop: asyncio.Event, service: Service) -> None:
-    """Run a service until an event is set."""
-    async with service.running():
-        await stop.wait()

@@ -46,12 +46,6 @@ class IndexCache:
         self._keep(name, index, size)
         return index, device
 
-    def forget(self, name: str) -> None:
-        """Let a board's index go."""
-        with self._lock:
-            self._indexes.pop(name, None)
-            self._bytes.pop(name, None)
-
     @property
     def nbytes(self) -> int:
         """About the bytes of all indexes."""

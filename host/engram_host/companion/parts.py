@@ -1,0 +1,78 @@
+"""An answer to a board in as many messages as it needs, none longer than a board takes."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from engram import text
+from engram.link import messages
+from engram_host.companion.model import Device
+from engram_host.companion.search.request import Hit
+
+_THOUSAND = 1000
+_NOTE_LONGEST = 300
+_WHO_LONGEST = 32
+_TEXT_LONGEST = 1000
+_FEWEST_CHARACTERS = 40
+
+
+def of_line(head: dict[str, Any], line: bytes) -> list[bytes]:
+    """The messages that hold a line, none longer than a board takes."""
+    whole = line.decode()
+    room = messages.ANSWER_BYTES - len(_got(head, 64, 64, ""))
+    pieces: list[str] = []
+    while whole or not pieces:
+        size = room
+        # What is escaped takes up to six times as much.
+        while len(text.dumps(whole[:size]).encode()) - 2 > room:
+            size = size * 3 // 4
+        pieces.append(whole[:size])
+        whole = whole[size:]
+    return [_got(head, at + 1, len(pieces), piece) for at, piece in enumerate(pieces)]
+
+
+def of_hits(head: dict[str, Any], hits: Iterable[Hit], device: Device, note: str) -> list[bytes]:
+    """The messages that hold what was found for a board, as many hits in each as it takes."""
+    note = note[:_NOTE_LONGEST]
+    room = messages.ANSWER_BYTES - len(_found(head, 64, 64, [], note))
+    groups: list[list[list[Any]]] = [[]]
+    used = 0
+    for hit in hits:
+        item = _fitting(_item(hit, device), room)
+        size = _size(item)
+        if used + size > room and groups[-1]:
+            groups.append([])
+            used = 0
+        groups[-1].append(item)
+        used += size
+    return [_found(head, at + 1, len(groups), group, note) for at, group in enumerate(groups)]
+
+
+def _got(head: dict[str, Any], part: int, parts: int, piece: str) -> bytes:
+    return messages.encode("got", head["board"], head["link"], head["n"], part=part, parts=parts, text=piece)
+
+
+def _item(hit: Hit, device: Device) -> list[Any]:
+    """A hit as a board takes it: with its text only if the board has it no more."""
+    score = round(hit.score * _THOUSAND)
+    if hit.state != "archived" and hit.seq >= device.logs["records" if hit.id[0] == "m" else "journal"].oldest:
+        return [hit.id, score]
+    return [hit.id, score, hit.at, text.cut(hit.who, _WHO_LONGEST), text.cut(hit.text, _TEXT_LONGEST)]
+
+
+def _found(head: dict[str, Any], part: int, parts: int, items: list[list[Any]], note: str) -> bytes:
+    address = head["board"], head["link"], head["n"]
+    return messages.encode("found", *address, part=part, parts=parts, items=items, note=note)
+
+
+def _size(item: list[Any]) -> int:
+    """The bytes of an item in a message, with its comma."""
+    return len(text.dumps(item).encode()) + 1
+
+
+def _fitting(item: list[Any], room: int) -> list[Any]:
+    """An item whose text is cut until it fits into a message of its own."""
+    while _size(item) > room:
+        item = [*item[:-1], text.cut(item[-1], len(item[-1]) * 3 // 4)]
+        if len(item[-1]) < _FEWEST_CHARACTERS:
+            return item[:2]
+    return item
