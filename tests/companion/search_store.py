@@ -1,6 +1,6 @@
 """A store in RAM with what a search asks of one, and lines as boards write them."""
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Any, cast
 from zlib import crc32
 
@@ -10,7 +10,7 @@ from engram import text as board
 from engram import wire
 from engram.memory.scope import OWNER
 from engram_host.companion.errors import UnknownDevice
-from engram_host.companion.model import Change, Device, Identity, LogName, LogState, Span, StoredVector, Vector
+from engram_host.companion.model import Change, Device, Identity, LogName, LogState, StoredVector, Vector
 from engram_host.companion.search import keys
 from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.engine import QueryVector, SearchEngine
@@ -78,10 +78,11 @@ class SearchStore:
         ]
         return sorted(changes, key=lambda change: change.version)[:limit]
 
-    def lines(self, span: Span, archived: bool = False) -> Iterator[tuple[int, bytes]]:
-        for (log, seq), (_, line) in sorted(self._lines[span.device].items()):
-            if log == span.log and span.after < seq <= span.to and line is not None:
-                yield seq, line
+    def lines_at(
+        self, device: str, log: LogName, epoch: int, seqs: Sequence[int], archived: bool = False
+    ) -> dict[int, bytes]:
+        found = ((seq, self._lines[device].get((log, seq), (0, None))[1]) for seq in seqs)
+        return {seq: line for seq, line in found if line is not None}
 
     def vectors(self, device: str, identity: Identity, after: int, limit: int = 4000) -> list[tuple[int, StoredVector]]:
         return [pair for pair in self._vectors.get(device, []) if pair[0] > after][:limit]

@@ -145,6 +145,16 @@ def test_what_is_archived_stays_when_the_board_compacts(archiving: ArchivingBoar
     assert dict(archiving.store.lines(copy)) == archiving.log.lines
 
 
+@pytest.mark.parametrize("archived", [False, True])
+def test_its_line_is_read_by_its_seq_only_from_the_archive(archiving: ArchivingBoard, archived: bool):
+    _archive(archiving, 2)
+    archiving.sync()
+    archiving.compact_records()
+    archiving.sync()
+    found = archiving.store.lines_at(archiving.name, RECORDS, archiving.log.epoch, [2], archived)
+    assert list(found) == ([2] if archived else [])
+
+
 def test_it_keeps_its_vector(archiving: ArchivingBoard):
     vector = StoredVector(RECORDS, 2, b"d" * 16, np.array([4, 7, 11], np.float32))
     archiving.store.put_vectors(archiving.name, IDENTITY, [vector])

@@ -111,11 +111,11 @@ def test_an_earlier_version_is_not_shown_to_whom_the_latest_one_is_hidden_from()
 def test_a_line_that_became_private_while_it_was_searched_is_not_shown():
     store = SearchStore()
     store.put_all("b", [turn(1, "green tea")])
-    lines = store.lines
+    lines_at = store.lines_at
 
-    def changed_meanwhile(span: Any, archived: bool = False) -> Any:
+    def changed_meanwhile(*which: Any, archived: bool = False) -> Any:
         store.put_all("b", [turn(1, "green tea", scope="user:bob")])
-        return lines(span, archived)
+        return lines_at(*which, archived)
 
-    store.lines = changed_meanwhile  # pyright: ignore[reportAttributeAccessIssue]
+    store.lines_at = changed_meanwhile  # pyright: ignore[reportAttributeAccessIssue]
     assert engine_of(store).search(asked("green tea")).hits == ()

@@ -268,6 +268,12 @@ def test_a_line_of_the_largest_size_is_kept_as_it_is(store: Store):
     assert dict(store.lines(span)) == {1: line}
 
 
+def test_lines_are_read_by_their_seqs_and_those_that_are_not_there_are_left_out(store: Store):
+    board = synced(store)
+    log = board.logs["journal"]
+    assert store.lines_at(board.name, "journal", log.epoch, [7, 40, 3]) == {3: log.lines[3], 7: log.lines[7]}
+
+
 def test_a_late_hello_of_the_same_connection_is_passed_over(store: Store):
     board = synced(store)
     assert board.n > 1

@@ -29,6 +29,7 @@ HEAP = "100k"
 RESET, BOOTED = 77, b"\x06"
 _CTRL_A, _CTRL_B, _CTRL_C, _CTRL_D = b"\x01", b"\x02", b"\x03", b"\x04"
 _PASTE, _NO_PASTE = b"\x05A\x01", b"R\x00"
+_TAKEN = b"OK"
 _RAW = b"raw REPL; CTRL-B to exit\r\n>"
 _FRIENDLY = b"\r\nMicroPython v1.26.1; Generic ESP32 module with ESP32\r\n>>> "
 
@@ -201,8 +202,10 @@ class StandIn:
             self._unplug()
             return
         self.pieces += 1
+        # A prompt says at once that it has the code, and the rest when that has run.
+        self._print(_TAKEN)
         answer = self._python.run(code)
-        self._print(answer)
+        self._print(answer.removeprefix(_TAKEN))
         if not answer.endswith(b">") and self._python.process.wait() == RESET:
             self.resets += 1
             self._is_raw, self._runs_app = False, True

@@ -5,7 +5,6 @@ from typing import Any
 
 from engram import text
 from engram.link import messages
-from engram_host.companion.model import Device
 from engram_host.companion.search.request import Hit
 
 _THOUSAND = 1000
@@ -30,14 +29,14 @@ def of_line(head: dict[str, Any], line: bytes) -> list[bytes]:
     return [_got(head, at + 1, len(pieces), piece) for at, piece in enumerate(pieces)]
 
 
-def of_hits(head: dict[str, Any], hits: Iterable[Hit], device: Device, note: str) -> list[bytes]:
+def of_hits(head: dict[str, Any], hits: Iterable[Hit], note: str) -> list[bytes]:
     """The messages that hold what was found for a board, as many hits in each as it takes."""
     note = note[:_NOTE_LONGEST]
     room = messages.ANSWER_BYTES - len(_found(head, 64, 64, [], note))
     groups: list[list[list[Any]]] = [[]]
     used = 0
     for hit in hits:
-        item = _fitting(_item(hit, device), room)
+        item = _fitting(_item(hit), room)
         size = _size(item)
         if used + size > room and groups[-1]:
             groups.append([])
@@ -51,10 +50,10 @@ def _got(head: dict[str, Any], part: int, parts: int, piece: str) -> bytes:
     return messages.encode("got", head["board"], head["link"], head["n"], part=part, parts=parts, text=piece)
 
 
-def _item(hit: Hit, device: Device) -> list[Any]:
+def _item(hit: Hit) -> list[Any]:
     """A hit as a board takes it: with its text only if the board has it no more."""
     score = round(hit.score * _THOUSAND)
-    if hit.state != "archived" and hit.seq >= device.logs["records" if hit.id[0] == "m" else "journal"].oldest:
+    if hit.is_on_board:
         return [hit.id, score]
     return [hit.id, score, hit.at, text.cut(hit.who, _WHO_LONGEST), text.cut(hit.text, _TEXT_LONGEST)]
 

@@ -141,9 +141,11 @@ class Searching:
 
         BadSearch if those that were named hold too much, UnknownDevice.
         """
+        if len(names) == 1:
+            return names, ()
         if names:
             lines = [sum(self._store.device(name).have.values()) for name in names]
-            if len(names) > 1 and sum(lines) > self._most_lines:
+            if sum(lines) > self._most_lines:
                 told = f"hold {sum(lines)} lines together and one search goes through {self._most_lines}: name fewer"
                 raise BadSearch("devices", told)
             return names, ()
@@ -191,9 +193,8 @@ class Searching:
                 since=head["since"],
                 until=head["until"],
             )
-            known = await asyncio.to_thread(self._store.device, device)
         except UnknownDevice:
             raise Refused("the companion has nothing of this board yet.", 0) from None
         except (ArgumentError, CompanionError) as problem:
             raise Refused(str(problem), 60) from None
-        return parts.of_hits(head, result.hits, known, result.degraded or result.why_empty)
+        return parts.of_hits(head, result.hits, result.degraded or result.why_empty)

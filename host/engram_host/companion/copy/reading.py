@@ -149,8 +149,5 @@ class CopyOfLog:
     def _of(self, seqs: Iterable[int]) -> dict[int, dict[str, Any]]:
         """Some lines by their seqs."""
         state = self.device.logs[self._log]
-        found = {}
-        for seq in seqs:
-            for _, line in self._store.lines(Span(self.device.name, self._log, state.epoch, seq - 1, seq)):
-                found[seq] = wire.decode(line)
-        return found
+        found = self._store.lines_at(self.device.name, self._log, state.epoch, list(seqs))
+        return {seq: wire.decode(line) for seq, line in found.items()}

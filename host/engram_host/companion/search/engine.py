@@ -1,7 +1,7 @@
 """One search from the question to the answer: bring the indexes up to date, rank, and read what is shown from the store."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
@@ -12,7 +12,7 @@ from engram import text, wire
 from engram.memory import ALL, scope
 from engram.memory.scope import Asker
 from engram_host.companion.errors import EmbedderError
-from engram_host.companion.model import Device, Identity, LogName, Span, Vector
+from engram_host.companion.model import Device, Identity, LogName, Vector
 from engram_host.companion.search import diversity, meaning, rows, seen
 from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.explain import explain, why_empty
@@ -78,12 +78,8 @@ class SearchEngine:
             seq, expires = (int(index.rows.column(name)[row]) for name in ("seq", "expires"))
         if 0 < expires <= now:
             return b""
-        for _, line in self._store.lines(Span(device, log, known.logs[log].epoch, seq - 1, seq), archived=True):
-            fields = wire.decode(line)
-            # The line may have been replaced since the index was brought up to date.
-            has_text = "text" in fields or "content" in fields
-            return line if has_text and scope.may_see(asker, fields.get("scope", ALL)) else b""
-        return b""
+        line = self._store.lines_at(device, log, known.logs[log].epoch, [seq], archived=True).get(seq, b"")
+        return line if line and _shown(line, asker) else b""
 
     def _query_vector(self, request: SearchRequest) -> tuple[QueryVector | None, str]:
         if not request.use_meaning:
@@ -126,12 +122,13 @@ class _Search:
         texts: dict[Candidate, dict[str, Any] | None] = {}
         order = self._reordered(candidates, texts)
         hits: list[Hit] = []
-        for candidate in order:
-            line = self._line(candidate, texts)
-            if line is not None:
-                hits.append(self._hit(candidate, line, side, words))
-                if len(hits) == request.limit:
-                    break
+        at = 0
+        while at < len(order) and len(hits) < request.limit:
+            next_ones = order[at : at + request.limit - len(hits)]
+            at += len(next_ones)
+            for candidate, line in self._lines(next_ones, texts):
+                if line is not None:
+                    hits.append(self._hit(candidate, line, side, words))
         empty = "" if hits else why_empty(request, words, side.entries, side.boards, self._degraded)
         left = len(candidates) - len(hits)
         left_out = (f"{left} more candidates, with lower scores",) if left > 0 else ()
@@ -159,31 +156,27 @@ class _Search:
             vectors[at] = index.vectors.of(np.array([slots[at]], np.int32))[0]
         words = [frozenset[str]()] * len(candidates)
         if not has_vector.all():
-            words = [self._words_of(one, texts) for one in candidates]
+            words = [_words_of(line) for _, line in self._lines(candidates, texts)]
         scores = [one.score for one in candidates]
         return [
             candidates[at] for at in diversity.reorder(scores, vectors, has_vector, words, request.limit, request.mmr)
         ]
 
-    def _words_of(self, candidate: Candidate, texts: dict[Candidate, dict[str, Any] | None]) -> frozenset[str]:
-        line = self._line(candidate, texts)
-        return frozenset(text.terms(_text(line))) if line else frozenset()
-
-    def _line(self, candidate: Candidate, texts: dict[Candidate, dict[str, Any] | None]) -> dict[str, Any] | None:
-        """The candidate's line; None if it has gone since the index was brought up to date."""
-        if candidate not in texts:
-            texts[candidate] = self._read(candidate)
-        return texts[candidate]
-
-    def _read(self, candidate: Candidate) -> dict[str, Any] | None:
-        log, seq = self._place(candidate)
-        device = self._devices[candidate.place]
-        for _, line in self._store.lines(Span(device.name, log, device.logs[log].epoch, seq - 1, seq), archived=True):
-            fields = wire.decode(line)
-            # The line may have been replaced since the index was brought up to date.
-            is_shown = scope.may_see(self._request.asker, fields.get("scope", ALL))
-            return fields if is_shown and ("text" in fields or "content" in fields) else None
-        return None
+    def _lines(
+        self, candidates: list[Candidate], texts: dict[Candidate, dict[str, Any] | None]
+    ) -> Iterator[tuple[Candidate, dict[str, Any] | None]]:
+        """Each candidate with its line; None if that has gone since the index was brought up to date."""
+        unread: dict[tuple[int, LogName], dict[int, Candidate]] = {}
+        for candidate in candidates:
+            if candidate not in texts:
+                log, seq = self._place(candidate)
+                unread.setdefault((candidate.place, log), {})[seq] = candidate
+        for (place, log), wanted in unread.items():
+            device = self._devices[place]
+            found = self._store.lines_at(device.name, log, device.logs[log].epoch, list(wanted), archived=True)
+            for seq, candidate in wanted.items():
+                texts[candidate] = _shown(found[seq], self._request.asker) if seq in found else None
+        return ((candidate, texts[candidate]) for candidate in candidates)
 
     def _place(self, candidate: Candidate) -> tuple[LogName, int]:
         seq = int(self._seen[candidate.place].index.rows.column("seq")[candidate.row])
@@ -191,11 +184,13 @@ class _Search:
 
     def _hit(self, candidate: Candidate, line: dict[str, Any], side: WordsSide, words: WordsSide | None) -> Hit:
         board: Board = side.boards[candidate.place]
+        device = self._devices[candidate.place]
+        log, seq = self._place(candidate)
         state = rows.STATE_NAMES[int(board.column("state")[candidate.row])]
         return Hit(
-            self._devices[candidate.place].name,
+            device.name,
             candidate.id,
-            self._place(candidate)[1],
+            seq,
             candidate.at,
             line.get("who", ""),
             _text(line),
@@ -206,7 +201,19 @@ class _Search:
             explain(candidate, board, words) if self._request.explain else None,
             str(line.get("path", "")),
             str(line.get("heading", "")),
+            is_on_board=state != "archived" and seq >= device.logs[log].oldest,
         )
+
+
+def _shown(line: bytes, asker: Asker) -> dict[str, Any] | None:
+    """What a line says, if it has a text that who asks may see: it may be another one than when it was indexed."""
+    fields = wire.decode(line)
+    has_text = "text" in fields or "content" in fields
+    return fields if has_text and scope.may_see(asker, fields.get("scope", ALL)) else None
+
+
+def _words_of(line: dict[str, Any] | None) -> frozenset[str]:
+    return frozenset(text.terms(_text(line))) if line else frozenset()
 
 
 def _text(line: dict[str, Any]) -> str:

@@ -151,6 +151,8 @@ class Hit:
     path: str = ""
     heading: str = ""
     citation: str = ""
+    is_on_board: bool = True
+    """Whether the board has its line still, outside its archive."""
 
 
 @dataclass(frozen=True)

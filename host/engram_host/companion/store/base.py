@@ -103,6 +103,12 @@ class Store(Protocol):
         """The lines of a span, in order, as the board has them; with `archived` also those that only the archive has."""
         ...
 
+    def lines_at(
+        self, device: str, log: LogName, epoch: int, seqs: Sequence[int], archived: bool = False
+    ) -> dict[int, bytes]:
+        """Those of some lines that there are, by seq; `archived` as in lines()."""
+        ...
+
     def archived(self, device: str, after: int = 0, limit: int = 100) -> list[tuple[int, bytes]]:
         """(seq, line) of the latest versions of archived records with a seq after `after`, in order."""
         ...

@@ -161,12 +161,13 @@ class Rows(ABC):
         sql = f"SELECT seq, line FROM lines WHERE {where} ORDER BY seq LIMIT ?"
         return [(seq, bytes(line)) for seq, line in self.run(sql, (*copy.key, after, to, *values, limit))]
 
-    def chosen(self, copy: LogRow, seqs: Sequence[int]) -> list[tuple[int, bytes]]:
-        """The lines of a copy with these seqs, in order."""
+    def chosen(self, copy: LogRow, seqs: Sequence[int], archived: bool = True) -> list[tuple[int, bytes]]:
+        """The lines of a copy with these seqs, in order; `archived` as in held()."""
         if not seqs:
             return []
         self.finish()
-        where = f"{_OF_COPY} AND seq IN ({_marks(seqs)}) AND line IS NOT NULL"
+        having = "" if archived else " AND NOT beyond"
+        where = f"{_OF_COPY} AND seq IN ({_marks(seqs)}) AND line IS NOT NULL{having}"
         found = self.run(f"SELECT seq, line FROM lines WHERE {where} ORDER BY seq", (*copy.key, *seqs))
         return [(seq, bytes(line)) for seq, line in found]
 

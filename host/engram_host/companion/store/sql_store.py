@@ -127,6 +127,17 @@ class SqlStore(ABC):
                 return
             after = part[-1][0]
 
+    def lines_at(
+        self, device: str, log: LogName, epoch: int, seqs: Sequence[int], archived: bool = False
+    ) -> dict[int, bytes]:
+        """Some lines, by seq; see Store."""
+        copy = LogRow(device, log, epoch)
+        found: dict[int, bytes] = {}
+        for at in range(0, len(seqs), _LINES_AT_ONCE):
+            part = seqs[at : at + _LINES_AT_ONCE]
+            found.update(self._read(lambda rows, part=part: rows.chosen(copy, part, archived)))
+        return found
+
     def archived(self, device: str, after: int = 0, limit: int = 100) -> list[tuple[int, bytes]]:
         """The lines of archived records; see Store."""
         return self._read(lambda rows: _archived(rows, device, after, limit))
