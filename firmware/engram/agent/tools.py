@@ -54,7 +54,7 @@ class Tools:
 
     async def answer(self, call, asker, turn: str, only=()) -> Done:
         """As run(); a search may ask the companion before."""
-        if self._parts.companion and call.name == "memory_search":
+        if self._parts.companion and call.name in ("memory_search", "memory_recall"):
             self._more = await self._found_afar(call, asker, turn)
         elif self._parts.companion and call.name == "memory_get":
             self._more = await self._read_afar(call, asker)
@@ -69,10 +69,12 @@ class Tools:
             since, until = self._times(arguments)
         except ArgumentError:
             return None  # which run() tells
-        limit = arguments.get("limit", _PAGE)
-        return await self._parts.companion.ask.found(
-            arguments["query"], asker, limit, (int(turn[1:]),), (), since, until
-        )
+        query, limit = arguments.get("query", ""), arguments.get("limit", _PAGE)
+        if call.name == "memory_recall":
+            from engram.memory import afar
+
+            return await afar.memories_of(self._parts, query, limit, asker, arguments.get("tags", ()), since, until)
+        return await self._parts.companion.ask.found(query, asker, limit, (int(turn[1:]),), (), since, until)
 
     async def _read_afar(self, call, asker):
         """(line, why there is none) of what has left the board; None for all else."""
@@ -132,12 +134,20 @@ class Tools:
         since, until = self._times(arguments)
         limit = arguments.get("limit", _PAGE)
         # Shown one by one, since the whole texts of all of them would fill the heap.
-        if query:
+        if self._more and self._more.ranked:
+            found = self._with_more(query, limit, asker, tags, since, until)
+        elif query:
             found = [self._used(record) for _, record in self._records.search(query, limit, asker, tags, since, until)]
         else:
             found = self._newest(asker, tags, since, until, limit)
+        answer: dict = {"memories": found}
+        if self._more and self._more.note:
+            answer["note"] = self._more.note
         if found:
-            return self._maybe_partial({"memories": found}), ""
+            older = self._left(asker, "", tags, since, until)
+            if older:
+                answer["older"] = older
+            return self._maybe_partial(answer), ""
         if self._recall.partial:
             why = self._recall.partial
         elif since or until:
@@ -146,7 +156,40 @@ class Tools:
             why = self._recall.why_empty(query, asker)
         else:
             why = "no memory that may be shown has these tags."
-        return {"memories": [], "reason": why, "tags": catalog.line(catalog.ranked(self._records, asker), 60)}, ""
+        answer["reason"] = self._with_left(why, asker, query, tags, since, until)
+        answer["tags"] = catalog.line(catalog.ranked(self._records, asker), 60)
+        return answer, ""
+
+    def _with_more(self, query: str, limit: int, asker, tags, since: int, until: int) -> list:
+        """What memory_recall shows of the board's memories and of those that a companion found."""
+        from engram.memory import afar
+
+        found = []
+        for item in afar.memories(self._records, self._journal, self._more, query, limit, asker, tags, since, until):
+            if item.text:
+                self._parts.archived.used(int(item.id[1:]), asker)
+                shown = {"id": item.id, "content": snippet(item.text, _SNIPPET), "date": self._clock.day(item.at)}
+                shown["from"] = "the companion"
+                found.append(shown)
+            else:
+                record = self._records.get(item.id, asker)
+                found.append(self._used(record) if query else self._shown(record))
+        return found
+
+    def _left(self, asker, query: str, tags, since: int, until: int) -> str:
+        """A sentence on memories that fit and are with a companion that has not answered, "" if there are none."""
+        archived = self._parts.archived
+        has_answered = self._more and (self._more.ranked or not self._more.note)
+        if has_answered or not archived or not archived.total:
+            return ""
+        from engram.memory import afar
+
+        return afar.left(self._parts, asker, query, tags, since, until)
+
+    def _with_left(self, why: str, asker, query: str, tags, since: int, until: int) -> str:
+        """Why nothing was found, of the board's memories alone where others that fit are with the companion."""
+        left = self._left(asker, query, tags, since, until)
+        return "on the board, " + why + " " + left if left else why
 
     def _used(self, record: dict) -> dict:
         """A record that was looked for, as it is shown."""
@@ -173,9 +216,10 @@ class Tools:
         if found:
             return self._maybe_partial(answer), ""
         if (since or until) and not self._recall.partial:
-            answer["reason"] = "nothing of these days fits; try without since and until."
+            why = "nothing of these days fits; try without since and until."
         else:
-            answer["reason"] = self._recall.why_empty(arguments["query"], asker)
+            why = self._recall.why_empty(arguments["query"], asker)
+        answer["reason"] = self._with_left(why, asker, arguments["query"], (), since, until)
         return answer, ""
 
     def _maybe_partial(self, answer: dict) -> dict:
@@ -211,7 +255,7 @@ class Tools:
             wanted = tags or sorted(counts, key=lambda tag: (-counts[tag], tag))[:_PAGE]
             about = ", ".join(["%d about %s" % (counts[tag], tag) for tag in wanted if tag in counts])
             if about:
-                answer["older"] = "with the companion, memory_search finds them: " + about
+                answer["older"] = "with the companion, memory_recall finds them: " + about
         return answer
 
     def _page(self, name: str, shown: list, page: int, total: int) -> dict:
