@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from engram import wire
 from engram.link import messages
 from engram.memory.scope import OWNER, Asker
+from engram_host.companion.copy.reading import CopyOfLog
 from engram_host.companion.model import Identity, LogName, Span, StoredVector
 from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.engine import SearchEngine
@@ -117,6 +118,11 @@ class ArchivingBoard(PlainBoard):
         engine = SearchEngine(self.store, IndexCache(self.store))
         found = ids(engine.search(asked("tea", self.name, limit=100, log="records", use_meaning=False)))
         assert sorted(found) == sorted(f"m{number}" for number in {**self.live, **self.archived})
+        copy = CopyOfLog(self.store, self.store.device(self.name), RECORDS, 2)
+        states = {entry.id: entry.state for entry in copy.oldest_first() if entry.state != "superseded"}
+        assert states == {f"m{number}": "live" for number in self.live} | {
+            f"m{number}": "archived" for number in self.archived
+        }
 
 
 @pytest.fixture
