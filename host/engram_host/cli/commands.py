@@ -83,4 +83,8 @@ def _usage(error: Any) -> str:
 
 def _name(words: list[str]) -> str:
     """The command that was called, for the beginning of a sentence."""
-    return f" {words[0]}" if words and not words[0].startswith("-") else ""
+    if not words or words[0].startswith("-"):
+        return ""
+    groups = [group.name for group in app.registered_groups]
+    is_below = words[0] in groups and len(words) > 1 and not words[1].startswith("-")
+    return " " + " ".join(words[: 1 + is_below])
