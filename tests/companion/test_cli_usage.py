@@ -162,9 +162,7 @@ def test_a_shell_is_told_the_commands():
 def _completed(line: str, **variables: str) -> list[str]:
     """What a shell offers at the end of a line."""
     words = {"_ENGRAM_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(line.split(" ")) - 1)}
-    done = subprocess.run(
-        COMMAND, env={**VARIABLES, **words, **variables}, capture_output=True, text=True, timeout=60
-    )
+    done = subprocess.run(COMMAND, env={**VARIABLES, **words, **variables}, capture_output=True, text=True, timeout=60)
     return done.stdout.split()
 
 

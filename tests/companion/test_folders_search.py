@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from cli_case import fine
 from engram_host.companion.store import choose_store
 from markdown_folders import write
-from cli_case import fine
 from peers import Companion, until
 from sending import Sent
 

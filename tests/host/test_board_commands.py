@@ -99,9 +99,7 @@ def test_an_error_is_one_sentence_and_a_status(words: list[str], status: int, se
     ],
 )
 def test_make_passes_on_what_it_is_given(words: list[str], sentence: str):
-    done = subprocess.run(
-        ["make", "-s", *words], cwd=ROOT, capture_output=True, text=True, timeout=60, input=TYPED
-    )
+    done = subprocess.run(["make", "-s", *words], cwd=ROOT, capture_output=True, text=True, timeout=60, input=TYPED)
     told = [line for line in done.stderr.splitlines() if line.startswith(f"engram board {words[0]}: ")]
     assert done.returncode == 2 and len(told) == 1 and sentence in told[0], done
 

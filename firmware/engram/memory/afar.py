@@ -48,7 +48,9 @@ async def memories_of(parts, query: str, limit: int, asker, tags, since: int, un
         # The companion may find turns before them.
         return await ask.found(query, asker, limit if tags else _MOST, (), tags, since, until)
     # However good the board's own answer is, one with the tag may have left it; newer ones go before it.
-    is_wanted = bool(_left_about(parts.archived, asker, tags, since, until)) and parts.records.count(asker, tags) < limit
+    is_wanted = (
+        bool(_left_about(parts.archived, asker, tags, since, until)) and parts.records.count(asker, tags) < limit
+    )
     return await ask.found(" ".join(tags), asker, _MOST, (), tags, since, until, is_wanted)
 
 

@@ -153,7 +153,7 @@ def history(
     """
     from engram_host.cli.client import Companion
 
-    if entry and aside or before and not aside:
+    if (entry and aside) or (before and not aside):
         raise WrongUsage("--aside lists what was set aside of a whole board, and --before goes on in that list.")
     if aside:
         _show_aside(device, before, limit, url, home, as_json)

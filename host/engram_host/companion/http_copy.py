@@ -162,9 +162,7 @@ def _aside(one: Aside) -> AsideShown:
         line = wire.decode(one.line)
     except ValueError:
         line = {}  # it was set aside as it was, readable or not
-    return AsideShown(
-        number=one.number, at=one.at, why=one.why, log=one.log, epoch=one.epoch, seq=one.seq, line=line
-    )
+    return AsideShown(number=one.number, at=one.at, why=one.why, log=one.log, epoch=one.epoch, seq=one.seq, line=line)
 
 
 def _copy(store: Store, device: str, log: LogName) -> CopyOfLog:
