@@ -55,7 +55,7 @@ async def test_an_archived_memory_is_found_by_its_tag():
 
 async def test_the_companion_is_told_the_tags_and_days():
     linked = await _without_the_kite()
-    await linked.recall(tags=["kite"], since="2020-01-01", until="2099-01-01")
+    await linked.recall(tags=["#Kite"], since="2020-01-01", until="2099-01-01")
     head = linked.companion.searches[0]
     assert (head["query"], head["tags"]) == ("kite", ["kite"])
     assert 0 < head["since"] < head["until"]
@@ -131,3 +131,12 @@ async def test_others_are_told_nothing_of_the_owners_archive():
     linked.exchange.close(LinkError("gone"))
     answer = await linked.recall(ANN, tags=["kite"])
     assert answer["reason"] == "no memory that may be shown has these tags."
+
+
+async def test_a_tag_that_is_none_is_told_as_on_a_board_alone():
+    linked = await _without_the_kite()
+    for tag in ("", "x" * 500, "a\nb"):
+        alone = json.loads(
+            linked.board.tools.run(Call("c", "memory_recall", json.dumps({"tags": [tag]})), OWNER, "t1").result
+        )
+        assert await linked.recall(tags=[tag]) == alone

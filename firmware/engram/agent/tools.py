@@ -67,14 +67,14 @@ class Tools:
         try:
             arguments = check.arguments(call.arguments, self._tool(call.name, ()).schema)
             since, until = self._times(arguments)
+            query, limit = arguments.get("query", ""), arguments.get("limit", _PAGE)
+            if call.name == "memory_search":
+                return await self._parts.companion.ask.found(query, asker, limit, (int(turn[1:]),), (), since, until)
+            from engram.agent import recalling
+
+            return await recalling.found(self._parts, query, limit, asker, arguments.get("tags", ()), since, until)
         except ArgumentError:
             return None  # which run() tells
-        query, limit = arguments.get("query", ""), arguments.get("limit", _PAGE)
-        if call.name == "memory_recall":
-            from engram.memory import afar
-
-            return await afar.memories_of(self._parts, query, limit, asker, arguments.get("tags", ()), since, until)
-        return await self._parts.companion.ask.found(query, asker, limit, (int(turn[1:]),), (), since, until)
 
     async def _read_afar(self, call, asker):
         """(line, why there is none) of what has left the board; None for all else."""
@@ -135,72 +135,46 @@ class Tools:
         limit = arguments.get("limit", _PAGE)
         # Shown one by one, since the whole texts of all of them would fill the heap.
         if self._more and self._more.ranked:
-            found = self._with_more(query, limit, asker, tags, since, until)
+            from engram.agent import recalling
+
+            found = recalling.shown(self, self._parts, self._more, query, limit, asker, tags, since, until)
         elif query:
-            found = [self._used(record) for _, record in self._records.search(query, limit, asker, tags, since, until)]
+            found = [self.used(record) for _, record in self._records.search(query, limit, asker, tags, since, until)]
         else:
             found = self._newest(asker, tags, since, until, limit)
         answer: dict = {"memories": found}
+        if not found:
+            if self._recall.partial:
+                answer["reason"] = self._recall.partial
+            elif since or until:
+                answer["reason"] = "no memory of these days fits; try without since and until."
+            elif query:
+                answer["reason"] = self._recall.why_empty(query, asker)
+            else:
+                answer["reason"] = "no memory that may be shown has these tags."
+            answer["tags"] = catalog.line(catalog.ranked(self._records, asker), 60)
+        self._tell_afar(answer, asker, query, tags, since, until)
+        return self._maybe_partial(answer) if found else answer, ""
+
+    def _tell_afar(self, answer: dict, asker, query: str, tags, since: int, until: int) -> None:
+        """Add to an answer what the companion notes, and what of its archive may fit while it gives none."""
         if self._more and self._more.note:
             answer["note"] = self._more.note
-        if found:
-            older = self._left(asker, "", tags, since, until)
-            if older:
-                answer["older"] = older
-            return self._maybe_partial(answer), ""
-        if self._recall.partial:
-            why = self._recall.partial
-        elif since or until:
-            why = "no memory of these days fits; try without since and until."
-        elif query:
-            why = self._recall.why_empty(query, asker)
-        else:
-            why = "no memory that may be shown has these tags."
-        answer["reason"] = self._with_left(why, asker, query, tags, since, until)
-        answer["tags"] = catalog.line(catalog.ranked(self._records, asker), 60)
-        return answer, ""
+        if self._parts.archived:
+            from engram.agent import recalling
 
-    def _with_more(self, query: str, limit: int, asker, tags, since: int, until: int) -> list:
-        """What memory_recall shows of the board's memories and of those that a companion found."""
-        from engram.memory import afar
+            recalling.tell_left(answer, self._parts, self._more, asker, query, tags, since, until)
 
-        found = []
-        for item in afar.memories(self._records, self._journal, self._more, query, limit, asker, tags, since, until):
-            if item.text:
-                self._parts.archived.used(int(item.id[1:]), asker)
-                shown = {"id": item.id, "content": snippet(item.text, _SNIPPET), "date": self._clock.day(item.at)}
-                shown["from"] = "the companion"
-                found.append(shown)
-            else:
-                record = self._records.get(item.id, asker)
-                found.append(self._used(record) if query else self._shown(record))
-        return found
-
-    def _left(self, asker, query: str, tags, since: int, until: int) -> str:
-        """A sentence on memories that fit and are with a companion that has not answered, "" if there are none."""
-        archived = self._parts.archived
-        has_answered = self._more and (self._more.ranked or not self._more.note)
-        if has_answered or not archived or not archived.total:
-            return ""
-        from engram.memory import afar
-
-        return afar.left(self._parts, asker, query, tags, since, until)
-
-    def _with_left(self, why: str, asker, query: str, tags, since: int, until: int) -> str:
-        """Why nothing was found, of the board's memories alone where others that fit are with the companion."""
-        left = self._left(asker, query, tags, since, until)
-        return "on the board, " + why + " " + left if left else why
-
-    def _used(self, record: dict) -> dict:
+    def used(self, record: dict) -> dict:
         """A record that was looked for, as it is shown."""
         self._records.used(record["id"])
-        return self._shown(record)
+        return self.shown(record)
 
     def _newest(self, asker, tags, since: int, until: int, limit: int) -> list:
         found = []
         for record in self._records.newest(asker, tags):
             if record["created"] >= since and (not until or record["created"] < until):
-                found.append(self._shown(record))
+                found.append(self.shown(record))
                 if len(found) == limit:
                     break
         return found
@@ -211,16 +185,13 @@ class Tools:
         limit = arguments.get("limit", _PAGE)
         found = self._recall.find(arguments["query"], asker, limit, skip, (), since, until, self._more)
         answer: dict = {"found": [self._shown_item(item) for item in found]}
-        if self._more and self._more.note:
-            answer["note"] = self._more.note
-        if found:
-            return self._maybe_partial(answer), ""
-        if (since or until) and not self._recall.partial:
-            why = "nothing of these days fits; try without since and until."
-        else:
-            why = self._recall.why_empty(arguments["query"], asker)
-        answer["reason"] = self._with_left(why, asker, arguments["query"], (), since, until)
-        return answer, ""
+        if not found:
+            if (since or until) and not self._recall.partial:
+                answer["reason"] = "nothing of these days fits; try without since and until."
+            else:
+                answer["reason"] = self._recall.why_empty(arguments["query"], asker)
+        self._tell_afar(answer, asker, arguments["query"], (), since, until)
+        return self._maybe_partial(answer) if found else answer, ""
 
     def _maybe_partial(self, answer: dict) -> dict:
         """An answer with the reason why it may lack something, if there is one."""
@@ -242,7 +213,7 @@ class Tools:
             if position == first + _PAGE:
                 break
             if first <= position:
-                shown.append(self._shown(record))
+                shown.append(self.shown(record))
             position += 1
         answer = self._page("memories", shown, page, max(position, self._records.count(asker, tags)))
         return self._with_archived(answer, asker, tags), ""
@@ -272,7 +243,7 @@ class Tools:
         if arguments.get("expires") is not None:
             arguments["expires"] = self._end("expires", arguments["expires"])
         record = self._records.update(ref, arguments, asker)
-        return {"updated": self._shown(record)}, "changed %s: %s" % (record["id"], snippet(record["content"], 80))
+        return {"updated": self.shown(record)}, "changed %s: %s" % (record["id"], snippet(record["content"], 80))
 
     def _memory_forget(self, arguments: dict, asker, turn: str) -> tuple:
         with_turns = arguments.get("turns", False)
@@ -282,7 +253,7 @@ class Tools:
             return self._forget(self._confirmed(arguments["confirm"], asker), with_turns, asker)
         if "query" not in arguments:
             raise ArgumentError("id", "give an id, or a query to find candidates.")
-        found = [self._shown(record) for _, record in self._records.search(arguments["query"], 5, asker)]
+        found = [self.shown(record) for _, record in self._records.search(arguments["query"], 5, asker)]
         if not found:
             return {"candidates": [], "reason": self._recall.why_empty(arguments["query"], asker)}, ""
         code = "yes-%d" % self._turn
@@ -330,7 +301,7 @@ class Tools:
         if ref.strip()[:1].lower() == "t":
             turns = self._journal.get(ref, asker, arguments.get("around", 1))
             return self._shown_turns(turns, ids.number("id", ref, "t"), arguments.get("first", 1)), ""
-        return {"memory": self._shown(self._forgetting.seen(self._records.get(ref, asker), asker), whole=True)}, ""
+        return {"memory": self.shown(self._forgetting.seen(self._records.get(ref, asker), asker), whole=True)}, ""
 
     def _shown_afar(self, more: tuple, arguments: dict, asker) -> dict:
         """What came from the companion, as it is shown."""
@@ -340,7 +311,7 @@ class Tools:
         if "text" in line:
             answer: dict = self._shown_turns([line], line["seq"], arguments.get("first", 1))
         else:
-            answer = {"memory": self._shown(self._forgetting.seen(line, asker), whole=True)}
+            answer = {"memory": self.shown(self._forgetting.seen(line, asker), whole=True)}
         answer["from"] = "the companion"
         return answer
 
@@ -396,7 +367,8 @@ class Tools:
 
     # --- how things look
 
-    def _shown(self, record: dict, whole: bool = False) -> dict:
+    def shown(self, record: dict, whole: bool = False) -> dict:
+        """A record as a result has it; `whole`: with all of its text and fields."""
         shown = {
             "id": record["id"],
             "content": record["content"] if whole else snippet(record["content"], _SNIPPET),

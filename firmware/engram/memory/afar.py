@@ -12,8 +12,6 @@ from engram.store.idf import ONE
 _LONGEST = const(1000)  # characters of the text of what has left the board
 _WHO_LONGEST = const(64)
 _TOP = const(2000)  # thousandths: a higher score is no score
-_MOST = const(50)  # items of an answer of the companion
-_MOST_NAMED = const(3)  # tags that a sentence names
 
 
 def merged(records, journal, ranked: list, more, asker, skip, tags, since: int, until: int) -> list:
@@ -39,76 +37,6 @@ def merged(records, journal, ranked: list, more, asker, skip, tags, since: int, 
             else:
                 rest.append(item)
     return _falling(found + rest)
-
-
-async def memories_of(parts, query: str, limit: int, asker, tags, since: int, until: int):
-    """What Ask.found gives of memories; of those with `tags` alone where there is no query."""
-    ask = parts.companion.ask
-    if query:
-        # The companion may find turns before them.
-        return await ask.found(query, asker, limit if tags else _MOST, (), tags, since, until)
-    # However good the board's own answer is, one with the tag may have left it; newer ones go before it.
-    is_wanted = (
-        bool(_left_about(parts.archived, asker, tags, since, until)) and parts.records.count(asker, tags) < limit
-    )
-    return await ask.found(" ".join(tags), asker, _MOST, (), tags, since, until, is_wanted)
-
-
-def memories(records, journal, more, query: str, limit: int, asker, tags, since: int, until: int) -> list:
-    """As merged(), the memories alone; newest first if there is no query."""
-    own = []
-    if query:
-        for hit, record in records.search(query, limit, asker, tags, since, until):
-            own.append(Item(record["id"], record["created"], "", "", hit.score, hit.evidence))
-    else:
-        for record in records.newest(asker, tags):
-            if record["created"] >= since and (not until or record["created"] < until):
-                own.append(Item(record["id"], record["created"], "", "", 0, 1))
-                if len(own) == limit:
-                    break
-    found = [item for item in merged(records, journal, own, more, asker, (), tags, since, until) if item.id[0] == "m"]
-    if not query:
-        found.sort(key=lambda item: (-item.at, item.id))
-    return found[:limit]
-
-
-def left(parts, asker, query: str, tags, since: int, until: int) -> str:
-    """A sentence on archived memories that may fit, as far as the board's index of them tells; "" if none may."""
-    archived = parts.archived
-    if tags:
-        count = _left_about(archived, asker, tags, since, until)
-        about = ["%d more about %s" % (count, " and ".join(tags))] if count else []
-    else:
-        terms = set(text.terms(query))
-        fitting = [tag for tag in sorted(archived.tags(asker)) if _stands_in(tag, terms)]
-        counted = [(_left_about(archived, asker, (tag,), since, until), tag) for tag in fitting[:_MOST_NAMED]]
-        about = ["%d more about %s" % pair for pair in counted if pair[0]]
-        if not about and (query or since or until):
-            count = _left_about(archived, asker, (), since, until)
-            about = ["%d older" % count + (" of about these days" if since or until else "")] if count else []
-    if not about:
-        return ""
-    is_one = len(about) == 1 and about[0].startswith("1 ")
-    is_there = parts.companion and parts.companion.ask.is_connected
-    told = ", ".join(about) + (" is" if is_one else " are") + " with the companion"
-    return told + ("." if is_there else ", which is not connected.")
-
-
-def _left_about(archived, asker, tags, since: int, until: int) -> int:
-    """How many archived memories may be of these days and have all `tags`."""
-    total = 0
-    wanted = [fields.tag(tag) for tag in tags]
-    for entry in archived.entries(asker) if archived else ():
-        if entry["until"] >= since and (not until or entry["since"] < until):
-            counts = dict(entry["tags"])
-            total += min([entry["count"]] + [counts.get(tag, 0) for tag in wanted])
-    return total
-
-
-def _stands_in(tag: str, terms) -> bool:
-    """Whether all words of a tag, of which it has some, are among the words of a query."""
-    words = set(text.terms(tag))
-    return bool(words) and words.issubset(terms)
 
 
 def _checked(records, journal, told, asker, skip, tags, own: dict):
