@@ -41,7 +41,7 @@ def export(copy: CopyOfLog, now: int, archived: bool = True) -> Iterator[str]:
         record = {"id": entry.id, **entry.line}
         is_past = entry.state == "superseded"
         follows = _origin_before(copy, entry.line, owner.entries.epoch)
-        pairs = [*exchange_json.pairs(owner, record, follows, is_past, _UNUSED)]
+        pairs: list[tuple[str, Any]] = [*exchange_json.pairs(owner, record, follows, is_past, _UNUSED)]
         if entry.state == "archived":
             pairs.append(("archived", True))
         for line in exchange_json.lines(pairs):
