@@ -13,7 +13,7 @@ import httpx
 
 from engram_host.cli.options import API_VARIABLE
 from engram_host.cli.problems import FAILED, NOT_FOUND, WRONG_USAGE, Problem
-from engram_host.companion.presence import listening
+from engram_host.companion.presence import here, listening
 from engram_host.companion.security.listening import tls_to_own
 from engram_host.companion.security.tokens import OPERATOR_FILE, read_secret
 from engram_host.companion.settings import HttpSettings, read_file, read_section
@@ -45,16 +45,19 @@ class Companion:
         where = urlsplit(self.url)
         if where.scheme not in ("http", "https") or not where.hostname:
             raise Refused(400, f"{self.url} is no address of a companion: it looks like http://127.0.0.1:8765.")
-        token = os.environ.get(TOKEN_VARIABLE, "")
+        is_plain = where.scheme == "http"
+        token, is_of_file = os.environ.get(TOKEN_VARIABLE, ""), False
         # The file's token goes nowhere but to its own companion, or where nobody reads along.
-        if not token and (not url or where.scheme == "https" or _is_loopback(where.hostname)):
-            token = read_secret(home / OPERATOR_FILE) if (home / OPERATOR_FILE).exists() else ""
+        if not token and (not url or not is_plain or _is_loopback(where.hostname)):
+            is_of_file = (home / OPERATOR_FILE).exists()
+            token = read_secret(home / OPERATOR_FILE) if is_of_file else ""
         self._client = httpx.Client(
             base_url=self.url,
             timeout=httpx.Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS)),
             headers={"Authorization": f"Bearer {token}"} if token else {},
             verify=True if url else own.trusted(),
-            trust_env=not _is_loopback(where.hostname),
+            # A proxy, too, would read it along.
+            trust_env=not (_is_loopback(where.hostname) or (is_plain and is_of_file)),
         )
 
     def __enter__(self) -> Self:
@@ -140,7 +143,7 @@ class _Own:
         # Not read_settings(), which would load all of the companion for it.
         http = read_section(HttpSettings, "http", read_file(home).get("http", {}))
         scheme = "https" if http.certificate else "http"
-        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(http.host, http.host)
+        host = here(http.host)
         self.url = f"{scheme}://{f'[{host}]' if ':' in host else host}:{http.port}"
         self._certificate = home / Path(http.certificate).expanduser() if http.certificate else None
 
