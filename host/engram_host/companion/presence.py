@@ -27,10 +27,13 @@ def here(host: str) -> str:
 
 
 def _from_here(url: str) -> str:
-    for everywhere, host in _ANY.items():
-        for shown, reached in ((everywhere, host), (f"[{everywhere}]", f"[{host}]")):
-            url = url.replace(f"://{shown}:", f"://{reached}:")
+    for host, reached in _ANY.items():
+        url = url.replace(f"://{_in_url(host)}:", f"://{_in_url(reached)}:")
     return url
+
+
+def _in_url(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
 
 
 def _written(home: Path) -> dict[str, str]:
