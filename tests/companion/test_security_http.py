@@ -160,6 +160,13 @@ def test_no_token_is_told_of_anywhere(strict: Strict):
     assert not [token for token in strict.tokens.values() if token in printed]
 
 
+def test_a_stranger_forges_no_line_of_the_log(strict: Strict):
+    strict.ask("GET", "/v1/forged%0Aline%1B%5B2J", "")
+    strict.ask("GET", "/v1/devices/forged%0Aline", OWN)
+    lines = [line for line in strict.companion.printed().splitlines() if "forged" in line]
+    assert len(lines) == 2 and all("refused" in line and "\x1b" not in line for line in lines)
+
+
 # --- browsers
 
 

@@ -78,10 +78,10 @@ class Guard:
         if who is Who.ANYBODY or not (self._doors.asks_tokens or who is Who.GATEWAY):
             return caller
         if not caller.is_known:
-            _log.info("%s %s refused: no token, or one that is not known", scope["method"], scope["path"][:200])
+            _log.info("%s %r refused: no token, or one that is not known", scope["method"], scope["path"][:200])
             raise HTTPException(401, _NO_TOKEN, {"WWW-Authenticate": "Bearer"})
         if not _is_allowed(caller, who, device):
-            _log.warning("%s %s refused to %s", scope["method"], scope["path"][:200], caller.device)
+            _log.warning("%s %r refused to %s", scope["method"], scope["path"][:200], caller.device)
             raise HTTPException(403, f"the token is that of {caller.device}, which may not do this.")
         return caller
 
