@@ -119,6 +119,19 @@ def test_another_method_is_no_way_in(strict: Strict, method: str):
     assert strict.ask(method, "/v1/devices/kitchen/lines", "").status_code == 401
 
 
+def test_a_device_is_told_how_the_companion_is_and_not_of_what_it_is_made(tmp_path: Path):
+    home = tmp_path / "home"
+    made = make_tokens(home, "kitchen")
+    (home / "companion.toml").write_text('[folders]\npaths = ["/nowhere/divorce-papers"]\n')
+    with Companion(home) as companion:
+        operators = companion.client.get("/v1/health").json()
+        assert operators["status"] == "degraded" and "divorce" in str(operators["problems"]) and operators["mqtt"]
+        headers = {"Authorization": f"Bearer {made['kitchen']}"}
+        devices = companion.client.get("/v1/health", headers=headers).json()
+        assert devices == {"status": "degraded", "version": operators["version"]}
+        assert httpx.get(f"{companion.url}/v1/health").json() == operators  # no tokens here: all is anybody's
+
+
 def search(strict: Strict, who: str, **question: Any) -> httpx.Response:
     return strict.ask("POST", "/v1/search", who, json={"query": "secret blue", "meaning": False, **question})
 

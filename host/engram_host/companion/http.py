@@ -21,7 +21,7 @@ from engram_host.companion.http_folders import add_folders
 from engram_host.companion.http_gateway import add_gateway
 from engram_host.companion.http_search import add_search
 from engram_host.companion.model import LOGS, Device, Span
-from engram_host.companion.security.guard import Guard
+from engram_host.companion.security.guard import CallerHere, Guard
 from engram_host.companion.security.rules import Who, may
 from engram_host.companion.service import Service
 
@@ -70,15 +70,15 @@ class Line(BaseModel):
 
 
 class Health(BaseModel):
-    """Whether all works."""
+    """Whether all works; a device is told no more than the status and the version."""
 
     status: Literal["well", "degraded"]
     version: str
-    problems: list[str]
-    store: str
-    mqtt: str
-    meaning: str
-    lines: int = Field(description="lines taken from boards since the start")
+    problems: list[str] | None = None
+    store: str | None = None
+    mqtt: str | None = None
+    meaning: str | None = None
+    lines: int | None = Field(None, description="lines taken from boards since the start")
 
 
 class Stats(BaseModel):
@@ -167,12 +167,15 @@ def _refuse(path: str, status: int, text: str, headers: dict[str, str] | None = 
 
 
 def _add_health(app: FastAPI, service: Service) -> None:
-    @app.get("/v1/health", openapi_extra=may(Who.DEVICE))
-    async def health() -> Health:
-        """Whether all works, and what does not."""
+    @app.get("/v1/health", response_model_exclude_none=True, openapi_extra=may(Who.DEVICE))
+    async def health(caller: CallerHere) -> Health:
+        """Whether all works; and to the operator, what does not, in which the names of folders and the broker's address stand."""
         problems = service.problems()
+        status = "degraded" if problems else "well"
+        if not service.doors.may_all(caller):
+            return Health(status=status, version=__version__)
         return Health(
-            status="degraded" if problems else "well",
+            status=status,
             version=__version__,
             problems=problems,
             store=service.store_name,

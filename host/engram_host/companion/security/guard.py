@@ -43,6 +43,10 @@ class Doors:
     names: frozenset[str]
     """Names, beside addresses and localhost, under which the companion is reached."""
 
+    def may_all(self, caller: Caller) -> bool:
+        """Whether all routes are a caller's: the operator's, and where no tokens are asked for, anybody's who is no device."""
+        return caller.is_operator or not (self.asks_tokens or caller.device)
+
 
 class Guard:
     """ASGI middleware; what it found out about the caller stands in `request.state.caller`."""
