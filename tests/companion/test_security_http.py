@@ -230,6 +230,26 @@ def test_too_many_messages_are_told_to_come_later(tmp_path: Path):
         assert companion.client.post("/v1/devices/garden/messages", **send).status_code == 400
 
 
+def test_a_device_that_asks_too_much_is_told_to_come_later_whatever_it_asks(tmp_path: Path):
+    made = make_tokens(tmp_path / "home", "kitchen", "garden")
+    limits = {"ENGRAM_MESSAGES_A_SECOND": "0.01", "ENGRAM_MESSAGES_AT_ONCE": "3"}
+    with Companion(tmp_path / "home", **limits) as companion:
+
+        def ask(method: str, path: str, token: str, **more: Any) -> httpx.Response:
+            headers = {"Authorization": f"Bearer {token}"}
+            return httpx.request(method, companion.url + path, headers=headers, timeout=30, **more)
+
+        question = {"json": {"query": "tea", "meaning": False}}
+        statuses = [ask("POST", "/v1/search", made["kitchen"], **question).status_code for _ in range(4)]
+        assert statuses == [404, 404, 404, 429]  # no such board has been here
+        late = ask("GET", "/gateway/v1/models", made["kitchen"])
+        assert late.status_code == 429 and int(late.headers["Retry-After"]) > 1
+        assert late.json()["error"]["code"] == "rate_limit_exceeded"
+        assert ask("GET", "/v1/health", made["garden"]).status_code == 200
+        operator = (companion.home / tokens.OPERATOR_FILE).read_text().strip()
+        assert {ask("POST", "/v1/search", operator, **question).status_code for _ in range(5)} == {200}
+
+
 def test_a_head_that_does_not_end_is_not_waited_for(companion: Companion, monkeypatch: pytest.MonkeyPatch):
     import asyncio
 

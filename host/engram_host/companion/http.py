@@ -1,7 +1,6 @@
 """The HTTP API: what people, programs and boards ask the companion. It describes itself at /docs and /openapi.json."""
 
 import asyncio
-import math
 from typing import Annotated, Any, Literal
 
 from fastapi import FastAPI, Path, Query, Request, Response
@@ -102,6 +101,7 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
     408: {"model": Problem, "description": "the request took too long to arrive"},
     413: {"model": Problem, "description": "the request is too long"},
     422: {"model": Problem, "description": "something in the request is not as it should be"},
+    429: {"model": Problem, "description": "the device's requests come too soon after one another"},
     503: {"model": Problem, "description": "the database cannot be used now"},
 }
 _NO_DEVICE: dict[int | str, dict[str, Any]] = {404: {"model": Problem, "description": "there is no such board"}}
@@ -162,7 +162,7 @@ def _handle_errors(app: FastAPI) -> None:
 def _refuse(path: str, status: int, text: str, headers: dict[str, str] | None = None) -> Response:
     """The answer to a request that is refused, in the form that clients of the path know."""
     if path.startswith(PREFIX):
-        return refusal(status, text, headers)
+        return refusal(status, text, headers, "rate_limit_exceeded" if status == 429 else None)
     return JSONResponse({"problem": text}, status, headers)
 
 
@@ -261,17 +261,14 @@ def _add_messages(app: FastAPI, service: Service) -> None:
         response_class=Response,
         responses={
             200: {"content": {BINARY: {}}, "description": "the answers, one after the other; none to what came late"},
-            429: {"model": Problem, "description": "it comes too soon after the others"},
         },
         openapi_extra=may(Who.OWN_DEVICE)
         | {"requestBody": {"required": True, "content": {BINARY: {"schema": {"type": "string", "format": "binary"}}}}},
     )
-    async def message(device: DeviceName, request: Request) -> Response:
+    async def message(device: DeviceName, request: Request, caller: CallerHere) -> Response:
         """A message of a board, as docs/formats.md describes it."""
-        wait = service.rates.take(device)
-        if wait:
-            headers = {"Retry-After": str(math.ceil(wait))}
-            return _refuse(request.url.path, 429, f"{device} sends too many messages: try again later.", headers)
+        if not caller.device:  # else the guard has taken its turn
+            service.doors.take_turn(device)
         if request.headers.get("content-type", BINARY).split(";")[0].strip() != BINARY:
             return _refuse(request.url.path, 400, f"the content type must be {BINARY}.")
         data = bytearray()

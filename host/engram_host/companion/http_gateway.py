@@ -1,8 +1,8 @@
 """The gateway over HTTP: OpenAI's API at /gateway/v1."""
 
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import FastAPI, Request, Response
+from fastapi import FastAPI, Path, Request, Response
 from pydantic import BaseModel
 
 from engram_host.companion.gateway.proxy import Gateway
@@ -44,6 +44,7 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
         "5XX": "the model's service failed",
     }.items()
 }
+Model = Annotated[str, Path(max_length=200, description="a model's name, in which slashes may stand")]
 _BODY = {"required": True, "content": {"application/json": {"schema": {"type": "object"}}}}
 
 
@@ -62,6 +63,13 @@ def add_gateway(app: FastAPI, gateway: Gateway) -> None:
         return await gateway.chat(request, caller)
 
     @app.get("/gateway/v1/models", response_class=Response, responses=_REFUSALS, openapi_extra=may(Who.GATEWAY))
-    async def models() -> Response:
+    async def models(request: Request, caller: CallerHere) -> Response:
         """The models that may be asked for."""
-        return await gateway.models()
+        return await gateway.models(request, caller)
+
+    @app.get(
+        "/gateway/v1/models/{model:path}", response_class=Response, responses=_REFUSALS, openapi_extra=may(Who.GATEWAY)
+    )
+    async def model(request: Request, caller: CallerHere, model: Model) -> Response:
+        """One of the models that may be asked for."""
+        return await gateway.model(request, caller, model)

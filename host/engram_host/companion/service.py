@@ -43,13 +43,14 @@ class Service:
         """`operator` is the operator's token. SettingError."""
         self.settings = settings
         security = settings.security
+        self.rates = Rates(security.messages_a_second, security.messages_at_once)
         self.doors = Doors(
             Callers(store, operator),
             asks_tokens(security, listeners(settings.http, settings.mqtt)),
             frozenset(security.hosts.lower().replace(",", " ").split()),
+            self.rates,
         )
         self.gateway = Gateway(store, settings.gateway, gateway_key)
-        self.rates = Rates(security.messages_a_second, security.messages_at_once)
         self.store = store
         self.meaning = meaning
         self.metrics = metrics

@@ -10,7 +10,9 @@ from engram_host.companion.errors import CompanionError
 PREFIX = "/gateway/"
 """Paths below it answer in OpenAI's form."""
 
-_TYPES = {401: "authentication_error", 403: "permission_error", 429: "insufficient_quota"}
+_TYPES = {401: "authentication_error", 403: "permission_error", 429: "requests"}
+
+_QUOTA = "insufficient_quota"
 
 
 class GatewayRefused(CompanionError):
@@ -30,5 +32,7 @@ class GatewayRefused(CompanionError):
 def refusal(status: int, why: str, headers: Mapping[str, str] | None = None, code: str | None = None) -> JSONResponse:
     """An error as OpenAI's API has it."""
     kind = _TYPES.get(status, "invalid_request_error" if status < 500 else "server_error")
+    if code == _QUOTA:
+        kind = _QUOTA
     error: dict[str, Any] = {"message": why, "type": kind, "param": None, "code": code}
     return JSONResponse({"error": error}, status, dict(headers or {}))

@@ -91,21 +91,34 @@ class Gateway:
         except GatewayRefused as refused:
             return refused.response()
 
-    async def models(self) -> Response:
+    async def models(self, request: Request, caller: Caller) -> Response:
         """The models that may be asked for; without a list in the settings, those of the service."""
         try:
-            client = self._ready()
-            names = asked.allowed(self._settings)
-            if names:
-                data = [{"id": name, "object": "model", "created": 0, "owned_by": "gateway"} for name in names]
-                return JSONResponse({"object": "list", "data": data})
-            async with AsyncExitStack() as stack:
-                answer = await self._ask(
-                    client.build_request("GET", f"{self._base}/models", headers=self._key.headers()), stack
-                )
-                return Response(await self._whole(answer), media_type="application/json")
+            return Response(await self._listed(request, caller), media_type="application/json")
         except GatewayRefused as refused:
             return refused.response()
+
+    async def model(self, request: Request, caller: Caller, name: str) -> Response:
+        """One of them. It is looked up in the list, so that no name leads elsewhere in the service."""
+        try:
+            for found in _models_in(await self._listed(request, caller)):
+                if found.get("id") == name:
+                    return JSONResponse(found)
+            raise GatewayRefused(404, "the gateway has no model of that name; GET models lists all.", "model_not_found")
+        except GatewayRefused as refused:
+            return refused.response()
+
+    async def _listed(self, request: Request, caller: Caller) -> bytes:
+        self._ready()
+        names = asked.allowed(self._settings)
+        if names:
+            data = [{"id": name, "object": "model", "created": 0, "owned_by": "gateway"} for name in names]
+            return json.dumps({"object": "list", "data": data}).encode()
+        async with AsyncExitStack() as stack:
+            self._take_turn(caller, stack)
+            outgoing = self._ready().build_request("GET", f"{self._base}/models", headers=self._key.headers())
+            answer = await while_there(request, self._ask(outgoing, stack))
+            return await while_there(request, self._whole(answer))
 
     async def _passed_on(self, request: Request, wanted: asked.Asked, count: Count, stack: AsyncExitStack) -> Response:
         headers = {**self._key.headers(), "Content-Type": "application/json", "Accept-Encoding": "identity"}
@@ -243,6 +256,16 @@ async def _at_most(answer: httpx.Response, most: int) -> bytes:
         if len(body) >= most:
             break
     return bytes(body[:most])
+
+
+def _models_in(listed: bytes) -> list[dict[str, Any]]:
+    """The models of a list in OpenAI's form, none where it is none."""
+    try:
+        value = json.loads(listed)
+    except (ValueError, RecursionError):
+        return []
+    data = value.get("data") if isinstance(value, dict) else None
+    return [each for each in data if isinstance(each, dict)] if isinstance(data, list) else []
 
 
 def _words_of(told: bytes) -> tuple[str, str]:
