@@ -56,9 +56,7 @@ class Bus:
     """
 
     def __init__(self, url: str, login: Login, answers: Answers, *, share: bool):
-        self._where = urlsplit(url)
-        if self._where.scheme not in ("mqtt", "mqtts") or not self._where.hostname or not _has_port(self._where):
-            raise SettingError("mqtt.url", "must look like mqtt://host:1883 or mqtts://host:8883.")
+        self._where = checked_url(url)
         self._login = login
         self._answers = answers
         self._topic = SHARED if share else UP
@@ -154,9 +152,13 @@ class Bus:
                 return
 
 
-def _has_port(where: SplitResult) -> bool:
-    """Whether the port of a URL is one, or is left out."""
+def checked_url(url: str) -> SplitResult:
+    """The parts of a broker's URL; SettingError."""
     try:
-        return where.port != 0
+        where = urlsplit(url)
+        is_good = where.scheme in ("mqtt", "mqtts") and bool(where.hostname) and where.port != 0
     except ValueError:
-        return False
+        is_good, where = False, urlsplit("")
+    if not is_good:
+        raise SettingError("mqtt.url", "must look like mqtt://host:1883 or mqtts://host:8883.")
+    return where

@@ -6,13 +6,11 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
 
 import httpx
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from engram_host.companion.errors import SettingError
 from engram_host.companion.gateway import asked
 from engram_host.companion.gateway.answers import GatewayRefused
 from engram_host.companion.gateway.counting import Count
@@ -54,7 +52,7 @@ class Gateway:
         self._settings = settings
         self._key = key
         self._limits = Limits(store, settings)
-        self._base = _checked(settings.url) if settings.url else ""
+        self._base = asked.service_url(settings)
         self._client: httpx.AsyncClient | None = None
         self._at_work: dict[str, int] = {}
         self._ending: set[asyncio.Task[None]] = set()
@@ -281,15 +279,3 @@ def _words_of(told: bytes) -> tuple[str, str]:
         return "", ""
     message, code = error.get("message"), error.get("code") or error.get("type")
     return message if isinstance(message, str) else "", code if isinstance(code, str) else ""
-
-
-def _checked(url: str) -> str:
-    try:
-        where = urlsplit(url)
-        is_good = where.scheme in ("http", "https") and bool(where.hostname) and where.port != 0
-    except ValueError:
-        is_good = False
-        where = urlsplit("")
-    if not is_good or "@" in where.netloc or where.query or where.fragment:
-        raise SettingError("gateway.url", "must look like https://api.example.com/v1, without a key in it.")
-    return url.rstrip("/")
