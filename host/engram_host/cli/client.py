@@ -14,11 +14,14 @@ import httpx
 from engram_host.cli.options import API_VARIABLE
 from engram_host.cli.problems import FAILED, NOT_FOUND, WRONG_USAGE, Problem
 from engram_host.companion.presence import here, listening
-from engram_host.companion.security.listening import tls_to_own
 from engram_host.companion.security.tokens import OPERATOR_FILE, read_secret
+from engram_host.companion.security.trust import tls_by_authority, tls_to_own
 from engram_host.companion.settings import HttpSettings, read_file, read_section
 
 TOKEN_VARIABLE = "ENGRAM_OPERATOR_TOKEN"
+
+AUTHORITY_VARIABLE = "ENGRAM_COMPANION_AUTHORITY"
+"""A PEM file with the authorities that sign certificates of companions elsewhere."""
 
 SECONDS = 60.0
 """How long an answer may take: a whole board may have to be read for it."""
@@ -55,7 +58,7 @@ class Companion:
             base_url=self.url,
             timeout=httpx.Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS)),
             headers={"Authorization": f"Bearer {token}"} if token else {},
-            verify=True if url else own.trusted(),
+            verify=_trusted() if url else own.trusted(),
             # A proxy, too, would read it along.
             trust_env=not (_is_loopback(where.hostname) or (is_plain and is_of_file)),
         )
@@ -149,4 +152,10 @@ class _Own:
 
     def trusted(self) -> ssl.SSLContext | bool:
         """The companion's own certificate is trusted by who reads its folder."""
-        return tls_to_own(str(self._certificate), Path()) if self._certificate else True
+        return tls_to_own("http.certificate", self._certificate) if self._certificate else True
+
+
+def _trusted() -> ssl.SSLContext | bool:
+    """Who is believed to be a companion elsewhere: whom the system believes, or an authority that a person names."""
+    authority = os.environ.get(AUTHORITY_VARIABLE, "")
+    return tls_by_authority(AUTHORITY_VARIABLE, Path(authority).expanduser()) if authority else True

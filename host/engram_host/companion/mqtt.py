@@ -10,12 +10,15 @@ import re
 import ssl
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
 import aiomqtt
 
 from engram.link.messages import MOST_BYTES
 from engram_host.companion.errors import SettingError
+from engram_host.companion.security.trust import tls_by_authority
+from engram_host.companion.settings import MqttSettings
 
 _log = logging.getLogger("engram.mqtt")
 
@@ -150,6 +153,14 @@ class Bus:
                 # The board asks again when the broker is back.
                 _log.info("%s: an answer did not go out: %s", device, error)
                 return
+
+
+def login_of(mqtt: MqttSettings, home: Path) -> Login:
+    """How the companion shows itself to a broker of the settings, and whom it believes to be that one; SettingError."""
+    authority = home / Path(mqtt.authority).expanduser()
+    return Login(
+        mqtt.username, mqtt.password, tls_by_authority("mqtt.authority", authority) if mqtt.authority else None
+    )
 
 
 def checked_url(url: str) -> SplitResult:

@@ -53,6 +53,7 @@ class MqttSettings:
     url: str = setting("", "ENGRAM_MQTT_URL", high=500)
     username: str = setting("", "ENGRAM_MQTT_USERNAME", high=200)
     password: str = setting("", "ENGRAM_MQTT_PASSWORD", high=200, secret=True)
+    authority: str = setting("", "ENGRAM_MQTT_AUTHORITY", high=500)
     host: str = setting("127.0.0.1", "ENGRAM_MQTT_HOST", high=200)
     port: int = setting(1883, "ENGRAM_MQTT_PORT", low=0, high=65535)
     certificate: str = setting("", "ENGRAM_MQTT_CERTIFICATE", high=500)

@@ -9,7 +9,7 @@ import stat
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult
 
 from engram_host.cli.checks.finding import REFUSED, Finding, watch, well, wrong
@@ -21,6 +21,9 @@ from engram_host.companion.model import FOLDER
 from engram_host.companion.security.tokens import OPERATOR_FILE
 from engram_host.companion.settings import FILE
 from engram_host.companion.store.migrate import known
+
+if TYPE_CHECKING:
+    from engram_host.companion.mqtt import Login
 
 SILENT_SECONDS = 24 * 3600
 """How long a board may be silent until a person may want to know."""
@@ -148,25 +151,24 @@ def broker(settings: Settings) -> Finding:
         return watch("broker", "off: boards come over HTTP alone")
     if not mqtt.url:
         return well("broker", "the one inside")
-    from engram_host.companion.mqtt import checked_url
+    from engram_host.companion.mqtt import checked_url, login_of
 
     try:
-        return asyncio.run(_asked(settings, checked_url(mqtt.url)))
+        return asyncio.run(_asked(checked_url(mqtt.url), login_of(mqtt, settings.home)))
     except SettingError as problem:
         return wrong("broker", REFUSED, str(problem))
 
 
-async def _asked(settings: Settings, where: SplitResult) -> Finding:
+async def _asked(where: SplitResult, login: "Login") -> Finding:
     import aiomqtt
 
-    mqtt = settings.mqtt
     name = f"{where.hostname}:{where.port or (8883 if where.scheme == 'mqtts' else 1883)}"
     client = aiomqtt.Client(
         where.hostname or "",
         where.port or (8883 if where.scheme == "mqtts" else 1883),
-        username=where.username or mqtt.username or None,
-        password=where.password or mqtt.password or None,
-        tls_context=ssl.create_default_context() if where.scheme == "mqtts" else None,
+        username=where.username or login.name or None,
+        password=where.password or login.password or None,
+        tls_context=(login.tls or ssl.create_default_context()) if where.scheme == "mqtts" else None,
         timeout=_CONNECT_SECONDS,
     )
     try:
@@ -174,7 +176,7 @@ async def _asked(settings: Settings, where: SplitResult) -> Finding:
             return well("broker", f"{name} is reached")
     except (aiomqtt.MqttError, OSError, ValueError) as error:
         return wrong(
-            "broker", f"{name}: {error}", "look whether it runs, and at mqtt.url, mqtt.username and mqtt.password."
+            "broker", f"{name}: {error}", "look whether it runs, and at mqtt.url and what else is set of it."
         )
 
 
