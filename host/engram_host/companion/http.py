@@ -16,6 +16,7 @@ from engram_host import __version__
 from engram_host.companion.errors import CompanionError, StoreUnavailable, UnknownDevice, UnknownEntry
 from engram_host.companion.gateway.answers import PREFIX, refusal
 from engram_host.companion.http_copy import add_copy
+from engram_host.companion.http_docs import add_docs
 from engram_host.companion.http_folders import add_folders
 from engram_host.companion.http_gateway import add_gateway
 from engram_host.companion.http_search import add_search
@@ -118,6 +119,9 @@ def make_app(service: Service) -> FastAPI:
         version=__version__,
         description="Keeps a copy of what boards remember, and finds it again by words and by meaning.",
         responses=_REFUSALS,
+        # FastAPI's own pages load their scripts from another site, into this one.
+        docs_url=None,
+        redoc_url=None,
     )
     _handle_errors(app)
     _add_health(app, service)
@@ -129,6 +133,7 @@ def make_app(service: Service) -> FastAPI:
     add_gateway(app, service.gateway)
     app.add_middleware(Guard, api=app, doors=service.doors, refuse=_refuse)
     add_folders(app, service.folders, _NO_FILE)
+    add_docs(app)
     return app
 
 
@@ -169,7 +174,7 @@ def _refuse(path: str, status: int, text: str, headers: dict[str, str] | None = 
 def _add_health(app: FastAPI, service: Service) -> None:
     @app.get("/v1/health", response_model_exclude_none=True, openapi_extra=may(Who.DEVICE))
     async def health(caller: CallerHere) -> Health:
-        """Whether all works; and to the operator, what does not, in which the names of folders and the broker's address stand."""
+        """Whether all works. The operator is told what does not, too: folders and the broker are named in that."""
         problems = service.problems()
         status = "degraded" if problems else "well"
         if not service.doors.may_all(caller):

@@ -10,7 +10,7 @@ from engram_host.companion.security.guard import CallerHere
 from engram_host.companion.security.rules import Who, may
 
 
-class Error(BaseModel):
+class GatewayError(BaseModel):
     """What went wrong, as OpenAI's API has it."""
 
     message: str
@@ -19,14 +19,14 @@ class Error(BaseModel):
     code: str | None
 
 
-class Problem(BaseModel):
+class GatewayProblem(BaseModel):
     """An answer that is an error."""
 
-    error: Error
+    error: GatewayError
 
 
 _REFUSALS: dict[int | str, dict[str, Any]] = {
-    status: {"description": told, "model": Problem}
+    status: {"description": told, "model": GatewayProblem}
     for status, told in {
         400: "the request cannot be read",
         401: "a token is asked for",
