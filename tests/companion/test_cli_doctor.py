@@ -78,7 +78,12 @@ def _set(home: Path, more: str, mode: int = 0o600) -> None:
 
 _ONE_LINE = "a key of two words"
 REFUSED = {
-    "a host that all reach, and no device has a token": ("[http]\nhost = '0.0.0.0'\n", {}, "tokens", "engram device add"),
+    "a host that all reach, and no device has a token": (
+        "[http]\nhost = '0.0.0.0'\n",
+        {},
+        "tokens",
+        "engram device add",
+    ),
     "a broker that all reach": ("[mqtt]\nhost = '0.0.0.0'\n", {}, "tokens", "mqtt.host"),
     "a certificate that is empty": ("[http]\ncertificate = 'c'\nkey = 'c'\n", {"c": ""}, "tls", "http.certificate"),
     "a certificate without its key": ("[mqtt]\ncertificate = 'c'\n", {"c": ""}, "tls", "mqtt.certificate"),
@@ -130,7 +135,7 @@ def test_a_folder_that_is_not_there(home: Path, tmp_path: Path):
 
 SECRET = {
     "embedding.api_key": "[embedding]\napi_key = 'sk-x'\n",
-    "embedding.headers": "[embedding]\nheaders = '{\"X-Key\": \"y\"}'\n",
+    "embedding.headers": '[embedding]\nheaders = \'{"X-Key": "y"}\'\n',
     "store.url": "[store]\nurl = 'postgresql://me:hush@127.0.0.1:1/x'\n",
 }
 

@@ -56,7 +56,9 @@ def test_another_certificate_of_the_same_authority_is_not_believed(tmp_path: Pat
     assert not _shakes_hands(client, authority.issue_cert("companion.example"))
 
 
-@pytest.mark.parametrize("content", [b"", b"no certificate", b"\xff", b"-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----"])
+@pytest.mark.parametrize(
+    "content", [b"", b"no certificate", b"\xff", b"-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----"]
+)
 def test_a_file_without_a_certificate_is_told_of(tmp_path: Path, content: bytes):
     path = tmp_path / "chain.pem"
     path.write_bytes(content)

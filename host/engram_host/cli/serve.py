@@ -16,15 +16,20 @@ from engram_host.companion.logs import FORMATS, LEVELS, set_up
 from engram_host.companion.settings import has_password
 
 _NO_PASSWORD = "a password goes into companion.toml or into "
+_OWN_BROKER = f"your MQTT broker, in place of the one inside; {_NO_PASSWORD}ENGRAM_MQTT_PASSWORD"
+_POSTGRES = f"postgresql://... in place of SQLite; {_NO_PASSWORD}ENGRAM_STORE_URL"
+
+MqttUrl = Annotated[str | None, typer.Option(help=_OWN_BROKER)]
+StoreUrl = Annotated[str | None, typer.Option(help=_POSTGRES)]
 
 
 def serve(
     home: Home = DEFAULT_HOME,
     http_host: Annotated[str | None, typer.Option(help="where the HTTP API listens")] = None,
     http_port: Annotated[int | None, typer.Option(help="its port, 0 for a free one")] = None,
-    mqtt_url: Annotated[str | None, typer.Option(help=f"your MQTT broker, in place of the one inside; {_NO_PASSWORD}ENGRAM_MQTT_PASSWORD")] = None,
+    mqtt_url: MqttUrl = None,
     mqtt_port: Annotated[int | None, typer.Option(help="the port of the broker inside, 0 for a free one")] = None,
-    store_url: Annotated[str | None, typer.Option(help=f"postgresql://... in place of SQLite; {_NO_PASSWORD}ENGRAM_STORE_URL")] = None,
+    store_url: StoreUrl = None,
     ready_file: Annotated[
         Path | None, typer.Option(help="write where it listens to this file, as JSON, once it does")
     ] = None,

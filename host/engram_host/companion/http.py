@@ -92,6 +92,9 @@ class Stats(BaseModel):
     index_bytes: int = Field(description="memory of the search indexes, about")
     backlog_lines: int = Field(description="changes of lines that the embedder has still to look at")
     database_bytes: int | None = None
+    folder_files: int = Field(description="of Markdown folders")
+    folder_passages: int = Field(description="of these files, that searches go through")
+    archived_records: int | None = Field(None, description="memories that boards have archived here")
     broker_connected: float | None = None
 
 

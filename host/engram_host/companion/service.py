@@ -52,7 +52,7 @@ class Service:
             frozenset(security.hosts.lower().replace(",", " ").split()),
             self.rates,
         )
-        self.gateway = Gateway(store, settings.gateway, gateway_key)
+        self.gateway = Gateway(store, settings.gateway, gateway_key, metrics)
         self.store = store
         self.meaning = meaning
         self.metrics = metrics

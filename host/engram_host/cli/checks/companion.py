@@ -175,9 +175,7 @@ async def _asked(where: SplitResult, login: "Login") -> Finding:
         async with client:
             return well("broker", f"{name} is reached")
     except (aiomqtt.MqttError, OSError, ValueError) as error:
-        return wrong(
-            "broker", f"{name}: {error}", "look whether it runs, and at mqtt.url and what else is set of it."
-        )
+        return wrong("broker", f"{name}: {error}", "look whether it runs, and at mqtt.url and what else is set of it.")
 
 
 # --- who is there

@@ -16,7 +16,12 @@ _QUOTA = "insufficient_quota"
 
 
 class GatewayRefused(CompanionError):
-    """The gateway does not do what it is asked: a status, a sentence, and OpenAI's code."""
+    """The gateway does not do what it is asked: a status, a sentence, and OpenAI's code.
+
+    `why` is what it counts as: limit, busy, request or service (see metrics.py), or "" if nobody is there to be refused.
+    """
+
+    why = "request"
 
     def __init__(self, status: int, why: str, code: str, headers: Mapping[str, str] | None = None):
         super().__init__(why)
@@ -27,6 +32,30 @@ class GatewayRefused(CompanionError):
     def response(self) -> JSONResponse:
         """The answer that tells so."""
         return refusal(self.status, str(self), self.headers, self.code)
+
+
+class LimitReached(GatewayRefused):
+    """A limit of the day is reached."""
+
+    why = "limit"
+
+
+class Busy(GatewayRefused):
+    """Too many calls are under way."""
+
+    why = "busy"
+
+
+class ServiceFailed(GatewayRefused):
+    """The service behind the gateway refuses, fails, or is not there."""
+
+    why = "service"
+
+
+class ClientGone(GatewayRefused):
+    """Nobody waits for the answer any more."""
+
+    why = ""
 
 
 def refusal(status: int, why: str, headers: Mapping[str, str] | None = None, code: str | None = None) -> JSONResponse:
