@@ -78,7 +78,7 @@ class Health(BaseModel):
     store: str | None = None
     mqtt: str | None = None
     meaning: str | None = None
-    lines: int | None = Field(None, description="lines taken from boards since the start")
+    lines: int | None = Field(default=None, description="lines taken from boards since the start")
 
 
 class Stats(BaseModel):
