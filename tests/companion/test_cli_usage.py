@@ -1,19 +1,23 @@
 """All commands alike: help with examples, statuses, errors in JSON, Ctrl-C, a reader that goes, completion."""
 
+import http.server
 import json
 import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 from typer.main import get_command
 
 from cli_case import engram, fine
 from engram_host.cli import commands, evaluate, output, problems
+from engram_host.companion.presence import LISTENING, in_use, listening, told_where
 from peers import ROOT, Companion, until
 from sending import Sent
 
@@ -125,6 +129,45 @@ def test_an_operators_token_goes_nowhere_but_to_its_own_companion(tmp_path: Path
 
     assert shown("") == shown("http://127.0.0.1:9") == shown("https://far.example") == "Bearer " + "t" * 43
     assert shown("http://far.example") == ""
+
+
+class _Proxy(http.server.BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self.server.seen.append(self.headers.get("Authorization"))  # pyright: ignore[reportAttributeAccessIssue]
+        self.send_error(502)
+
+    def log_message(self, format: str, *_: Any) -> None:
+        pass
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "[::]", "192.0.2.1"])
+def test_no_proxy_is_shown_the_token_of_the_folder_in_the_clear(tmp_path: Path, host: str):
+    (tmp_path / "operator.token").touch(mode=0o600)
+    (tmp_path / "operator.token").write_text("t" * 43)
+    proxy = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Proxy)
+    proxy.seen = []  # pyright: ignore[reportAttributeAccessIssue]
+    threading.Thread(target=proxy.serve_forever, daemon=True).start()
+    from engram_host.cli.client import Companion
+
+    address = f"http://127.0.0.1:{proxy.server_address[1]}"
+    with (
+        in_use(tmp_path, alone=False),
+        told_where(tmp_path, {"http": f"http://{host}:9"}),
+        mock.patch.dict(os.environ, {"http_proxy": address, "HTTP_PROXY": address, "no_proxy": "", "NO_PROXY": ""}),
+        Companion("", tmp_path, seconds=0.3) as companion,
+        pytest.raises(problems.Problem, match="no companion answers"),
+    ):
+        companion.get("/v1/health")
+    proxy.shutdown()
+    proxy.server_close()
+    assert proxy.seen == []  # pyright: ignore[reportAttributeAccessIssue]
+
+
+@pytest.mark.parametrize(("host", "reached"), [("0.0.0.0", "127.0.0.1"), ("[::]", "[::1]"), ("10.1.2.3", "10.1.2.3")])
+def test_a_companion_at_all_addresses_is_reached_at_this_computers_own(tmp_path: Path, host: str, reached: str):
+    with in_use(tmp_path, alone=False), told_where(tmp_path, {"http": f"http://{host}:9", "mqtt": f"mqtt://{host}:8"}):
+        assert listening(tmp_path) == {"http": f"http://{reached}:9", "mqtt": f"mqtt://{reached}:8"}
+    assert not (tmp_path / LISTENING).exists()
 
 
 def test_what_a_stranger_wrote_does_not_steer_the_terminal():

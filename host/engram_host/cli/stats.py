@@ -20,6 +20,9 @@ _SHOWN = {
     "waiting_batches": ("batches waiting", str),
     "backlog_lines": ("lines without a vector yet", str),
     "index_bytes": ("indexes in memory", output.size),
+    "archived_records": ("memories archived here", str),
+    "folder_files": ("files of folders", str),
+    "folder_passages": ("passages of these", str),
     "database_bytes": ("database on disk", output.size),
 }
 

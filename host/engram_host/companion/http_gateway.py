@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from fastapi import FastAPI, Query, Request, Response
+from fastapi import FastAPI, Path, Query, Request, Response
 from pydantic import BaseModel, Field
 
 from engram_host.companion.gateway.proxy import Gateway
@@ -38,7 +38,7 @@ class Day(BaseModel):
     following: str = Field(description="the name to go on after, empty if there is none")
 
 
-class Error(BaseModel):
+class GatewayError(BaseModel):
     """What went wrong, as OpenAI's API has it."""
 
     message: str
@@ -47,14 +47,14 @@ class Error(BaseModel):
     code: str | None
 
 
-class Problem(BaseModel):
+class GatewayProblem(BaseModel):
     """An answer that is an error."""
 
-    error: Error
+    error: GatewayError
 
 
 _REFUSALS: dict[int | str, dict[str, Any]] = {
-    status: {"description": told, "model": Problem}
+    status: {"description": told, "model": GatewayProblem}
     for status, told in {
         400: "the request cannot be read",
         401: "a token is asked for",
@@ -72,6 +72,7 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
         "5XX": "the model's service failed",
     }.items()
 }
+Model = Annotated[str, Path(max_length=200, description="a model's name, in which slashes may stand")]
 _BODY = {"required": True, "content": {"application/json": {"schema": {"type": "object"}}}}
 
 
@@ -109,9 +110,16 @@ def add_gateway(app: FastAPI, gateway: Gateway) -> None:
         )
 
     @app.get("/gateway/v1/models", response_class=Response, responses=_REFUSALS, openapi_extra=may(Who.GATEWAY))
-    async def models() -> Response:
+    async def models(request: Request, caller: CallerHere) -> Response:
         """The models that may be asked for."""
-        return await gateway.models()
+        return await gateway.models(request, caller)
+
+    @app.get(
+        "/gateway/v1/models/{model:path}", response_class=Response, responses=_REFUSALS, openapi_extra=may(Who.GATEWAY)
+    )
+    async def model(request: Request, caller: CallerHere, model: Model) -> Response:
+        """One of the models that may be asked for."""
+        return await gateway.model(request, caller, model)
 
 
 def _use(use: GatewayUse) -> Use:

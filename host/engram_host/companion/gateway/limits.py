@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 
 from engram_host.companion.errors import StoreUnavailable
-from engram_host.companion.gateway.answers import GatewayRefused
+from engram_host.companion.gateway.answers import LimitReached
 from engram_host.companion.model import GatewayUse
 from engram_host.companion.security.callers import Caller
 from engram_host.companion.settings import GatewaySettings
@@ -50,7 +50,7 @@ class Limits:
         return Day(day * _DAY, self._limits, everything, sorted(used.items()))
 
     async def begin(self, caller: Caller, aside: int) -> "Call":
-        """Count a call and set tokens aside for it; GatewayRefused if a limit is reached. StoreUnavailable."""
+        """Count a call and set tokens aside for it; LimitReached if one is reached. StoreUnavailable."""
         now = int(time.time())
         name = caller.device or OPERATOR
         reached = await asyncio.to_thread(self._store.begin_call, now // _DAY, name, aside, self._limits)
@@ -58,14 +58,14 @@ class Limits:
             raise self._refused(name, reached, _DAY - now % _DAY)
         return Call(self._store, now // _DAY, name, aside)
 
-    def _refused(self, name: str, reached: str, seconds: int) -> GatewayRefused:
+    def _refused(self, name: str, reached: str, seconds: int) -> LimitReached:
         whose, what = reached.split()
         limit = getattr(self._limits[whose], what)
         who = name if whose == "device" else "all devices together"
         why = f"the limit of {limit} {what} a day of {who} is reached (gateway.{whose}_{what}); the day ends at midnight UTC."
         # OpenAI's own clients would try again at once without the second header.
         headers = {"Retry-After": str(seconds), "X-Should-Retry": "false"}
-        return GatewayRefused(429, why, "insufficient_quota", headers)
+        return LimitReached(429, why, "insufficient_quota", headers)
 
 
 class Call:

@@ -125,6 +125,10 @@ class Store(Protocol):
         """The lines that were set aside of a board's copies, newest first: those with numbers below `before`."""
         ...
 
+    def count_archived(self) -> int:
+        """How many records of all boards are archived."""
+        ...
+
     def size(self) -> int:
         """Bytes of the database on disk, about."""
         ...

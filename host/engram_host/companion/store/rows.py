@@ -242,6 +242,13 @@ class Rows(ABC):
         sql = f"SELECT count(DISTINCT archive) FROM lines WHERE {_OF_COPY} AND {self._of_archive}"
         return self.run(sql, (*copy.key, _OP))[0][0]
 
+    def count_all_archived(self) -> int:
+        """How many records of all boards are archived."""
+        self.finish()
+        told = "archive > 0 AND archive <> 0 AND line IS NOT NULL"
+        found = f"SELECT DISTINCT device, archive FROM lines JOIN logs USING (device, log, epoch) WHERE {told}"
+        return self.run(f"SELECT count(*) FROM ({found}) AS found")[0][0]
+
     @property
     def _of_archive(self) -> str:
         """The condition that a line is an archived record's latest version."""

@@ -151,6 +151,10 @@ class SqlStore(ABC):
         """What was set aside of a board's copies, newest first; see Store."""
         return [Aside(*row) for row in self._read(lambda rows: rows.aside(device, limit, before))]
 
+    def count_archived(self) -> int:
+        """How many records are archived; see Store."""
+        return self._read(lambda rows: rows.count_all_archived())
+
     def size(self) -> int:
         """Bytes of the database on disk, about."""
         return self._read(lambda rows: rows.size())
