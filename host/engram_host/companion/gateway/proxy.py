@@ -5,10 +5,9 @@ import json
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
-import httpx
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
@@ -22,6 +21,9 @@ from engram_host.companion.gateway.passing import PassedOn
 from engram_host.companion.security.callers import Caller
 from engram_host.companion.settings import GatewaySettings
 from engram_host.companion.store.base import Store
+
+if TYPE_CHECKING:  # a companion without a gateway starts without it
+    import httpx
 
 _log = logging.getLogger("engram.gateway")
 
@@ -55,7 +57,7 @@ class Gateway:
         self._key = key
         self._limits = Limits(store, settings)
         self._base = _checked(settings.url) if settings.url else ""
-        self._client: httpx.AsyncClient | None = None
+        self._client: "httpx.AsyncClient | None" = None
         self._at_work: dict[str, int] = {}
         self._ending: set[asyncio.Task[None]] = set()
 
@@ -63,6 +65,8 @@ class Gateway:
         """Get ready to ask the service."""
         if not self._base:
             return
+        import httpx
+
         for name in ("httpx", "httpcore"):  # they tell of each request
             logging.getLogger(name).setLevel(logging.WARNING)
         timeout = httpx.Timeout(self._settings.timeout_seconds, connect=_CONNECT_SECONDS)
@@ -127,8 +131,10 @@ class Gateway:
 
     # --- the service
 
-    async def _ask(self, outgoing: httpx.Request, stack: AsyncExitStack) -> httpx.Response:
+    async def _ask(self, outgoing: "httpx.Request", stack: AsyncExitStack) -> "httpx.Response":
         """The service's answer, as soon as its head is there; GatewayRefused if it is no success."""
+        import httpx
+
         try:
             answer = await self._ready().send(outgoing, stream=True)
             stack.push_async_callback(answer.aclose)
@@ -139,13 +145,15 @@ class Gateway:
             raise self._lost(error) from None
         raise self._passed_error(answer, told)
 
-    def _lost(self, error: httpx.HTTPError) -> GatewayRefused:
+    def _lost(self, error: "httpx.HTTPError") -> GatewayRefused:
+        import httpx
+
         what = "did not answer in time" if isinstance(error, httpx.TimeoutException) else "cannot be reached"
         _log.warning("the service behind the gateway %s: %s", what, type(error).__name__)
         status = 504 if isinstance(error, httpx.TimeoutException) else 502
         return GatewayRefused(status, f"the model's service {what}.", "upstream_unreachable", _BUSY)
 
-    def _passed_error(self, answer: httpx.Response, told: bytes) -> GatewayRefused:
+    def _passed_error(self, answer: "httpx.Response", told: bytes) -> GatewayRefused:
         """The service's error, as far as it is one of OpenAI's form, without the key."""
         status = answer.status_code
         message, code = _words_of(told)
@@ -161,7 +169,9 @@ class Gateway:
         why = message or f"the model's service answered with status {status}."
         return GatewayRefused(status, why, self._key.blotted(code)[:100] or "upstream_failed", headers)
 
-    async def _whole(self, answer: httpx.Response) -> bytes:
+    async def _whole(self, answer: "httpx.Response") -> bytes:
+        import httpx
+
         try:
             body = await _at_most(answer, MOST_WHOLE + 1)
         except httpx.HTTPError as error:
@@ -171,8 +181,10 @@ class Gateway:
         blotter = self._key.blotter()
         return blotter.feed(body) + blotter.end()
 
-    async def _events(self, answer: httpx.Response, count: Count) -> AsyncIterator[bytes]:
+    async def _events(self, answer: "httpx.Response", count: Count) -> AsyncIterator[bytes]:
         """A stream's bytes as they come; a break becomes an error event, as the service itself would send one."""
+        import httpx
+
         blotter = self._key.blotter()
         try:
             async for piece in answer.aiter_bytes():
@@ -187,7 +199,7 @@ class Gateway:
 
     # --- turns
 
-    def _ready(self) -> httpx.AsyncClient:
+    def _ready(self) -> "httpx.AsyncClient":
         if not self._client:
             raise GatewayRefused(
                 503, "the gateway is not set up: whoever runs the companion has to set gateway.url.", "not_set_up"
@@ -236,7 +248,7 @@ async def _gone(receive: Callable[[], Awaitable[Any]]) -> None:
         pass
 
 
-async def _at_most(answer: httpx.Response, most: int) -> bytes:
+async def _at_most(answer: "httpx.Response", most: int) -> bytes:
     body = bytearray()
     async for piece in answer.aiter_bytes():
         body += piece
