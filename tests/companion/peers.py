@@ -10,6 +10,7 @@ import json
 import os
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -28,6 +29,9 @@ from warm_companion import Forked, fork
 
 ROOT = Path(__file__).resolve().parents[2]
 Process = subprocess.Popen[bytes] | Forked
+
+PLAIN = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+"""For clients of addresses without TLS: else httpx reads all of the system's certificates for each."""
 
 SECONDS = 60.0
 """How long anything may take before a test fails; far more than it takes on a slow machine."""
@@ -204,7 +208,9 @@ class Companion(Peer):
         self.mqtt_port = free_port() if self._own_broker else 0
         self.mqtt_url = mqtt_url or f"mqtt://127.0.0.1:{self.mqtt_port}"
         self._variables = variables
-        self.client = httpx.Client(base_url=self.url, timeout=120, transport=httpx.HTTPTransport(retries=0))
+        self.client = httpx.Client(
+            base_url=self.url, timeout=120, transport=httpx.HTTPTransport(retries=0, verify=PLAIN)
+        )
 
     def command(self) -> tuple[list[str], dict[str, str]]:
         """What runs it."""

@@ -20,7 +20,9 @@ from engram_host.companion.store import choose_store
 START_SECONDS = 30
 NOBODY = 65534
 
-_END_OTHERS = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = 'postgres'"
+_END_OTHERS = (
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = 'postgres'"
+)
 _RELATIONS = (
     "SELECT relname, relkind, relispartition, reltablespace FROM pg_class WHERE relnamespace = 'public'::regnamespace"
 )

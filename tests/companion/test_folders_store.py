@@ -196,7 +196,13 @@ def test_a_folder_that_is_let_go_leaves_nothing(store: Store, place: Place):
     assert store.sources() == [] and store.stamps(place.device) == [] and store.cached(IDENTITY, [b"d" * 16]) == {}
 
 
-@given(st.text(st.one_of(st.sampled_from("a\n\t\x00\x1f\x7f\x80\x9f\xa0\u2029\u202a\u202e\u2065\u2066\u2069\u206a"), st.characters())))
+@given(
+    st.text(
+        st.one_of(
+            st.sampled_from("a\n\t\x00\x1f\x7f\x80\x9f\xa0\u2029\u202a\u202e\u2065\u2066\u2069\u206a"), st.characters()
+        )
+    )
+)
 def test_what_a_terminal_is_not_shown_is_what_the_board_does_not_show(told: str):
     shown = told.encode("utf-8", "replace").decode()
     assert indexing.printable(shown) == text.printable(shown)
@@ -212,7 +218,9 @@ GROWTH = 3 << 20
 def test_files_are_read_within_flat_memory(tmp_path: Path, place: Place, files: int, kilobytes: int):
     line = "the words of a long note "
     for number in range(files):
-        write(place.root, {f"{number % 50}/{number}.md": f"# Note {number}\n\n" + line * (kilobytes * 1024 // len(line))})
+        write(
+            place.root, {f"{number % 50}/{number}.md": f"# Note {number}\n\n" + line * (kilobytes * 1024 // len(line))}
+        )
     assert sum(path.stat().st_size for path in place.root.rglob("*.md")) > 5 * GROWTH
     store = choose_store(f"sqlite:///{tmp_path / 'c.db'}")
     store.open()

@@ -275,7 +275,9 @@ class Backlog:
             self._job.add_done_callback(lambda _: self._awake.set())
         return True
 
-    async def _by_job(self, jobs: "BatchJobs", device: Device, identity: Identity, position: Position, gap: Gap) -> None:
+    async def _by_job(
+        self, jobs: "BatchJobs", device: Device, identity: Identity, position: Position, gap: Gap
+    ) -> None:
         """Close a gap by a batch job, which may take a day."""
         try:
             lines = await asyncio.to_thread(self._texts, device, gap)

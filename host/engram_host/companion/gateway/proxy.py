@@ -57,7 +57,7 @@ class Gateway:
         self._key = key
         self._limits = Limits(store, settings)
         self._base = _checked(settings.url) if settings.url else ""
-        self._client: "httpx.AsyncClient | None" = None
+        self._client: httpx.AsyncClient | None = None
         self._at_work: dict[str, int] = {}
         self._ending: set[asyncio.Task[None]] = set()
 
