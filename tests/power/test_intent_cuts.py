@@ -2,7 +2,6 @@
 is noted after the message that brought it up.
 """
 
-import os
 from pathlib import Path
 
 import pytest
@@ -31,9 +30,7 @@ def _operations() -> list[Operation]:
 @pytest.fixture(scope="module")
 def intents_story(tmp_path_factory: pytest.TempPathFactory, blank: bytes) -> Story:
     """The script, played and traced once for all workers."""
-    own = tmp_path_factory.getbasetemp()
-    folder = own.parent / "intents-story" if "PYTEST_XDIST_WORKER" in os.environ else own / "intents-story"
-    return shared_story(folder, _operations(), blank)
+    return shared_story(tmp_path_factory, "intents-story", _operations(), blank)
 
 
 def _try(story: Story, cuts: list, place: Path) -> None:

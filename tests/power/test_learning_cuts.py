@@ -1,6 +1,5 @@
 """The power fails while facts are kept that were found in turns: each is there once, and no turn is read again or left out."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -31,9 +30,7 @@ def _operations() -> list[Operation]:
 @pytest.fixture(scope="module")
 def learning_story(tmp_path_factory: pytest.TempPathFactory, blank: bytes) -> Story:
     """The script, played and traced once for all workers."""
-    own = tmp_path_factory.getbasetemp()
-    folder = own.parent / "learning-story" if "PYTEST_XDIST_WORKER" in os.environ else own / "learning-story"
-    return shared_story(folder, _operations(), blank)
+    return shared_story(tmp_path_factory, "learning-story", _operations(), blank)
 
 
 def _try(story: Story, cuts: list, place: Path) -> None:
