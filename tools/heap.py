@@ -12,7 +12,7 @@ import argparse
 import json
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import debian
 import frozen_build
@@ -26,6 +26,9 @@ from heap_tables import tables
 OUT = ROOT / "build" / "heap.json"
 BOARD = "ESP32_GENERIC"
 RECORDS = 2000
+ROOM = {"records.most": RECORDS + 1, "records.bytes": 384 << 10}
+"""One more than the flash holds is stored: it is the heap that is asked for, not the flash of a board's profile."""
+
 _AT_ONCE = 2
 
 
@@ -37,16 +40,14 @@ def main(arguments: list[str]) -> int:
     try:
         get_micropython.ensure(32)
         builds = [make() for name, make in BUILDS.items() if given.frozen or name != "frozen"]
-        board = profile.load(BOARD)
+        board = replace(profile.load(BOARD), settings=profile.load(BOARD).settings | ROOM)
         image, turns, records = heap_flash.filled(board, RECORDS)
         FOLDER.mkdir(parents=True, exist_ok=True)
         flash = FOLDER / "flash.bin"
         flash.write_bytes(image)
-        # One more than the flash holds is stored.
-        settings = board.settings | {"records.most": RECORDS + 1}
         modules = modules_in_order()
         with ThreadPoolExecutor(_AT_ONCE) as pool:
-            measured = pool.map(lambda build: Bench(build, flash, settings).measure(modules), builds)
+            measured = pool.map(lambda build: Bench(build, flash, board.settings).measure(modules), builds)
             figures = {build.name: one for build, one in zip(builds, measured, strict=True)}
     except (debian.Unavailable, BoardFailed) as problem:
         print(f"heap: {problem}", file=sys.stderr)
