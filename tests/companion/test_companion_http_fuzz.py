@@ -27,6 +27,7 @@ OPERATIONS = (
     ("POST", "/v1/search"),
     ("POST", "/gateway/v1/chat/completions"),
     ("GET", "/gateway/v1/models"),
+    ("GET", "/gateway/v1/models/{model}"),
     ("GET", "/v1/folders"),
     ("GET", "/v1/memory"),
 )
