@@ -164,7 +164,7 @@ def test_a_file_that_is_no_whole_backup_is_not_taken(tmp_path: Path, harm):
 
 def test_a_file_that_is_not_there_is_not_found(tmp_path: Path):
     assert engram("restore", tmp_path / "none.db", "--home", tmp_path / "home").status == 4
-    assert engram("backup", tmp_path / "out.db", "--home", tmp_path / "home").status == 1
+    assert engram("backup", tmp_path / "out.db", "--home", tmp_path / "home").status == 4
 
 
 def test_postgres_is_saved_and_restored_by_its_own_programs(postgres: PostgresServer, tmp_path: Path):

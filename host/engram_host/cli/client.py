@@ -79,10 +79,10 @@ class Companion:
         """What a POST of JSON is answered."""
         return self._ask("POST", path, json=value)
 
-    def lines(self, path: str) -> Iterator[str]:
+    def lines(self, path: str, **parameters: Any) -> Iterator[str]:
         """The lines of a long answer, as they come."""
         try:
-            with self._client.stream("GET", path) as answer:
+            with self._client.stream("GET", path, params=parameters) as answer:
                 if answer.is_error:
                     answer.read()
                     raise _refused(answer)

@@ -1,13 +1,41 @@
-"""The gateway over HTTP: OpenAI's API at /gateway/v1."""
+"""The gateway over HTTP: OpenAI's API at /gateway/v1, and for the operator what is used of its limits."""
 
 from typing import Annotated, Any
 
-from fastapi import FastAPI, Path, Request, Response
-from pydantic import BaseModel
+from fastapi import FastAPI, Path, Query, Request, Response
+from pydantic import BaseModel, Field
 
 from engram_host.companion.gateway.proxy import Gateway
+from engram_host.companion.model import GatewayUse
 from engram_host.companion.security.guard import CallerHere
 from engram_host.companion.security.rules import Who, may
+
+_MOST_DEVICES = 1000
+
+
+class Use(BaseModel):
+    """Calls and tokens: used, or as a limit, of which 0 is none."""
+
+    calls: int
+    tokens: int
+
+
+class UseOfDevice(Use):
+    """What a device used."""
+
+    device: str = Field(description="its name; the operator's own calls are counted as $operator")
+
+
+class Day(BaseModel):
+    """How much of a day's limits is used."""
+
+    is_set_up: bool = Field(description="whether there is a service behind the gateway")
+    begins: int = Field(description="when the day began, in Unix seconds: midnight UTC")
+    device_limit: Use = Field(description="of each device")
+    all_limit: Use = Field(description="of all together")
+    used: Use = Field(description="by all together")
+    devices: list[UseOfDevice] = Field(description="those that have asked on the day, by name")
+    following: str = Field(description="the name to go on after, empty if there is none")
 
 
 class GatewayError(BaseModel):
@@ -62,6 +90,25 @@ def add_gateway(app: FastAPI, gateway: Gateway) -> None:
         """Ask the model behind the gateway; streamed if the request says so."""
         return await gateway.chat(request, caller)
 
+    @app.get("/v1/gateway", openapi_extra=may(Who.OPERATOR))
+    async def today(
+        after: Annotated[str, Query(max_length=64, description="the name to go on after")] = "",
+        limit: Annotated[int, Query(ge=1, le=_MOST_DEVICES)] = 100,
+    ) -> Day:
+        """How much of the limits is used on the day that is now, by all and by each device."""
+        day = await gateway.today()
+        devices = [(name, use) for name, use in day.of_devices if name > after]
+        shown = [UseOfDevice(device=name, calls=use.calls, tokens=use.tokens) for name, use in devices[:limit]]
+        return Day(
+            is_set_up=gateway.is_set_up,
+            begins=day.begins,
+            device_limit=_use(day.limits["device"]),
+            all_limit=_use(day.limits["all"]),
+            used=_use(day.used),
+            devices=shown,
+            following=shown[-1].device if len(devices) > limit else "",
+        )
+
     @app.get("/gateway/v1/models", response_class=Response, responses=_REFUSALS, openapi_extra=may(Who.GATEWAY))
     async def models(request: Request, caller: CallerHere) -> Response:
         """The models that may be asked for."""
@@ -73,3 +120,7 @@ def add_gateway(app: FastAPI, gateway: Gateway) -> None:
     async def model(request: Request, caller: CallerHere, model: Model) -> Response:
         """One of the models that may be asked for."""
         return await gateway.model(request, caller, model)
+
+
+def _use(use: GatewayUse) -> Use:
+    return Use(calls=use.calls, tokens=use.tokens)

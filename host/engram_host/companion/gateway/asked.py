@@ -21,7 +21,6 @@ class Asked:
     """A request as the service gets it; `prompt` is about how many tokens it has, `aside` what is set aside for the call."""
 
     body: bytes = field(repr=False)
-    is_stream: bool
     prompt: int
     aside: int
 
@@ -60,7 +59,7 @@ def read(data: bytes, settings: GatewaySettings) -> Asked:
     # Written anew, so that the service reads what was checked here: of a name that stands there twice, too.
     sent = json.dumps(body).encode()
     prompt = tokens(json.dumps([body["messages"], body.get("tools")], ensure_ascii=False))
-    return Asked(sent, body.get("stream") is True, prompt, prompt + _answer_tokens(body))
+    return Asked(sent, prompt, prompt + _answer_tokens(body))
 
 
 def tokens(told: str) -> int:

@@ -3,12 +3,14 @@
 import asyncio
 import logging
 import time
+from dataclasses import dataclass
 
 from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.gateway.answers import LimitReached
 from engram_host.companion.model import GatewayUse
 from engram_host.companion.security.callers import Caller
 from engram_host.companion.settings import GatewaySettings
+from engram_host.companion.store.access import ALL
 from engram_host.companion.store.base import Store
 
 _log = logging.getLogger("engram.gateway")
@@ -17,6 +19,17 @@ OPERATOR = "$operator"
 """What the operator's own calls are counted under; no board can be called so."""
 
 _DAY = 86400
+
+
+@dataclass(frozen=True)
+class Day:
+    """What was used on the day that is now, in UTC: `limits` are those of a device and of all, 0 for none."""
+
+    begins: int
+    limits: dict[str, GatewayUse]
+    used: GatewayUse
+    of_devices: list[tuple[str, GatewayUse]]
+    """By name, OPERATOR among them."""
 
 
 class Limits:
@@ -28,6 +41,13 @@ class Limits:
             "device": GatewayUse(settings.device_calls, settings.device_tokens),
             "all": GatewayUse(settings.all_calls, settings.all_tokens),
         }
+
+    def today(self) -> Day:
+        """What is used of the limits. Blocks; StoreUnavailable."""
+        day = int(time.time()) // _DAY
+        used = self._store.gateway_used(day)
+        everything = used.pop(ALL, GatewayUse(0, 0))
+        return Day(day * _DAY, self._limits, everything, sorted(used.items()))
 
     async def begin(self, caller: Caller, aside: int) -> "Call":
         """Count a call and set tokens aside for it; LimitReached if one is reached. StoreUnavailable."""

@@ -15,7 +15,7 @@ from engram_host.companion.gateway import asked
 from engram_host.companion.gateway.answers import Busy, ClientGone, GatewayRefused, ServiceFailed
 from engram_host.companion.gateway.counting import Count
 from engram_host.companion.gateway.key import Key
-from engram_host.companion.gateway.limits import Call, Limits
+from engram_host.companion.gateway.limits import Call, Day, Limits
 from engram_host.companion.gateway.passing import PassedOn
 from engram_host.companion.metrics import Metrics
 from engram_host.companion.security.callers import Caller
@@ -74,6 +74,15 @@ class Gateway:
         await asyncio.gather(*self._ending, return_exceptions=True)
         if self._client:
             await self._client.aclose()
+
+    @property
+    def is_set_up(self) -> bool:
+        """Whether there is a service behind it."""
+        return bool(self._base)
+
+    async def today(self) -> Day:
+        """How much of the day's limits is used. StoreUnavailable."""
+        return await asyncio.to_thread(self._limits.today)
 
     # --- what is asked
 

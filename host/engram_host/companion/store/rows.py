@@ -301,10 +301,11 @@ class Rows(ABC):
         """Remove what was set aside of a copy for one reason; how much there was."""
         return self.count(f"DELETE FROM aside WHERE {_OF_COPY} AND why = ?", (*copy.key, why))
 
-    def aside(self, device: str, limit: int) -> list[tuple[LogName, int, int, int, str, bytes]]:
-        """(log, epoch, seq, at, why, line) of what was set aside, newest first."""
-        sql = "SELECT log, epoch, seq, at, why, line FROM aside WHERE device = ? ORDER BY number DESC LIMIT ?"
-        return [(*row[:5], bytes(row[5])) for row in self.run(sql, (device, limit))]  # pyright: ignore
+    def aside(self, device: str, limit: int, before: int) -> list[tuple[LogName, int, int, int, str, bytes, int]]:
+        """(log, epoch, seq, at, why, line, number) of what was set aside, newest first, with numbers below `before`."""
+        sql = "SELECT log, epoch, seq, at, why, line, number FROM aside WHERE device = ? AND number < ?"
+        found = self.run(f"{sql} ORDER BY number DESC LIMIT ?", (device, before, limit))
+        return [(*row[:5], bytes(row[5]), row[6]) for row in found]  # pyright: ignore
 
     def tell(self, device: str, at: int, text: str) -> None:
         """Note what happened, unless it is what happened last."""
