@@ -31,6 +31,7 @@ OPERATIONS = (
     ("GET", "/v1/gateway"),
     ("POST", "/gateway/v1/chat/completions"),
     ("GET", "/gateway/v1/models"),
+    ("GET", "/gateway/v1/models/{model}"),
     ("GET", "/v1/folders"),
     ("GET", "/v1/memory"),
 )
