@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from engram import wire
 from engram.link import messages
 from engram.memory.scope import OWNER, Asker
+from engram_host.companion.copy.reading import CopyOfLog
 from engram_host.companion.model import Identity, LogName, Span, StoredVector
 from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.engine import SearchEngine
@@ -113,10 +114,15 @@ class ArchivingBoard(PlainBoard):
         """The companion has what is live and what is archived, each once, and nothing that went."""
         held = {wire.decode(line)["id"]: line for _, line in self.store.archived(self.name, 0, 1000)}
         assert held == {f"m{number}": line for number, line in self.archived.items()}
-        assert self.hello().archived == len(self.archived)
+        assert self.hello().archived == self.store.count_archived() == len(self.archived)
         engine = SearchEngine(self.store, IndexCache(self.store))
         found = ids(engine.search(asked("tea", self.name, limit=100, log="records", use_meaning=False)))
         assert sorted(found) == sorted(f"m{number}" for number in {**self.live, **self.archived})
+        copy = CopyOfLog(self.store, self.store.device(self.name), RECORDS, 2)
+        states = {entry.id: entry.state for entry in copy.oldest_first() if entry.state != "superseded"}
+        assert states == {f"m{number}": "live" for number in self.live} | {
+            f"m{number}": "archived" for number in self.archived
+        }
 
 
 @pytest.fixture
@@ -195,6 +201,17 @@ def test_a_forgotten_one_goes_with_its_bytes(archiving: ArchivingBoard, is_compa
     archiving.check()
     copy = Span(archiving.name, RECORDS, archiving.log.epoch, 0, 100)
     assert not any(b"tea number 2" in line for _, line in archiving.store.lines(copy, archived=True))
+
+
+def test_it_is_found_by_its_tag_alone(archiving: ArchivingBoard):
+    """As memory_recall asks that has no query: with the tags as words."""
+    number = archiving.keep(tags=["red-kite"])
+    archiving.sync()
+    _archive(archiving, number)
+    archiving.sync()
+    engine = SearchEngine(archiving.store, IndexCache(archiving.store))
+    found = engine.search(asked("red-kite", archiving.name, tags=("red-kite",), use_meaning=False)).hits
+    assert [(hit.id, hit.is_on_board) for hit in found] == [(f"m{number}", False)]
 
 
 def test_who_may_not_see_it_does_not_forget_it(archiving: ArchivingBoard):
