@@ -236,6 +236,7 @@ def measure(name: str, folder: Path, tell: Callable[[str], None]) -> Figures:
         store.close()
         tell(f"{DEVICES * TURNS + BIG_TURNS} turns are in the database")
         variables = {"EMBEDDING_PROVIDER": "minilm"} | ({"ENGRAM_STORE_URL": url} if name == "postgres" else {})
+        Companion.is_warm = False
         companion = stack.enter_context(Companion(folder / "companion", mqtt_url=mqtt_url, **variables))
         bench = Bench(companion, tell)
         bench.searches()

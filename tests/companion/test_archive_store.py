@@ -1,6 +1,7 @@
 """What a board archives stays at the companion whatever the board's log has, until it is forgotten or back."""
 
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -267,6 +268,9 @@ def test_a_flash_that_went_back_has_its_memories_again(archiving: ArchivingBoard
     archiving.check()
 
 
+SHORT, LONG = 30, 1000
+"""Sequences of steps that are tried."""
+
 STEPS = st.lists(
     st.tuples(
         st.sampled_from(["keep", "update", "promise", "archive", "forget", "restore", "compact", "sync", "lose"]),
@@ -276,16 +280,21 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=80, deadline=None)
-@given(steps=STEPS)
-def test_whatever_happens_each_memory_is_where_the_board_thinks(steps: list[tuple[str, int]]):
-    with tempfile.TemporaryDirectory() as folder:
-        store = SqliteStore(Path(folder) / "companion.db")
-        store.open()
-        try:
-            _play(ArchivingBoard(store), steps)
-        finally:
-            store.close()
+@pytest.mark.parametrize("examples", [SHORT, pytest.param(LONG, marks=pytest.mark.soak)])
+def test_whatever_happens_each_memory_is_where_the_board_thinks(examples: int):
+    @settings(max_examples=examples, deadline=None)
+    @given(steps=STEPS)
+    def try_it(steps: list[tuple[str, int]]) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            store = SqliteStore(Path(folder) / "companion.db")
+            store.open()
+            try:
+                _play(ArchivingBoard(store), steps)
+            finally:
+                store.close()
+
+    run: Callable[[], None] = try_it
+    run()
 
 
 def _play(board: ArchivingBoard, steps: list[tuple[str, int]]) -> None:

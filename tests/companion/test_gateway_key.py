@@ -18,7 +18,7 @@ from engram_host.companion.metrics import Metrics
 from engram_host.companion.settings import GatewaySettings
 from engram_host.companion.store import open_store
 from leaky_service import WAYS, LeakyService
-from peers import Companion
+from peers import PLAIN, Companion
 from test_companion_serve import FREE, _fails
 from test_security_http import make_tokens
 
@@ -37,13 +37,13 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
             for stream in (False, True):
                 body = {"model": "m", "messages": [{"role": "user", "content": way}], "stream": stream}
                 answer = httpx.post(
-                    f"{companion.url}/gateway/v1/chat/completions", headers=headers, json=body, timeout=30
+                    f"{companion.url}/gateway/v1/chat/completions", headers=headers, json=body, timeout=30, verify=PLAIN
                 )
                 found[f"{way} {stream}"] = (
                     str(answer.status_code).encode() + repr(answer.headers.raw).encode() + answer.content
                 )
         for path in ("/gateway/v1/models", "/v1/health", "/openapi.json", "/v1/devices", "/gateway/v1/nothing"):
-            found[path] = httpx.get(companion.url + path, headers=headers).content
+            found[path] = httpx.get(companion.url + path, headers=headers, verify=PLAIN).content
         companion.stop()
         found["log"] = Path(companion._output.name).read_bytes()
     found["files"] = b"".join(path.read_bytes() for path in home.iterdir())

@@ -20,7 +20,7 @@ from engram_host.companion.security.listening import Listener, asks_tokens, chec
 from engram_host.companion.security.rules import DECLARED, Who
 from engram_host.companion.settings import SecuritySettings
 from engram_host.companion.store import open_store
-from peers import Companion
+from peers import PLAIN, Companion
 from sending import Sent
 from test_companion_serve import FREE, _fails, _serve
 
@@ -58,7 +58,7 @@ class Strict:
     def ask(self, method: str, path: str, who: str, **more: Any) -> httpx.Response:
         """Ask as somebody; "" shows no token."""
         headers = {"Authorization": f"Bearer {self.tokens[who]}"} if who else {}
-        return httpx.request(method, self.companion.url + path, headers=headers, timeout=30, **more)
+        return httpx.request(method, self.companion.url + path, headers=headers, timeout=30, verify=PLAIN, **more)
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,5 @@
 """`engram serve`: the companion, until Ctrl-C or SIGTERM."""
 
-import asyncio
 import json
 import signal
 import sys
@@ -46,6 +45,8 @@ def serve(
     for name, value, choices in (("--log-level", log_level, LEVELS), ("--log-format", log_format, FORMATS)):
         if value not in choices:
             raise typer.BadParameter(f"must be one of {', '.join(choices)}", param_hint=name)
+    import asyncio
+
     for name, value, variable in (
         ("--mqtt-url", mqtt_url, "ENGRAM_MQTT_PASSWORD"),
         ("--store-url", store_url, "ENGRAM_STORE_URL"),
@@ -69,6 +70,8 @@ async def _serve(home: Path, flags: dict[tuple[str, str], object], ready_file: P
     began = time.monotonic()
     return_what_is_freed()
     # What takes long to load is loaded once it is sure to be needed.
+    import asyncio
+
     from engram_host.companion.home import make_folder
     from engram_host.companion.presence import in_use, told_where
     from engram_host.companion.start import start

@@ -5,9 +5,8 @@ import json
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import httpx
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
@@ -21,6 +20,9 @@ from engram_host.companion.metrics import Metrics
 from engram_host.companion.security.callers import Caller
 from engram_host.companion.settings import GatewaySettings
 from engram_host.companion.store.base import Store
+
+if TYPE_CHECKING:  # a companion without a gateway starts without it
+    import httpx
 
 _log = logging.getLogger("engram.gateway")
 
@@ -63,6 +65,8 @@ class Gateway:
         """Get ready to ask the service."""
         if not self._base:
             return
+        import httpx
+
         for name in ("httpx", "httpcore"):  # they tell of each request
             logging.getLogger(name).setLevel(logging.WARNING)
         timeout = httpx.Timeout(self._settings.timeout_seconds, connect=_CONNECT_SECONDS)
@@ -149,8 +153,10 @@ class Gateway:
 
     # --- the service
 
-    async def _ask(self, outgoing: httpx.Request, stack: AsyncExitStack) -> httpx.Response:
+    async def _ask(self, outgoing: "httpx.Request", stack: AsyncExitStack) -> "httpx.Response":
         """The service's answer, as soon as its head is there; GatewayRefused if it is no success."""
+        import httpx
+
         try:
             answer = await self._ready().send(outgoing, stream=True)
             stack.push_async_callback(answer.aclose)
@@ -161,13 +167,15 @@ class Gateway:
             raise self._lost(error) from None
         raise self._passed_error(answer, told)
 
-    def _lost(self, error: httpx.HTTPError) -> ServiceFailed:
+    def _lost(self, error: "httpx.HTTPError") -> ServiceFailed:
+        import httpx
+
         what = "did not answer in time" if isinstance(error, httpx.TimeoutException) else "cannot be reached"
         _log.warning("the service behind the gateway %s: %s", what, type(error).__name__)
         status = 504 if isinstance(error, httpx.TimeoutException) else 502
         return ServiceFailed(status, f"the model's service {what}.", "upstream_unreachable", _BUSY)
 
-    def _passed_error(self, answer: httpx.Response, told: bytes) -> ServiceFailed:
+    def _passed_error(self, answer: "httpx.Response", told: bytes) -> ServiceFailed:
         """The service's error, as far as it is one of OpenAI's form, without the key."""
         status = answer.status_code
         message, code = _words_of(told)
@@ -183,7 +191,9 @@ class Gateway:
         why = message or f"the model's service answered with status {status}."
         return ServiceFailed(status, why, self._key.blotted(code)[:100] or "upstream_failed", headers)
 
-    async def _whole(self, answer: httpx.Response) -> bytes:
+    async def _whole(self, answer: "httpx.Response") -> bytes:
+        import httpx
+
         try:
             body = await _at_most(answer, MOST_WHOLE + 1)
         except httpx.HTTPError as error:
@@ -193,8 +203,10 @@ class Gateway:
         blotter = self._key.blotter()
         return blotter.feed(body) + blotter.end()
 
-    async def _events(self, answer: httpx.Response, count: Count) -> AsyncIterator[bytes]:
+    async def _events(self, answer: "httpx.Response", count: Count) -> AsyncIterator[bytes]:
         """A stream's bytes as they come; a break becomes an error event, as the service itself would send one."""
+        import httpx
+
         blotter = self._key.blotter()
         try:
             async for piece in answer.aiter_bytes():
@@ -214,7 +226,7 @@ class Gateway:
 
     # --- turns
 
-    def _ready(self) -> httpx.AsyncClient:
+    def _ready(self) -> "httpx.AsyncClient":
         if not self._client:
             raise ServiceFailed(
                 503, "the gateway is not set up: whoever runs the companion has to set gateway.url.", "not_set_up"
@@ -264,7 +276,7 @@ async def _gone(receive: Callable[[], Awaitable[Any]]) -> None:
         pass
 
 
-async def _at_most(answer: httpx.Response, most: int) -> bytes:
+async def _at_most(answer: "httpx.Response", most: int) -> bytes:
     body = bytearray()
     async for piece in answer.aiter_bytes():
         body += piece
