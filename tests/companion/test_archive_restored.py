@@ -11,6 +11,7 @@ from engram_host.companion.model import Range, Span
 from engram_host.companion.store import choose_store
 from engram_host.companion.store.backup import restore_postgres, restore_sqlite, save_postgres, save_sqlite
 from engram_host.companion.store.base import Store
+from postgres_server import binaries
 
 EVERYTHING = [Range("all", 1, 100)]
 
@@ -26,8 +27,10 @@ def board(store: Store) -> ArchivingBoard:
 
 
 @pytest.fixture
-def back(board: ArchivingBoard, store_url: str, tmp_path: Path) -> Callable[[], None]:
+def back(board: ArchivingBoard, store_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Saves the database at once; puts it back when it is called."""
+    # PostgreSQL's own programs must be of its version.
+    monkeypatch.setenv("PATH", f"{binaries()}:/usr/bin:/bin")
     saved = tmp_path / "saved"
     path = Path(store_url.removeprefix("sqlite:///"))
     is_sqlite = store_url.startswith("sqlite")

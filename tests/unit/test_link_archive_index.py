@@ -132,10 +132,11 @@ async def test_lines_that_tell_of_the_archive_stay_until_it_is_noted_what_the_co
 async def test_where_it_cannot_be_noted_the_lines_stay():
     linked, _ = await _full()
     gone = linked.kept()[0]
-    os.mkdir(_place(linked) + ".new")
+    archived = linked.board.archived
+    path, archived._path = archived._path, linked.board.place + "/none/archive.jsonl"
     linked.board.compact()
     assert linked.board.records.entries.line(gone) is not None
-    os.rmdir(_place(linked) + ".new")
+    archived._path = path
     linked.board.compact()
     assert linked.board.records.entries.line(gone) is None
 
@@ -206,13 +207,23 @@ async def test_after_many_others_one_that_is_used_often_still_comes_back():
 # --- turns
 
 
-def _talk(board, count=160):
+def _talk(board, count=110):
     for number in range(count):
         board.journal.add(OWNER, "user", "owner", "turn %d " % number + "x" * 400)
 
 
+async def _talk_until(linked, has_left):
+    """Talk with the companion there, until so much has left."""
+    for number in range(200):
+        if has_left():
+            return
+        linked.board.journal.add(OWNER, "user", "owner", "turn %d " % number + "x" * 400)
+        await linked.work()
+    raise AssertionError("nothing left")
+
+
 async def test_turns_that_left_before_a_companion_was_set_up_are_not_said_to_be_with_it():
-    board = Board(archive=True, journal_bytes=65536)
+    board = Board(archive=True, journal_bytes=40960)
     _talk(board)
     missed = board.journal.oldest - 1
     assert missed > 0
@@ -224,7 +235,7 @@ async def test_turns_that_left_before_a_companion_was_set_up_are_not_said_to_be_
 
 
 async def test_turns_that_left_at_the_cap_unsent_are_known_after_a_restart():
-    linked = Archiving(journal_bytes=65536)
+    linked = Archiving(journal_bytes=40960)
     linked.exchange.close(LinkError("gone"))
     _talk(linked.board)
     missed = linked.board.journal.oldest - 1
@@ -233,30 +244,23 @@ async def test_turns_that_left_at_the_cap_unsent_are_known_after_a_restart():
     await linked.copy()
     _restarted(linked)
     assert linked.archive.missed == missed and linked.archive.told() == ""
-    for number in range(160):
-        linked.board.journal.add(OWNER, "user", "owner", "again %d " % number + "x" * 400)
-        await linked.work()
+    await _talk_until(linked, lambda: linked.board.journal.oldest > missed + 1)
     oldest = linked.board.journal.oldest
     assert linked.archive.told() == "turns t%d to t%d" % (missed + 1, oldest - 1)
     assert os.stat(linked.board.place + "/memory/link.json")[6] <= 128
 
 
 async def test_turns_that_the_companion_took_are_told_also_after_a_restart():
-    linked = Archiving(journal_bytes=65536)
-    for number in range(160):
-        linked.board.journal.add(OWNER, "user", "owner", "turn %d " % number + "x" * 400)
-        await linked.work()
+    linked = Archiving(journal_bytes=40960)
+    await _talk_until(linked, lambda: linked.board.journal.oldest > 1)
     oldest = linked.board.journal.oldest
-    assert oldest > 1
     _restarted(linked)
     assert linked.archive.missed == 0 and linked.archive.told() == "turns before t%d" % oldest
 
 
 async def test_turns_that_a_companion_without_its_database_has_lost_are_not_said_to_be_there():
-    linked = Archiving(journal_bytes=65536)
-    for number in range(160):
-        linked.board.journal.add(OWNER, "user", "owner", "turn %d " % number + "x" * 400)
-        await linked.work()
+    linked = Archiving(journal_bytes=40960)
+    await _talk_until(linked, lambda: linked.board.journal.oldest > 1)
     linked.companion.copies.clear()
     await linked.copy()
     assert linked.archive.missed == linked.board.journal.oldest - 1 and linked.archive.told() == ""
