@@ -32,6 +32,7 @@ THREADS = 4
 """That wait for the database or search: each has a connection of its own, with some MB of memory."""
 
 _BROKER_SECONDS = 10.0
+_WARM_AFTER_SECONDS = 5.0
 
 
 class Service:
@@ -93,10 +94,13 @@ class Service:
         self.meaning.start()
         self.gateway.start()
         self.folders.start()
+        warming = asyncio.create_task(self._warm(), name="warming")
         try:
             await self._start_mqtt()
             yield
         finally:
+            warming.cancel()
+            self.searching.stop()
             if self.bus:
                 await self.bus.stop()
             if self.broker:
@@ -105,6 +109,11 @@ class Service:
             await self.folders.stop()
             await self.gateway.stop()
             await self.meaning.stop()
+
+    async def _warm(self) -> None:
+        """Leave the first seconds to boards and people who come at once."""
+        await asyncio.sleep(_WARM_AFTER_SECONDS)
+        await self.searching.warm()
 
     async def _start_mqtt(self) -> None:
         mqtt = self.settings.mqtt

@@ -196,10 +196,10 @@ class Folders:
         """
         for wanted in sorted({one.place.scope for one in self.standings if not scope.may_see(asker, one.place.scope)}):
             _refuse(asker, wanted)
-        known = {device.name for device in self._store.sources()}
-        return tuple(
-            one.place.device for one in self.visible(asker) if one.state != "not there" and one.place.device in known
-        )
+        there = [one.place.device for one in self.visible(asker) if one.state != "not there"]
+        # Each search asks, and most companions have thousands of boards and no folder: then nothing is read.
+        known = {device.name for device in self._store.sources()} if there else set[str]()
+        return tuple(name for name in there if name in known)
 
     def cited(self, result: SearchResult, query: str, asker: Asker) -> SearchResult:
         """A result whose hits in folders say where they stand now, with a snippet in place of the whole passage."""
