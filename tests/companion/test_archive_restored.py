@@ -192,6 +192,16 @@ def test_a_board_with_its_backup_has_its_archive_again(board: ArchivingBoard):
     board.check()
 
 
+def test_of_many_that_come_from_the_former_copy_none_takes_anothers_place(board: ArchivingBoard):
+    for _ in range(6):
+        board.keep()
+    board.sync()
+    _compacted(board, 1, 2, 3, 4, 5, 7, 8, 9, 10, 11)
+    _put_on_board(board, dict(board.log.lines), board.log.next)
+    assert board.tell() == 10
+    board.check()
+
+
 def test_what_was_archived_since_the_backup_is_live_again_and_nothing_else(board: ArchivingBoard):
     _compacted(board, 2)
     lines, following = dict(board.log.lines), board.log.next

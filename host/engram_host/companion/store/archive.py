@@ -78,6 +78,7 @@ def resolve(rows: Rows, device: DeviceRow, copy: LogRow, held: Sequence[Range], 
 def _end_doubt(rows: Rows, device: DeviceRow, copy: LogRow, held: Sequence[Range], now: int) -> int:
     marked = rows.marked(copy)
     latest = _latest(rows.held(copy, 0, copy.next, archived=True))
+    free = _free(copy, rows.taken(copy))
     count = 0
     gone: list[Line] = []
     # The one whose line is the newest has the fewest places for what tells of it.
@@ -89,7 +90,7 @@ def _end_doubt(rows: Rows, device: DeviceRow, copy: LogRow, held: Sequence[Range
             # It was forgotten, or brought back, since the database was saved.
             gone.extend((one[0], one[3]) for one in marked if one[1] == mark and one[2])
         elif mark == DOUBTED and is_beyond and is_archived and latest.get(number) == seq:
-            _keep(rows, device, copy, seq, number, now)
+            _keep(rows, device, copy, (seq, number), free, now)
             count += 1
         elif mark == DOUBTED and is_beyond:
             gone.append((seq, line))
@@ -106,27 +107,34 @@ def _inherit(rows: Rows, device: DeviceRow, copy: LogRow, held: Sequence[Range],
             continue
         known = {_number(_fields(line)) for _, line in rows.held(copy, 0, copy.next, archived=True)}
         taken = rows.taken(copy)
-        for seq, line in reversed(rows.archived(former, 0, 1 << 30)):
+        archived = rows.archived(former, 0, 1 << 30)
+        free = _free(copy, taken | {seq for seq, _ in archived})
+        for seq, line in reversed(archived):
             fields = _fields(line)
             number = _number(fields)
             is_free = seq not in taken and seq < copy.next and number not in known
             if is_free and _is_held(held, number, fields):
                 rows.put(copy, [NewLine(seq, device.step(), line)], now)
                 put_beyond(rows, device, copy, [(seq, line)])
-                _keep(rows, device, copy, seq, number, now)
+                _keep(rows, device, copy, (seq, number), free, now)
                 known.add(number)
                 count += 1
     return count
 
 
-def _keep(rows: Rows, device: DeviceRow, copy: LogRow, seq: int, number: int, now: int) -> None:
-    """Archive a record of which the board has no line, nor the one by which it archived it: that is written anew, with one of
-    the seqs that the board's log has used up.
+def _free(copy: LogRow, taken: set[int]) -> list[int]:
+    """The seqs, rising, that a board's log has used up and of which no line is here."""
+    return [seq for seq in range(1, copy.next) if seq not in taken]
+
+
+def _keep(rows: Rows, device: DeviceRow, copy: LogRow, record: tuple[int, int], free: list[int], now: int) -> None:
+    """Archive a record, (seq, number), of which the board has no line, nor the one by which it archived it: that is written
+    anew, with one of the seqs that are free. It had one itself, so there is one, if those with the highest seqs come first.
     """
+    seq, number = record
     rows.set_archive(copy, seq, number, device.step())
-    taken = rows.taken(copy)
-    place = next((free for free in range(copy.next - 1, seq, -1) if free not in taken), 0)
-    if place:
+    if free and free[-1] > seq:
+        place = free.pop()
         fields = [("seq", place), ("op", "archive"), ("id", f"m{number}"), ("at", now), ("was", seq)]
         line = wire.encode(fields)
         rows.put(copy, [NewLine(place, device.step(), line)], now)
