@@ -4,6 +4,7 @@ from typing import Any
 
 from engram import wire
 from engram.link import messages
+from engram_host.companion.copy.reading import CopyOfLog
 from engram_host.companion.model import LogName, Range
 from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.engine import SearchEngine
@@ -121,10 +122,15 @@ class ArchivingBoard(PlainBoard):
         """The companion has what is live and what is archived, each once, and nothing that went."""
         held = {wire.decode(line)["id"]: line for _, line in self.store.archived(self.name, 0, 1000)}
         assert held == {f"m{number}": line for number, line in self.archived.items()}
-        assert self.hello().archived == len(self.archived)
+        assert self.hello().archived == self.store.count_archived() == len(self.archived)
         engine = SearchEngine(self.store, IndexCache(self.store))
         found = ids(engine.search(asked("tea", self.name, limit=100, log="records", use_meaning=False)))
         assert sorted(found) == sorted(f"m{number}" for number in {**self.live, **self.archived})
+        copy = CopyOfLog(self.store, self.store.device(self.name), RECORDS, 2)
+        states = {entry.id: entry.state for entry in copy.oldest_first() if entry.state != "superseded"}
+        assert states == {f"m{number}": "live" for number in self.live} | {
+            f"m{number}": "archived" for number in self.archived
+        }
 
 
 def archive(board: ArchivingBoard, *numbers: int) -> None:

@@ -93,6 +93,17 @@ def test_a_forgotten_one_goes_with_its_bytes(archiving: ArchivingBoard, is_compa
     assert not any(b"tea number 2" in line for _, line in archiving.store.lines(copy, archived=True))
 
 
+def test_it_is_found_by_its_tag_alone(archiving: ArchivingBoard):
+    """As memory_recall asks that has no query: with the tags as words."""
+    number = archiving.keep(tags=["red-kite"])
+    archiving.sync()
+    archive(archiving, number)
+    archiving.sync()
+    engine = SearchEngine(archiving.store, IndexCache(archiving.store))
+    found = engine.search(asked("red-kite", archiving.name, tags=("red-kite",), use_meaning=False)).hits
+    assert [(hit.id, hit.is_on_board) for hit in found] == [(f"m{number}", False)]
+
+
 def test_who_may_not_see_it_does_not_forget_it(archiving: ArchivingBoard):
     number = archiving.keep(scope="user:ann")
     archiving.sync()

@@ -74,7 +74,7 @@ class Folders:
         self._settings = settings
         self._taken = taken
         self._is_used = bool(settings.paths or settings.memory)
-        self._companion = _companion(home, self._is_used)
+        self._companion = companion_id(home, make=self._is_used)
         self.standings = [Standing(place) for place in places(settings, self._companion)]
         self._by_device = {one.place.device: one for one in self.standings}
         self._stop = threading.Event()
@@ -278,8 +278,10 @@ def _not_there(place: Place) -> str:
     return f"the folder {place.name} is not there, so it is not searched; what was read of it is kept for when it comes back."
 
 
-def _companion(home: Path, is_used: bool) -> str:
-    """What tells this companion's folders from those of another one in the same database; "" if it never had any."""
+def companion_id(home: Path, *, make: bool) -> str:
+    """What tells this companion's folders from those of another one in the same database; "" if it never had any, and none
+    is to be made. SettingError.
+    """
     path = home / ID_FILE
     try:
         known = path.read_text(encoding="ascii").strip()
@@ -289,7 +291,7 @@ def _companion(home: Path, is_used: bool) -> str:
         pass
     except (OSError, UnicodeDecodeError):
         raise SettingError(str(path), "cannot be read; remove it, and folders are read anew.") from None
-    if not is_used:
+    if not make:
         return ""
     made = secrets.token_hex(8)
     try:
