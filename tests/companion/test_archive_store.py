@@ -16,6 +16,7 @@ from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.engine import SearchEngine
 from engram_host.companion.store.base import Store
 from engram_host.companion.store.sqlite import SqliteStore
+from search_store import asked
 
 ANN = Asker("ann", "chat", False, "")
 IDENTITY = Identity("test", 3, 1)
