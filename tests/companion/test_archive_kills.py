@@ -11,6 +11,7 @@ import pytest
 
 import get_micropython
 from engram import wire
+from engram_host.companion.store.backup import save_sqlite
 from peers import BoardProcess, Companion, Peer, until
 
 pytestmark = pytest.mark.skipif(
@@ -132,6 +133,38 @@ def test_what_is_archived_is_found_read_and_forgotten(tmp_path: Path):
             assert "forgets it for good" in _answered(board, "/forget " + ref)
             companion.start()
             until("it is forgotten there too", lambda: gone not in _archived(companion, "kitchen"))
+
+
+def test_an_older_database_put_back_by_hand_has_the_archive_again(tmp_path: Path):
+    with ExitStack() as stack:
+        companion = stack.enter_context(Companion(tmp_path / "companion"))
+        board = stack.enter_context(
+            BoardProcess(tmp_path / "board", companion.url, "kitchen", **{"records.most": MOST})
+        )
+        database = tmp_path / "companion" / "companion.db"
+        for at in range(MOST - 1):
+            _say_and_wait(board, at)
+        until("it is there", lambda: _copied(companion) >= MOST - 1)
+        save_sqlite(database, tmp_path / "saved.db", lambda done, total: None)
+        for at in range(MOST - 1, MOST + 1):
+            _say_and_wait(board, at)
+        until("some are archived", lambda: _archived(companion, "kitchen"), 30)
+        board.do("/compact")
+        until("all is told", lambda: "archive" not in [line.get("op") for line in board.lines("records")])
+        archived = _archived(companion, "kitchen")
+        companion.kill()
+        for path in (tmp_path / "companion").glob("companion.db*"):
+            path.unlink()
+        (tmp_path / "saved.db").rename(database)
+        companion.start()
+        until("they are archived again", lambda: set(archived) <= set(_archived(companion, "kitchen")), 90)
+        assert "IT HAS LOST" not in _answered(board, "/stats")
+
+
+def _copied(companion: Companion) -> int:
+    """Up to which line the companion has the records."""
+    answer = companion.client.get("/v1/devices/kitchen")
+    return answer.json()["logs"]["records"]["have"] if answer.status_code == 200 else 0
 
 
 def test_a_companion_that_lost_its_database_is_told_loudly(tmp_path: Path):

@@ -3,127 +3,24 @@
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from archiving_board import RECORDS, ArchivingBoard, archive
 from engram import wire
-from engram.link import messages
 from engram.memory.scope import OWNER, Asker
-from engram_host.companion.copy.reading import CopyOfLog
-from engram_host.companion.model import Identity, LogName, Span, StoredVector
+from engram_host.companion.model import Identity, Span, StoredVector
 from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.engine import SearchEngine
 from engram_host.companion.store.base import Store
 from engram_host.companion.store.sqlite import SqliteStore
-from plain_board import PlainBoard
-from search_store import asked, ids
+from search_store import asked
 
-RECORDS: LogName = "records"
 ANN = Asker("ann", "chat", False, "")
 IDENTITY = Identity("test", 3, 1)
-
-
-class ArchivingBoard(PlainBoard):
-    """A board with records; what is live, archived and forgotten, by number, is known here."""
-
-    def __init__(self, store: Store):
-        super().__init__(store)
-        self.log = self.logs[RECORDS]
-        self.live: dict[int, int] = {}
-        self.archived: dict[int, bytes] = {}
-        self.promised: set[int] = set()
-        self.is_known = False
-
-    def write(self, **fields: Any) -> int:
-        seq = self.log.next
-        self.log.lines[seq] = wire.encode([("seq", seq), *fields.items()])
-        self.log.next += 1
-        return seq
-
-    def keep(self, **more: Any) -> int:
-        seq = self.log.next
-        self.write(id=f"m{seq}", content=f"tea number {seq}", created=1, **more)
-        self.live[seq] = seq
-        return seq
-
-    def update(self, number: int) -> None:
-        was = self.live[number]
-        self.live[number] = self.write(id=f"m{number}", content=f"tea again {number}", created=1, was=was)
-
-    def promise(self, numbers: list[int]) -> int:
-        """Ask for a promise; how many lines were promised."""
-        seqs = [self.live[number] for number in numbers]
-        check = 0
-        for seq in seqs:
-            check = messages.digest(self.log.lines[seq], check)
-        epoch, crc = self.log.epoch, messages.shown(check)
-
-        def make():
-            sender = self.sender()
-            return lambda: self.store.promise(sender, self.name, RECORDS, epoch, seqs, crc)
-
-        count = self._ask(make)
-        assert isinstance(count, int)
-        self.promised |= set(seqs) if count == len(seqs) else set()
-        return count
-
-    def archive(self, number: int) -> None:
-        """Archive a record of which the present line is promised."""
-        seq = self.live.pop(number)
-        assert seq in self.promised
-        self.archived[number] = self.log.lines[seq]
-        self.write(op="archive", id=f"m{number}", at=1, was=seq)
-
-    def forget(self, number: int) -> None:
-        if number in self.live:
-            self.write(op="forget", id=f"m{number}", at=1, was=self.live.pop(number))
-            return
-        line = self.archived.pop(number)
-        more = {"left": True} if line in self.log.lines.values() else {"scopes": ["all", "user:owner"]}
-        self.write(op="forget", id=f"m{number}", at=1, **more)
-
-    def restore(self, number: int) -> None:
-        fields = wire.decode(self.archived.pop(number))
-        del fields["seq"]
-        fields.pop("restored", None)
-        self.live[number] = self.write(**fields, restored=2)
-
-    def compact_records(self) -> None:
-        """As the board's own: what the companion was not told of stays."""
-        have = self.store.device(self.name).have[RECORDS] if self.is_known else 0
-        pending = any(
-            b'"op":"archive"' in line or b'"left"' in line or b'"scopes"' in line
-            for seq, line in self.log.lines.items()
-            if seq > have
-        )
-        kept = set(self.live.values())
-        for seq, line in self.log.lines.items():
-            is_told = b'"op":"archive"' in line or b'"left"' in line or b'"scopes"' in line
-            if (is_told and seq > have) or (pending and line in self.archived.values()):
-                kept.add(seq)
-        self.log.compact(set(self.log.lines) - kept, set())
-
-    def sync(self) -> None:
-        super().sync()
-        self.is_known = True
-
-    def check(self) -> None:
-        """The companion has what is live and what is archived, each once, and nothing that went."""
-        held = {wire.decode(line)["id"]: line for _, line in self.store.archived(self.name, 0, 1000)}
-        assert held == {f"m{number}": line for number, line in self.archived.items()}
-        assert self.hello().archived == self.store.count_archived() == len(self.archived)
-        engine = SearchEngine(self.store, IndexCache(self.store))
-        found = ids(engine.search(asked("tea", self.name, limit=100, log="records", use_meaning=False)))
-        assert sorted(found) == sorted(f"m{number}" for number in {**self.live, **self.archived})
-        copy = CopyOfLog(self.store, self.store.device(self.name), RECORDS, 2)
-        states = {entry.id: entry.state for entry in copy.oldest_first() if entry.state != "superseded"}
-        assert states == {f"m{number}": "live" for number in self.live} | {
-            f"m{number}": "archived" for number in self.archived
-        }
 
 
 @pytest.fixture
@@ -135,14 +32,8 @@ def archiving(store: Store) -> ArchivingBoard:
     return board
 
 
-def _archive(board: ArchivingBoard, *numbers: int) -> None:
-    assert board.promise(list(numbers)) == len(numbers)
-    for number in numbers:
-        board.archive(number)
-
-
 def test_what_is_archived_stays_when_the_board_compacts(archiving: ArchivingBoard):
-    _archive(archiving, 2, 4)
+    archive(archiving, 2, 4)
     archiving.sync()
     archiving.compact_records()
     archiving.sync()
@@ -154,7 +45,7 @@ def test_what_is_archived_stays_when_the_board_compacts(archiving: ArchivingBoar
 
 @pytest.mark.parametrize("archived", [False, True])
 def test_its_line_is_read_by_its_seq_only_from_the_archive(archiving: ArchivingBoard, archived: bool):
-    _archive(archiving, 2)
+    archive(archiving, 2)
     archiving.sync()
     archiving.compact_records()
     archiving.sync()
@@ -165,7 +56,7 @@ def test_its_line_is_read_by_its_seq_only_from_the_archive(archiving: ArchivingB
 def test_it_keeps_its_vector(archiving: ArchivingBoard):
     vector = StoredVector(RECORDS, 2, b"d" * 16, np.array([4, 7, 11], np.float32))
     archiving.store.put_vectors(archiving.name, IDENTITY, [vector])
-    _archive(archiving, 2)
+    archive(archiving, 2)
     archiving.sync()
     archiving.compact_records()
     archiving.sync()
@@ -189,7 +80,7 @@ def test_a_promise_is_not_given_for_other_lines(archiving: ArchivingBoard):
 
 @pytest.mark.parametrize("is_compacted", [False, True])
 def test_a_forgotten_one_goes_with_its_bytes(archiving: ArchivingBoard, is_compacted: bool):
-    _archive(archiving, 2, 4)
+    archive(archiving, 2, 4)
     archiving.sync()
     if is_compacted:
         archiving.compact_records()
@@ -208,7 +99,7 @@ def test_it_is_found_by_its_tag_alone(archiving: ArchivingBoard):
     """As memory_recall asks that has no query: with the tags as words."""
     number = archiving.keep(tags=["red-kite"])
     archiving.sync()
-    _archive(archiving, number)
+    archive(archiving, number)
     archiving.sync()
     engine = SearchEngine(archiving.store, IndexCache(archiving.store))
     found = engine.search(asked("red-kite", archiving.name, tags=("red-kite",), use_meaning=False)).hits
@@ -218,7 +109,7 @@ def test_it_is_found_by_its_tag_alone(archiving: ArchivingBoard):
 def test_who_may_not_see_it_does_not_forget_it(archiving: ArchivingBoard):
     number = archiving.keep(scope="user:ann")
     archiving.sync()
-    _archive(archiving, number)
+    archive(archiving, number)
     archiving.sync()
     archiving.compact_records()
     archiving.sync()
@@ -228,14 +119,14 @@ def test_who_may_not_see_it_does_not_forget_it(archiving: ArchivingBoard):
 
 
 def test_one_that_is_back_is_archived_no_more(archiving: ArchivingBoard):
-    _archive(archiving, 2, 4)
+    archive(archiving, 2, 4)
     archiving.sync()
     archiving.compact_records()
     archiving.sync()
     archiving.restore(4)
     archiving.sync()
     archiving.check()
-    _archive(archiving, 4)
+    archive(archiving, 4)
     archiving.sync()
     archiving.compact_records()
     archiving.sync()
@@ -245,7 +136,7 @@ def test_one_that_is_back_is_archived_no_more(archiving: ArchivingBoard):
 def test_one_is_read_by_who_may_see_it(archiving: ArchivingBoard):
     number = archiving.keep(scope="user:owner")
     archiving.sync()
-    _archive(archiving, number)
+    archive(archiving, number)
     archiving.sync()
     archiving.compact_records()
     archiving.sync()
@@ -257,7 +148,7 @@ def test_one_is_read_by_who_may_see_it(archiving: ArchivingBoard):
 def test_a_flash_that_went_back_has_its_memories_again(archiving: ArchivingBoard):
     flash = archiving.flash()
     live = dict(archiving.live)
-    _archive(archiving, 2, 4)
+    archive(archiving, 2, 4)
     archiving.sync()
     archiving.compact_records()
     archiving.sync()

@@ -102,7 +102,7 @@ def test_a_board_is_given_the_text_of_what_has_left_it(board):
     one.say("nothing else")
     one.sync()
     one.link += 1
-    one.ask("hello", version=1, zone=0, records=[11, 1, 1, 0], journal=[11, 2, 3, 0])
+    one.ask("hello", version=1, zone=0, relied=0, records=[11, 1, 1, 0], journal=[11, 2, 3, 0])
     (answer,) = _ask(one, "violin", limit=1)
     assert answer["items"][0][0] == "t1" and answer["items"][0][4] == "the violin lesson is on Tuesday"
 
@@ -114,7 +114,7 @@ def test_an_answer_comes_in_parts_that_a_board_takes(board):
         one.say(f"{long} {number} ゑ")
     one.sync()
     one.link += 1
-    one.ask("hello", version=1, zone=0, records=[11, 1, 1, 0], journal=[11, 13, 13, 0])
+    one.ask("hello", version=1, zone=0, relied=0, records=[11, 1, 1, 0], journal=[11, 13, 13, 0])
     one.n += 1
     message = messages.encode("search", one.board, one.link, one.n, query="violin", limit=12, **OWNER)
     answers = [wire.decode(line) for line in one.post(one.device, message).splitlines(keepends=True)]

@@ -95,9 +95,15 @@ class Linked:
         self.exchange.open(known.begin())
         logs = parts.companion.logs
         self.sync = Sync(
-            self.exchange, logs, known, parts.clock, lambda: False, lambda held: self.archive.greeted(held)
+            self.exchange,
+            logs,
+            known,
+            parts.clock,
+            lambda: False,
+            lambda held, asks: self.archive.greeted(held, asks),
+            relied=lambda: parts.archived.relied,
         )
-        self.archive = Archive(self.exchange, self.sync, logs, parts, 500)
+        self.archive = Archive(self.exchange, self.sync, known, logs, parts, 500)
 
     async def copy(self):
         while True:

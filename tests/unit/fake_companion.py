@@ -21,6 +21,7 @@ class Copy:
         self.agreed = 0
         self.texts = {}  # lines that are promised to stay, by seq
         self.kept = {}  # number of an archived record: its line
+        self.doubted = {}  # number: line of a record of which the board is to say whether it is archived
 
     def span(self, after, to):
         return [self.lines[seq] for seq in sorted(self.lines) if after < seq <= to]
@@ -67,8 +68,8 @@ class Companion:
     def _hello(self, head, body):
         self.board = head["board"]
         met = {log: self._meet(log, head[log]) for log in messages.LOGS}
-        archived = len(self.copy("records").kept)
-        return self._answer("welcome", head, told="", archived=archived, **met)
+        copy = self.copy("records")
+        return self._answer("welcome", head, told="", archived=len(copy.kept), asks=bool(copy.doubted), **met)
 
     def _meet(self, log, told):
         epoch, oldest, following, rewrites = told
@@ -131,6 +132,24 @@ class Companion:
         for seq in head["seqs"]:
             copy.texts[seq] = copy.lines[seq]
         return self._answer("kept", head, count=len(head["seqs"]))
+
+    def _holds(self, head, body):
+        copy = self.copy("records")
+        for number, line in copy.doubted.items():
+            told = wire.decode(line).get("scope", "all")
+            if any(entry[0] in (told, "*") and entry[1] <= number <= entry[2] for entry in head["entries"]):
+                copy.kept[number] = line
+        copy.doubted = {}
+        return self._answer("kept", head, count=len(copy.kept))
+
+    def _list(self, head, body):
+        kept = self.copy("records").kept
+        numbers = [number for number in sorted(kept) if number > head["after"]]
+        items = []
+        for number in numbers[:3]:
+            line = wire.decode(kept[number])
+            items.append([number, line.get("scope", "all"), line.get("created", 0), line.get("tags", [])])
+        return self._answer("listed", head, items=items, next=numbers[2] if len(numbers) > 3 else 0)
 
     def _got(self, head):
         ref = head["id"]

@@ -29,13 +29,15 @@ class Archiving(Linked):
         super().connect()
         board = self.board
         board.agent = _Agent()
-        self.archive = Archive(self.exchange, self.sync, self.logs, board, 500)
+        self.sync._relied = lambda: board.archived.relied
+        self.archive = Archive(self.exchange, self.sync, self.known, self.logs, board, 500)
         self.ask = Ask(self.exchange, self.sync, board.recall, "always", 500, board.archived)
         board.companion = self
         board.journal.acknowledged = lambda: self.sync.have("journal")
+        board.journal.leaving = lambda last: self.known.leaving("journal", last)
 
-    def greeted(self, archived):
-        self.archive.greeted(archived)
+    def greeted(self, archived, asks):
+        self.archive.greeted(archived, asks)
 
     async def work(self, rounds=60):
         """Let the board and the link do what they have to do."""
@@ -458,8 +460,7 @@ async def test_a_lost_database_is_told_loudly():
     await linked.copy()
     assert linked.board.archived.lost == 0
     linked.companion = linked.way.companion = type(linked.companion)()
-    await linked.copy()
-    await linked.copy()
+    await linked.work()
     assert linked.board.archived.lost == count
 
 

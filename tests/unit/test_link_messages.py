@@ -10,11 +10,13 @@ from samples import Numbers
 from support import raises
 
 SAMPLES = (
-    (FROM_BOARD, "hello", {"version": 1, "zone": -60, "records": [7, 1, 9, 0], "journal": [8, 1, 20, 2]}),
+    (FROM_BOARD, "hello", {"version": 1, "zone": -60, "records": [7, 1, 9, 0], "journal": [8, 1, 20, 2], "relied": 4}),
     (FROM_BOARD, "lines", {"log": "journal", "epoch": 8, "after": 3, "to": 9, "count": 0}),
     (FROM_BOARD, "check", {"log": "records", "epoch": 8, "after": 3, "to": 9, "count": 6, "digest": "0011aabb"}),
     (FROM_BOARD, "agreed", {"log": "records", "epoch": 8, "rewrites": 4}),
     (FROM_BOARD, "keep", {"log": "records", "epoch": 8, "seqs": [4, 7], "digest": "0011aabb"}),
+    (FROM_BOARD, "holds", {"epoch": 8, "entries": [["user:owner", 3, 88]]}),
+    (FROM_BOARD, "list", {"epoch": 8, "after": 4}),
     (FROM_BOARD, "get", {"id": "m12", "principal": "owner", "group": False, "workspace": ""}),
     (
         FROM_BOARD,
@@ -24,12 +26,13 @@ SAMPLES = (
             "tags": ["a"], "since": 0, "until": 1795247156,
         },
     ),
-    (TO_BOARD, "welcome", {"records": [3, "0011aabb", 0], "journal": [0, "", 0], "archived": 2, "told": ""}),
+    (TO_BOARD, "welcome", {"records": [3, "0011aabb", 0], "journal": [0, "", 0], "archived": 2, "asks": False, "told": ""}),
     (TO_BOARD, "have", {"log": "journal", "epoch": 8, "have": 12}),
     (TO_BOARD, "same", {}),
     (TO_BOARD, "differs", {}),
     (TO_BOARD, "found", {"part": 1, "parts": 1, "items": [["t3", 812], ["m1", 90, 5, "Ann", "text"]], "note": ""}),
     (TO_BOARD, "kept", {"count": 2}),
+    (TO_BOARD, "listed", {"items": [[12, "user:owner", 1795247156, ["bike"]]], "next": 0}),
     (TO_BOARD, "got", {"part": 1, "parts": 1, "text": '{"seq":4}'}),
     (TO_BOARD, "refused", {"why": "the disk is full.", "again": 15}),
 )  # fmt: skip

@@ -39,7 +39,7 @@ class Linked:
         self.exchange.open(self.known.begin())
         self.sync = Sync(self.exchange, self.logs, self.known, board.clock, lambda: self.is_busy, self.greeted)
 
-    def greeted(self, archived):
+    def greeted(self, archived, asks):
         pass
 
     async def copy(self):
@@ -261,7 +261,7 @@ async def test_what_is_never_answered_ends_the_link():
 async def test_answers_to_another_board_of_the_name_are_passed_over():
     board = Board()
     linked = Linked(board)
-    held = {"records": [9, "", 0], "journal": [9, "", 0], "archived": 0, "told": ""}
+    held = {"records": [9, "", 0], "journal": [9, "", 0], "archived": 0, "asks": False, "told": ""}
     theirs = messages.encode("welcome", "0123", linked.known.link, 1, **held)
     linked.companion.answers = lambda data: [theirs]
     with raises(Silent):

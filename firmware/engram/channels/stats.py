@@ -54,6 +54,13 @@ def _archive_told(parts):
         told = parts.companion.archive.told()
         if told:
             yield "%-9s %s are with the companion%s" % ("archive", told, parts.companion.unreachable())
+        if parts.archived.damage:
+            yield "%-9s %s" % ("archive", parts.archived.damage)
+        if parts.companion.archive.missed:
+            yield "%-9s turns up to t%d left that the companion may not have" % (
+                "journal",
+                parts.companion.archive.missed,
+            )
     elif parts.archived and parts.archived.total:
         told = "%d memories are with a companion that is not set up here any more (companion.url, archive.on)"
         yield "%-9s %s" % ("archive", told % parts.archived.total)

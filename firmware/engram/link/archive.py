@@ -2,6 +2,8 @@
 
     keep      the lines of some memories, by their seqs, and the digest over them        kept: how many
     check     a span of the journal's oldest segment                                     same, differs
+    holds     what the archive index has, where the companion has less or asks           kept: how many
+    list      which memories are archived, where it has more: see remaking.py            listed
     get       one memory or turn by its id                                               got: its line, in parts
 
 What happens on the board in between is told in docs/archive.md, with what a cut behind each step leaves.
@@ -16,6 +18,7 @@ from engram.errors import ArgumentError, StoreError
 from engram.link.exchange import LinkError
 from engram.link.messages import shown
 from engram.memory import ALL, ids, scope
+from engram.memory.archived import MOST_ENTRIES, SEVERAL
 from engram.memory.archiving import archive, is_away, restore
 
 _AT_ONCE = const(8)  # memories of one promise, which leave with one flush
@@ -32,15 +35,20 @@ class Archive:
     learning, `sync` copies the logs.
     """
 
-    def __init__(self, exchange, sync, logs, parts, within_ms: int):
+    def __init__(self, exchange, sync, known, logs, parts, within_ms: int):
         self._exchange = exchange
         self._sync = sync
+        self._known = known
         self._records_raw, self._journal_raw = (raw for _, raw in logs)
         self._parts = parts
         self._within_ms = within_ms
         self._rests_until = None
         self.is_greeted = False
         self._is_counted = True  # whether the companion told how many it holds when both were in step
+        self._has_to_tell = False  # whether the companion is to be told what the index has
+        self._has_to_remake = False  # whether the index is to be made anew from what the companion has
+        self._held = 0  # how many the companion has
+        self._done_for = None  # how many each side counted, after which nothing more could be done
         self.why = ""
         """Why nothing more was archived, "" if it was."""
         parts.capacity.archive = self
@@ -71,17 +79,60 @@ class Archive:
 
     # --- for the link
 
-    def greeted(self, held: int) -> None:
-        """Take how many archived memories the companion says that it holds; both sides may have to be brought in step yet."""
+    def greeted(self, held: int, asks: bool) -> None:
+        """Take how many archived memories the companion says that it holds, and whether it asks which the board knows of; both
+        sides may have to be brought in step yet.
+        """
         self.is_greeted = True
-        archived = self._parts.archived
         self._is_counted = self._sync.is_done("records")
         if not self._is_counted:
             return
+        total = self._parts.archived.total
+        if asks or (held < total and self._done_for != (held, total)):
+            self._has_to_tell = True
+        else:
+            self._count(held)
+
+    def _count(self, held: int) -> None:
+        """Compare how many archived memories the companion holds with how many the index has."""
+        archived = self._parts.archived
+        self._held = held
         lost = max(0, archived.total - held)
         if lost and lost != archived.lost:
             log.error("archive", "the companion has lost %d archived memories: was its database replaced?" % lost)
         archived.lost = lost
+        self._has_to_remake = held > archived.total and self._done_for != (held, archived.total)
+
+    async def _tell(self) -> None:
+        """Tell the companion what the index has: it looks whether it has more of that than it thought."""
+        self._has_to_tell = False
+        archived = self._parts.archived
+        entries = [[entry["scope"], entry["first"], entry["last"]] for entry in archived.entries()]
+        if archived.damage:
+            # What is missing in it is no proof that it was forgotten.
+            entries = [[SEVERAL, 1, self._records_raw.next_seq]]
+        answer = await self._ask("holds", epoch=self._records_raw.epoch, entries=entries)
+        self._done_for = (answer["count"], archived.total) if answer["count"] < archived.total else None
+        self._count(answer["count"])
+
+    async def _remake(self) -> None:
+        """Make the index anew, since the companion has more than it says."""
+        from engram.link.remaking import remake
+
+        self._has_to_remake = False
+        archived = self._parts.archived
+        before = archived.total
+        try:
+            if not await remake(self._ask, archived, self._records_raw):
+                self._is_counted = False  # something was archived meanwhile: it is begun again
+                return
+            self._done_for = (self._held, archived.total)
+            log.warning("archive", "the index was made anew: it has %d memories, and had %d" % (archived.total, before))
+        except StoreError as error:
+            self._rest("the archive's index cannot be made anew: %s" % error)
+            self._is_counted = False
+        finally:
+            let_go(("engram.link.remaking",))
 
     async def step(self) -> bool:
         """Do a little of what is to be done, when all is copied; whether there was anything."""
@@ -90,6 +141,10 @@ class Archive:
         if not self._is_counted:
             self._is_counted = True
             self._sync.greet_again()
+        elif self._has_to_tell:
+            await self._tell()
+        elif self._has_to_remake:
+            await self._remake()
         elif self._parts.capacity.wanted > 0:
             await self._archive()
         elif self._journal_surplus():
@@ -145,8 +200,15 @@ class Archive:
         """(number, seq) of those of some records that the companion has promised to keep."""
         entries = self._parts.records.entries
         named, digest = [], 0
+        scopes = self._parts.archived.scopes()
         for number in numbers:
             record = entries.get(number)
+            told = record.get("scope", ALL) if record else ALL
+            if told not in scopes and len(scopes) >= MOST_ENTRIES:
+                # Without an entry of its scope nobody could be shown it.
+                self.why = "the archive takes memories of %d people and workspaces, and no more." % MOST_ENTRIES
+                continue
+            scopes.add(told)
             crc = self._records_raw.crc(record["seq"]) if record else ""
             if crc and record["seq"] <= self._sync.have("records"):
                 named.append((number, record["seq"]))
@@ -206,8 +268,13 @@ class Archive:
 
     # --- getting one
 
+    @property
+    def missed(self) -> int:
+        """The seq up to which turns left that the companion may not have, 0 if it has all."""
+        return self._known.missed
+
     def is_away(self, ref: str, asker) -> bool:
-        """Whether a memory or turn has left for the companion, as far as is known here."""
+        """Whether a memory or turn has left, for the companion as far as is known here; see `missed`."""
         kind = "t" if ref.strip()[:1].lower() == "t" else "m"
         number = ids.number("id", ref, kind)
         if kind == "t":
@@ -257,15 +324,18 @@ class Archive:
 
     async def fetched(self, ref: str, asker) -> tuple:
         """(what line() gives, a sentence on why there may be none, "" if all is well)."""
+        is_turn = ref.strip()[:1].lower() == "t"
+        may_be = is_turn and ids.number("id", ref, "t") <= self.missed
+        where = "%s %s with the companion" % (ref, "may be" if may_be else "is")
         if self._exchange.failure:
-            return None, "%s is with the companion, which is not connected: %s" % (ref, self._exchange.failure)
+            return None, "%s, which is not connected: %s" % (where, self._exchange.failure)
         try:
             found = await self.line(ref, asker)
         except asyncio.TimeoutError:
-            return None, "%s is with the companion, which did not answer in time." % ref
+            return None, "%s, which did not answer in time." % where
         except (LinkError, ArgumentError) as error:
-            return None, "%s is with the companion, which gave no answer: %s" % (ref, error)
-        if found and ref.strip()[:1].lower() != "t":
+            return None, "%s, which gave no answer: %s" % (where, error)
+        if found and not is_turn:
             self._parts.archived.used(int(found["id"][1:]), asker)
         return found, "" if found else "the companion has no %s that may be shown." % ref
 
@@ -276,6 +346,9 @@ class Archive:
         parts = []
         if total:
             parts.append("%d memories" % total)
-        if self._journal_raw.oldest > 1:
-            parts.append("turns before t%d" % self._journal_raw.oldest)
+        oldest = self._journal_raw.oldest
+        if oldest > self.missed + 1:
+            parts.append(
+                "turns t%d to t%d" % (self.missed + 1, oldest - 1) if self.missed else "turns before t%d" % oldest
+            )
         return " and ".join(parts)

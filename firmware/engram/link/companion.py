@@ -39,14 +39,24 @@ class Companion:
         self._transport = self._make_transport(config.secret("companion.token"), tls)
         self.archive = None
         """What gives memories to the companion; None where that is not wanted."""
-        self._sync = Sync(self._exchange, logs, known, parts.clock, parts.agent.is_busy, self._greeted, self._spare)
+        self._sync = Sync(
+            self._exchange,
+            logs,
+            known,
+            parts.clock,
+            parts.agent.is_busy,
+            self._greeted,
+            self._spare,
+            lambda: parts.archived.relied,
+        )
         within_ms = config.get("companion.timeout_ms")
         if config.get("archive.on"):
             from engram.link.archive import Archive
 
             parts.journal.acknowledged = lambda: self._sync.have("journal")
+            parts.journal.leaving = lambda last: known.leaving("journal", last)
             parts.archived.uses_wanted = config.get("archive.uses")
-            self.archive = Archive(self._exchange, self._sync, logs, parts, within_ms)
+            self.archive = Archive(self._exchange, self._sync, known, logs, parts, within_ms)
         self.ask = Ask(
             self._exchange, self._sync, parts.recall, config.get("companion.search"), within_ms, parts.archived
         )
@@ -141,12 +151,12 @@ class Companion:
     async def _spare(self) -> bool:
         return await self.archive.step() if self.archive else False
 
-    def _greeted(self, archived: int) -> None:
+    def _greeted(self, archived: int, asks: bool) -> None:
         if not self.is_connected:
             log.info("companion", "connected to %s as %s" % (self.url, self.device))
         self.is_connected = True
         if self.archive:
-            self.archive.greeted(archived)
+            self.archive.greeted(archived, asks)
         self._problem = self._refusal = ""
         self._pause_ms = self._pauses = 0
 
@@ -194,8 +204,10 @@ class Companion:
         told = self.archive.told() if self.archive else ""
         if told:
             yield "  %-9s %s are with the companion%s" % ("archive", told, self.unreachable())
-        if self.archive and self.archive.why:
-            yield "  %-9s %s" % ("archive", self.archive.why)
+        if self.archive:
+            for sentence in (self.archive.why, self._parts.archived.damage):
+                if sentence:
+                    yield "  %-9s %s" % ("archive", sentence)
 
     def unreachable(self) -> str:
         """What is to be said behind what is with the companion."""

@@ -17,6 +17,8 @@ _ANSWERS = {
     "agreed": ("have", "same"),
     "search": ("found",),
     "keep": ("kept",),
+    "holds": ("kept",),
+    "list": ("listed",),
     "get": ("got",),
 }
 

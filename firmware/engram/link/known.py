@@ -1,9 +1,10 @@
 """What a board has to know of itself for the companion, in one small file: memory/link.json, a line as in every log.
 
-    {"board","chip","link","have":[epoch, seq, epoch, seq],"crc"}
+    {"board","chip","link","have":[epoch, seq, epoch, seq, missed],"crc"}
 
 At most 128 bytes, since littlefs then keeps it in the folder itself and no erase is needed to write it. `have` is a lower
-bound of what the companion has acknowledged of records and journal; it is written seldom.
+bound of what the companion has acknowledged of records and journal; it is written seldom. `missed` is the seq up to which turns
+left the board that the companion may not have; it stands there if it is not 0.
 """
 
 import os
@@ -38,7 +39,10 @@ class Known:
             told = {"board": hexlify(os.urandom(_ID_BYTES)).decode(), "link": 0, "have": [0, 0, 0, 0]}
         self.board = told["board"]
         self.link = told["link"]
-        self._have = told["have"]
+        self._have = told["have"][:4]
+        self.missed = 0
+        """The seq up to which turns left that the companion may not have."""
+        self._recall_missed(told["have"][4:])
 
     def begin(self) -> int:
         """The number of a new link: higher than all before it, also if an older state of the flash was put back."""
@@ -65,6 +69,27 @@ class Known:
             if self._is_new:
                 self.save()
 
+    def leaving(self, name: str, last: int) -> None:
+        """Note, before the lines of a log up to a seq leave the board, whether the companion has them."""
+        if self.have(name) < last:
+            self.missed = last
+        self.save()
+
+    def left(self, name: str, last: int) -> None:
+        """Note that the companion may not have what left of a log up to a seq."""
+        if name == "journal" and last > self.missed:
+            self.missed = last
+            self.save()
+
+    def _recall_missed(self, told: list) -> None:
+        for at, (name, raw) in enumerate(self._logs):
+            if name == "journal":
+                if told and self._have[2 * at] == raw.epoch:
+                    self.missed = told[0]
+                if raw.oldest - 1 > self.have(name):
+                    # They left while no companion was set up, or before one was.
+                    self.missed = raw.oldest - 1
+
     def _place(self, name: str) -> int:
         return 2 * [known for known, _ in self._logs].index(name)
 
@@ -72,7 +97,8 @@ class Known:
         """Write the file; on a full flash it stays as it is."""
         self._saved_at = ticks_ms()
         self._is_new = False
-        fields = (("board", self.board), ("chip", self._chip), ("link", self.link), ("have", self._have))
+        have = self._have + [self.missed] if self.missed else self._have
+        fields = (("board", self.board), ("chip", self._chip), ("link", self.link), ("have", have))
         try:
             files.write(self._path, wire.encode(fields))
         except StoreError as error:
@@ -99,5 +125,5 @@ def _read(path: str):
     have, link, board = told.get("have"), told.get("link"), told.get("board")
     is_good = isinstance(board, str) and 0 < len(board) <= 32 and isinstance(told.get("chip"), str)
     is_good = is_good and isinstance(link, int) and 0 <= link <= _MOST_LINK
-    is_good = is_good and isinstance(have, list) and len(have) == 4 and all(isinstance(one, int) for one in have)
+    is_good = is_good and isinstance(have, list) and 4 <= len(have) <= 5 and all(isinstance(one, int) for one in have)
     return told if is_good else None

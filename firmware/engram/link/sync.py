@@ -30,12 +30,14 @@ class Sync:
     """Copies logs over an Exchange; `logs` are (name, RawLines), `known` is told what was acknowledged.
 
     `is_busy()` tells whether a message is being answered: lines wait for that. greeted() is called after each greeting that
-    was answered, with how many archived memories the companion holds. spare() is a coroutine function that does a little when
-    there is nothing to copy, and tells whether it had anything to do.
+    was answered, with how many archived memories the companion holds and whether it asks which ones the board knows of. spare()
+    is a coroutine function that does a little when there is nothing to copy, and tells whether it had anything to do. relied()
+    tells up to which line of the records a compaction relied on the companion (see memory/archived.py).
     """
 
-    def __init__(self, exchange, logs, known, clock, is_busy, greeted, spare=None):
+    def __init__(self, exchange, logs, known, clock, is_busy, greeted, spare=None, relied=None):
         self._exchange = exchange
+        self._relied = relied
         self._clock = clock
         self._is_busy = is_busy
         self._greeted = greeted
@@ -77,13 +79,14 @@ class Sync:
 
     async def _greet(self) -> None:
         states = {copy.name: copy.state() for copy in self.copies}
-        welcome = await self.ask("hello", version=VERSION, zone=self._clock.zone_minutes, **states)
+        relied = self._relied() if self._relied else 0
+        welcome = await self.ask("hello", version=VERSION, zone=self._clock.zone_minutes, relied=relied, **states)
         if welcome["told"]:
             self.told = text.printable(welcome["told"])
             log.info("companion", self.told)
         for copy in self.copies:
             copy.welcome(welcome[copy.name])
-        self._greeted(welcome["archived"])
+        self._greeted(welcome["archived"], welcome["asks"])
 
     async def ask(self, op: str, body=None, **fields) -> dict:
         """Send a message until it is answered, a few times: it may have been lost on the way, or its answer."""
@@ -178,6 +181,9 @@ class _Copy:
         raw = self.raw
         have = min(have, raw.next_seq - 1)
         is_overlapping = have >= raw.oldest
+        if have + 1 == raw.oldest and not crc and self.have > have:
+            # It has lost what it had, or is an older one: what left the board before is not there any more.
+            self._known.left(self.name, have)
         is_like = rewrites == self.rewrites and (not is_overlapping or raw.is_changing or raw.crc(have) == crc)
         self.cursor = -1 if is_like and not self.is_doubted else raw.oldest - 1
         self.acknowledge(have)

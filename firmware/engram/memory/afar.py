@@ -48,7 +48,7 @@ def _checked(records, journal, told, asker, skip, tags, own: dict):
         if ref in own:
             return own[ref]
         if ref[0] == "m":
-            if len(told) == 5 and records.archived and is_away(records, records.archived, number, asker):
+            if len(told) == 5 and records.archived and is_away(records, records.archived, number, asker, False):
                 return _left(ref, told, tags)
             return _record(records, ref, number, asker, tags)
         if number < journal.oldest:

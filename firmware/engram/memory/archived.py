@@ -1,11 +1,13 @@
 """What a board knows of the memories that it gave to a companion: how many, of whom, of when, and about what.
 
-    memory/archive.jsonl    {"format","epoch","seen","gone":[[number,seq],..],"crc"}
+    memory/archive.jsonl    {"format","epoch","seen","relied","gone":[[number,seq],..],"crc"}
                             {"scope","first","last","count","since","until","tags":[[tag,count],..],"crc"}   oldest first
 
 An entry is of memories of one scope with numbers from `first` to `last`. The log tells all of it: lines with `archive`, with
 `restored`, and those that forget what is archived; up to the line `seen` they are counted here. So a cut costs nothing: what is
-not counted yet is counted at the next use. `gone` are forgotten ones of which the companion has not been told yet.
+not counted yet is counted at the next use. `gone` are forgotten ones of which the companion has not been told yet. Up to the
+line `relied` the companion had been told of the archive when a compaction took lines off the flash: a companion that has less
+has gone back to an older state since then. If the file is lost or damaged it is made anew from what the companion has.
 """
 
 from engram import files, log, wire
@@ -14,18 +16,23 @@ from engram.errors import StoreError, StoreFull
 from engram.memory import ALL, scope
 
 _FILE = "/archive.jsonl"
+_AGAIN = ".again"
 _FORMAT = const(1)
-_MOST_ENTRIES = const(32)  # bounds the file, and what a search reads of it
 _MOST_TAGS = const(16)  # of an entry: the most used
 _MANY = const(64)  # memories of an entry, from which on the next ones begin a new one
 _MOST_USED = const(32)  # memories of which uses are counted at once: bounds the heap
 _BUFFER = const(512)
 
+MOST_ENTRIES = 32
+"""Entries of the index, and so scopes of which memories are archived: bounds the file, and what a search reads of it."""
+
 MOST_GONE = 64
 """So many that are forgotten may wait until the companion is told: bounds the first line."""
 
 SEVERAL = "*"
-"""The scope of an entry of several scopes, which nobody may see: only where there are more scopes than entries."""
+"""The scope of an entry of several scopes, which nobody may see: where an older version took more scopes than entries."""
+
+_DAMAGED = "the index of what is with the companion is damaged: it is made anew when the companion is there."
 
 
 class Archived:
@@ -37,6 +44,7 @@ class Archived:
         self._versions = versions
         self._epoch = 0  # of what is known from the file; 0 if it was not read yet
         self._seen = 0
+        self._relied = 0
         self._gone = []
         self._total = 0
         self.acknowledged = lambda: 0
@@ -44,11 +52,13 @@ class Archived:
         self.lost = 0
         """How many of these memories the companion does not have, as it says itself."""
         self._ranges = (None, ())  # of which state and asker, and first and last number of each entry
-        self._uses = {}
+        self._uses = []  # [number, uses, who used it last], the one that came first first
         self.uses_wanted = 0
         """After so many uses one comes back; 0: none does."""
         self.why = ""
         """Why the index could not be written, "" if it could."""
+        self.damage = ""
+        """What is wrong with the index, "" if nothing is."""
 
     # --- what there is
 
@@ -73,31 +83,51 @@ class Archived:
     def entries(self, asker=None):
         """Yield the entries, oldest first, as dicts; those that an asker may see if one is given."""
         self.fold()
-        for entry in self._entries() if self._total else ():
+        for entry in self._entries(self._path) if self._total else ():
             if asker is None or scope.may_see(asker, entry["scope"]):
                 yield entry
 
-    def covers(self, number: int, asker) -> bool:
-        """Whether the record with a number may be one of them that the asker may see, as far as is known here."""
+    def covers(self, number: int, asker, is_checked: bool = True) -> bool:
+        """Whether the record with a number may be one of them that the asker may see, as far as is known here.
+
+        Where several scopes share an entry only the line tells whose it is: `is_checked` says that it will be looked at.
+        """
         if not self.total or any(number == gone for gone, _ in self._gone):
             return False
-        key = (self._epoch, self._seen, scope.labels(asker))
+        key = (self._epoch, self._seen, scope.labels(asker), is_checked)
         if self._ranges[0] != key:
             # An answer of the companion has many that are looked up.
-            self._ranges = (key, [number for each in self.entries(asker) for number in (each["first"], each["last"])])
+            found = []
+            for each in self.entries():
+                if scope.may_see(asker, each["scope"]) or (is_checked and each["scope"] == SEVERAL):
+                    found.extend((each["first"], each["last"]))
+            self._ranges = (key, found)
         ranges = self._ranges[1]
         return any(ranges[at] <= number <= ranges[at + 1] for at in range(0, len(ranges), 2))
 
+    def scopes(self) -> set:
+        """The scopes of all entries."""
+        return {entry["scope"] for entry in self.entries()}
+
     def used(self, number: int, asker) -> None:
         """Note that one was shown to somebody."""
-        if self.uses_wanted and (number in self._uses or len(self._uses) < _MOST_USED):
-            self._uses[number] = (self._uses.get(number, (0, asker))[0] + 1, asker)
+        if not self.uses_wanted:
+            return
+        for use in self._uses:
+            if use[0] == number:
+                use[1] += 1
+                use[2] = asker
+                return
+        if len(self._uses) >= _MOST_USED:
+            fewest = min(use[1] for use in self._uses)
+            del self._uses[[use[1] for use in self._uses].index(fewest)]
+        self._uses.append([number, 1, asker])
 
     def wanted_back(self):
         """(number, who used it last) of one that was used often, None if there is none; it is told once."""
-        for number, (count, asker) in self._uses.items():
+        for at, (number, count, asker) in enumerate(self._uses):
             if count >= self.uses_wanted:
-                del self._uses[number]
+                del self._uses[at]
                 return number, asker
         return None
 
@@ -109,11 +139,30 @@ class Archived:
 
     def needs(self, line: dict, is_archived: bool) -> bool:
         """Whether a compaction must leave a line of the records where it is; `is_archived` tells of its record."""
-        have = self.acknowledged()
         if line.get("op") == "archive" or "scopes" in line or "left" in line:
-            return line["seq"] > min(have, self._seen)
+            return line["seq"] > self._relied
         # Until the companion has been told that it is archived, what it promised is a promise only.
-        return is_archived and "content" in line and self._versions.archived > have
+        return is_archived and "content" in line and self._versions.archived > self._relied
+
+    @property
+    def relied(self) -> int:
+        """Up to which line a compaction has relied on the companion's having been told of the archive."""
+        if self._epoch != self._store.epoch:
+            self._read_head()
+        return self._relied
+
+    def rely(self) -> None:
+        """Note, before a compaction, up to where the companion has been told of the archive: so far lines may go."""
+        self.fold()
+        relied = min(self.acknowledged(), self._versions.archived, self._seen)
+        if relied <= self._relied:
+            return
+        try:
+            self._write(self._path, self._path, self._seen, relied, self._waiting(), [])
+            self._relied = relied
+        except StoreError as error:
+            # What is not noted is not relied on: the lines stay.
+            log.warning("archive", str(error))
 
     # --- keeping it up to date
 
@@ -144,13 +193,35 @@ class Archived:
         for line in changes:
             if "scopes" in line or "left" in line:
                 gone.append([int(line["id"][1:]), line["seq"]])
-        head = (("format", _FORMAT), ("epoch", self._store.epoch), ("seen", newest), ("gone", gone))
-        work = _Work(changes)
-        keys = [entry["scope"] for entry in work.changed(self._entries())]
+        self._total = self._write(self._path, self._path, newest, self._relied, gone, changes)
+        self._seen, self._gone = newest, gone
+
+    def _write(self, path: str, source: str, seen: int, relied: int, gone: list, changes: list) -> int:
+        """Write a file with the entries of another one, "" for none, and what lines change in them; how many there are then."""
+        head = [("format", _FORMAT), ("epoch", self._store.epoch), ("seen", seen), ("relied", relied), ("gone", gone)]
+        keys = [entry["scope"] for entry in _Work(changes).changed(self._entries(source))]
         total = _Total()
-        entries = total.of(_merged(_Work(changes).changed(self._entries()), _doubles(keys)))
-        files.write_parts(self._path, self._parts(head, entries))
-        self._seen, self._gone, self._total = newest, gone, total.count
+        entries = total.of(_merged(_Work(changes).changed(self._entries(source)), _doubles(keys)))
+        files.write_parts(path, self._parts(head, entries))
+        return total.count
+
+    def remade(self, lines: list, newest: int, is_first: bool, is_last: bool) -> bool:
+        """Make the index anew, from lines as `archive` writes them, a few at a time: beside the old one, whose place it
+        takes at the end. False if the log has told of the archive since its line `newest`: then it is to be begun again.
+        StoreError.
+        """
+        if self._versions.archived > newest:
+            files.discard(self._path + _AGAIN)
+            return False
+        relied = min(self.acknowledged(), self._versions.archived)
+        again = self._path + _AGAIN
+        total = self._write(again, "" if is_first else again, newest, relied, [], lines)
+        if is_last:
+            files.rename(again, self._path)
+            self._seen, self._relied, self._gone, self._total = newest, relied, [], total
+            self._ranges = (None, ())
+            self.damage = ""
+        return True
 
     def _parts(self, head, entries):
         yield wire.encode(head)
@@ -163,33 +234,41 @@ class Archived:
 
     def _read_head(self) -> None:
         self._epoch = self._store.epoch
-        self._seen = self._total = 0
+        self._seen = self._relied = self._total = 0
         self._gone = []
-        head = next(self._lines(), None)
+        head = next(self._lines(self._path), None)
         if head and head.get("format") == _FORMAT and head.get("epoch") == self._epoch:
-            self._seen, self._gone = head["seen"], head["gone"]
-            self._total = sum(entry["count"] for entry in self._entries())
+            self._seen, self._gone, self._relied = head["seen"], head["gone"], head.get("relied", 0)
+            self._total = sum(entry["count"] for entry in self._entries(self._path))
+        elif files.size(self._path) >= 0:
+            self.damage = self.damage or _DAMAGED
+        if self.damage:
+            log.error("archive", self.damage)
 
-    def _entries(self):
-        """Yield the entries of the file."""
-        lines = self._lines()
+    def _entries(self, path: str):
+        """Yield the entries of a file."""
+        lines = self._lines(path)
         head = next(lines, None)
         if head and head.get("format") == _FORMAT and head.get("epoch") == self._epoch:
             for entry in lines:
                 if "count" in entry:
                     yield entry
 
-    def _lines(self):
+    def _lines(self, path: str):
         try:
-            file = open(self._path, "rb")
+            file = open(path, "rb") if path else None
         except OSError as error:
             if error.errno == files.ENOENT:
                 return
-            raise files.failure(error, self._path) from None
+            raise files.failure(error, path) from None
+        if file is None:
+            return
         with file:
             for _, line, ended in wire.long_lines(file, bytearray(_BUFFER)):
                 if wire.is_whole(line, ended):
                     yield wire.decode(bytes(line))  # pyright: ignore
+                else:
+                    self.damage = _DAMAGED
 
 
 _NAMES = ("scope", "first", "last", "count", "since", "until", "tags")
@@ -235,8 +314,8 @@ class _Work:
     def _take_out(self, entry: dict) -> None:
         for line in list(self._gone):
             number = int(line["id"][1:])
-            scopes = line.get("scopes") or (line.get("scope", ALL),)
-            if entry["first"] <= number <= entry["last"] and entry["scope"] in scopes and entry["count"]:
+            scopes = tuple(line.get("scopes") or (line.get("scope", ALL),))
+            if entry["first"] <= number <= entry["last"] and entry["scope"] in scopes + (SEVERAL,) and entry["count"]:
                 self._gone.remove(line)
                 entry["count"] -= 1
                 tags = line.get("tags", ())
@@ -282,7 +361,7 @@ def _join(entry: dict, other: dict) -> None:
 def _doubles(scopes: list) -> dict:
     """Where there are too many entries: the place of each that is joined, and the one that it is joined to."""
     joined = {}
-    over = len(scopes) - _MOST_ENTRIES
+    over = len(scopes) - MOST_ENTRIES
     while over > 0:
         places = [at for at in range(len(scopes)) if at not in joined]
         pair = None

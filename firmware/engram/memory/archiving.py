@@ -45,11 +45,11 @@ def restore(records, archived, line: dict, asker) -> bool:
     return True
 
 
-def is_away(records, archived, number: int, asker) -> bool:
-    """Whether a record is one that the asker may have from the companion."""
+def is_away(records, archived, number: int, asker, is_checked: bool = True) -> bool:
+    """Whether a record is one that the asker may have from the companion; `is_checked` as for archived.covers()."""
     if records.entries.state(number) not in (None, ARCHIVED):
         return False
-    return archived.covers(number, asker)
+    return archived.covers(number, asker, is_checked)
 
 
 def forget(records, archived, ref: str, asker) -> dict:

@@ -40,6 +40,8 @@ class Journal:
         """Lines that left though the companion did not have them."""
         self.acknowledged = None
         """Tells the seq up to which a companion has the journal; None where there is none."""
+        self.leaving = None
+        """Is told, before turns leave, up to which seq; None where there is no companion that takes them."""
 
     def open(self) -> None:
         """Read the journal."""
@@ -140,6 +142,8 @@ class Journal:
     def _leave(self) -> bool:
         """Let the oldest segment go; False if there is none."""
         oldest, last = self._store.oldest, self.last_of_oldest()
+        if last and self.leaving:
+            self.leaving(last)
         if not self._store.drop_oldest():
             return False
         unsent = last - max(oldest - 1, self.acknowledged()) if self.acknowledged else 0
@@ -163,7 +167,11 @@ class Journal:
 
     def archive(self, last: int) -> bool:
         """Let the oldest segment, which ends with that seq, go: the companion has it."""
-        if self.last_of_oldest() != last or not self._store.drop_oldest():
+        if self.last_of_oldest() != last:
+            return False
+        if self.leaving:
+            self.leaving(last)
+        if not self._store.drop_oldest():
             return False
         self.archived_segments += 1
         return True

@@ -427,7 +427,7 @@ class Records:
     def compacting(self, with_history: bool = True):
         """As compact(), a generator that pauses between slices; without history only what holds now stays."""
         if self.archived:
-            self.archived.fold()
+            self.archived.rely()
         yield from self._store.compacting(self._keep if with_history else self._is_latest)
         self._store.append([("op", "compacted"), ("at", self._clock.now())], urgent=True)
 

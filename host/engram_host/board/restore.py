@@ -13,6 +13,8 @@ from engram_host.board.errors import MemoryAtRisk, WrongBoard, kilobytes
 from engram_host.board.progress import Progress
 from engram_host.board.session import Entry, Session, opened
 
+RECORDS = "memory/memory_records.jsonl"
+ARCHIVE = "memory/archive.jsonl"
 _ADVICE = "save it with `make backup`, then restore with ERASE_MEMORY=1."
 _EPOCH = re.compile(rb'"epoch":(\d+)')
 _CRC = b',"crc":"'
@@ -51,10 +53,14 @@ def with_new_epoch(files: Files, seed: str) -> Files:
     numbers = random.Random(seed)
     renewed: Files = {}
     epochs: dict[str, bytes] = {}
+    present = _EPOCH.search(files.get(RECORDS, b"").partition(b"\n")[0])
     for path, content in files.items():
         log = path.partition(".")[0]
         head, newline, rest = content.partition(b"\n")
         found = _EPOCH.search(head)
+        if path == ARCHIVE and found and present and found[1] == present[1]:
+            # What it says of the companion is about this log.
+            log = RECORDS.partition(".")[0]
         if path.endswith(".jsonl") and path.split("/")[0] in LOG_FOLDERS and found and newline and _CRC in head:
             epoch = epochs.setdefault(log, _other_epoch(found[1], numbers))
             body = head[: head.rindex(_CRC)]

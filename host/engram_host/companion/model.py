@@ -40,12 +40,32 @@ class Sender:
 
 @dataclass(frozen=True)
 class Hello:
-    """A board begins a connection. `zone` is minutes east of Greenwich."""
+    """A board begins a connection. `zone` is minutes east of Greenwich; up to seq `relied` of its records it had been told that
+    the companion has what tells of the archive when it took lines off its flash.
+    """
 
     device: str
     sender: Sender
     zone: int
     logs: dict[LogName, LogState]
+    relied: int = 0
+
+
+SEVERAL = "*"
+"""Stands for any scope in what a board says that its archive has."""
+
+
+@dataclass(frozen=True)
+class Range:
+    """Of its archive a board knows that some memories are of a scope and have numbers from `first` to `last`."""
+
+    scope: str
+    first: int
+    last: int
+
+    def covers(self, number: int, scope: str) -> bool:
+        """Whether a memory may be one of these."""
+        return self.first <= number <= self.last and self.scope in (scope, SEVERAL)
 
 
 @dataclass(frozen=True)
@@ -82,12 +102,13 @@ class Held:
 @dataclass(frozen=True)
 class Welcome:
     """The answer to Hello; `told` are sentences on what has happened, for a person, `archived` is how many records that the
-    board archived are here.
+    board archived are here, `asks` that the board is to say what its archive has.
     """
 
     logs: dict[LogName, Held]
     told: tuple[str, ...] = ()
     archived: int = 0
+    asks: bool = False
 
 
 @dataclass(frozen=True)

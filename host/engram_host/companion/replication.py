@@ -16,8 +16,8 @@ from engram import wire
 from engram.link import messages
 from engram_host.companion.errors import CompanionError, Refused, Stale, StoreUnavailable
 from engram_host.companion.metrics import Metrics
-from engram_host.companion.model import LOGS, Batch, Hello, LogName, LogState, Sender, Span, Welcome
-from engram_host.companion.store.base import Store
+from engram_host.companion.model import LOGS, Batch, Hello, LogName, LogState, Range, Sender, Span, Welcome
+from engram_host.companion.store.base import MOST_LISTED, Store
 
 _log = logging.getLogger("engram.replication")
 
@@ -116,6 +116,15 @@ class Replication:
                 return _answer("same", head)
             case "keep":
                 return await self._promise(device, sender, head)
+            case "holds":
+                held = _ranges(head["entries"])
+                now = int(self._clock())
+                count = await asyncio.to_thread(self._store.resolve, sender, device, head["epoch"], held, now)
+                self._taken()
+                return _answer("kept", head, count=count)
+            case "list":
+                found = await asyncio.to_thread(self._store.listed, sender, device, head["epoch"], head["after"])
+                return _listed(head, found)
         raise Refused(f"a message {head['op']} is not for the replication.")
 
     async def _greet(self, device: str, sender: Sender, head: dict[str, Any]) -> bytes:
@@ -123,7 +132,7 @@ class Replication:
             problem = f"the board speaks version {head['version']} of the messages, the companion {messages.VERSION}: "
             raise Refused(problem + "bring the older one up to date.", 3600)
         logs: dict[LogName, LogState] = {name: LogState(*head[name]) for name in LOGS}
-        hello = Hello(device, sender, head["zone"], logs)
+        hello = Hello(device, sender, head["zone"], logs, head["relied"])
         welcome = await asyncio.to_thread(self._store.greet, hello, int(self._clock()))
         for sentence in welcome.told:
             _log.warning("%s: %s", device, sentence)
@@ -132,6 +141,7 @@ class Replication:
             head,
             told=_told(welcome),
             archived=welcome.archived,
+            asks=welcome.asks,
             **{name: _held(welcome, name) for name in LOGS},
         )
 
@@ -180,6 +190,30 @@ class Replication:
 
 def _answer(op: str, head: dict[str, Any], **fields: Any) -> bytes:
     return messages.encode(op, head["board"], head["link"], head["n"], **fields)
+
+
+def _ranges(entries: list[Any]) -> list[Range]:
+    kinds = [str, int, int]
+    if not all(isinstance(entry, list) and [type(value) for value in entry] == kinds for entry in entries):
+        raise Refused("an entry of the archive has another form: the board's firmware is at fault.")
+    return [Range(*entry) for entry in entries]
+
+
+def _listed(head: dict[str, Any], found: list[tuple[int, bytes]]) -> bytes:
+    """As many archived records as fit in an answer; `next` is the seq after which there are more, 0 if there are none."""
+    items: list[list[Any]] = []
+    last, answer = head["after"], _answer("listed", head, items=[], next=0)
+    for at, (seq, line) in enumerate(found):
+        fields = wire.decode(line)
+        number = int(fields["id"][1:])
+        items.append([number, fields.get("scope", "all"), fields.get("created", 0), fields.get("tags", [])])
+        # Whether there are more behind those that were read is found out by asking once more.
+        is_end = at + 1 == len(found) < MOST_LISTED
+        bigger = _answer("listed", head, items=items, next=0 if is_end else seq)
+        if len(bigger) > messages.ANSWER_BYTES and len(items) > 1:
+            return _answer("listed", head, items=items[:-1], next=last)
+        last, answer = seq, bigger
+    return answer
 
 
 def _told(welcome: Welcome) -> str:

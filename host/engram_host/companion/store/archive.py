@@ -3,16 +3,22 @@
 A board first asks for a promise; then it writes an `archive` line for the record, and that says of the promised line that
 it stays. A promise that nothing came of is void once all is here that the board had when it began its connection: what it has
 let go meanwhile without such a line was forgotten, or went to its trash.
+
+Where the database is an older one than the board was told of, `archive` lines may be missing here that the board has no more:
+then no line that the board has let go is known to be forgotten. All are in doubt until the board has said what its archive
+has; they are found by no search meanwhile. What else its archive has may be with a copy of a former epoch.
 """
 
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from engram import wire
+from engram_host.companion.model import Range
 from engram_host.companion.store.rows import Rows
 from engram_host.companion.store.state import DeviceRow, LogRow, NewLine
 
 PROMISED = -1
+DOUBTED = -2
 
 Line = tuple[int, bytes]
 
@@ -29,9 +35,10 @@ def follow(rows: Rows, device: DeviceRow, copy: LogRow, come: Iterable[Line], no
 
 
 def divide(rows: Rows, copy: LogRow, lines: Sequence[Line], promises: bool) -> tuple[list[Line], list[Line]]:
-    """(those of the archive, others) of lines that a board has let go; whether promised ones count as the first."""
+    """(those that stay, others) of lines that a board has let go: those of the archive and in doubt; promised ones if asked."""
     marks = {seq: mark for seq, mark, _, _ in rows.marked(copy)} if lines and copy.log == "records" else {}
-    stay = [pair for pair in lines if marks.get(pair[0], 0) > 0 or (promises and marks.get(pair[0]) == PROMISED)]
+    staying = (DOUBTED, PROMISED) if promises else (DOUBTED,)
+    stay = [pair for pair in lines if marks.get(pair[0], 0) > 0 or marks.get(pair[0]) in staying]
     stays = {seq for seq, _ in stay}
     return stay, [pair for pair in lines if pair[0] not in stays]
 
@@ -47,6 +54,119 @@ def settle(rows: Rows, device: DeviceRow, copy: LogRow, now: int) -> None:
         return
     void = [(seq, line) for seq, _, is_beyond, line in rows.marked(copy, PROMISED) if is_beyond]
     _purge(rows, device, copy, void, now)
+
+
+# --- after the database was put back, or the board's log began anew
+
+
+def doubt(rows: Rows, copy: LogRow) -> None:
+    """Let no line of a copy be taken for forgotten until the board has said what its archive has."""
+    rows.mark_all(copy, (0, PROMISED), DOUBTED)
+
+
+def is_doubted(rows: Rows, copy: LogRow) -> bool:
+    """Whether the board is to say what its archive has."""
+    return rows.has_marked(copy, DOUBTED)
+
+
+def resolve(rows: Rows, device: DeviceRow, copy: LogRow, held: Sequence[Range], now: int) -> int:
+    """Take what a board says that its archive has: how many memories came back to it. Both sides must have compared the log."""
+    count = _end_doubt(rows, device, copy, held, now) if is_doubted(rows, copy) else 0
+    return count + _inherit(rows, device, copy, held, now)
+
+
+def _end_doubt(rows: Rows, device: DeviceRow, copy: LogRow, held: Sequence[Range], now: int) -> int:
+    marked = rows.marked(copy)
+    latest = _latest(rows.held(copy, 0, copy.next, archived=True))
+    free = _free(copy, rows.taken(copy))
+    count = 0
+    gone: list[Line] = []
+    # The one whose line is the newest has the fewest places for what tells of it.
+    for seq, mark, is_beyond, line in reversed(marked):
+        fields = _fields(line)
+        number = _number(fields)
+        is_archived = "content" in fields and _is_held(held, number, fields)
+        if mark > 0 and is_beyond and not is_archived and "content" in fields:
+            # It was forgotten, or brought back, since the database was saved.
+            gone.extend((one[0], one[3]) for one in marked if one[1] == mark and one[2])
+        elif mark == DOUBTED and is_beyond and is_archived and latest.get(number) == seq:
+            _keep(rows, device, copy, (seq, number), free, now)
+            count += 1
+        elif mark == DOUBTED and is_beyond:
+            gone.append((seq, line))
+    rows.mark_all(copy, (DOUBTED,), 0, only_on_board=True)
+    _purge(rows, device, copy, gone, now)
+    return count
+
+
+def _inherit(rows: Rows, device: DeviceRow, copy: LogRow, held: Sequence[Range], now: int) -> int:
+    """Take over what the archive of a former epoch has, where this log goes on from lines of that one: a backup put back."""
+    count = 0
+    for former in rows.copies(copy.device, copy.log):
+        if former.epoch == copy.epoch or not rows.shares_lines(copy, former):
+            continue
+        known = {_number(_fields(line)) for _, line in rows.held(copy, 0, copy.next, archived=True)}
+        taken = rows.taken(copy)
+        archived = rows.archived(former, 0, 1 << 30)
+        free = _free(copy, taken | {seq for seq, _ in archived})
+        for seq, line in reversed(archived):
+            fields = _fields(line)
+            number = _number(fields)
+            is_free = seq not in taken and seq < copy.next and number not in known
+            if is_free and _is_held(held, number, fields):
+                rows.put(copy, [NewLine(seq, device.step(), line)], now)
+                put_beyond(rows, device, copy, [(seq, line)])
+                _keep(rows, device, copy, (seq, number), free, now)
+                known.add(number)
+                count += 1
+    return count
+
+
+def _free(copy: LogRow, taken: set[int]) -> list[int]:
+    """The seqs, rising, that a board's log has used up and of which no line is here."""
+    return [seq for seq in range(1, copy.next) if seq not in taken]
+
+
+def _keep(rows: Rows, device: DeviceRow, copy: LogRow, record: tuple[int, int], free: list[int], now: int) -> None:
+    """Archive a record, (seq, number), of which the board has no line, nor the one by which it archived it: that is written
+    anew, with one of the seqs that are free. It had one itself, so there is one, if those with the highest seqs come first.
+    """
+    seq, number = record
+    rows.set_archive(copy, seq, number, device.step())
+    if free and free[-1] > seq:
+        place = free.pop()
+        fields = [("seq", place), ("op", "archive"), ("id", f"m{number}"), ("at", now), ("was", seq)]
+        line = wire.encode(fields)
+        rows.put(copy, [NewLine(place, device.step(), line)], now)
+        put_beyond(rows, device, copy, [(place, line)])
+        rows.set_archive(copy, place, number, device.step())
+
+
+def _is_held(held: Sequence[Range], number: int, fields: dict[str, Any]) -> bool:
+    return any(each.covers(number, fields.get("scope", "all")) for each in held)
+
+
+def _latest(lines: Iterable[Line]) -> dict[int, int]:
+    """The seq of the latest version of each record of which the lines do not tell that it has gone, or was superseded."""
+    latest: dict[int, int] = {}
+    scopes: dict[int, str] = {}
+    gone: set[int] = set()
+    for seq, line in lines:
+        fields = _fields(line)
+        number = _number(fields)
+        older = {_number({"id": ref}) for ref in (fields.get("with") or [fields.get("supersedes")])}
+        if "content" in fields:
+            latest[number], scopes[number] = seq, fields.get("scope", "all")
+            gone = (gone | older) - {number}
+            gone |= {number} if fields.get("past") else set()
+        elif fields.get("op") == "archive":
+            gone |= older
+        elif number and scopes.get(number) in fields.get("scopes", (scopes.get(number),)):
+            gone = (gone | older | {number}) - {_number({"id": fields.get("restores")})}
+    return {number: seq for number, seq in latest.items() if number not in gone}
+
+
+# --- following the board
 
 
 def _archive(rows: Rows, device: DeviceRow, copy: LogRow, seq: int, fields: dict[str, Any]) -> None:

@@ -21,6 +21,7 @@ from engram_host.companion.model import (
     KeptFile,
     LogName,
     NewFile,
+    Range,
     Sender,
     Span,
     StoredVector,
@@ -31,6 +32,9 @@ from engram_host.companion.model import (
 SILENCE_SECONDS = 150
 """How long a board has to be silent before another one may take its name."""
 
+
+MOST_LISTED = 64
+"""Archived records that a board is told of at once: more do not fit in an answer."""
 
 MOST_NUMBER = (1 << 63) - 1
 """The highest number of what was set aside."""
@@ -84,6 +88,18 @@ class Store(Protocol):
 
         `crc` is the digest over the lines with these seqs, in this order: how many were promised, 0 if it does not fit.
         """
+        ...
+
+    def resolve(self, sender: Sender, device: str, epoch: int, held: Sequence[Range], now: int) -> int:
+        """Take what a board knows that its archive has, where the database is older than the board was told of, or the board's
+        log is a backup that was put back: how many memories are archived now. Refused, Stale.
+        """
+        ...
+
+    def listed(
+        self, sender: Sender, device: str, epoch: int, after: int, limit: int = MOST_LISTED
+    ) -> list[tuple[int, bytes]]:
+        """(seq, line) of archived records, for the board itself: as archived(). Refused, Stale."""
         ...
 
     # --- reading

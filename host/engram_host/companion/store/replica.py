@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 from engram.link import messages
 from engram_host.companion.errors import Refused, Stale
-from engram_host.companion.model import Batch, Held, Hello, LogName, LogState, Sender, Span, Welcome
+from engram_host.companion.model import Batch, Held, Hello, LogName, LogState, Range, Sender, Span, Welcome
 from engram_host.companion.store import archive, forgetting, sentences
+from engram_host.companion.store.archive import Line
 from engram_host.companion.store.base import SILENCE_SECONDS
 from engram_host.companion.store.rows import Rows
 from engram_host.companion.store.state import DeviceRow, LogRow, NewLine
@@ -40,17 +41,30 @@ def greet(rows: Rows, hello: Hello, now: int) -> Welcome | Refused | Stale:
     is_other = bool(device.board) and bool(told)
     device.board, device.link, device.n = hello.sender.board, hello.sender.link, hello.sender.n
     device.heard, device.zone = now, hello.zone
+    held = _meet_all(rows, device, hello, told, is_other, now)
+    rows.save_devices([device])
+    for sentence in told:
+        rows.tell(device.name, now, sentence)
+    present = rows.present([device.name]).get((device.name, "records"))
+    if present is None:
+        return Welcome(held, tuple(told))
+    return Welcome(held, tuple(told), rows.count_archived(present), archive.is_doubted(rows, present))
+
+
+def _meet_all(
+    rows: Rows, device: DeviceRow, hello: Hello, told: list[str], is_other: bool, now: int
+) -> dict[LogName, Held]:
+    """Bring the copies to what a board tells of its logs; `is_other` says that it is not the one that was here before."""
     held: dict[LogName, Held] = {}
     for log, state in hello.logs.items():
         copy = _present_copy(rows, device, log, state.epoch, told, now)
         if is_other:
             copy.agreed = _UNSURE
+        if log == "records" and 0 < copy.have < hello.relied:
+            told.append(sentences.older_database(copy.have, hello.relied))
+            archive.doubt(rows, copy)
         held[log] = _meet(rows, device, copy, state, told, now)
-    rows.save_devices([device])
-    for sentence in told:
-        rows.tell(device.name, now, sentence)
-    present = rows.present([device.name]).get((device.name, "records"))
-    return Welcome(held, tuple(told), rows.count_archived(present) if present else 0)
+    return held
 
 
 def take(rows: Rows, batches: Sequence[Batch], now: int) -> list[int | Refused | Stale]:
@@ -85,6 +99,29 @@ def promise(
         return 0
     rows.promise(copy, seqs)
     return len(seqs)
+
+
+def resolve(
+    rows: Rows, sender: Sender, name: str, epoch: int, held: Sequence[Range], now: int
+) -> int | Refused | Stale:
+    """Take what a board's archive has; see Store.resolve."""
+    copy = _admitted(rows, sender, name, "records", epoch)
+    if not isinstance(copy, LogRow):
+        return copy
+    if copy.agreed == copy.rewrites:
+        device = rows.lock([name])[name]
+        count = archive.resolve(rows, device, copy, held, now)
+        rows.finish()
+        rows.save_devices([device])
+        if count:
+            rows.tell(name, now, sentences.archived_again(count))
+    return rows.count_archived(copy)
+
+
+def listed(rows: Rows, sender: Sender, name: str, epoch: int, after: int, limit: int) -> list[Line] | Refused | Stale:
+    """The archived records of a board, by seq; see Store.listed."""
+    copy = _admitted(rows, sender, name, "records", epoch)
+    return rows.archived(copy, after, limit) if isinstance(copy, LogRow) else copy
 
 
 def agree(rows: Rows, sender: Sender, name: str, log: LogName, epoch: int, rewrites: int) -> Refused | Stale | None:

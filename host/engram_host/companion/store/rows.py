@@ -204,7 +204,7 @@ class Rows(ABC):
         """Mark lines that stay even if the board lets them go, once it says that they are archived."""
         self.finish()
         self.run_many(
-            f"UPDATE lines SET archive = -1 WHERE {_OF_COPY} AND seq = ? AND line IS NOT NULL AND archive = 0",
+            f"UPDATE lines SET archive = -1 WHERE {_OF_COPY} AND seq = ? AND line IS NOT NULL AND archive IN (0, -2)",
             [(*copy.key, seq) for seq in seqs],
         )
 
@@ -221,6 +221,34 @@ class Rows(ABC):
             f"UPDATE lines SET beyond = (1 = 1), version = ? WHERE {_OF_COPY} AND seq = ?",
             [(version, *copy.key, seq) for seq, version in lines],
         )
+
+    def mark_all(self, copy: LogRow, marks: Sequence[int], mark: int, only_on_board: bool = False) -> None:
+        """Let all lines of a copy that have one of some marks have another one."""
+        self.finish()
+        having = " AND NOT beyond" if only_on_board else ""
+        sql = f"UPDATE lines SET archive = ? WHERE {_OF_COPY} AND archive IN ({_marks(marks)}) AND line IS NOT NULL{having}"
+        self.run(sql, (mark, *copy.key, *marks))
+
+    def has_marked(self, copy: LogRow, mark: int) -> bool:
+        """Whether any line of a copy has a mark."""
+        self.finish()
+        sql = f"SELECT 1 FROM lines WHERE {_OF_COPY} AND archive = ? AND archive <> 0 AND line IS NOT NULL LIMIT 1"
+        return bool(self.run(sql, (*copy.key, mark)))
+
+    def taken(self, copy: LogRow) -> set[int]:
+        """The seqs of which a copy has a line."""
+        self.finish()
+        return {seq for (seq,) in self.run(f"SELECT seq FROM lines WHERE {_OF_COPY} AND line IS NOT NULL", copy.key)}
+
+    def shares_lines(self, copy: LogRow, other: LogRow) -> bool:
+        """Whether a record stands in two copies in the same line: then one goes on from the other."""
+        self.finish()
+        sql = (
+            f"SELECT 1 FROM lines WHERE {_OF_COPY} AND {self.contains} AND EXISTS (SELECT 1 FROM lines AS others WHERE "
+            "others.device = lines.device AND others.log = lines.log AND others.epoch = ? AND others.seq = lines.seq AND "
+            "others.line = lines.line) LIMIT 1"
+        )
+        return bool(self.run(sql, (*copy.key, b'"content":', other.epoch)))
 
     def marked(self, copy: LogRow, number: int | None = None) -> list[tuple[int, int, bool, bytes]]:
         """(seq, archive, beyond, line) of the lines of an archived record (-1: those promised), or of all that are marked."""
@@ -245,7 +273,8 @@ class Rows(ABC):
     def count_all_archived(self) -> int:
         """How many records of all boards are archived."""
         self.finish()
-        told = "archive > 0 AND archive <> 0 AND line IS NOT NULL"
+        # What is with the copy of a former epoch is in no archive, or in the present one as well.
+        told = "is_present AND archive > 0 AND archive <> 0 AND line IS NOT NULL"
         found = f"SELECT DISTINCT device, archive FROM lines JOIN logs USING (device, log, epoch) WHERE {told}"
         return self.run(f"SELECT count(*) FROM ({found}) AS found")[0][0]
 

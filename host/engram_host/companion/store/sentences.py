@@ -43,6 +43,22 @@ def went_back(log: LogName, last: int, lines: int) -> str:
     return f"the board's {log} went back to line {last}: {lines} later line{'s' * (lines != 1)} of the copy were set aside."
 
 
+def older_database(have: int, told: int) -> str:
+    """The database has less than the board was told of."""
+    return (
+        f"this database has the board's records up to line {have}, and the board knows of one that had line {told}: it is an "
+        "older one, so what the board has no more is kept until the board has said what its archive has."
+    )
+
+
+def archived_again(count: int) -> str:
+    """Memories are in the archive again."""
+    return (
+        f"{count} memor{'y is' if count == 1 else 'ies are'} archived again that the board's archive has and this database did "
+        "not know of. What was forgotten since the backup was made may be among them: forget it again."
+    )
+
+
 def left_before(log: LogName, first: int, last: int) -> str:
     """Lines that nobody has any more."""
     return f"the board's {log} had let lines {first} to {last} go before they were copied: there is no copy of them."

@@ -21,6 +21,7 @@ from engram_host.companion.model import (
     LogName,
     LogState,
     NewFile,
+    Range,
     Sender,
     Span,
     StoredVector,
@@ -28,7 +29,7 @@ from engram_host.companion.model import (
     Welcome,
 )
 from engram_host.companion.store import access, files, migrate, replica
-from engram_host.companion.store.base import MOST_NUMBER
+from engram_host.companion.store.base import MOST_LISTED, MOST_NUMBER
 from engram_host.companion.store.rows import Rows
 from engram_host.companion.store.state import DeviceRow, LogRow
 
@@ -97,6 +98,16 @@ class SqlStore(ABC):
     def promise(self, sender: Sender, device: str, log: LogName, epoch: int, seqs: Sequence[int], crc: str) -> int:
         """Promise to keep lines; see Store."""
         return _raised(self._write(lambda rows: replica.promise(rows, sender, device, log, epoch, seqs, crc)))
+
+    def resolve(self, sender: Sender, device: str, epoch: int, held: Sequence[Range], now: int) -> int:
+        """Take what a board's archive has; see Store."""
+        return _raised(self._write(lambda rows: replica.resolve(rows, sender, device, epoch, held, now)))
+
+    def listed(
+        self, sender: Sender, device: str, epoch: int, after: int, limit: int = MOST_LISTED
+    ) -> list[tuple[int, bytes]]:
+        """The archived records of a board, for itself; see Store."""
+        return _raised(self._write(lambda rows: replica.listed(rows, sender, device, epoch, after, limit)))
 
     # --- reading
 

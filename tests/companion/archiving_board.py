@@ -1,0 +1,140 @@
+"""A board with an archive as plain Python: what is live, archived and forgotten is known here."""
+
+from typing import Any
+
+from engram import wire
+from engram.link import messages
+from engram_host.companion.copy.reading import CopyOfLog
+from engram_host.companion.model import LogName, Range
+from engram_host.companion.search.cache import IndexCache
+from engram_host.companion.search.engine import SearchEngine
+from engram_host.companion.store.base import Store
+from plain_board import PlainBoard
+from search_store import asked, ids
+
+RECORDS: LogName = "records"
+
+
+class ArchivingBoard(PlainBoard):
+    """A board with records; what is live, archived and forgotten, by number, is known here."""
+
+    def __init__(self, store: Store):
+        super().__init__(store)
+        self.log = self.logs[RECORDS]
+        self.live: dict[int, int] = {}
+        self.archived: dict[int, bytes] = {}
+        self.promised: set[int] = set()
+        self.is_known = False
+
+    def write(self, **fields: Any) -> int:
+        seq = self.log.next
+        self.log.lines[seq] = wire.encode([("seq", seq), *fields.items()])
+        self.log.next += 1
+        return seq
+
+    def keep(self, **more: Any) -> int:
+        seq = self.log.next
+        self.write(id=f"m{seq}", content=f"tea number {seq}", created=1, **more)
+        self.live[seq] = seq
+        return seq
+
+    def update(self, number: int) -> None:
+        was = self.live[number]
+        self.live[number] = self.write(id=f"m{number}", content=f"tea again {number}", created=1, was=was)
+
+    def promise(self, numbers: list[int]) -> int:
+        """Ask for a promise; how many lines were promised."""
+        seqs = [self.live[number] for number in numbers]
+        check = 0
+        for seq in seqs:
+            check = messages.digest(self.log.lines[seq], check)
+        epoch, crc = self.log.epoch, messages.shown(check)
+
+        def make():
+            sender = self.sender()
+            return lambda: self.store.promise(sender, self.name, RECORDS, epoch, seqs, crc)
+
+        count = self._ask(make)
+        assert isinstance(count, int)
+        self.promised |= set(seqs) if count == len(seqs) else set()
+        return count
+
+    def archive(self, number: int) -> None:
+        """Archive a record of which the present line is promised."""
+        seq = self.live.pop(number)
+        assert seq in self.promised
+        self.archived[number] = self.log.lines[seq]
+        self.write(op="archive", id=f"m{number}", at=1, was=seq)
+
+    def forget(self, number: int) -> None:
+        if number in self.live:
+            self.write(op="forget", id=f"m{number}", at=1, was=self.live.pop(number))
+            return
+        line = self.archived.pop(number)
+        more = {"left": True} if line in self.log.lines.values() else {"scopes": ["all", "user:owner"]}
+        self.write(op="forget", id=f"m{number}", at=1, **more)
+
+    def restore(self, number: int) -> None:
+        fields = wire.decode(self.archived.pop(number))
+        del fields["seq"]
+        fields.pop("restored", None)
+        self.live[number] = self.write(**fields, restored=2)
+
+    def compact_records(self) -> None:
+        """As the board's own: what the companion was not told of stays."""
+        have = self.store.device(self.name).have[RECORDS] if self.is_known else 0
+        telling = [
+            seq
+            for seq, line in self.log.lines.items()
+            if b'"op":"archive"' in line or b'"left"' in line or b'"scopes"' in line
+        ]
+        pending = any(seq > have for seq in telling)
+        self.relied = max([seq for seq in telling if seq <= have], default=self.relied)
+        kept = set(self.live.values())
+        for seq, line in self.log.lines.items():
+            is_told = b'"op":"archive"' in line or b'"left"' in line or b'"scopes"' in line
+            if (is_told and seq > have) or (pending and line in self.archived.values()):
+                kept.add(seq)
+        self.log.compact(set(self.log.lines) - kept, set())
+
+    def sync(self) -> None:
+        super().sync()
+        self.is_known = True
+
+    def tell(self) -> int:
+        """Say what the archive has; how many memories the companion has in it then."""
+        held = [Range(wire.decode(line).get("scope", "all"), number, number) for number, line in self.archived.items()]
+        return self.tell_ranges(held)
+
+    def tell_ranges(self, held: list[Range]) -> int:
+        """As tell(), of ranges."""
+        epoch = self.log.epoch
+
+        def make():
+            sender = self.sender()
+            return lambda: self.store.resolve(sender, self.name, epoch, held, self.now)
+
+        count = self._ask(make)
+        assert isinstance(count, int)
+        return count
+
+    def check(self) -> None:
+        """The companion has what is live and what is archived, each once, and nothing that went."""
+        held = {wire.decode(line)["id"]: line for _, line in self.store.archived(self.name, 0, 1000)}
+        assert held == {f"m{number}": line for number, line in self.archived.items()}
+        assert self.hello().archived == self.store.count_archived() == len(self.archived)
+        engine = SearchEngine(self.store, IndexCache(self.store))
+        found = ids(engine.search(asked("tea", self.name, limit=100, log="records", use_meaning=False)))
+        assert sorted(found) == sorted(f"m{number}" for number in {**self.live, **self.archived})
+        copy = CopyOfLog(self.store, self.store.device(self.name), RECORDS, 2)
+        states = {entry.id: entry.state for entry in copy.oldest_first() if entry.state != "superseded"}
+        assert states == {f"m{number}": "live" for number in self.live} | {
+            f"m{number}": "archived" for number in self.archived
+        }
+
+
+def archive(board: ArchivingBoard, *numbers: int) -> None:
+    """Archive records, with a promise."""
+    assert board.promise(list(numbers)) == len(numbers)
+    for number in numbers:
+        board.archive(number)

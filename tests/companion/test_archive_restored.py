@@ -1,0 +1,220 @@
+"""An older database in the place of the one that a board knows, or an older board's backup: what is archived is there still."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from archiving_board import RECORDS, ArchivingBoard, archive
+from engram import wire
+from engram_host.companion.model import Range, Span
+from engram_host.companion.store import choose_store
+from engram_host.companion.store.backup import restore_postgres, restore_sqlite, save_postgres, save_sqlite
+from engram_host.companion.store.base import Store
+from postgres_server import binaries
+
+EVERYTHING = [Range("all", 1, 100)]
+
+
+@pytest.fixture
+def board(store: Store) -> ArchivingBoard:
+    """A board with six memories that the companion knows of."""
+    board = ArchivingBoard(store)
+    for _ in range(6):
+        board.keep()
+    board.sync()
+    return board
+
+
+@pytest.fixture
+def back(board: ArchivingBoard, store_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Saves the database at once; puts it back when it is called."""
+    # PostgreSQL's own programs must be of its version.
+    monkeypatch.setenv("PATH", f"{binaries()}:/usr/bin:/bin")
+    saved = tmp_path / "saved"
+    path = Path(store_url.removeprefix("sqlite:///"))
+    is_sqlite = store_url.startswith("sqlite")
+    if is_sqlite:
+        save_sqlite(path, saved, lambda done, total: None)
+    else:
+        save_postgres(store_url, saved)
+
+    def restored() -> None:
+        board.store.close()
+        if is_sqlite:
+            restore_sqlite(saved, path)
+        else:
+            restore_postgres(saved, store_url)
+        board.store = choose_store(store_url)
+        board.store.open()
+
+    return restored
+
+
+def _held(board: ArchivingBoard) -> dict[int, bytes]:
+    return dict(board.store.lines(Span(board.name, RECORDS, board.log.epoch, 0, 100), archived=True))
+
+
+def _compacted(board: ArchivingBoard, *numbers: int) -> None:
+    """Some are archived, and have left the flash."""
+    archive(board, *numbers)
+    board.sync()
+    board.compact_records()
+    board.sync()
+
+
+def test_a_database_put_back_has_what_was_archived_since(board: ArchivingBoard, back: Callable[[], None]):
+    _compacted(board, 2, 4)
+    back()
+    board.sync()
+    assert board.tell() == 2
+    board.check()
+
+
+def test_until_the_board_has_told_nothing_is_lost_or_found(board: ArchivingBoard, back: Callable[[], None]):
+    _compacted(board, 2, 4)
+    back()
+    board.sync()
+    board.sync()
+    held = _held(board)
+    assert held[2] == board.archived[2] and held[4] == board.archived[4]
+    assert board.hello().asks
+    gone = [change.seq for change in board.store.changes(board.name, 0) if change.line is None]
+    assert set(gone) >= {2, 4}
+
+
+def test_what_the_board_does_not_know_of_was_forgotten(board: ArchivingBoard, back: Callable[[], None]):
+    _compacted(board, 2)
+    board.forget(5)
+    board.compact_records()
+    board.sync()
+    back()
+    board.sync()
+    assert board.tell() == 1
+    assert 5 not in _held(board)
+    board.check()
+
+
+def test_what_was_forgotten_of_the_archive_meanwhile_goes(board: ArchivingBoard, back: Callable[[], None]):
+    _compacted(board, 2, 4)
+    board.forget(2)
+    board.sync()
+    board.compact_records()
+    board.sync()
+    back()
+    board.sync()
+    assert board.tell() == 1
+    board.check()
+
+
+def test_a_forgetting_that_still_stands_in_the_log_goes_before_a_range(board: ArchivingBoard, back: Callable[[], None]):
+    _compacted(board, 2, 4)
+    back()
+    board.forget(2)
+    board.sync()
+    assert board.tell_ranges(EVERYTHING) == 1
+    board.check()
+
+
+def test_one_that_is_back_on_the_board_is_not_archived_twice(board: ArchivingBoard, back: Callable[[], None]):
+    _compacted(board, 2, 4)
+    board.restore(4)
+    board.sync()
+    back()
+    board.sync()
+    assert board.tell_ranges(EVERYTHING) == 1
+    board.check()
+
+
+def test_a_promise_of_the_older_database_takes_nothing_away(board: ArchivingBoard, store_url: str, tmp_path: Path):
+    if not store_url.startswith("sqlite"):
+        pytest.skip("the rule is the same")
+    assert board.promise([2]) == 1
+    saved = tmp_path / "saved"
+    save_sqlite(Path(store_url.removeprefix("sqlite:///")), saved, lambda done, total: None)
+    board.archive(2)
+    board.sync()
+    board.compact_records()
+    board.sync()
+    board.store.close()
+    restore_sqlite(saved, Path(store_url.removeprefix("sqlite:///")))
+    board.store.open()
+    board.sync()
+    board.sync()
+    assert board.tell() == 1
+    board.check()
+
+
+def test_it_is_as_before_afterwards(board: ArchivingBoard, back: Callable[[], None]):
+    _compacted(board, 2, 4)
+    back()
+    board.sync()
+    board.tell()
+    assert not board.hello().asks
+    _compacted(board, 1)
+    board.forget(2)
+    board.forget(3)
+    board.sync()
+    board.compact_records()
+    board.sync()
+    board.check()
+    assert not any(b"tea number 3" in line for line in _held(board).values())
+
+
+def test_the_boards_are_told(board: ArchivingBoard, back: Callable[[], None]):
+    _compacted(board, 2, 4)
+    back()
+    board.sync()
+    board.tell()
+    told = " ".join(text for _, text in board.store.events(board.name))
+    assert "it is an older one" in told and "2 memories are archived again" in told
+
+
+# --- a backup of the board
+
+
+def _put_on_board(board: ArchivingBoard, lines: dict[int, bytes], following: int) -> None:
+    """The board gets its log as it was, in a new epoch."""
+    board.log.epoch += 1000
+    board.log.lines, board.log.next = dict(lines), following
+    board.sync()
+
+
+def test_a_board_with_its_backup_has_its_archive_again(board: ArchivingBoard):
+    _compacted(board, 2, 4)
+    lines, following = dict(board.log.lines), board.log.next
+    board.keep()
+    board.sync()
+    del board.live[following]
+    _put_on_board(board, lines, following)
+    assert board.hello().archived == 0
+    assert board.tell() == 2
+    board.check()
+
+
+def test_of_many_that_come_from_the_former_copy_none_takes_anothers_place(board: ArchivingBoard):
+    for _ in range(6):
+        board.keep()
+    board.sync()
+    _compacted(board, 1, 2, 3, 4, 5, 7, 8, 9, 10, 11)
+    _put_on_board(board, dict(board.log.lines), board.log.next)
+    assert board.tell() == 10
+    board.check()
+
+
+def test_what_was_archived_since_the_backup_is_live_again_and_nothing_else(board: ArchivingBoard):
+    _compacted(board, 2)
+    lines, following = dict(board.log.lines), board.log.next
+    _compacted(board, 4)
+    del board.archived[4]
+    board.live[4] = 4
+    _put_on_board(board, lines, following)
+    assert board.tell_ranges(EVERYTHING) == 1
+    board.check()
+
+
+def test_a_board_that_was_reset_gets_nothing_of_the_former_archive(board: ArchivingBoard):
+    _compacted(board, 2, 4)
+    new = {seq: wire.encode([("seq", seq), ("id", f"m{seq}"), ("content", "new"), ("created", 9)]) for seq in (7, 8)}
+    _put_on_board(board, new, 9)
+    assert board.tell_ranges(EVERYTHING) == 0

@@ -1,0 +1,266 @@
+"""The archive's index: what is lost of it comes back from the companion, and what it says is so after a restore, too."""
+
+import os
+
+from board import ANN, Board
+from engram import files, wire
+from engram.link.exchange import LinkError
+from engram.memory.scope import OWNER, Asker
+from test_link_archive import Archiving, _full, _stored
+
+
+def _place(linked):
+    return linked.board.place + "/memory/archive.jsonl"
+
+
+async def _away(count=14):
+    """A board of whose memories some have left its flash for good."""
+    linked, _ = await _full(count)
+    linked.board.compact()
+    await linked.work()
+    assert linked.board.archived.total == len(linked.kept()) > 1
+    return linked
+
+
+def _restarted(linked):
+    linked.board.restart()
+    linked.connect()
+
+
+def _damaged(path, line):
+    """Change one bit of a line of a file."""
+    with open(path, "rb") as file:
+        lines = file.read().split(b"\n")
+    lines[line] = lines[line][:9] + bytes((lines[line][9] ^ 1,)) + lines[line][10:]
+    files.write(path, b"\n".join(lines))
+
+
+async def test_a_lost_index_is_made_anew_from_the_companion():
+    linked = await _away()
+    before = list(linked.board.archived.entries())
+    files.remove(_place(linked))
+    _restarted(linked)
+    assert linked.board.archived.total == 0
+    await linked.work()
+    after = list(linked.board.archived.entries())
+    for name in ("scope", "first", "last", "count", "since", "until", "tags"):
+        assert [entry[name] for entry in after] == [entry[name] for entry in before], name
+    gone = linked.kept()[0]
+    assert (await linked.archive.fetched("m%d" % gone, OWNER))[0] is not None
+
+
+async def test_a_flipped_bit_is_told_and_mended():
+    for line in (0, 1):
+        linked = await _away()
+        count = linked.board.archived.total
+        _damaged(_place(linked), line)
+        _restarted(linked)
+        assert linked.board.archived.total < count
+        assert "damaged" in linked.board.archived.damage
+        await linked.work()
+        assert linked.board.archived.total == count and linked.board.archived.damage == ""
+        _restarted(linked)
+        assert linked.board.archived.total == count and linked.board.archived.damage == ""
+
+
+async def test_an_index_made_anew_counts_on():
+    linked = await _away()
+    files.remove(_place(linked))
+    _restarted(linked)
+    await linked.work()
+    gone = linked.kept()[0]
+    linked.board.forgetting.forget("m%d" % gone)
+    await linked.work()
+    assert gone not in linked.kept() and linked.board.archived.total == len(linked.kept())
+    _stored(linked.board, 3, 20)
+    await linked.work()
+    linked.board.compact()
+    await linked.work()
+    _restarted(linked)
+    assert linked.board.archived.total == len(linked.kept())
+
+
+async def test_a_change_while_it_is_made_anew_begins_it_again():
+    linked = await _away()
+    files.remove(_place(linked))
+    _restarted(linked)
+    await linked.copy()
+    while not linked.archive._has_to_remake:
+        await linked.archive.step()
+        await linked.copy()
+    original, left = linked.archive._ask, [linked.kept()[0]]
+
+    async def changing(op, **fields):
+        answer = await original(op, **fields)
+        if left:
+            linked.board.records.entries.append(
+                [("op", "forget"), ("id", "m%d" % left.pop()), ("at", 1), ("scopes", ["all", "user:owner"])]
+            )
+        return answer
+
+    linked.archive._ask = changing
+    await linked.archive.step()
+    linked.archive._ask = original
+    await linked.work()
+    assert linked.board.archived.total == len(linked.kept()) > 0
+
+
+async def test_a_companion_that_has_more_than_it_lists_is_not_asked_for_ever():
+    linked = await _away()
+    linked.companion.copy("records").kept[9999999] = b"not a line"
+    linked.companion._list = lambda head, body: linked.companion._answer("listed", head, items=[["x"]], next=0)
+    await linked.work()
+    linked.companion.counts.clear()
+    for _ in range(3):
+        await linked.work()
+    assert linked.companion.counts.get("list", 0) == 0
+
+
+# --- a database that is an older one
+
+
+async def test_lines_that_tell_of_the_archive_stay_until_it_is_noted_what_the_companion_was_told():
+    linked, _ = await _full()
+    archived = linked.board.archived
+    assert archived.relied == 0
+    linked.board.compact()
+    assert archived.relied == linked.board.records.entries.owner.archived
+    _restarted(linked)
+    assert linked.board.archived.relied == archived.relied
+
+
+async def test_where_it_cannot_be_noted_the_lines_stay():
+    linked, _ = await _full()
+    gone = linked.kept()[0]
+    archived = linked.board.archived
+    path, archived._path = archived._path, linked.board.place + "/none/archive.jsonl"
+    linked.board.compact()
+    assert linked.board.records.entries.line(gone) is not None
+    archived._path = path
+    linked.board.compact()
+    assert linked.board.records.entries.line(gone) is None
+
+
+async def test_a_companion_that_asks_is_told_what_the_index_has():
+    linked = await _away()
+    copy = linked.companion.copy("records")
+    copy.doubted, copy.kept = copy.kept, {}
+    copy.doubted[9999] = wire.encode([("seq", 9999), ("id", "m9999"), ("content", "x"), ("scope", "all")])
+    await linked.work()
+    assert len(linked.kept()) == linked.board.archived.total and 9999 not in linked.kept()
+    assert linked.board.archived.lost == 0
+
+
+# --- many scopes
+
+
+def _person(at):
+    return Asker("p%d" % at, "console", False, "")
+
+
+async def test_of_more_people_than_entries_the_later_ones_memories_stay():
+    linked = Archiving(records_most=200)
+    numbers = [_stored(linked.board, 1, at, scope="user:p%d" % at)[0] for at in range(34)]
+    await linked.copy()
+    from engram.memory.archiving import archive
+
+    for number in numbers:
+        archive(linked.board.records, linked.board.archived, await linked.archive._promised([number]))
+    await linked.copy()
+    assert linked.kept() == numbers[:32] and linked.live() == numbers[32:]
+    assert "32 people" in linked.archive.why
+    for at, number in enumerate(numbers[:32]):
+        assert (await linked.archive.fetched("m%d" % number, _person(at)))[0] is not None
+
+
+def test_an_entry_of_several_scopes_covers_what_is_checked_by_its_line_only():
+    board = Board(archive=True)
+    for at in range(40):
+        line = [("op", "archive"), ("id", "m%d" % (at + 1)), ("was", at), ("scope", "user:p%d" % at), ("created", at)]
+        board.records_store.append(line)
+        board.archived.fold()
+    covered = [board.archived.covers(at + 1, _person(at)) for at in range(40)]
+    assert all(covered)
+    assert not all(board.archived.covers(at + 1, _person(at), False) for at in range(40))
+
+
+# --- uses
+
+
+async def test_after_many_others_one_that_is_used_often_still_comes_back():
+    linked, _ = await _full()
+    archived = linked.board.archived
+    archived.uses_wanted = 3
+    archived.used(1000, OWNER)
+    archived.used(1000, OWNER)
+    for number in range(40):
+        archived.used(2000 + number, OWNER)
+    archived.used(1, ANN)
+    archived.used(1, ANN)
+    archived.used(1, ANN)
+    assert archived.wanted_back() == (1, ANN)
+    archived.used(1000, OWNER)
+    assert archived.wanted_back() == (1000, OWNER)
+    assert len(archived._uses) <= 32
+
+
+# --- turns
+
+
+def _talk(board, count=110):
+    for number in range(count):
+        board.journal.add(OWNER, "user", "owner", "turn %d " % number + "x" * 400)
+
+
+async def _talk_until(linked, has_left):
+    """Talk with the companion there, until so much has left."""
+    for number in range(200):
+        if has_left():
+            return
+        linked.board.journal.add(OWNER, "user", "owner", "turn %d " % number + "x" * 400)
+        await linked.work()
+    raise AssertionError("nothing left")
+
+
+async def test_turns_that_left_before_a_companion_was_set_up_are_not_said_to_be_with_it():
+    board = Board(archive=True, journal_bytes=40960)
+    _talk(board)
+    missed = board.journal.oldest - 1
+    assert missed > 0
+    linked = Archiving(board)
+    await linked.copy()
+    assert linked.archive.told() == "" and linked.archive.missed == missed
+    linked.exchange.close(LinkError("it is not there"))
+    assert "may be with the companion" in (await linked.archive.fetched("t2", OWNER))[1]
+
+
+async def test_turns_that_left_at_the_cap_unsent_are_known_after_a_restart():
+    linked = Archiving(journal_bytes=40960)
+    linked.exchange.close(LinkError("gone"))
+    _talk(linked.board)
+    missed = linked.board.journal.oldest - 1
+    assert missed > 0 and linked.archive.missed == missed
+    _restarted(linked)
+    await linked.copy()
+    _restarted(linked)
+    assert linked.archive.missed == missed and linked.archive.told() == ""
+    await _talk_until(linked, lambda: linked.board.journal.oldest > missed + 1)
+    oldest = linked.board.journal.oldest
+    assert linked.archive.told() == "turns t%d to t%d" % (missed + 1, oldest - 1)
+    assert os.stat(linked.board.place + "/memory/link.json")[6] <= 128
+
+
+async def test_turns_that_the_companion_took_are_told_also_after_a_restart():
+    linked = Archiving(journal_bytes=40960)
+    await _talk_until(linked, lambda: linked.board.journal.oldest > 1)
+    oldest = linked.board.journal.oldest
+    _restarted(linked)
+    assert linked.archive.missed == 0 and linked.archive.told() == "turns before t%d" % oldest
+
+
+async def test_turns_that_a_companion_without_its_database_has_lost_are_not_said_to_be_there():
+    linked = Archiving(journal_bytes=40960)
+    await _talk_until(linked, lambda: linked.board.journal.oldest > 1)
+    linked.companion.copies.clear()
+    await linked.copy()
+    assert linked.archive.missed == linked.board.journal.oldest - 1 and linked.archive.told() == ""
