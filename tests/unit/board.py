@@ -39,7 +39,7 @@ _last = None
 
 if hasattr(gc, "mem_free"):
     # Less often than the app does it: a collection walks the whole heap, and was most of what the tests cost.
-    gc.threshold((heap_used() + heap_free()) // 16)
+    gc.threshold((heap_used() + heap_free()) // 4)
 
 
 class Board:

@@ -12,7 +12,7 @@ import random
 import sys
 from binascii import crc32
 
-from board import DAY, Board, Script
+from board import DAY, Board, Script, has_large_heap
 from engram import text
 from engram.channels.commands import Commands
 from engram.compat import forget
@@ -138,6 +138,7 @@ _PLACES = (
 )  # fmt: skip
 _FEW = 2
 _LOADED = set(sys.modules)
+_HAS_LARGE_HEAP = has_large_heap()
 
 _TRICKS = (
     "%s~ann.md",
@@ -456,7 +457,7 @@ def _may_see(asker, told):
 
 def _let_go():
     """Forget the code that was loaded for what was tried: a small heap does not hold all of the firmware at once."""
-    for name in sorted(sys.modules, key=len, reverse=True) if on_micropython() else ():
+    for name in () if _HAS_LARGE_HEAP else sorted(sys.modules, key=len, reverse=True):
         if name not in _LOADED and name.startswith("engram."):
             forget(name)
 
