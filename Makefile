@@ -16,7 +16,8 @@ SECRETS ?=
 FROZEN ?=
 COMPANION ?=
 BIN = .venv/bin
-BOARDS = $(BIN)/python -m engram_host.board
+BOARDS = $(BIN)/python -m engram_host board
+TAKE_CONFIG = $(if $(CONFIG),--config "$(CONFIG)")
 export PYTHONPATH = host
 export PYTHONDONTWRITEBYTECODE =
 export PYTHONPYCACHEPREFIX = $(CURDIR)/build/pycache
@@ -36,14 +37,14 @@ serve: .venv  ## run the companion: HTTP API, MQTT broker and database in one pr
 	@PYTHONPATH=host:firmware $(BIN)/python -m engram_host serve $(ARGS)
 
 image: .venv  ## make a board's file system as one file (BOARD=..., CONFIG=config.json OUT=fs.bin if wanted)
-	@$(BOARDS) image --board "$(BOARD)" --config "$(CONFIG)" --out "$(OUT)"
+	@$(BOARDS) image --board "$(BOARD)" $(TAKE_CONFIG) $(if $(OUT),--out "$(OUT)")
 
 flash: .venv  ## write MicroPython and Engram to a board (BOARD=... FIRMWARE=official.bin PORT=...; ERASE_MEMORY=1)
-	@$(BOARDS) flash --board "$(BOARD)" --port "$(PORT)" --firmware "$(FIRMWARE)" --config "$(CONFIG)" --baud "$(BAUD)" \
-	    $(if $(ERASE_MEMORY),--erase-memory)
+	@$(BOARDS) flash --board "$(BOARD)" --port "$(PORT)" --baud "$(BAUD)" $(TAKE_CONFIG) \
+	    $(if $(FIRMWARE),--firmware "$(FIRMWARE)") $(if $(ERASE_MEMORY),--erase-memory)
 
 deploy: .venv  ## bring the code on a board up to date, keeping all else (PORT=...; BOARD=... the first time)
-	@$(BOARDS) deploy --port "$(PORT)" --board "$(BOARD)" --config "$(CONFIG)"
+	@$(BOARDS) deploy --port "$(PORT)" --board "$(BOARD)" $(TAKE_CONFIG)
 
 monitor: .venv  ## show what a board prints, and type to it; Ctrl-] ends (PORT=...)
 	@$(BOARDS) monitor --port "$(PORT)"
@@ -55,10 +56,10 @@ wifi: .venv  ## ask for a network and a key, and give them to a board (PORT=...)
 	@$(BOARDS) wifi --port "$(PORT)"
 
 backup: .venv  ## save a board's memory, journal, profile and settings (PORT=... FILE=board.tar.gz; SECRETS=1)
-	@$(BOARDS) backup --port "$(PORT)" --file "$(FILE)" $(if $(SECRETS),--secrets)
+	@$(BOARDS) backup --port "$(PORT)" $(if $(FILE),"$(FILE)") $(if $(SECRETS),--secrets)
 
 restore: .venv  ## put a backup back on a board (PORT=... FILE=board.tar.gz; ERASE_MEMORY=1)
-	@$(BOARDS) restore --port "$(PORT)" --file "$(FILE)" $(if $(ERASE_MEMORY),--erase-memory)
+	@$(BOARDS) restore --port "$(PORT)" $(if $(FILE),"$(FILE)") $(if $(ERASE_MEMORY),--erase-memory)
 
 test: .venv micropython mosquitto  ## run all tests (ARGS="..." goes to pytest)
 	@$(BIN)/pytest -n 2 --dist loadgroup $(ARGS)

@@ -29,11 +29,14 @@ def postgres() -> Iterator[PostgresServer]:
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Where an empty database is."""
+    """Where an empty database is: with the tables, unless the test is marked `no_tables`, or it is a file."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'companion.db'}"
     server: PostgresServer = request.getfixturevalue("postgres")
-    server.empty()
+    if request.node.get_closest_marker("no_tables"):
+        server.empty()
+    else:
+        server.clear()
     return server.url
 
 

@@ -27,6 +27,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.service.seen.append(self.path)
+        if self.service.slow_list.is_set():
+            self.slow_list()
+            return
         self.whole(500, {"error": {"message": f"you showed {self.key()}"}})
 
     def do_POST(self) -> None:
@@ -34,6 +37,20 @@ class _Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         with contextlib.suppress(ConnectionError):
             self.behave(body["messages"][-1]["content"])
+
+    def slow_list(self) -> None:
+        """Answer only once the client has gone, or it is asked for no more."""
+        self.service.lists += 1
+        self.connection.setblocking(False)
+        try:
+            while self.service.slow_list.is_set():
+                with contextlib.suppress(BlockingIOError):
+                    if not self.connection.recv(1):
+                        break
+                time.sleep(0.01)
+        finally:
+            self.service.lists -= 1
+        self.close_connection = True
 
     def key(self) -> str:
         return self.headers.get("Authorization", "").removeprefix("Bearer ")
@@ -114,11 +131,15 @@ class _Server(ThreadingHTTPServer):
 
 
 class LeakyService:
-    """It runs as long as the block does; `streams` is how many endless streams are open, `seen` the paths it was asked."""
+    """It runs as long as the block does; `streams` is how many endless streams are open, `seen` the paths it was asked.
+
+    While `slow_list` is set it answers no GET; `lists` is how many wait for one.
+    """
 
     def __init__(self) -> None:
         self.seen: list[str] = []
-        self.streams = 0
+        self.streams = self.lists = 0
+        self.slow_list = threading.Event()
         self._server = _Server(("127.0.0.1", 0), _Handler)
         self._server.service = self
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}/v1"

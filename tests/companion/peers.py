@@ -10,6 +10,7 @@ import json
 import os
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -20,11 +21,18 @@ from typing import Any, Self
 
 import httpx
 
+import firmware_build
 import get_micropython
 import get_mosquitto
 from engram import wire
+from warm_companion import Forked, fork
 
 ROOT = Path(__file__).resolve().parents[2]
+Process = subprocess.Popen[bytes] | Forked
+
+PLAIN = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+"""For clients of addresses without TLS: else httpx reads all of the system's certificates for each."""
+
 SECONDS = 60.0
 """How long anything may take before a test fails; far more than it takes on a slow machine."""
 
@@ -76,7 +84,7 @@ class Peer:
     name = "peer"
 
     def __init__(self) -> None:
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Process | None = None
         self._output = tempfile.NamedTemporaryFile(prefix=f"engram-{self.name}-", suffix=".log")  # noqa: SIM115
 
     def command(self) -> tuple[list[str], dict[str, str]]:
@@ -91,9 +99,13 @@ class Peer:
         """Start the process, without waiting for it."""
         words, variables = self.command()
         clean = {name: value for name, value in os.environ.items() if not name.startswith(("ENGRAM_", "EMBEDDING_"))}
-        self._process = subprocess.Popen(
+        self._process = self.run(words, {**clean, **variables})
+
+    def run(self, words: list[str], variables: dict[str, str]) -> Process:
+        """Run it with nothing but these variables."""
+        return subprocess.Popen(
             words,
-            env={**clean, **variables},
+            env=variables,
             stdin=subprocess.PIPE,
             stdout=self._output,
             stderr=subprocess.STDOUT,
@@ -118,7 +130,7 @@ class Peer:
         return self._process.pid
 
     @property
-    def process(self) -> subprocess.Popen[bytes]:
+    def process(self) -> Process:
         """The process."""
         assert self._process
         return self._process
@@ -183,6 +195,9 @@ class Companion(Peer):
     """`engram serve`, with the broker inside unless one is given."""
 
     name = "companion"
+    is_warm = True
+    """Whether it begins as a fork of a process that has loaded its modules (see warm_companion.py), which leaves out what
+    loading takes and what it does to the memory."""
 
     def __init__(self, home: Path, mqtt_url: str = "", **variables: str):
         super().__init__()
@@ -193,7 +208,9 @@ class Companion(Peer):
         self.mqtt_port = free_port() if self._own_broker else 0
         self.mqtt_url = mqtt_url or f"mqtt://127.0.0.1:{self.mqtt_port}"
         self._variables = variables
-        self.client = httpx.Client(base_url=self.url, timeout=120, transport=httpx.HTTPTransport(retries=0))
+        self.client = httpx.Client(
+            base_url=self.url, timeout=120, transport=httpx.HTTPTransport(retries=0, verify=PLAIN)
+        )
 
     def command(self) -> tuple[list[str], dict[str, str]]:
         """What runs it."""
@@ -202,6 +219,13 @@ class Companion(Peer):
         words += ["--mqtt-port", str(self.mqtt_port)] if self._own_broker else ["--mqtt-url", self.mqtt_url]
         path = f"{ROOT / 'host'}:{ROOT / 'firmware'}"
         return words, {"PYTHONPATH": path, "EMBEDDING_PROVIDER": "none", **self._variables}
+
+    def run(self, words: list[str], variables: dict[str, str]) -> Process:
+        """Run it, without loading what it needs each time."""
+        if not self.is_warm:
+            return super().run(words, variables)
+        output = self._output.fileno()
+        return fork(words[words.index("serve") :], variables, output, output)
 
     def is_ready(self) -> bool:
         """Whether it answers over HTTP and has reached its broker."""
@@ -253,12 +277,13 @@ class BoardProcess(Peer):
     def command(self) -> tuple[list[str], dict[str, str]]:
         """What runs it."""
         self.home.mkdir(parents=True, exist_ok=True)
-        path = f"{ROOT / 'boards' / 'SIM'}:{ROOT / 'firmware'}:.frozen"
+        # Compiled, as on a chip: the source takes longer to load than most tests play.
+        path = f"{firmware_build.SIM}:{firmware_build.FIRMWARE}:.frozen"
         variables = {"ENGRAM_HOME": str(self.home), "ENGRAM_SETTINGS": json.dumps(self._settings), "MICROPYPATH": path}
         words = [str(get_micropython.HOME / "64"), "-X", "heapsize=4m"]
         if self._clock:
             return [*words, "-c", _WITH_CLOCK % self._clock], variables
-        return [*words, str(ROOT / "boards" / "SIM" / "main.py")], variables
+        return [*words, "-m", "main"], variables
 
     def is_ready(self) -> bool:
         """Whether it listens."""

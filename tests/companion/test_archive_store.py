@@ -1,6 +1,7 @@
 """What a board archives stays at the companion whatever the board's log has, until it is forgotten or back."""
 
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from engram import wire
 from engram.link import messages
 from engram.memory.scope import OWNER, Asker
+from engram_host.companion.copy.reading import CopyOfLog
 from engram_host.companion.model import Identity, LogName, Span, StoredVector
 from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.engine import SearchEngine
@@ -113,10 +115,15 @@ class ArchivingBoard(PlainBoard):
         """The companion has what is live and what is archived, each once, and nothing that went."""
         held = {wire.decode(line)["id"]: line for _, line in self.store.archived(self.name, 0, 1000)}
         assert held == {f"m{number}": line for number, line in self.archived.items()}
-        assert self.hello().archived == len(self.archived)
+        assert self.hello().archived == self.store.count_archived() == len(self.archived)
         engine = SearchEngine(self.store, IndexCache(self.store))
         found = ids(engine.search(asked("tea", self.name, limit=100, log="records", use_meaning=False)))
         assert sorted(found) == sorted(f"m{number}" for number in {**self.live, **self.archived})
+        copy = CopyOfLog(self.store, self.store.device(self.name), RECORDS, 2)
+        states = {entry.id: entry.state for entry in copy.oldest_first() if entry.state != "superseded"}
+        assert states == {f"m{number}": "live" for number in self.live} | {
+            f"m{number}": "archived" for number in self.archived
+        }
 
 
 @pytest.fixture
@@ -197,6 +204,17 @@ def test_a_forgotten_one_goes_with_its_bytes(archiving: ArchivingBoard, is_compa
     assert not any(b"tea number 2" in line for _, line in archiving.store.lines(copy, archived=True))
 
 
+def test_it_is_found_by_its_tag_alone(archiving: ArchivingBoard):
+    """As memory_recall asks that has no query: with the tags as words."""
+    number = archiving.keep(tags=["red-kite"])
+    archiving.sync()
+    _archive(archiving, number)
+    archiving.sync()
+    engine = SearchEngine(archiving.store, IndexCache(archiving.store))
+    found = engine.search(asked("red-kite", archiving.name, tags=("red-kite",), use_meaning=False)).hits
+    assert [(hit.id, hit.is_on_board) for hit in found] == [(f"m{number}", False)]
+
+
 def test_who_may_not_see_it_does_not_forget_it(archiving: ArchivingBoard):
     number = archiving.keep(scope="user:ann")
     archiving.sync()
@@ -250,6 +268,9 @@ def test_a_flash_that_went_back_has_its_memories_again(archiving: ArchivingBoard
     archiving.check()
 
 
+SHORT, LONG = 30, 1000
+"""Sequences of steps that are tried."""
+
 STEPS = st.lists(
     st.tuples(
         st.sampled_from(["keep", "update", "promise", "archive", "forget", "restore", "compact", "sync", "lose"]),
@@ -259,16 +280,21 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=80, deadline=None)
-@given(steps=STEPS)
-def test_whatever_happens_each_memory_is_where_the_board_thinks(steps: list[tuple[str, int]]):
-    with tempfile.TemporaryDirectory() as folder:
-        store = SqliteStore(Path(folder) / "companion.db")
-        store.open()
-        try:
-            _play(ArchivingBoard(store), steps)
-        finally:
-            store.close()
+@pytest.mark.parametrize("examples", [SHORT, pytest.param(LONG, marks=pytest.mark.soak)])
+def test_whatever_happens_each_memory_is_where_the_board_thinks(examples: int):
+    @settings(max_examples=examples, deadline=None)
+    @given(steps=STEPS)
+    def try_it(steps: list[tuple[str, int]]) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            store = SqliteStore(Path(folder) / "companion.db")
+            store.open()
+            try:
+                _play(ArchivingBoard(store), steps)
+            finally:
+                store.close()
+
+    run: Callable[[], None] = try_it
+    run()
 
 
 def _play(board: ArchivingBoard, steps: list[tuple[str, int]]) -> None:

@@ -101,6 +101,35 @@ def test_a_backup_is_for_its_owner_alone(running: Companion, tmp_path: Path):
     assert file.stat().st_mode & 0o077 == 0
 
 
+def test_a_backup_takes_the_place_of_another_file_only_where_that_is_said(tmp_path: Path):
+    home, file = _kept(tmp_path), tmp_path / "saved.db"
+    file.write_text("a thesis")
+    ran = engram("backup", file, "--home", home)
+    assert ran.status == 1 and "--replace" in ran.err and file.read_text() == "a thesis"
+    fine("backup", file, "--home", home, "--replace")
+    assert file.read_bytes().startswith(b"SQLite format 3")
+
+
+@pytest.mark.parametrize("name", ["companion.db", "companion.db-wal", "companion.db-shm", "soft", "hard"])
+def test_a_backup_never_takes_the_place_of_the_database(tmp_path: Path, name: str):
+    home = _kept(tmp_path)
+    (home / "soft").symlink_to("companion.db")
+    (home / "hard").hardlink_to(home / "companion.db")
+    number = (home / "companion.db").stat().st_ino
+    ran = engram("backup", home / name, "--home", home, "--replace")
+    assert ran.status == 1 and "the database itself" in ran.err
+    assert (home / "companion.db").stat().st_ino == number and not list(home.glob("*.part"))
+
+
+def _kept(folder: Path) -> Path:
+    """A companion's folder with a database."""
+    store = choose_store("auto", "", folder / "home")
+    store.open()
+    store.put("note", "kept")
+    store.close()
+    return folder / "home"
+
+
 def _cut(file: Path) -> None:
     file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
 
@@ -122,15 +151,12 @@ def _other(file: Path) -> None:
 
 @pytest.mark.parametrize("harm", [_cut, _newer, _text, _other])
 def test_a_file_that_is_no_whole_backup_is_not_taken(tmp_path: Path, harm):
-    home, file = tmp_path / "home", tmp_path / "saved.db"
-    store = choose_store("auto", "", home)
-    store.open()
-    store.put("note", "kept")
-    store.close()
+    home, file = _kept(tmp_path), tmp_path / "saved.db"
     shutil.copy(home / "companion.db", file)
     harm(file)
     ran = engram("restore", file, "--home", home, "--replace")
     assert ran.status == 1 and str(file) in ran.err
+    store = choose_store("auto", "", home)
     store.open()
     assert store.get("note") == "kept"
     store.close()
@@ -138,7 +164,7 @@ def test_a_file_that_is_no_whole_backup_is_not_taken(tmp_path: Path, harm):
 
 def test_a_file_that_is_not_there_is_not_found(tmp_path: Path):
     assert engram("restore", tmp_path / "none.db", "--home", tmp_path / "home").status == 4
-    assert engram("backup", tmp_path / "out.db", "--home", tmp_path / "home").status == 1
+    assert engram("backup", tmp_path / "out.db", "--home", tmp_path / "home").status == 4
 
 
 def test_postgres_is_saved_and_restored_by_its_own_programs(postgres: PostgresServer, tmp_path: Path):

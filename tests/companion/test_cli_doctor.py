@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from cli_case import Ran, engram, fine
+from engram_host.cli import serve
 from engram_host.cli.checks import machine
+from engram_host.companion.security import tokens
 from engram_host.companion.store import choose_store
 from peers import Companion, free_port
 
@@ -66,7 +68,90 @@ def test_files_that_others_may_read(home: Path):
     (home / "operator.token").write_text("x")
     (home / "operator.token").chmod(0o644)
     home.chmod(0o755)
-    assert set(_wrong(_doctor(home))) == {"folder", "files"}
+    assert set(_wrong(_doctor(home))) == {"folder", "files", "tokens"}
+
+
+def _set(home: Path, more: str, mode: int = 0o600) -> None:
+    (home / "companion.toml").write_text((home / "companion.toml").read_text() + more)
+    (home / "companion.toml").chmod(mode)
+
+
+_ONE_LINE = "a key of two words"
+REFUSED = {
+    "a host that all reach, and no device has a token": (
+        "[http]\nhost = '0.0.0.0'\n",
+        {},
+        "tokens",
+        "engram device add",
+    ),
+    "a broker that all reach": ("[mqtt]\nhost = '0.0.0.0'\n", {}, "tokens", "mqtt.host"),
+    "a certificate that is empty": ("[http]\ncertificate = 'c'\nkey = 'c'\n", {"c": ""}, "tls", "http.certificate"),
+    "a certificate without its key": ("[mqtt]\ncertificate = 'c'\n", {"c": ""}, "tls", "mqtt.certificate"),
+    "a gateway's key that others may read": (
+        "[gateway]\nurl = 'http://127.0.0.1:9/v1'\n",
+        {"gateway.key": "sk-x"},
+        "gateway",
+        "chmod 600",
+    ),
+    "a gateway's address that is none": ("[gateway]\nurl = 'ftp://x'\n", {}, "gateway", "gateway.url"),
+    "a broker's address that is none": ("[mqtt]\nurl = 'mqtt://host:port'\n", {}, "broker", "mqtt.url"),
+    "one folder twice": ("[folders]\npaths = ['/nowhere/a', '/nowhere/a']\n", {}, "folders", "twice"),
+    "an operator's token that is none": ("", {"operator.token": _ONE_LINE}, "tokens", "operator.token"),
+}
+
+
+@pytest.mark.parametrize(("content", "files", "name", "told"), REFUSED.values(), ids=REFUSED)
+def test_what_serve_refuses_is_wrong_here_too(
+    tmp_path: Path, content: str, files: dict[str, str], name: str, told: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(serve, "set_up", lambda *_: None)  # the log is pytest's
+    home = tmp_path / "home"
+    home.mkdir(mode=0o700)
+    (home / "companion.toml").write_text(content)
+    for file, text in files.items():
+        (home / file).write_text(text)
+        (home / file).chmod(0o600 if text == _ONE_LINE else 0o644)
+    assert told in _wrong(_doctor(home))[name]["do"]
+    free = [] if "mqtt" in content else ["--mqtt-port", "0"]
+    status = engram("serve", "--home", home, *free, *([] if "http]" in content else ["--http-port", "0"])).status
+    assert status == 2
+
+
+def test_a_device_with_a_token_and_a_word_make_it_well_to_be_reached(home: Path):
+    store = choose_store("auto", "", home)
+    store.open()
+    store.add_token(tokens.kept("kitchen", tokens.new_token()))
+    store.close()
+    assert _wrong(_doctor(home, ENGRAM_HTTP_HOST="0.0.0.0", ENGRAM_TOKENS="on")) == {}
+    assert list(_wrong(_doctor(home, ENGRAM_HTTP_HOST="0.0.0.0"))) == ["tokens"]
+
+
+def test_a_folder_that_is_not_there(home: Path, tmp_path: Path):
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.md").write_text("# A")
+    _set(home, f"[folders]\npaths = ['{tmp_path}/notes', '{tmp_path}/gone', '{tmp_path}/notes/b.md']\n")
+    assert list(_wrong(_doctor(home))) == ["folder gone", "folder b.md"]
+
+
+SECRET = {
+    "embedding.api_key": "[embedding]\napi_key = 'sk-x'\n",
+    "embedding.headers": '[embedding]\nheaders = \'{"X-Key": "y"}\'\n',
+    "store.url": "[store]\nurl = 'postgresql://me:hush@127.0.0.1:1/x'\n",
+}
+
+
+@pytest.mark.parametrize(("name", "content"), SECRET.items())
+def test_settings_with_a_secret_in_them_that_others_may_read(home: Path, name: str, content: str):
+    _set(home, content, 0o644)
+    files = _wrong(_doctor(home)).get("files", {})
+    assert name in files["told"] and files["do"] == f"chmod 600 {home / 'companion.toml'}"
+    _set(home, "", 0o600)
+    assert "files" not in _wrong(_doctor(home))
+
+
+def test_settings_without_a_secret_may_be_read_by_all(home: Path):
+    _set(home, "[store]\nurl = 'postgresql://me@127.0.0.1:1/x'\n[embedding]\napi_key = ''\n", 0o644)
+    assert "files" not in _wrong(_doctor(home))
 
 
 def test_a_database_that_is_damaged(home: Path):

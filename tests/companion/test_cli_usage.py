@@ -1,20 +1,25 @@
 """All commands alike: help with examples, statuses, errors in JSON, Ctrl-C, a reader that goes, completion."""
 
+import http.server
 import json
 import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 from typer.main import get_command
 
 from cli_case import engram, fine
 from engram_host.cli import commands, evaluate, output, problems
-from peers import ROOT, until
+from engram_host.companion.presence import LISTENING, in_use, listening, told_where
+from peers import ROOT, Companion, until
+from sending import Sent
 
 VARIABLES = {
     **{name: value for name, value in os.environ.items() if not name.startswith(("ENGRAM_", "EMBEDDING_"))},
@@ -65,10 +70,12 @@ def test_each_command_answers_in_json_if_it_is_asked_to(name: str):
         (("list", "--url", "nonsense"), 2),
         (("serve", "--log-level", "loud"), 2),
         (("board", "backup", "b.tar.gz", "--port", "/dev/ttyNONE"), 4),
-        (("board", "restore", "none.tar.gz", "--port", "/dev/ttyNONE"), 2),
+        (("board", "restore", "none.tar.gz", "--port", "/dev/ttyNONE"), 4),
         (("board", "image", "--board", "PICO"), 2),
         (("board", "deploy", "--port", "/dev/ttyNONE"), 4),
-        (("board", "flash", "--board", "ESP32_GENERIC", "--firmware", "none.bin"), 1),
+        (("board", "flash", "--board", "ESP32_GENERIC", "--firmware", "none.bin"), 4),
+        (("backup", "saved.db"), 4),
+        (("restore", "none.db"), 4),
         (("import", "none.jsonl"), 4),
         (("import", "none.jsonl", "--sim", "none", "--port", "x"), 4),
         (("eval", "no-such-folder"), 4),
@@ -82,6 +89,18 @@ def test_a_failure_has_its_status_and_one_sentence_in_both_forms(words: tuple[st
     plain, as_json = engram(*words, **where), engram(*words, "--json", **where)
     assert (plain.status, plain.out) == (status, "") and plain.err.splitlines()[-1].startswith("engram ")
     assert (as_json.status, list(as_json.json)) == (status, ["problem"])
+
+
+def test_a_second_token_for_a_board_is_no_wrong_usage(tmp_path: Path):
+    where = {"ENGRAM_COMPANION_HOME": str(tmp_path)}
+    fine("device", "add", "kitchen", **where)
+    ran = engram("device", "add", "kitchen", **where)
+    assert ran.status == 1 and ran.err.startswith("engram device add: kitchen has a token already; ")
+
+
+def test_a_backup_into_a_folder_that_is_not_there_is_not_found(tmp_path: Path):
+    fine("device", "add", "kitchen", "--home", tmp_path)
+    assert engram("backup", tmp_path / "none" / "saved.db", "--home", tmp_path).status == 4
 
 
 def test_what_is_not_installed_has_a_status_of_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
@@ -110,6 +129,45 @@ def test_an_operators_token_goes_nowhere_but_to_its_own_companion(tmp_path: Path
 
     assert shown("") == shown("http://127.0.0.1:9") == shown("https://far.example") == "Bearer " + "t" * 43
     assert shown("http://far.example") == ""
+
+
+class _Proxy(http.server.BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self.server.seen.append(self.headers.get("Authorization"))  # pyright: ignore[reportAttributeAccessIssue]
+        self.send_error(502)
+
+    def log_message(self, format: str, *_: Any) -> None:
+        pass
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "[::]", "192.0.2.1"])
+def test_no_proxy_is_shown_the_token_of_the_folder_in_the_clear(tmp_path: Path, host: str):
+    (tmp_path / "operator.token").touch(mode=0o600)
+    (tmp_path / "operator.token").write_text("t" * 43)
+    proxy = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Proxy)
+    proxy.seen = []  # pyright: ignore[reportAttributeAccessIssue]
+    threading.Thread(target=proxy.serve_forever, daemon=True).start()
+    from engram_host.cli.client import Companion
+
+    address = f"http://127.0.0.1:{proxy.server_address[1]}"
+    with (
+        in_use(tmp_path, alone=False),
+        told_where(tmp_path, {"http": f"http://{host}:9"}),
+        mock.patch.dict(os.environ, {"http_proxy": address, "HTTP_PROXY": address, "no_proxy": "", "NO_PROXY": ""}),
+        Companion("", tmp_path, seconds=0.3) as companion,
+        pytest.raises(problems.Problem, match="no companion answers"),
+    ):
+        companion.get("/v1/health")
+    proxy.shutdown()
+    proxy.server_close()
+    assert proxy.seen == []  # pyright: ignore[reportAttributeAccessIssue]
+
+
+@pytest.mark.parametrize(("host", "reached"), [("0.0.0.0", "127.0.0.1"), ("[::]", "[::1]"), ("10.1.2.3", "10.1.2.3")])
+def test_a_companion_at_all_addresses_is_reached_at_this_computers_own(tmp_path: Path, host: str, reached: str):
+    with in_use(tmp_path, alone=False), told_where(tmp_path, {"http": f"http://{host}:9", "mqtt": f"mqtt://{host}:8"}):
+        assert listening(tmp_path) == {"http": f"http://{reached}:9", "mqtt": f"mqtt://{reached}:8"}
+    assert not (tmp_path / LISTENING).exists()
 
 
 def test_what_a_stranger_wrote_does_not_steer_the_terminal():
@@ -142,6 +200,48 @@ def test_a_shell_is_told_the_commands():
     variables = {"_ENGRAM_COMPLETE": "complete_bash", "COMP_WORDS": "engram dev", "COMP_CWORD": "1"}
     done = subprocess.run(COMMAND, env={**VARIABLES, **variables}, capture_output=True, text=True, timeout=60)
     assert done.stdout.split() == ["device"]
+
+
+def _completed(line: str, **variables: str) -> list[str]:
+    """What a shell offers at the end of a line."""
+    words = {"_ENGRAM_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(line.split(" ")) - 1)}
+    done = subprocess.run(COMMAND, env={**VARIABLES, **words, **variables}, capture_output=True, text=True, timeout=60)
+    return done.stdout.split()
+
+
+@pytest.fixture(scope="module")
+def known(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Companion]:
+    """A companion that knows two boards."""
+    with Companion(tmp_path_factory.mktemp("known")) as companion:
+
+        def post(device: str, message: bytes) -> bytes:
+            headers = {"Content-Type": "application/octet-stream"}
+            return companion.client.post(f"/v1/devices/{device}/messages", content=message, headers=headers).content
+
+        for name in ("kitchen", "attic"):
+            Sent(post, name).hello()
+        yield companion
+
+
+@pytest.mark.parametrize("option", ["--device", "-d"])
+def test_a_shell_is_told_the_boards_of_the_folder_in_the_variable(known: Companion, option: str):
+    where = {"ENGRAM_COMPANION_HOME": str(known.home)}
+    assert _completed(f"engram list {option} ", **where) == ["attic", "kitchen"]
+    assert _completed(f"engram search tea {option} k", **where) == ["kitchen"]
+
+
+def test_a_shell_is_told_the_boards_of_the_folder_that_is_named(known: Companion):
+    assert _completed(f"engram export --home {known.home} --device ") == ["attic", "kitchen"]
+
+
+def test_a_shell_is_told_the_boards_of_the_address_that_is_named(known: Companion):
+    token = {"ENGRAM_OPERATOR_TOKEN": (known.home / "operator.token").read_text().strip()}
+    assert _completed(f"engram show m1 --url {known.url} --device at", **token) == ["attic"]
+    assert _completed("engram show m1 --device at", ENGRAM_COMPANION_API=known.url, **token) == ["attic"]
+
+
+def test_a_shell_is_told_no_boards_where_no_companion_answers(tmp_path: Path):
+    assert _completed("engram list --url http://127.0.0.1:1 --device ", ENGRAM_COMPANION_HOME=str(tmp_path)) == []
 
 
 _SET = {

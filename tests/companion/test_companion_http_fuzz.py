@@ -10,7 +10,9 @@ from engram_host.scripted import serving
 from peers import Companion
 from sending import Sent
 
-MOST_EXAMPLES = 40
+SHORT, LONG = 10, 200
+"""Examples for each operation."""
+
 OPERATIONS = (
     ("GET", "/v1/health"),
     ("GET", "/v1/stats"),
@@ -22,9 +24,11 @@ OPERATIONS = (
     ("GET", "/v1/devices/{device}/archive"),
     ("GET", "/v1/devices/{device}/entries"),
     ("GET", "/v1/devices/{device}/entries/{entry}"),
+    ("GET", "/v1/devices/{device}/aside"),
     ("GET", "/v1/devices/{device}/export"),
     ("POST", "/v1/devices/{device}/messages"),
     ("POST", "/v1/search"),
+    ("GET", "/v1/gateway"),
     ("POST", "/gateway/v1/chat/completions"),
     ("GET", "/gateway/v1/models"),
     ("GET", "/v1/folders"),
@@ -72,9 +76,10 @@ CASES = [
 """Nothing can be wrong with a request that has no parameter."""
 
 
+@pytest.mark.parametrize("examples", [SHORT, pytest.param(LONG, marks=pytest.mark.soak)])
 @pytest.mark.parametrize(("method", "path", "mode"), CASES)
 def test_every_answer_is_as_described(
-    companion: Companion, described, method: str, path: str, mode: schemathesis.GenerationMode
+    companion: Companion, described, method: str, path: str, mode: schemathesis.GenerationMode, examples: int
 ):
     operation = described[path][method]
     # A message is bytes to the description, and few bytes are one; of a search, some values make no sense together.
@@ -83,7 +88,7 @@ def test_every_answer_is_as_described(
 
     @given(case=operation.as_strategy(generation_mode=mode))
     @settings(
-        max_examples=MOST_EXAMPLES,
+        max_examples=examples,
         deadline=None,
         derandomize=True,
         database=None,

@@ -195,3 +195,21 @@ def test_what_is_meant_is_found_though_no_word_is_the_same(tmp_path):
         one.sync()
         until("all lines have vectors", lambda: not _found(companion, query="soup", devices=["kitchen"])["degraded"])
         assert _found(companion, query="music teacher", devices=["kitchen"])["hits"][0]["id"] == "t1"
+
+
+def test_the_indexes_of_large_boards_that_have_room_are_made_before_somebody_asks(searching, monkeypatch):
+    monkeypatch.setattr("engram_host.companion.searching.LARGE", 4000)
+    asyncio.run(searching.warm())
+    assert searching.indexed == ["newest", "middle"]
+
+
+def test_no_index_is_made_for_small_boards(searching):
+    asyncio.run(searching.warm())
+    assert searching.indexed == []
+
+
+def test_an_index_that_is_being_made_is_broken_off_when_the_companion_stops(searching, monkeypatch, caplog):
+    monkeypatch.setattr("engram_host.companion.searching.LARGE", 4000)
+    searching.stop()
+    asyncio.run(searching.warm())
+    assert "is being stopped" in caplog.text

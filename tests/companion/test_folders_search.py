@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from cli_case import fine
 from engram_host.companion.store import choose_store
 from markdown_folders import write
 from peers import Companion, until
@@ -234,3 +235,24 @@ def test_a_wrong_setting_stops_the_start_with_a_sentence(tmp_path: Path):
     assert running.process.wait(30) == 2
     assert "folders.paths" in running.printed()
     running.client.close()
+
+
+def test_the_command_lists_the_folders_that_the_one_who_asks_may_see(companion: Companion):
+    home = ("--home", companion.home)
+    told = fine("folders", *home, "--json").json["folders"]
+    assert told == folders(companion)
+    assert [one["name"] for one in fine("folders", *home, "--principal", "ann", "--json").json["folders"]] == ["shared"]
+
+
+def test_the_command_tells_how_far_a_folder_is_read_and_what_is_not(companion: Companion):
+    lines = fine("folders", "--home", companion.home).out.splitlines()
+    notes = next(one for one in folders(companion) if one["name"] == "notes")
+    (row,) = [line.split("  ") for line in lines if line.startswith("notes ")]
+    assert [cell.strip() for cell in row if cell][:5] == [
+        "notes",
+        "user:owner",
+        "up to date",
+        f"{notes['done']} of {notes['total']}",
+        str(notes["passages"]),
+    ]
+    assert "notes: 1 symbolic links were not followed." in lines

@@ -1,8 +1,10 @@
 """The gateway with OpenAI's own client before it and the scripted model behind it, and a board that uses it."""
 
+import contextlib
 import itertools
 import json
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -129,6 +131,14 @@ def test_the_models_of_the_service_are_listed(way: Way):
     assert [model.id for model in way.client().models.list()] == ["scripted"]
 
 
+def test_one_model_is_told_of(way: Way):
+    assert way.client().models.retrieve("scripted").id == "scripted"
+    for name in ("another", "scripted/more", "../models"):
+        with pytest.raises(openai.NotFoundError) as refused:
+            way.client().models.retrieve(name)
+        assert refused.value.code == "model_not_found"
+
+
 @pytest.mark.parametrize(
     ("status", "kind"),
     [("400", openai.BadRequestError), ("429", openai.RateLimitError), ("500", openai.InternalServerError)],
@@ -204,6 +214,7 @@ def test_only_the_listed_models_are_to_be_had(service: Serving, tmp_path: Path):
     ) as companion:
         way = Way(companion, made)
         assert [model.id for model in way.client().models.list()] == ["a", "b", "c"]
+        assert way.client().models.retrieve("b").owned_by == "gateway"
         asked: Any = scripted(service, reply="hi")
         assert way.client().chat.completions.create(model="b", messages=asked).choices
         way.client().chat.completions.create(model="default", messages=asked)
@@ -331,6 +342,28 @@ def test_one_device_has_so_many_calls_under_way_and_no_more(leaky: tuple[Way, Le
     until("all have ended", lambda: behind.streams == 0, 5)
     again = way.client().chat.completions.create(model="m", messages=message, stream=True)
     again.close()
+
+
+def test_lists_of_models_take_turns_as_other_calls_do_and_end_with_their_clients(tmp_path: Path):
+    made = make_tokens(tmp_path / "home", "kitchen")
+    headers = {"Authorization": f"Bearer {made['kitchen']}"}
+    statuses: list[int] = []
+    with LeakyService() as behind, opened(tmp_path / "home", behind.url) as companion:
+
+        def ask() -> None:
+            with contextlib.suppress(httpx.ReadTimeout):
+                statuses.append(httpx.get(f"{companion.url}/gateway/v1/models", headers=headers, timeout=5).status_code)
+
+        behind.slow_list.set()
+        asking = [threading.Thread(target=ask) for _ in range(MOST_OF_ONE + 12)]
+        for thread in asking:
+            thread.start()
+        until("as many wait as may", lambda: behind.lists == MOST_OF_ONE, 5)
+        for thread in asking:
+            thread.join()
+        until("they end with their clients", lambda: behind.lists == 0, 5)
+        behind.slow_list.clear()
+    assert statuses == [429] * 12
 
 
 def test_a_service_that_is_not_there_is_told_of(tmp_path: Path):

@@ -14,10 +14,11 @@ from engram_host.companion.gateway import key as keys
 from engram_host.companion.gateway.counting import MOST_LINE, Count
 from engram_host.companion.gateway.key import Key, find_key
 from engram_host.companion.gateway.proxy import Gateway
+from engram_host.companion.metrics import Metrics
 from engram_host.companion.settings import GatewaySettings
 from engram_host.companion.store import open_store
 from leaky_service import WAYS, LeakyService
-from peers import Companion
+from peers import PLAIN, Companion
 from test_companion_serve import FREE, _fails
 from test_security_http import make_tokens
 
@@ -36,13 +37,13 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
             for stream in (False, True):
                 body = {"model": "m", "messages": [{"role": "user", "content": way}], "stream": stream}
                 answer = httpx.post(
-                    f"{companion.url}/gateway/v1/chat/completions", headers=headers, json=body, timeout=30
+                    f"{companion.url}/gateway/v1/chat/completions", headers=headers, json=body, timeout=30, verify=PLAIN
                 )
                 found[f"{way} {stream}"] = (
                     str(answer.status_code).encode() + repr(answer.headers.raw).encode() + answer.content
                 )
         for path in ("/gateway/v1/models", "/v1/health", "/openapi.json", "/v1/devices", "/gateway/v1/nothing"):
-            found[path] = httpx.get(companion.url + path, headers=headers).content
+            found[path] = httpx.get(companion.url + path, headers=headers, verify=PLAIN).content
         companion.stop()
         found["log"] = Path(companion._output.name).read_bytes()
     found["files"] = b"".join(path.read_bytes() for path in home.iterdir())
@@ -85,7 +86,7 @@ def test_each_answer_of_the_gateway_is_of_openais_form(answers: dict[str, bytes]
 def test_no_repr_shows_it(tmp_path: Path):
     key = Key(KEY)
     store = open_store(folder=tmp_path)
-    gateway = Gateway(store, GatewaySettings(url="http://127.0.0.1:9/v1"), key)
+    gateway = Gateway(store, GatewaySettings(url="http://127.0.0.1:9/v1"), key, Metrics())
     gateway.start()
     assert KEY not in f"{key!r} {key} {gateway!r} {key.blotter()!r} {vars(gateway)!r}"
     store.close()
@@ -159,7 +160,7 @@ def test_a_key_that_is_no_key_is_refused_unshown(tmp_path: Path, value: str):
 def test_an_address_that_is_none_or_has_a_key_in_it_is_refused(tmp_path: Path, url: str):
     store = open_store(folder=tmp_path)
     with pytest.raises(SettingError, match=r"gateway\.url"):
-        Gateway(store, GatewaySettings(url=url), Key())
+        Gateway(store, GatewaySettings(url=url), Key(), Metrics())
     store.close()
 
 

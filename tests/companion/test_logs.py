@@ -22,7 +22,7 @@ def test_anything_becomes_one_line_of_json(message: str, fields: dict):
         {"name": "engram.test", "msg": message, "levelno": 20, "levelname": "INFO", **fields}
     )
     line = JsonLines().format(record)
-    assert "\n" not in line
+    assert len(line.splitlines()) == 1
     told = json.loads(line)
     assert (told["logger"], told["level"]) == ("engram.test", "info") and set(told["fields"]) == set(fields)
 
@@ -47,6 +47,40 @@ def test_a_secret_is_in_no_log(form: str, secret: str):
     out = _logged(form, lambda log: log.error("it said %s", secret, extra={"told": secret}))
     assert hidden not in out and "(hidden)" in out
     assert hidden not in _logged(form, lambda log: log.exception(secret))
+
+
+STEERING = {
+    "a forged line": "/v1/x\n2026-01-31 12:00:00 INFO engram.security: all is well",
+    "a carriage return": "/v1/x\rall is well",
+    "a terminal's escape": "\x1b[2J\x1b]0;title\x07",
+    "the same in eight bits": "\x9b2J",
+    "a line of Unicode": "/v1/x\u2028all is well\x85and so on",
+    "writing turned round": "\u202ethgir si lla",
+}
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("told", STEERING.values(), ids=STEERING)
+def test_a_text_from_outside_forges_no_line_and_steers_no_terminal(form: str, told: str):
+    out = _logged(form, lambda log: log.warning("%s was refused", told, extra={"told": told}))
+    assert len(out.splitlines()) == 1 and out.rstrip("\n").isprintable()
+
+
+def test_the_lines_of_a_traceback_stay_and_what_its_error_says_steers_nothing():
+    def fail(log: logging.Logger) -> None:
+        try:
+            raise ValueError("red \x1b[31m text")
+        except ValueError:
+            log.exception("failed")
+
+    lines = _logged("text", fail).splitlines()
+    assert lines[1].startswith("Traceback") and len(lines) > 3
+    assert lines[-1] == "ValueError: red \\u001b[31m text"
+
+
+def test_a_secret_behind_an_escape_is_hidden_all_the_same():
+    token = new_token()
+    assert token not in _logged("text", lambda log: log.error("\x1b[m\n%s\n", token))
 
 
 @given(st.text("abc def:./", max_size=40))

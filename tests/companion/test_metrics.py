@@ -1,13 +1,17 @@
 """GET /metrics as Prometheus reads it: figures that move with what happens, and no series for a board's name."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from engram_host.companion.security.tokens import new_token, operator_token
-from peers import Companion
+from engram_host.companion.store import open_store
+from engram_host.scripted import serving
+from peers import Companion, until
 from sending import Sent
+from test_archive_store import ArchivingBoard
 
 
 def _figures(companion: Companion) -> dict[tuple[str, ...], float]:
@@ -68,6 +72,59 @@ def test_more_boards_make_no_more_series(companion: Companion, board: Callable[.
     for _ in range(3):
         board().hello()
     assert set(_figures(companion)) == before
+
+
+@pytest.fixture(scope="module")
+def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Companion]:
+    """A companion with a folder and a gateway, which a device may call twice a day."""
+    folder = tmp_path_factory.mktemp("metrics")
+    (folder / "notes").mkdir()
+    for name in ("tea", "coffee"):
+        (folder / "notes" / f"{name}.md").write_text(f"# {name}\n\nWhat there is to say of {name}.\n")
+    limits = {"ENGRAM_GATEWAY_DEVICE_CALLS": "2", "ENGRAM_FOLDERS": str(folder / "notes")}
+    with (
+        serving() as service,
+        Companion(folder / "home", ENGRAM_GATEWAY_URL=f"{service.url}/v1", **limits) as companion,
+    ):
+        usage = {"input": 700, "output": 33}
+        service.add({"when": {"equals": "hi"}, "reply": "hello", "usage": usage}, first=True)
+        service.add({"when": {"equals": "fail"}, "fault": "500"}, first=True)
+        yield companion
+
+
+def test_calls_of_the_gateway_are_counted_and_why_it_refused_others(busy: Companion):
+    def ask(said: str) -> int:
+        asked = {"model": "m", "messages": [{"role": "user", "content": said}]}
+        return busy.client.post("/gateway/v1/chat/completions", json=asked).status_code
+
+    assert [ask("hi"), ask("fail"), ask("hi")] == [200, 500, 429]
+    assert busy.client.post("/gateway/v1/chat/completions", content=b"{").status_code == 400
+    figures = _figures(busy)
+    assert figures[("engram_gateway_calls_total",)] == 2 and figures[("engram_gateway_tokens_total",)] == 733
+    refused = {name[1]: value for name, value in figures.items() if name[0] == "engram_gateway_refusals_total"}
+    assert refused == {"why=limit": 1, "why=busy": 0, "why=request": 1, "why=service": 1}
+
+
+def test_files_and_passages_of_folders_are_counted(busy: Companion):
+    def counted() -> tuple[float, float]:
+        figures = _figures(busy)
+        return figures[("engram_folder_files",)], figures[("engram_folder_passages",)]
+
+    until("both files are read", lambda: counted() == (2, 2))
+
+
+def test_archived_memories_are_counted(busy: Companion):
+    store = open_store(folder=busy.home)
+    board = ArchivingBoard(store)
+    for _ in range(3):
+        board.keep()
+    board.sync()
+    assert board.promise([1, 2]) == 2
+    for number in (1, 2):
+        board.archive(number)
+    board.sync()
+    store.close()
+    assert _figures(busy)[("engram_archived_records",)] == 2
 
 
 def test_a_stranger_sees_no_figures_where_tokens_are_asked_for(tmp_path: Path):

@@ -12,6 +12,7 @@ import httpx
 import pytest
 import trustme
 
+from cli_case import engram, fine
 from engram_host.companion.errors import SettingError
 from engram_host.companion.security import tokens
 from engram_host.companion.security.guard import MOST_BODY
@@ -19,7 +20,7 @@ from engram_host.companion.security.listening import Listener, asks_tokens, chec
 from engram_host.companion.security.rules import DECLARED, Who
 from engram_host.companion.settings import SecuritySettings
 from engram_host.companion.store import open_store
-from peers import Companion
+from peers import PLAIN, Companion
 from sending import Sent
 from test_companion_serve import FREE, _fails, _serve
 
@@ -57,7 +58,7 @@ class Strict:
     def ask(self, method: str, path: str, who: str, **more: Any) -> httpx.Response:
         """Ask as somebody; "" shows no token."""
         headers = {"Authorization": f"Bearer {self.tokens[who]}"} if who else {}
-        return httpx.request(method, self.companion.url + path, headers=headers, timeout=30, **more)
+        return httpx.request(method, self.companion.url + path, headers=headers, timeout=30, verify=PLAIN, **more)
 
 
 @pytest.fixture(scope="module")
@@ -119,6 +120,19 @@ def test_another_method_is_no_way_in(strict: Strict, method: str):
     assert strict.ask(method, "/v1/devices/kitchen/lines", "").status_code == 401
 
 
+def test_a_device_is_told_how_the_companion_is_and_not_of_what_it_is_made(tmp_path: Path):
+    home = tmp_path / "home"
+    made = make_tokens(home, "kitchen")
+    (home / "companion.toml").write_text('[folders]\npaths = ["/nowhere/divorce-papers"]\n')
+    with Companion(home) as companion:
+        operators = companion.client.get("/v1/health").json()
+        assert operators["status"] == "degraded" and "divorce" in str(operators["problems"]) and operators["mqtt"]
+        headers = {"Authorization": f"Bearer {made['kitchen']}"}
+        devices = companion.client.get("/v1/health", headers=headers).json()
+        assert devices == {"status": "degraded", "version": operators["version"]}
+        assert httpx.get(f"{companion.url}/v1/health").json() == operators  # no tokens here: all is anybody's
+
+
 def search(strict: Strict, who: str, **question: Any) -> httpx.Response:
     return strict.ask("POST", "/v1/search", who, json={"query": "secret blue", "meaning": False, **question})
 
@@ -158,6 +172,13 @@ def test_no_token_is_told_of_anywhere(strict: Strict):
     strict.ask("GET", "/v1/devices", "stranger")
     printed = strict.companion.printed()
     assert not [token for token in strict.tokens.values() if token in printed]
+
+
+def test_a_stranger_forges_no_line_of_the_log(strict: Strict):
+    strict.ask("GET", "/v1/forged%0Aline%1B%5B2J", "")
+    strict.ask("GET", "/v1/devices/forged%0Aline", OWN)
+    lines = [line for line in strict.companion.printed().splitlines() if "forged" in line]
+    assert len(lines) == 2 and all("refused" in line and "\x1b" not in line for line in lines)
 
 
 # --- browsers
@@ -208,6 +229,26 @@ def test_too_many_messages_are_told_to_come_later(tmp_path: Path):
         assert [answer.status_code for answer in told] == [400, 400, 400, 429, 429]
         assert told[-1].headers["Retry-After"] == "1"
         assert companion.client.post("/v1/devices/garden/messages", **send).status_code == 400
+
+
+def test_a_device_that_asks_too_much_is_told_to_come_later_whatever_it_asks(tmp_path: Path):
+    made = make_tokens(tmp_path / "home", "kitchen", "garden")
+    limits = {"ENGRAM_MESSAGES_A_SECOND": "0.01", "ENGRAM_MESSAGES_AT_ONCE": "3"}
+    with Companion(tmp_path / "home", **limits) as companion:
+
+        def ask(method: str, path: str, token: str, **more: Any) -> httpx.Response:
+            headers = {"Authorization": f"Bearer {token}"}
+            return httpx.request(method, companion.url + path, headers=headers, timeout=30, **more)
+
+        question = {"json": {"query": "tea", "meaning": False}}
+        statuses = [ask("POST", "/v1/search", made["kitchen"], **question).status_code for _ in range(4)]
+        assert statuses == [404, 404, 404, 429]  # no such board has been here
+        late = ask("GET", "/gateway/v1/models", made["kitchen"])
+        assert late.status_code == 429 and int(late.headers["Retry-After"]) > 1
+        assert late.json()["error"]["code"] == "rate_limit_exceeded"
+        assert ask("GET", "/v1/health", made["garden"]).status_code == 200
+        operator = (companion.home / tokens.OPERATOR_FILE).read_text().strip()
+        assert {ask("POST", "/v1/search", operator, **question).status_code for _ in range(5)} == {200}
 
 
 def test_a_head_that_does_not_end_is_not_waited_for(companion: Companion, monkeypatch: pytest.MonkeyPatch):
@@ -295,6 +336,11 @@ def test_http_has_tls_with_a_certificate(tmp_path: Path):
             httpx.get(f"{where}/v1/health", verify=context)
         authority.configure_trust(context)
         assert where.startswith("https://") and httpx.get(f"{where}/v1/health", verify=context).status_code == 200
+        authority.cert_pem.write_to_path(tmp_path / "authority.pem")
+        elsewhere = ("stats", "--url", where, "--home", tmp_path / "none")
+        assert "CERTIFICATE_VERIFY_FAILED" in engram(*elsewhere).err
+        fine(*elsewhere, ENGRAM_COMPANION_AUTHORITY=str(tmp_path / "authority.pem"))
+        fine("stats", "--home", home)
         with socket.create_connection(("127.0.0.1", int(where.rpartition(":")[2]))) as plain:
             plain.settimeout(10)
             plain.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")

@@ -14,12 +14,15 @@ import pytest
 import trustme
 
 from engram_host.companion.broker import EmbeddedBroker
-from engram_host.companion.mqtt import Bus, Login
+from engram_host.companion.errors import SettingError
+from engram_host.companion.mqtt import Bus, Login, login_of
 from engram_host.companion.security import broker_door, tokens
 from engram_host.companion.security.broker_door import WORKER, Door
 from engram_host.companion.security.callers import Callers
-from engram_host.companion.security.listening import tls_of, tls_to_own
+from engram_host.companion.security.listening import tls_of
 from engram_host.companion.security.rates import Rates
+from engram_host.companion.security.trust import tls_to_own
+from engram_host.companion.settings import MqttSettings
 from engram_host.companion.store import open_store
 
 SECRET = tokens.new_token()
@@ -384,7 +387,7 @@ def test_the_broker_has_tls_with_a_certificate(tmp_path: Path):
         async def echo(_device: str, data: bytes) -> list[bytes]:
             return [data]
 
-        login = Login(WORKER, SECRET, tls_to_own("both.pem", tmp_path))
+        login = Login(WORKER, SECRET, tls_to_own("mqtt.certificate", tmp_path / "both.pem"))
         bus = Bus(broker.own_url, login, echo, share=False)
         bus.start()
         assert broker.url.startswith("mqtts://") and await bus.wait(10)
@@ -397,6 +400,39 @@ def test_the_broker_has_tls_with_a_certificate(tmp_path: Path):
             await board.publish("engram/v1/kitchen/up", b"hello", qos=1)
             assert await gets(board) == [("engram/v1/kitchen/down", b"hello")]
         await bus.stop()
+        await broker.stop()
+        store.close()
+
+    asyncio.run(work())
+
+
+def test_a_broker_of_ones_own_may_have_a_certificate_of_a_private_authority(tmp_path: Path):
+    authority = trustme.CA()
+    authority.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(tmp_path / "both.pem")
+    authority.cert_pem.write_to_path(tmp_path / "authority.pem")
+    trustme.CA().cert_pem.write_to_path(tmp_path / "other.pem")
+
+    async def work() -> None:
+        store = open_store(folder=tmp_path)
+        door = Door(Callers(store, tokens.new_token()), True, Rates(0, 1), SECRET)
+        broker = EmbeddedBroker("127.0.0.1", 0, door, tls_of("mqtt", "both.pem", "both.pem", tmp_path))
+        await broker.start()
+
+        async def echo(_device: str, data: bytes) -> list[bytes]:
+            return [data]
+
+        async def reached(authority: str, seconds: float) -> bool:
+            settings = MqttSettings(username=WORKER, password=SECRET, authority=authority)
+            bus = Bus(broker.own_url, login_of(settings, tmp_path), echo, share=False)
+            bus.start()
+            is_reached = await bus.wait(seconds)
+            await bus.stop()
+            return is_reached
+
+        assert await reached("authority.pem", 10)
+        assert not await reached("other.pem", 1) and not await reached("", 1)
+        with pytest.raises(SettingError, match=r"mqtt\.authority"):
+            await reached("none.pem", 1)
         await broker.stop()
         store.close()
 

@@ -3,11 +3,11 @@
 Each step changes the board or lets it sync; what a store must have in the end is told by the plain board alone.
 """
 
-import os
 from contextlib import suppress
 from itertools import count
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
@@ -18,7 +18,9 @@ from engram_host.companion.store.base import SILENCE_SECONDS, Store
 from plain_board import NoAnswer, PlainBoard, PlainLog
 
 NAMES = count(1)
-EXAMPLES = int(os.environ.get("EXAMPLES", "40"))
+SHORT, LONG = 15, 500
+"""Boards that are played."""
+
 IDENTITY = Identity("test", 2, 1)
 FAULTS = st.lists(
     st.sampled_from(["lost", "unanswered", "doubled", "late", "old", "fine", "fine", "fine"]), max_size=12
@@ -247,10 +249,11 @@ class Boards(RuleBasedStateMachine):
         assert not gone & self.everywhere()
 
 
-def test_copies_follow_random_boards(store: Store):
+@pytest.mark.parametrize("examples", [SHORT, pytest.param(LONG, marks=pytest.mark.soak)])
+def test_copies_follow_random_boards(store: Store, examples: int):
     run_state_machine_as_test(
         lambda: Boards(store),
         settings=settings(
-            max_examples=EXAMPLES, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
+            max_examples=examples, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
         ),
     )

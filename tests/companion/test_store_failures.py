@@ -23,7 +23,6 @@ from postgres_server import NOBODY, PostgresServer, binaries
 
 HERE = Path(__file__).parent
 FOLDERS = [str(HERE), *(str(HERE.parent.parent / name) for name in ("host", "firmware"))]
-KILLS = 3
 DISK_MB = 2
 
 
@@ -216,13 +215,14 @@ def test_a_server_that_crashes_and_comes_back_has_all_that_was_taken():
         store.close()
 
 
-def test_what_was_acknowledged_outlives_a_killed_process(store_url: str, open_store: Callable[[], Store]):
+@pytest.mark.parametrize("kills", [2, pytest.param(30, marks=pytest.mark.soak)])
+def test_what_was_acknowledged_outlives_a_killed_process(store_url: str, open_store: Callable[[], Store], kills: int):
     store = open_store()
     board = PlainBoard(store)
     board.logs["journal"].append(20_000)
     board.hello()
     acknowledged = 0
-    for _ in range(KILLS):
+    for _ in range(kills):
         acknowledged = max(acknowledged, killed(store_url, board))
         assert have(store, board) >= acknowledged
         assert whole(store, board)

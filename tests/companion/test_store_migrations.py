@@ -11,6 +11,8 @@ from engram_host.companion.store.base import Store
 from engram_host.companion.store.migrate import Migration
 from plain_board import PlainBoard
 
+pytestmark = pytest.mark.no_tables
+
 NEXT = Migration(1000, "more", "CREATE TABLE more (number INTEGER);\nINSERT INTO more VALUES (7);\n")
 BROKEN = Migration(1000, "broken", "CREATE TABLE more (number INTEGER);\nINSERT INTO nowhere VALUES (7);\n")
 REAL = migrate.known

@@ -247,6 +247,7 @@ def test_many_workers_take_lines_of_the_same_boards_at_once(open_store: Callable
         assert len(versions) == len(set(versions)) == 200
 
 
+@pytest.mark.no_tables
 def test_workers_that_start_at_once_make_one_schema(store_url: str, open_store: Callable[[], Store]):
     stores: list[Store] = []
     threads = [threading.Thread(target=lambda: stores.append(open_store())) for _ in range(WORKERS)]

@@ -19,6 +19,7 @@ from engram.memory.archived import Archived
 from engram.memory.scope import OWNER, Asker
 from engram_host.scripted import serving
 from pages import PAGES, fences, in_backticks, plain, read, rows, section, tables
+from sharing import shared
 
 PAGE = "docs/formats.md"
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
@@ -180,6 +181,10 @@ class _Life:
 @pytest.fixture(scope="module")
 def written(tmp_path_factory) -> tuple[dict[str, set[str]], set[str]]:
     """The fields of each kind of line, and the names of all files, that a board wrote in its life."""
+    return shared(tmp_path_factory, "formats-written", lambda: _lived(tmp_path_factory))
+
+
+def _lived(tmp_path_factory) -> tuple[dict[str, set[str]], set[str]]:
     folder, offline = tmp_path_factory.mktemp("board"), tmp_path_factory.mktemp("offline")
     with serving(SCRIPT) as server, pytest.MonkeyPatch.context() as patch:
         life = _Life(folder, server.url)

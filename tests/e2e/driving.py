@@ -25,6 +25,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import firmware_build
 import small
 from engram_host.scripted import RecordedRequest
 
@@ -92,7 +93,13 @@ class Home:
         return [line["content"] for line in self.lines("memory/memory_records") if "content" in line]
 
 
-COMMAND = small.launcher((sys.executable, "-m", "engram_host.sim"))
+AS_TYPED = (sys.executable, "-m", "engram_host.sim")
+"""The launcher as `make run` starts it."""
+
+_COMPILED = f"{firmware_build.FIRMWARE}:{firmware_build.SIM}:.frozen"
+_ROOTS = str(ROOT / "build" / "test-roots.pem")
+COMMAND = small.launcher((sys.executable, str(Path(__file__).with_name("compiled.py")), _COMPILED, _ROOTS))
+"""The launcher with the firmware as it was compiled before the tests began."""
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,13 @@ import subprocess
 
 import pytest
 
-from driving import COMMAND, SECONDS, Home, say, talking
+from driving import AS_TYPED, COMMAND, SECONDS, Home, say, talking
 
 STORE = "remember that my bike is green"
 
 
 def test_a_line_is_a_message(home: Home):
-    ended = say(home, "hello", "and hello again")
+    ended = say(home, "hello", "and hello again", command=AS_TYPED)
     assert ended.printed.count("I am offline") == 2
     assert [turn["text"] for turn in home.turns()] == ["hello", "and hello again"]
 

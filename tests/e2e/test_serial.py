@@ -16,9 +16,10 @@ import pytest
 import serial
 
 from driving import SECONDS, Home
-from engram_host.board import chat, json_lines
+from engram_host.board import json_lines
 from engram_host.board.errors import NoAnswer
 from engram_host.board.json_lines import opened, with_crc
+from engram_host.cli.commands import main
 from engram_host.scripted import Serving
 from engram_host.sim import board as sim
 
@@ -290,9 +291,9 @@ def test_a_board_at_its_prompt_is_told(monkeypatch):
 
 
 def chatting(port: Port, monkeypatch, capsys, *lines: str) -> tuple[int, str]:
-    """The status of `make chat` with these lines typed, and what it printed."""
+    """The status of `engram board chat`, which `make chat` calls, with these lines typed, and what it printed."""
     monkeypatch.setattr(sys, "stdin", io.StringIO("".join(line + "\n" for line in lines)))
-    status = chat.main(port.path)
+    status = main(["board", "chat", "--port", port.path])
     return status, capsys.readouterr().out
 
 
@@ -314,7 +315,7 @@ def test_chat_shows_nothing_that_a_terminal_obeys(
 
 
 def test_chat_tells_when_there_is_no_port(capsys):
-    assert chat.main("/dev/no-such-port") == 3
+    assert main(["board", "chat", "--port", "/dev/no-such-port"]) == 4
     assert "there is no port /dev/no-such-port" in capsys.readouterr().err
 
 
@@ -327,5 +328,5 @@ def test_chat_ends_when_the_board_is_unplugged(plugged: Callable[..., Port], mon
         return "hello"
 
     monkeypatch.setattr("builtins.input", keys)
-    assert chat.main(port.path) == 3
+    assert main(["board", "chat", "--port", port.path]) == 4
     assert "has gone" in capsys.readouterr().err

@@ -11,7 +11,7 @@ from engram_host.board.places import FIRMWARE
 
 ROOT = Path(__file__).resolve().parents[2]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT / "host")}
-"""For `python -m engram_host.board` in a process of its own."""
+"""For `python -m engram_host board` in a process of its own."""
 
 BOARD = profile.load("ESP32_GENERIC")
 BOOT = (FIRMWARE / "boot.py").read_bytes()

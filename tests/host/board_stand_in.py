@@ -28,7 +28,11 @@ HEAP = "100k"
 
 RESET, BOOTED = 77, b"\x06"
 _CTRL_A, _CTRL_B, _CTRL_C, _CTRL_D = b"\x01", b"\x02", b"\x03", b"\x04"
-_PASTE, _NO_PASTE = b"\x05A\x01", b"R\x00"
+_PASTE = b"\x05A\x01"
+_WINDOW = 128
+_MORE = b"\x01"
+_PASTES = b"R\x01" + _WINDOW.to_bytes(2, "little") + _MORE
+"""A prompt takes pasted code at once, and says after so many bytes that it has room for as many again."""
 _TAKEN = b"OK"
 _RAW = b"raw REPL; CTRL-B to exit\r\n>"
 _FRIENDLY = b"\r\nMicroPython v1.26.1; Generic ESP32 module with ESP32\r\n>>> "
@@ -107,6 +111,7 @@ class StandIn:
         self._traces: list[Path] = []
         self._is_raw = self._runs_app = False
         self._typed = b""
+        self._pasted: bytes | None = None
         self._stop, self._stopper = os.pipe()
 
     def __enter__(self) -> "StandIn":
@@ -160,6 +165,8 @@ class StandIn:
 
     def _take(self) -> bool:
         """Do what the next keys say; whether there were enough."""
+        if self._pasted is not None:
+            return self._take_pasted(self._pasted)
         for key, what in ((_CTRL_C, self._interrupt), (_CTRL_A, self._enter_raw), (_CTRL_B, self._leave_raw)):
             before, found, rest = self._typed.partition(key)
             if found and not before.strip(b"\r\n") and not self._typed.startswith(_PASTE):
@@ -168,13 +175,26 @@ class StandIn:
                 return True
         if self._typed.startswith(_PASTE) and self._is_raw:
             self._typed = self._typed[len(_PASTE) :]
-            self._print(_NO_PASTE)
+            self._pasted = b""
+            self._print(_PASTES)
             return True
         code, found, rest = self._typed.partition(_CTRL_D)
         if not found or _PASTE.startswith(self._typed):
             return False
         self._typed = rest
-        self._run(code) if self._is_raw else None
+        self._run(code, _TAKEN) if self._is_raw else None
+        return True
+
+    def _take_pasted(self, before: bytes) -> bool:
+        """Take what was pasted; what it does is done at its end."""
+        piece, ended, self._typed = self._typed.partition(_CTRL_D)
+        code = before + piece
+        if not ended:
+            self._pasted = code
+            self._print(_MORE * (len(code) // _WINDOW - len(before) // _WINDOW))
+            return False
+        self._pasted = None
+        self._run(code, _CTRL_D)
         return True
 
     def _interrupt(self) -> None:
@@ -191,7 +211,7 @@ class StandIn:
         self._is_raw = False
         self._print(_FRIENDLY)
 
-    def _run(self, code: bytes) -> None:
+    def _run(self, code: bytes, taken: bytes) -> None:
         if not code:
             self._print(b"OK\r\nMPY: soft reboot\r\n")
             self._restart()
@@ -203,7 +223,7 @@ class StandIn:
             return
         self.pieces += 1
         # A prompt says at once that it has the code, and the rest when that has run.
-        self._print(_TAKEN)
+        self._print(taken)
         answer = self._python.run(code)
         self._print(answer.removeprefix(_TAKEN))
         if not answer.endswith(b">") and self._python.process.wait() == RESET:

@@ -1,4 +1,4 @@
-"""The commands for boards as a person calls them: through make, with a status and a sentence for each error."""
+"""The commands for boards as a person calls them: through make and `engram board`, with a sentence for each error."""
 
 import io
 import re
@@ -9,18 +9,26 @@ from pathlib import Path
 import pytest
 from board_files import ENVIRONMENT, ROOT
 
-from engram_host.board import __main__ as commands
 from engram_host.board import errors, port
 from engram_host.board.errors import BoardError, NoPort
 from engram_host.board.progress import Meter, Progress
+from engram_host.cli.board import app
 
 PAGE = (ROOT / "docs" / "boards.md").read_text(encoding="utf-8")
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
+COMMANDS = [command.callback.__name__ for command in app.registered_commands if command.callback]
+TYPED = "Home\n\nkey\n"
+"""A network without a password, and a key: what `wifi` asks for before it looks for a board."""
 
 
 def run(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "engram_host.board", *words], capture_output=True, text=True, env=ENVIRONMENT, timeout=60
+        [sys.executable, "-m", "engram_host", "board", *words],
+        capture_output=True,
+        text=True,
+        env=ENVIRONMENT,
+        timeout=60,
+        input=TYPED,
     )
 
 
@@ -28,22 +36,17 @@ def kinds(base: type[BoardError] = BoardError) -> list[type[BoardError]]:
     return [base, *(kind for below in base.__subclasses__() for kind in kinds(below))]
 
 
-def test_the_table_of_statuses_is_the_codes():
-    documented = {int(status) for status in re.findall(r"^\| (\d+) \|", PAGE, re.MULTILINE)}
-    assert documented == {kind.status for kind in kinds()} | {0, commands.INTERRUPTED}
-
-
 def test_the_errors_own_list_is_the_codes():
-    listed = dict(re.findall(r"^ {4,}(\w+) +(\d) ", errors.__doc__ or "", re.MULTILINE))
-    assert listed == {kind.__name__: str(kind.status) for kind in kinds() if "status" in vars(kind)}
+    listed = re.findall(r"^ {4,}(\w+)  ", errors.__doc__ or "", re.MULTILINE)
+    assert listed == [kind.__name__ for kind in kinds()]
 
 
 def test_make_has_a_target_for_each_command():
     called = re.findall(r"\$\(BOARDS\) (\w+)", MAKEFILE)
-    assert sorted(called) == sorted(commands.COMMANDS)
+    assert sorted(called) == sorted(COMMANDS)
 
 
-@pytest.mark.parametrize("name", commands.COMMANDS)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_the_page_says_how_each_command_is_called(name: str):
     assert f"make {name}" in PAGE
 
@@ -59,26 +62,46 @@ def test_an_image_is_made_by_make(tmp_path: Path):
 @pytest.mark.parametrize(
     ("words", "status", "sentence"),
     [
-        (["image"], 2, "image: no board is named: BOARD takes ESP32_GENERIC"),
+        (["image", "--board", ""], 2, "no board is named: BOARD takes ESP32_GENERIC"),
         (["image", "--board", "PICO"], 2, "there is no profile 'PICO'"),
-        (["image", "--board", "ESP32_GENERIC", "--config", "none.json"], 2, "none.json cannot be read"),
-        (["flash", "--board", "ESP32_GENERIC"], 2, "say which MicroPython to flash (FIRMWARE=...)"),
-        (["flash", "--board", "ESP32_GENERIC", "--firmware", "none.bin"], 7, "none.bin cannot be read"),
-        (["deploy", "--port", "/dev/ttyNONE"], 3, "there is no port /dev/ttyNONE"),
-        (["backup", "--port", "/dev/ttyNONE"], 2, "name the file of the backup (FILE=...)"),
-        (["backup", "--port", "/dev/ttyNONE", "--file", "b.tar.gz"], 3, "there is no port"),
-        (["restore", "--port", "/dev/ttyNONE", "--file", "none.tar.gz"], 2, "none.tar.gz cannot be read"),
+        (["image", "--board", "ESP32_GENERIC", "--config", "none.json"], 4, "none.json cannot be read"),
+        (["flash", "--board", "ESP32_GENERIC"], 2, "say which MicroPython to flash"),
+        (["flash", "--board", "ESP32_GENERIC", "--firmware", "none.bin"], 4, "none.bin cannot be read"),
+        (["deploy", "--port", "/dev/ttyNONE"], 4, "there is no port /dev/ttyNONE"),
+        (["wifi", "--port", "/dev/ttyNONE"], 4, "there is no port /dev/ttyNONE"),
+        (["chat", "--port", "/dev/ttyNONE"], 4, "there is no port /dev/ttyNONE"),
+        (["backup", "--port", "/dev/ttyNONE"], 2, "name the file of the backup"),
+        (["backup", "b.tar.gz", "--port", "/dev/ttyNONE"], 4, "there is no port"),
+        (["backup", "no-folder/b.tar.gz", "--port", "/dev/ttyNONE"], 4, "there is no folder no-folder"),
+        (["restore", "none.tar.gz", "--port", "/dev/ttyNONE"], 4, "none.tar.gz cannot be read"),
     ],
 )
 def test_an_error_is_one_sentence_and_a_status(words: list[str], status: int, sentence: str):
     done = run(*words)
-    assert done.returncode == status
+    assert done.returncode == status, done
     last = done.stderr.splitlines()[-1]
-    assert last.startswith(f"{words[0]}: ") and sentence in last and last.endswith(".")
+    assert last.startswith(f"engram board {words[0]}: ") and sentence in last and last.endswith(".")
 
 
-def test_an_empty_option_counts_as_none():
-    assert "no board is named" in run("image", "--board", "", "--config", "", "--out", "").stderr
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["image"], "no board is named"),
+        (["flash", "BOARD=ESP32_GENERIC"], "FIRMWARE=..."),
+        (["flash", "BOARD=ESP32_GENERIC", "FIRMWARE=none of these.bin"], "none of these.bin cannot be read"),
+        (["deploy", "PORT=/dev/ttyNONE", "CONFIG=none.json"], "none.json cannot be read"),
+        (["monitor", "PORT=/dev/ttyNONE"], "/dev/ttyNONE"),
+        (["chat", "PORT=/dev/ttyNONE"], "/dev/ttyNONE"),
+        (["wifi", "PORT=/dev/ttyNONE"], "/dev/ttyNONE"),
+        (["backup", "PORT=/dev/ttyNONE"], "FILE=..."),
+        (["backup", "PORT=/dev/ttyNONE", "FILE=b.tar.gz", "SECRETS=1"], "/dev/ttyNONE"),
+        (["restore", "PORT=/dev/ttyNONE", "FILE=none of these.tar.gz", "ERASE_MEMORY=1"], "none of these.tar.gz"),
+    ],
+)
+def test_make_passes_on_what_it_is_given(words: list[str], sentence: str):
+    done = subprocess.run(["make", "-s", *words], cwd=ROOT, capture_output=True, text=True, timeout=60, input=TYPED)
+    told = [line for line in done.stderr.splitlines() if line.startswith(f"engram board {words[0]}: ")]
+    assert done.returncode == 2 and len(told) == 1 and sentence in told[0], done
 
 
 # --- the port that was not named

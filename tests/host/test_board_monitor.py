@@ -22,7 +22,7 @@ class Monitor:
         self.line = line
         self._keys, theirs = pty.openpty() if on_terminal else os.pipe()[::-1]
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "engram_host.board", "monitor", "--port", port],
+            [sys.executable, "-m", "engram_host", "board", "monitor", "--port", port],
             stdin=theirs,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -88,7 +88,7 @@ def test_a_board_that_goes_ends_it_with_a_sentence():
     with monitoring() as monitor:
         os.close(monitor.line)
         assert b"has gone in the middle" in read(monitor.screen, b"cable")
-        assert monitor.process.wait(SECONDS) == 3
+        assert monitor.process.wait(SECONDS) == 4
 
 
 def test_the_end_of_a_pipe_ends_it():
@@ -101,10 +101,10 @@ def test_the_end_of_a_pipe_ends_it():
 
 def test_a_missing_port_is_told():
     done = subprocess.run(
-        [sys.executable, "-m", "engram_host.board", "monitor", "--port", "/dev/ttyNONE"],
+        [sys.executable, "-m", "engram_host", "board", "monitor", "--port", "/dev/ttyNONE"],
         capture_output=True,
         text=True,
         env=ENVIRONMENT,
         stdin=subprocess.DEVNULL,
     )
-    assert done.returncode == 3 and "there is no port /dev/ttyNONE" in done.stderr
+    assert done.returncode == 4 and "there is no port /dev/ttyNONE" in done.stderr

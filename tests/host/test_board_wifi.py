@@ -69,7 +69,7 @@ def test_a_network_in_any_script_without_a_password(tmp_path: Path, monkeypatch:
 def test_no_secret_is_shown(tmp_path: Path):
     with StandIn(board_with(tmp_path)) as board:
         done = subprocess.run(
-            [sys.executable, "-m", "engram_host.board", "wifi", "--port", board.port],
+            [sys.executable, "-m", "engram_host", "board", "wifi", "--port", board.port],
             input=f"Home\n{PASSWORD}\n{KEY}\n",
             capture_output=True,
             text=True,

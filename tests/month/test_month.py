@@ -13,6 +13,7 @@ import life
 import month
 from ledger import Found, Ledger
 from month import Month, Stage
+from sharing import shared
 
 SHORT_DAYS = 2
 SHORT_SEED = 2
@@ -91,7 +92,11 @@ def _reminds_once_a_day(played: Played) -> None:
 def two_days(tmp_path_factory: pytest.TempPathFactory) -> Played:
     if not get_micropython.usable(get_micropython.HOME / "32", 32):
         pytest.skip("there is no 32-bit MicroPython for this machine")
-    return _play(month.from_files("short"), tmp_path_factory.mktemp("month"), SHORT_DAYS, SHORT_SEED)
+    return shared(
+        tmp_path_factory,
+        "two-days",
+        lambda: _play(month.from_files("short"), tmp_path_factory.mktemp("month"), SHORT_DAYS, SHORT_SEED),
+    )
 
 
 def test_two_days_keep_within_caps_that_they_reach(two_days: Played):

@@ -35,9 +35,7 @@ def blank(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 @pytest.fixture(scope="session")
 def story(tmp_path_factory: pytest.TempPathFactory, blank: bytes) -> Story:
     """The script of operations of all kinds, played and traced once for all workers."""
-    own = tmp_path_factory.getbasetemp()
-    folder = own.parent / "power-story" if "PYTEST_XDIST_WORKER" in os.environ else own / "power-story"
-    return shared_story(folder, Writer(SEED).write(OPERATIONS), blank)
+    return shared_story(tmp_path_factory, "power-story", Writer(SEED).write(OPERATIONS), blank)
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """A script played once on a traced flash, every power cut that could have struck it, and what must be there after each."""
 
-import fcntl
-import pickle
 import random
 from bisect import bisect_right
 from collections import Counter
@@ -18,6 +16,7 @@ from expected import Answer, Board, Operation
 from flashes import Change, Image, read_trace
 from playing import FLASH_BYTES, Played, look, play
 from scripts import following
+from sharing import shared
 
 ALL_ASKED = 10
 """At one cut in so many every number is asked for, and some beyond the highest one known; else newest() has to tell."""
@@ -130,17 +129,9 @@ def tell_story(folder: Path, operations: list[Operation], base: bytes, start: Bo
     return Story(base, read_trace(folder / "trace"), start, operations, played)
 
 
-def shared_story(folder: Path, operations: list[Operation], base: bytes) -> Story:
-    """A story that is told once for all processes: the first one tells it into the folder, and the others wait."""
-    folder.mkdir(exist_ok=True)
-    kept = folder / "story.pickle"
-    with (folder / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not kept.exists():
-            draft = folder / "draft.pickle"
-            draft.write_bytes(pickle.dumps(tell_story(folder, operations, base)))
-            draft.rename(kept)
-    return pickle.loads(kept.read_bytes())
+def shared_story(factory: pytest.TempPathFactory, name: str, operations: list[Operation], base: bytes) -> Story:
+    """A story that is told once for all workers."""
+    return shared(factory, name, lambda: tell_story(factory.mktemp(name), operations, base))
 
 
 NEXT: list[Operation] = [

@@ -90,7 +90,7 @@ class Board:
                 names[name] = _id(names[name], results)
         if isinstance(names.get("turns"), list):
             names["turns"] = [_id(turn, results) for turn in names["turns"]]
-        if operation["do"] in ("store", "update", "forget", "profile"):
+        if operation["do"] in ("store", "keep", "update", "forget", "profile"):
             board.last = self
         for is_whole in step(result=result, **names):
             if is_whole or not is_atomic:
@@ -106,6 +106,8 @@ class Board:
             self.live.discard(supersedes)
             self.supersedes[result] = supersedes
         yield True
+
+    _keep = _store
 
     def _update(self, result: None, of: str, changes: dict[str, Any]):
         content, tags = self.records[of]

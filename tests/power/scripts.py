@@ -15,6 +15,11 @@ WHO = ("ann", "ben", "cy")
 COMPACTIONS = ((120, "records"), (190, "journal"), (300, "records"), (330, "journal"))
 """From which operation on the logs are compacted."""
 
+COMPARED = 8
+"""One record in about so many is compared with those that are there, as a board does with each: it takes long, and no cut can
+strike it.
+"""
+
 LISTED = 6
 """At every so many operations the files are listed, which shows what was sealed and merged."""
 
@@ -64,7 +69,7 @@ class Writer:
         if self._live and self._random.random() < 0.15:
             older = self._live.pop(self._random.randrange(len(self._live)))
             values["supersedes"] = older
-        self._live.append(self._add("store", **values))
+        self._live.append(self._add("keep" if len(self.operations) % COMPARED else "store", **values))
 
     def update(self) -> None:
         """A next version of a record."""

@@ -13,7 +13,7 @@ import get_micropython
 ROOT = Path(__file__).resolve().parent.parent.parent
 PROGRAM = Path(__file__).with_name("archive_board.py")
 STORED, FORGOTTEN = 18, 4
-SHORT = 12
+SHORT = 7
 KILLED = -9
 
 

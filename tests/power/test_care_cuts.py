@@ -13,7 +13,7 @@ import get_micropython
 ROOT = Path(__file__).resolve().parent.parent.parent
 PROGRAM = Path(__file__).with_name("care_board.py")
 NOTES, STORED, MOST = 4, 16, 12
-SHORT = 14
+SHORT = 8
 KILLED = -9
 
 

@@ -4,7 +4,7 @@ import functools
 import json
 import os
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,12 +54,20 @@ class Booted:
     printed: str
 
 
-def boot(flashes: list[Path], *, send: bool = False, **more: object) -> list[Booted]:
-    """Start a board on each flash, with the project's boot.py; before that, if `send`, the deploy is sent."""
+def boot(
+    flashes: list[Path], *, send: bool = False, faults: Iterable[tuple[str, int]] = (), **more: object
+) -> list[Booted]:
+    """Start a board on each flash, with the project's boot.py; before that, if `send`, the deploy is sent.
+
+    `faults` are those of the flashes, one each.
+    """
     job = {"boot": (ROOT / "firmware" / "boot.py").read_text(encoding="utf-8"), **more}
     if send:
         job |= {"send": [[path, content.decode()] for path, content in NEW.items()], "ready": READY}
-    lines = "".join(json.dumps({**job, "flash": str(flash)}) + "\n" for flash in flashes)
+    jobs = [{**job, "flash": str(flash)} for flash in flashes]
+    for each, fault in zip(jobs, faults, strict=False):
+        each["fault"] = fault
+    lines = "".join(json.dumps(each) + "\n" for each in jobs)
     names = ("tests/power", "tests/unit", "tools/board", "boards/SIM", "firmware")
     path = ":".join([*(str(ROOT / name) for name in names), ".frozen"])
     done = subprocess.run(
@@ -157,11 +165,12 @@ def test_a_flash_that_fails_at_any_change_is_told_and_the_next_start_goes_on(
     # A deploy that was sent, before the start that is to finish it.
     changes, told = played(flash, tmp_path)
     sent = next(content for cut, content in images(changes, base()) if cut.changes == told.sent)
-    for number in range(1, len(changes) - told.sent + 1):
-        path = flash(sent)
-        failed = boot([path], fault=[what, number])[0]
+    numbers = range(1, len(changes) - told.sent + 1)
+    paths = [flash(sent) for _ in numbers]
+    for number, failed in zip(numbers, boot(paths, faults=[(what, number) for number in numbers]), strict=True):
         assert failed.printed.startswith("boot.py: OSError"), number
-        boot([path])
+    boot(paths)
+    for number, path in zip(numbers, paths, strict=True):
         assert holds(path.read_bytes()) == {**KEPT, **AFTER}, number
 
 

@@ -14,6 +14,9 @@ import expected
 from expected import ROOMS, Board, Operation
 from playing import Played, look, play
 
+WORDS = 60
+"""In a text: so many that it is not taken apart to be compared with others, which would be most of the steps."""
+
 ATTEMPTS = 60
 """In one process, so that a board stays small."""
 
@@ -22,7 +25,7 @@ RESTARTED = 5
 
 
 def _operation(kind: str, number: int, numbers: random.Random) -> Operation:
-    text = f"i{number}z " + " ".join(numbers.choices(("stone", "river", "lamp", "boat", "hill", "rain"), k=12))
+    text = f"i{number}z " + " ".join(numbers.choices(("stone", "river", "lamp", "boat", "hill", "rain"), k=WORDS))
     if kind == "turn":
         return {"do": "turn", "who": "ann", "room": numbers.choice(ROOMS), "text": text}
     if kind == "update":

@@ -7,7 +7,7 @@ from itertools import pairwise
 from cuts import Story
 
 KINDS = {
-    "store", "update", "forget", "undo", "profile", "turn", "begin", "switch", "delete", "redact", "compact", "files",
+    "store", "keep", "update", "forget", "undo", "profile", "turn", "begin", "switch", "delete", "redact", "compact", "files",
 }  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from boards import run
 AT_ONCE = 50
 """Mutations of one store, in one process."""
 
-SOME = 15
+SOME = 10
 """Mutations of a store in `make test`."""
 
 

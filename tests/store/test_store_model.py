@@ -291,7 +291,7 @@ def _compare(bits: str, folder: Path, examples: int) -> None:
 
 @pytest.mark.parametrize("bits", ["64", "32"])
 def test_random_operations_give_what_a_plain_model_gives(bits, tmp_path):
-    _compare(bits, tmp_path, 12)
+    _compare(bits, tmp_path, 8)
 
 
 @pytest.mark.soak

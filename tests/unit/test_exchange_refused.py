@@ -213,7 +213,7 @@ OBJECTS = (
     '{"file":"user.md","text":"x"}',
     '{"content":"x","tags":["x"],"keywords":["x"],"type":"fact","importance":1,"source":"manual","scope":"all","created":1,'
     '"updated":1,"pinned":true,"expires":1,"turns":["t1"],"guess":true,"id":"m1","origin":"x:1","supersedes":"x:2",'
-    '"superseded":true,"uses":1,"used":1}',
+    '"superseded":true,"archived":true,"uses":1,"used":1}',
     '{"content":"x","id":"x","tags":"x","keywords":"x","created_at":1,"updated_at":1,"access_count":1,"deleted":false,'
     '"summary_ids":[1],"summary_labels":["x"],"source":"x"}',
     '{"content":"x","id":"x","type":"fact","tags":["x"],"importance":1,"createdAt":1,"lastUsedAt":1,"source":"x","pinned":true}',

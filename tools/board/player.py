@@ -106,6 +106,17 @@ class Player:
             more["turns"] = [self._id(turn) for turn in turns]
         return self.parts.records.store(content, tags, **more).id
 
+    def do_keep(self, content, tags, do, supersedes=None, turns=None):
+        """Keep a record without a look for one that says the same, which takes longer than all else; its id."""
+        from engram.memory.records import Draft
+
+        values = {"content": content, "tags": tags, "scope": "all", "created": self.parts.clock.now()}
+        if supersedes is not None:
+            values["supersedes"] = self._id(supersedes)
+        if turns:
+            values["turns"] = [self._id(turn) for turn in turns]
+        return self.parts.records.keep((Draft("", values, [], "", 0),))[0]
+
     def do_update(self, of, changes, do):
         """Change a record."""
         self.parts.records.update(self._id(of), changes)

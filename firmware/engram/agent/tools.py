@@ -54,7 +54,7 @@ class Tools:
 
     async def answer(self, call, asker, turn: str, only=()) -> Done:
         """As run(); a search may ask the companion before."""
-        if self._parts.companion and call.name == "memory_search":
+        if self._parts.companion and call.name in ("memory_search", "memory_recall"):
             self._more = await self._found_afar(call, asker, turn)
         elif self._parts.companion and call.name == "memory_get":
             self._more = await self._read_afar(call, asker)
@@ -67,12 +67,14 @@ class Tools:
         try:
             arguments = check.arguments(call.arguments, self._tool(call.name, ()).schema)
             since, until = self._times(arguments)
+            query, limit = arguments.get("query", ""), arguments.get("limit", _PAGE)
+            if call.name == "memory_search":
+                return await self._parts.companion.ask.found(query, asker, limit, (int(turn[1:]),), (), since, until)
+            from engram.agent import recalling
+
+            return await recalling.found(self._parts, query, limit, asker, arguments.get("tags", ()), since, until)
         except ArgumentError:
             return None  # which run() tells
-        limit = arguments.get("limit", _PAGE)
-        return await self._parts.companion.ask.found(
-            arguments["query"], asker, limit, (int(turn[1:]),), (), since, until
-        )
 
     async def _read_afar(self, call, asker):
         """(line, why there is none) of what has left the board; None for all else."""
@@ -132,32 +134,47 @@ class Tools:
         since, until = self._times(arguments)
         limit = arguments.get("limit", _PAGE)
         # Shown one by one, since the whole texts of all of them would fill the heap.
-        if query:
-            found = [self._used(record) for _, record in self._records.search(query, limit, asker, tags, since, until)]
+        if self._more and self._more.ranked:
+            from engram.agent import recalling
+
+            found = recalling.shown(self, self._parts, self._more, query, limit, asker, tags, since, until)
+        elif query:
+            found = [self.used(record) for _, record in self._records.search(query, limit, asker, tags, since, until)]
         else:
             found = self._newest(asker, tags, since, until, limit)
-        if found:
-            return self._maybe_partial({"memories": found}), ""
-        if self._recall.partial:
-            why = self._recall.partial
-        elif since or until:
-            why = "no memory of these days fits; try without since and until."
-        elif query:
-            why = self._recall.why_empty(query, asker)
-        else:
-            why = "no memory that may be shown has these tags."
-        return {"memories": [], "reason": why, "tags": catalog.line(catalog.ranked(self._records, asker), 60)}, ""
+        answer: dict = {"memories": found}
+        if not found:
+            if self._recall.partial:
+                answer["reason"] = self._recall.partial
+            elif since or until:
+                answer["reason"] = "no memory of these days fits; try without since and until."
+            elif query:
+                answer["reason"] = self._recall.why_empty(query, asker)
+            else:
+                answer["reason"] = "no memory that may be shown has these tags."
+            answer["tags"] = catalog.line(catalog.ranked(self._records, asker), 60)
+        self._tell_afar(answer, asker, query, tags, since, until)
+        return self._maybe_partial(answer) if found else answer, ""
 
-    def _used(self, record: dict) -> dict:
+    def _tell_afar(self, answer: dict, asker, query: str, tags, since: int, until: int) -> None:
+        """Add to an answer what the companion notes, and what of its archive may fit while it gives none."""
+        if self._more and self._more.note:
+            answer["note"] = self._more.note
+        if self._parts.archived:
+            from engram.agent import recalling
+
+            recalling.tell_left(answer, self._parts, self._more, asker, query, tags, since, until)
+
+    def used(self, record: dict) -> dict:
         """A record that was looked for, as it is shown."""
         self._records.used(record["id"])
-        return self._shown(record)
+        return self.shown(record)
 
     def _newest(self, asker, tags, since: int, until: int, limit: int) -> list:
         found = []
         for record in self._records.newest(asker, tags):
             if record["created"] >= since and (not until or record["created"] < until):
-                found.append(self._shown(record))
+                found.append(self.shown(record))
                 if len(found) == limit:
                     break
         return found
@@ -168,15 +185,13 @@ class Tools:
         limit = arguments.get("limit", _PAGE)
         found = self._recall.find(arguments["query"], asker, limit, skip, (), since, until, self._more)
         answer: dict = {"found": [self._shown_item(item) for item in found]}
-        if self._more and self._more.note:
-            answer["note"] = self._more.note
-        if found:
-            return self._maybe_partial(answer), ""
-        if (since or until) and not self._recall.partial:
-            answer["reason"] = "nothing of these days fits; try without since and until."
-        else:
-            answer["reason"] = self._recall.why_empty(arguments["query"], asker)
-        return answer, ""
+        if not found:
+            if (since or until) and not self._recall.partial:
+                answer["reason"] = "nothing of these days fits; try without since and until."
+            else:
+                answer["reason"] = self._recall.why_empty(arguments["query"], asker)
+        self._tell_afar(answer, asker, arguments["query"], (), since, until)
+        return self._maybe_partial(answer) if found else answer, ""
 
     def _maybe_partial(self, answer: dict) -> dict:
         """An answer with the reason why it may lack something, if there is one."""
@@ -198,7 +213,7 @@ class Tools:
             if position == first + _PAGE:
                 break
             if first <= position:
-                shown.append(self._shown(record))
+                shown.append(self.shown(record))
             position += 1
         answer = self._page("memories", shown, page, max(position, self._records.count(asker, tags)))
         return self._with_archived(answer, asker, tags), ""
@@ -211,7 +226,7 @@ class Tools:
             wanted = tags or sorted(counts, key=lambda tag: (-counts[tag], tag))[:_PAGE]
             about = ", ".join(["%d about %s" % (counts[tag], tag) for tag in wanted if tag in counts])
             if about:
-                answer["older"] = "with the companion, memory_search finds them: " + about
+                answer["older"] = "with the companion, memory_recall finds them: " + about
         return answer
 
     def _page(self, name: str, shown: list, page: int, total: int) -> dict:
@@ -228,7 +243,7 @@ class Tools:
         if arguments.get("expires") is not None:
             arguments["expires"] = self._end("expires", arguments["expires"])
         record = self._records.update(ref, arguments, asker)
-        return {"updated": self._shown(record)}, "changed %s: %s" % (record["id"], snippet(record["content"], 80))
+        return {"updated": self.shown(record)}, "changed %s: %s" % (record["id"], snippet(record["content"], 80))
 
     def _memory_forget(self, arguments: dict, asker, turn: str) -> tuple:
         with_turns = arguments.get("turns", False)
@@ -238,7 +253,7 @@ class Tools:
             return self._forget(self._confirmed(arguments["confirm"], asker), with_turns, asker)
         if "query" not in arguments:
             raise ArgumentError("id", "give an id, or a query to find candidates.")
-        found = [self._shown(record) for _, record in self._records.search(arguments["query"], 5, asker)]
+        found = [self.shown(record) for _, record in self._records.search(arguments["query"], 5, asker)]
         if not found:
             return {"candidates": [], "reason": self._recall.why_empty(arguments["query"], asker)}, ""
         code = "yes-%d" % self._turn
@@ -286,7 +301,7 @@ class Tools:
         if ref.strip()[:1].lower() == "t":
             turns = self._journal.get(ref, asker, arguments.get("around", 1))
             return self._shown_turns(turns, ids.number("id", ref, "t"), arguments.get("first", 1)), ""
-        return {"memory": self._shown(self._forgetting.seen(self._records.get(ref, asker), asker), whole=True)}, ""
+        return {"memory": self.shown(self._forgetting.seen(self._records.get(ref, asker), asker), whole=True)}, ""
 
     def _shown_afar(self, more: tuple, arguments: dict, asker) -> dict:
         """What came from the companion, as it is shown."""
@@ -296,7 +311,7 @@ class Tools:
         if "text" in line:
             answer: dict = self._shown_turns([line], line["seq"], arguments.get("first", 1))
         else:
-            answer = {"memory": self._shown(self._forgetting.seen(line, asker), whole=True)}
+            answer = {"memory": self.shown(self._forgetting.seen(line, asker), whole=True)}
         answer["from"] = "the companion"
         return answer
 
@@ -352,7 +367,8 @@ class Tools:
 
     # --- how things look
 
-    def _shown(self, record: dict, whole: bool = False) -> dict:
+    def shown(self, record: dict, whole: bool = False) -> dict:
+        """A record as a result has it; `whole`: with all of its text and fields."""
         shown = {
             "id": record["id"],
             "content": record["content"] if whole else snippet(record["content"], _SNIPPET),

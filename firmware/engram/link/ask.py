@@ -29,14 +29,30 @@ class Ask:
         self._archived = archived
         self.asked = self.answered = 0
 
-    async def found(self, query: str, asker, limit: int = 10, skip=(), tags=(), since: int = 0, until: int = 0):
+    @property
+    def is_connected(self) -> bool:
+        """Whether the companion can be asked now."""
+        return not self._exchange.failure
+
+    async def found(
+        self,
+        query: str,
+        asker,
+        limit: int = 10,
+        skip=(),
+        tags=(),
+        since: int = 0,
+        until: int = 0,
+        is_wanted: bool = False,
+    ):
         """What the companion finds, for Recall.find and Recall.block to take into account; None if it need not be asked.
 
-        The arguments are Recall.find's. What went wrong is told in the answer's note.
+        The arguments are Recall.find's; `is_wanted`: however good the board's own answer is. What went wrong is told in the
+        answer's note.
         """
         if self._when == "never" or not query.strip():
             return None
-        if self._when == "weak" and not self._recall.is_weak(query, asker, skip, tags, since, until):
+        if self._when == "weak" and not is_wanted and not self._recall.is_weak(query, asker, skip, tags, since, until):
             return None
         have = (self._sync.have("records"), self._sync.have("journal"))
         if self._exchange.failure:

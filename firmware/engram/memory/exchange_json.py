@@ -14,7 +14,7 @@ _FIELDS = (
     "content", "tags", "keywords", "type", "importance", "source", "scope", "created", "updated",
     "pinned", "expires", "turns", "guess",
 )  # fmt: skip
-_OTHERS = ("id", "origin", "supersedes", "superseded", "uses", "used")
+_OTHERS = ("id", "origin", "supersedes", "superseded", "uses", "used", "archived")
 _FROM_ESP_CLAW = ("summary_ids", "created_at", "deleted")
 _FROM_COCLAW = ("createdAt", "lastUsedAt")
 

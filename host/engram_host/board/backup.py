@@ -17,7 +17,7 @@ from typing import Any
 
 from engram_host.board import contents
 from engram_host.board.contents import CODE_JSON, Files
-from engram_host.board.errors import BadRequest, BoardFailed, Garbled, kilobytes
+from engram_host.board.errors import BadRequest, BoardFailed, Garbled, NoFile, kilobytes
 from engram_host.board.progress import Meter, Progress
 from engram_host.board.session import Entry, Session, opened
 
@@ -45,7 +45,7 @@ class Saved:
 def backup(named_port: str, out: Path, progress: Progress, *, with_secrets: bool = False) -> None:
     """Save memory, journal, profile and settings of a board to a file, and its secrets if they are asked for."""
     if not out.parent.is_dir():
-        raise BadRequest(f"there is no folder {out.parent} to write {out.name} to.")
+        raise NoFile(f"there is no folder {out.parent} to write {out.name} to.")
     progress.step("Stopping the board")
     with opened(named_port) as session:
         progress.step("Looking what there is")
@@ -61,14 +61,15 @@ def backup(named_port: str, out: Path, progress: Progress, *, with_secrets: bool
 
 
 def read(path: Path) -> Saved:
-    """What a file holds that backup() wrote; BadRequest if it is none, or damaged."""
+    """What a file holds that backup() wrote; BadRequest if it is none, or damaged, NoFile."""
     try:
         with tarfile.open(path, "r:gz") as tar:
             members = iter(tar)
             told = json.loads(_member(tar, next(members)))
             files = {member.name: _member(tar, member) for member in members}
     except OSError as error:
-        raise BadRequest(f"{path} cannot be read: {error.strerror or error}.") from None
+        kind = NoFile if isinstance(error, FileNotFoundError) else BadRequest
+        raise kind(f"{path} cannot be read: {error.strerror or error}.") from None
     except (tarfile.TarError, ValueError, EOFError, StopIteration) as problem:
         raise BadRequest(f"{path} is no backup of a board, or is damaged: {problem}.") from None
     if not isinstance(told, dict) or told.get("format") != _FORMAT:

@@ -3,7 +3,6 @@
 import sys
 import unicodedata
 
-from engram_host.board.errors import BoardError
 from engram_host.board.json_lines import Board, opened
 
 PROMPT = "> "
@@ -11,18 +10,14 @@ PROMPT = "> "
 _HARMLESS = "\n\t"
 
 
-def main(port: str) -> int:
-    """Talk until the input ends; an exit status. BoardError is told and gives its own."""
+def chat(port: str) -> None:
+    """Talk until the input ends. BoardError."""
     try:
         with opened(port) as board:
             _talk(board)
-    except BoardError as error:
-        sys.stderr.write(f"{error}\n")
-        return error.status
     except KeyboardInterrupt:
         _show("\n")
-        return 130
-    return 0
+        raise
 
 
 def _talk(board: Board) -> None:

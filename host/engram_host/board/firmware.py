@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engram_host.board import partitions
-from engram_host.board.errors import WrongFirmware
+from engram_host.board.errors import NoFile, WrongFirmware
 from engram_host.board.partitions import Partition
 from engram_host.board.profile import CHIPS, Profile
 
@@ -37,12 +37,13 @@ class Firmware:
 
 
 def read(path: Path, profile: Profile) -> Firmware:
-    """The MicroPython in a file; WrongFirmware if it is none for the board."""
+    """The MicroPython in a file; WrongFirmware if it is none for the board, NoFile."""
     advice = f"take {profile.download}-DATE-VERSION.bin from MicroPython's download page."
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise WrongFirmware(f"{path} cannot be read: {error.strerror}; {advice}") from None
+        kind = NoFile if isinstance(error, FileNotFoundError) else WrongFirmware
+        raise kind(f"{path} cannot be read: {error.strerror}; {advice}") from None
     kind = _OTHER_KINDS.get(data[:4])
     if kind:
         raise WrongFirmware(f"{path} is a file of the kind {kind}, not .bin: {advice}")

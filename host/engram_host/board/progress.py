@@ -19,7 +19,7 @@ class Progress:
 
     def say(self, sentence: str) -> None:
         """Tell something that has happened."""
-        self._close()
+        self.close()
         self._write(sentence + "\n")
 
     def step(self, what: str, done: int = 0, total: int = 0) -> None:
@@ -34,12 +34,13 @@ class Progress:
         if what == self._open and not is_last and now - self._shown < _SECONDS:
             return
         if what != self._open:
-            self._close()
+            self.close()
         self._open, self._shown = what, now
         share = f" {100 * done // total:3} %" if total else " ..."
         self._write(f"\r\x1b[K{what}{share}")
 
-    def _close(self) -> None:
+    def close(self) -> None:
+        """End the line that moves, if there is one: something else is told now."""
         if self._open and self._is_terminal:
             self._write("\n")
         self._open = ""

@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from engram_host.board.errors import BadRequest
+from engram_host.board.errors import BadRequest, NoFile
 from engram_host.board.places import let_firmware_be_imported
 
 Settings = dict[str, Any]
@@ -13,11 +13,12 @@ Settings = dict[str, Any]
 
 
 def read(path: Path) -> Settings:
-    """The settings in a file of a person; BadRequest if it cannot be read or is no JSON object."""
+    """The settings in a file of a person; BadRequest if it cannot be read or is no JSON object, NoFile."""
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
-        raise BadRequest(f"{path} cannot be read: {error.strerror}.") from None
+        kind = NoFile if isinstance(error, FileNotFoundError) else BadRequest
+        raise kind(f"{path} cannot be read: {error.strerror}.") from None
     except UnicodeDecodeError:
         raise BadRequest(f"{path} is not UTF-8.") from None
     return parse(text, str(path))

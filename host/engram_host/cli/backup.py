@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 
 def backup(
-    file: Annotated[Path, typer.Argument(help="the file to write")], home: Home = DEFAULT_HOME, as_json: AsJson = False
+    file: Annotated[Path, typer.Argument(help="the file to write")],
+    home: Home = DEFAULT_HOME,
+    replace: Annotated[bool, typer.Option("--replace", help="the file that is there may be lost")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Save the companion's database to a file, while a companion runs or not: all boards' copies, tokens, vectors.
 
@@ -26,9 +29,15 @@ def backup(
     from engram_host.companion.store.backup import ToolMissing, save_postgres, save_sqlite
 
     settings = _settings(home)
+    if not file.parent.is_dir():
+        raise NotFound(f"there is no folder {file.parent} to write {file.name} to.")
+    if file.exists() and not replace:
+        raise Problem(f"there is a file {file} already: name another one, or say --replace if it may be lost.")
     progress = Progress()
     try:
         if path := _sqlite(settings):
+            if not path.exists():
+                raise NotFound(f"there is no database {path}: no companion has run there yet.")
             save_sqlite(path, file, lambda done, total: progress.step("Saving the database", done, total))
         else:
             progress.step("Saving the database")

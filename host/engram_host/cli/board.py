@@ -9,13 +9,13 @@ import typer
 from engram_host.board.progress import Progress
 from engram_host.cli import output
 from engram_host.cli.options import AsJson, Port
-from engram_host.cli.problems import NotInstalled
+from engram_host.cli.problems import Interrupted, NotInstalled, WrongUsage
 
 app = typer.Typer(help="Boards on a serial port: flash, code, memory, Wi-Fi, chat.", no_args_is_help=True)
 
 Kind = Annotated[str, typer.Option("--board", help="the kind of board, such as ESP32_GENERIC_S3_OCT")]
 Config = Annotated[Path | None, typer.Option(help="a config.json of your own")]
-File = Annotated[Path, typer.Argument(help="the file of the backup, such as board.tar.gz")]
+File = Annotated[Path | None, typer.Argument(help="the file of the backup, such as board.tar.gz")]
 Erase = Annotated[bool, typer.Option("--erase-memory", help="what the board holds may be lost")]
 
 
@@ -53,7 +53,9 @@ def image(
 @app.command()
 def flash(
     board: Kind,
-    firmware: Annotated[Path, typer.Option(help="MicroPython for it: a .bin from MicroPython's download page")],
+    firmware: Annotated[
+        Path | None, typer.Option(help="MicroPython for it: a .bin from MicroPython's download page")
+    ] = None,
     port: Port = "",
     config: Config = None,
     erase_memory: Erase = False,
@@ -67,6 +69,10 @@ def flash(
     from engram_host.board import flash as flashing
 
     _need_clone()
+    if firmware is None:
+        raise WrongUsage(
+            "say which MicroPython to flash (--firmware, or FIRMWARE=... of make): a .bin from MicroPython's download page."
+        )
 
     def work(progress: Progress) -> None:
         flashing.flash(board, port, firmware, config, may_erase=erase_memory, baud=baud, progress=progress)
@@ -111,7 +117,7 @@ def chat(port: Port = "") -> None:
     from engram_host.board import chat as chatting
     from engram_host.board import port as ports
 
-    raise typer.Exit(chatting.main(ports.choose(port)))
+    chatting.chat(ports.choose(port))
 
 
 @app.command()
@@ -127,7 +133,7 @@ def wifi(port: Port = "") -> None:
 
 @app.command()
 def backup(
-    file: File,
+    file: File = None,
     port: Port = "",
     secrets: Annotated[bool, typer.Option("--secrets", help="networks and keys too")] = False,
     as_json: AsJson = False,
@@ -138,18 +144,24 @@ def backup(
     """
     from engram_host.board import backup as saving
 
-    _do(lambda progress: saving.backup(port, file, progress, with_secrets=secrets), as_json)
+    _do(lambda progress: saving.backup(port, _named(file), progress, with_secrets=secrets), as_json)
 
 
 @app.command()
-def restore(file: File, port: Port = "", erase_memory: Erase = False, as_json: AsJson = False) -> None:
+def restore(file: File = None, port: Port = "", erase_memory: Erase = False, as_json: AsJson = False) -> None:
     """Put a backup back on a board.
 
     Example: engram board restore kitchen.tar.gz --port /dev/ttyACM0
     """
     from engram_host.board import restore as restoring
 
-    _do(lambda progress: restoring.restore(port, file, progress, may_erase=erase_memory), as_json)
+    _do(lambda progress: restoring.restore(port, _named(file), progress, may_erase=erase_memory), as_json)
+
+
+def _named(file: Path | None) -> Path:
+    if file is None:
+        raise WrongUsage("name the file of the backup, such as board.tar.gz (FILE=... of make).")
+    return file
 
 
 def _need_clone() -> None:
@@ -161,11 +173,15 @@ def _need_clone() -> None:
 
 
 def _do(work: Callable[[Progress], object], as_json: bool) -> None:
-    """Do some work of engram_host.board, which tells on stderr how it goes on. BoardError, NotInstalled."""
+    """Do some work of engram_host.board, which tells on stderr how it goes on. BoardError, NotInstalled, Interrupted."""
     progress = _Told()
     try:
         work(progress)
     except ModuleNotFoundError as missing:
         raise NotInstalled(f"the package {missing.name} is not installed: pip install 'engram[board]'.") from None
+    except (KeyboardInterrupt, EOFError):
+        raise Interrupted("interrupted; do the same again to finish it.") from None
+    finally:
+        progress.close()
     if as_json:
         output.document({"done": True, "told": progress.sentences})

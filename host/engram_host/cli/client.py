@@ -13,17 +13,23 @@ import httpx
 
 from engram_host.cli.options import API_VARIABLE
 from engram_host.cli.problems import FAILED, NOT_FOUND, WRONG_USAGE, Problem
-from engram_host.companion.presence import listening
-from engram_host.companion.security.listening import tls_to_own
+from engram_host.companion.presence import here, listening
 from engram_host.companion.security.tokens import OPERATOR_FILE, read_secret
+from engram_host.companion.security.trust import tls_by_authority, tls_to_own
 from engram_host.companion.settings import HttpSettings, read_file, read_section
 
 TOKEN_VARIABLE = "ENGRAM_OPERATOR_TOKEN"
+
+AUTHORITY_VARIABLE = "ENGRAM_COMPANION_AUTHORITY"
+"""A PEM file with the authorities that sign certificates of companions elsewhere."""
 
 SECONDS = 60.0
 """How long an answer may take: a whole board may have to be read for it."""
 
 _CONNECT_SECONDS = 5.0
+_NOBODY = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+"""For plain HTTP: else all certificates of the system are read for nothing."""
+
 _STATUSES = {400: WRONG_USAGE, 404: NOT_FOUND, 422: WRONG_USAGE}
 
 
@@ -45,16 +51,19 @@ class Companion:
         where = urlsplit(self.url)
         if where.scheme not in ("http", "https") or not where.hostname:
             raise Refused(400, f"{self.url} is no address of a companion: it looks like http://127.0.0.1:8765.")
-        token = os.environ.get(TOKEN_VARIABLE, "")
+        is_plain = where.scheme == "http"
+        token, is_of_file = os.environ.get(TOKEN_VARIABLE, ""), False
         # The file's token goes nowhere but to its own companion, or where nobody reads along.
-        if not token and (not url or where.scheme == "https" or _is_loopback(where.hostname)):
-            token = read_secret(home / OPERATOR_FILE) if (home / OPERATOR_FILE).exists() else ""
+        if not token and (not url or not is_plain or _is_loopback(where.hostname)):
+            is_of_file = (home / OPERATOR_FILE).exists()
+            token = read_secret(home / OPERATOR_FILE) if is_of_file else ""
         self._client = httpx.Client(
             base_url=self.url,
             timeout=httpx.Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS)),
             headers={"Authorization": f"Bearer {token}"} if token else {},
-            verify=True if url else own.trusted(),
-            trust_env=not _is_loopback(where.hostname),
+            verify=_NOBODY if is_plain else _trusted() if url else own.trusted(),
+            # A proxy, too, would read it along.
+            trust_env=not (_is_loopback(where.hostname) or (is_plain and is_of_file)),
         )
 
     def __enter__(self) -> Self:
@@ -73,10 +82,10 @@ class Companion:
         """What a POST of JSON is answered."""
         return self._ask("POST", path, json=value)
 
-    def lines(self, path: str) -> Iterator[str]:
+    def lines(self, path: str, **parameters: Any) -> Iterator[str]:
         """The lines of a long answer, as they come."""
         try:
-            with self._client.stream("GET", path) as answer:
+            with self._client.stream("GET", path, params=parameters) as answer:
                 if answer.is_error:
                     answer.read()
                     raise _refused(answer)
@@ -140,10 +149,16 @@ class _Own:
         # Not read_settings(), which would load all of the companion for it.
         http = read_section(HttpSettings, "http", read_file(home).get("http", {}))
         scheme = "https" if http.certificate else "http"
-        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(http.host, http.host)
+        host = here(http.host)
         self.url = f"{scheme}://{f'[{host}]' if ':' in host else host}:{http.port}"
         self._certificate = home / Path(http.certificate).expanduser() if http.certificate else None
 
     def trusted(self) -> ssl.SSLContext | bool:
         """The companion's own certificate is trusted by who reads its folder."""
-        return tls_to_own(str(self._certificate), Path()) if self._certificate else True
+        return tls_to_own("http.certificate", self._certificate) if self._certificate else True
+
+
+def _trusted() -> ssl.SSLContext | bool:
+    """Who is believed to be a companion elsewhere: whom the system believes, or an authority that a person names."""
+    authority = os.environ.get(AUTHORITY_VARIABLE, "")
+    return tls_by_authority(AUTHORITY_VARIABLE, Path(authority).expanduser()) if authority else True

@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from engram_host.cli import backup, board, device, doctor, evaluate, memory, moving, run, serve, stats
+from engram_host.cli import backup, board, device, doctor, evaluate, folders, memory, moving, run, serve, stats
 from engram_host.cli.problems import FAILED, INTERRUPTED, WRONG_USAGE, told
 
 app = typer.Typer(
@@ -29,6 +29,7 @@ app.command("import")(moving.import_file)
 app.command("backup")(backup.backup)
 app.command("restore")(backup.restore)
 app.command("stats")(stats.stats)
+app.command("folders")(folders.folders)
 app.command("eval")(evaluate.evaluate)
 app.command("doctor")(doctor.doctor)
 app.add_typer(device.app, name="device")
@@ -82,4 +83,8 @@ def _usage(error: Any) -> str:
 
 def _name(words: list[str]) -> str:
     """The command that was called, for the beginning of a sentence."""
-    return f" {words[0]}" if words and not words[0].startswith("-") else ""
+    if not words or words[0].startswith("-"):
+        return ""
+    groups = [group.name for group in app.registered_groups]
+    is_below = words[0] in groups and len(words) > 1 and not words[1].startswith("-")
+    return " " + " ".join(words[: 1 + is_below])

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from engram_host.cli.options import DEFAULT_HOME, AsJson, Home
-from engram_host.cli.problems import NotFound
+from engram_host.cli.problems import NotFound, Problem
 from engram_host.companion.errors import SettingError
 from engram_host.companion.security import mosquitto, tokens
 
@@ -39,7 +39,7 @@ def add(name: Name, home: Home = _HOME, as_json: AsJson = False) -> None:
     with _store(home) as (store, settings):
         token = tokens.new_token()
         if not store.add_token(tokens.kept(_checked(name), token)):
-            raise SettingError(name, f"has a token already; `engram device rotate {name}` makes another one.")
+            raise Problem(f"{name} has a token already; `engram device rotate {name}` makes another one.")
         _show(name, token, settings, as_json)
 
 

@@ -42,7 +42,7 @@ def _findings(home: Path) -> Iterator[Finding]:
     except ModuleNotFoundError as missing:
         yield wrong("packages", f"{missing.name} is not installed", "pip install 'engram[companion]'")
         return
-    from engram_host.cli.checks import companion
+    from engram_host.cli.checks import companion, starting
     from engram_host.companion.presence import listening
 
     try:
@@ -55,6 +55,7 @@ def _findings(home: Path) -> Iterator[Finding]:
         machine.packages(settings),
         [machine.embedder(settings), machine.disk(home), machine.clock(home), machine.micropython()],
         companion.files(settings),
+        starting.starting(settings),
         companion.ports(settings, running),
         [companion.database(settings), companion.broker(settings)],
         companion.companion(settings, running),

@@ -15,7 +15,7 @@ Day = Annotated[str, typer.Option(help="a day such as 2026-01-31, or Unix second
 _SIGNS = 100
 """Characters of a text in a list that is read by a person."""
 
-_STATES = ("live", "superseded", "expired", "all")
+_STATES = ("live", "superseded", "expired", "archived", "all")
 
 
 def search(
@@ -93,7 +93,7 @@ def list_entries(
     tag: Annotated[str, typer.Option(help="memories with this tag")] = "",
     type: Annotated[str, typer.Option(help="memories of this type, such as fact")] = "",
     scope: Annotated[str, typer.Option(help="all, user:NAME or ws:ID")] = "",
-    state: Annotated[str, typer.Option(help="live, superseded, expired or all")] = "live",
+    state: Annotated[str, typer.Option(help="live, superseded, expired, archived or all")] = "live",
     session: Annotated[str, typer.Option(help="turns of this session")] = "",
     speaker: Annotated[str, typer.Option(help="turns of this speaker")] = "",
     since: Day = "",
@@ -127,12 +127,18 @@ def list_entries(
     output.table(columns, rows, empty=f"{name} has none that fits.")
     if len(rows) < found["total"]:
         typer.echo(f"the newest {len(rows)} of {found['total']}; --limit shows more.", err=True)
+    if found["archived"]:
+        typer.echo(f"{found['archived']} more are in the archive; --state archived shows them.", err=True)
 
 
 def history(
     entry: Annotated[str, typer.Argument(help="a memory or a turn; without it, what happened to the copies")] = "",
     device: Device = "",
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="how many events at most")] = 100,
+    aside: Annotated[
+        bool, typer.Option("--aside", help="the lines that were set aside, which the board has not any more")
+    ] = False,
+    before: Annotated[int, typer.Option(min=0, help="of these, those below the number in the first column")] = 0,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="how many events or lines at most")] = 100,
     url: Url = "",
     home: Home = DEFAULT_HOME,
     as_json: AsJson = False,
@@ -142,9 +148,16 @@ def history(
     Example: engram history m12 --device kitchen
 
     Example: engram history --device kitchen
+
+    Example: engram history --aside --limit 20
     """
     from engram_host.cli.client import Companion
 
+    if (entry and aside) or (before and not aside):
+        raise WrongUsage("--aside lists what was set aside of a whole board, and --before goes on in that list.")
+    if aside:
+        _show_aside(device, before, limit, url, home, as_json)
+        return
     if entry:
         found = _entry(entry, device, url, home)
         if as_json:
@@ -241,6 +254,27 @@ def _explain(hits: list[dict[str, Any]]) -> None:
         )
         more = [f"{name} {points[name]:.2f}" for name in _POINTS if points.get(name)]
         output.say(f"{hit['id']}: " + "; ".join([f"words: {words or 'none'}", *more]))
+
+
+def _show_aside(device: str, before: int, limit: int, url: str, home: Any, as_json: bool) -> None:
+    """What was set aside of a board's copies, newest first."""
+    from engram_host.cli.client import Companion
+
+    with Companion(url, home) as companion:
+        name = companion.device(device)
+        found = companion.get(f"/v1/devices/{name}/aside", limit=limit, **({"before": before} if before else {}))
+    if as_json:
+        output.document({"device": name, "aside": found})
+        return
+    rows = []
+    for one in found:
+        line = one["line"]
+        told = line.get("content", line.get("text", line.get("op", "")))
+        rows.append((str(one["number"]), output.moment(one["at"]), one["log"], str(one["seq"]), one["why"], _cut(told)))
+    columns = ("number", "at", "log", "line", "why", "text")
+    output.table(columns, rows, empty=f"nothing of the copies of {name} was set aside.")
+    if len(found) == limit:
+        typer.echo(f"there may be more: --before {found[-1]['number']} goes on.", err=True)
 
 
 _POINTS = ("session", "meaning", "speaker", "importance", "dates")

@@ -18,6 +18,9 @@ from engram_host.cli.problems import Problem, WrongUsage
 def export(
     device: Device = "",
     out: Annotated[Path | None, typer.Option(help="the file to write; stdout without it")] = None,
+    archived: Annotated[
+        bool, typer.Option("--archived/--no-archived", help="with the memories that the board has archived")
+    ] = True,
     url: Url = "",
     home: Home = DEFAULT_HOME,
     as_json: AsJson = False,
@@ -36,7 +39,7 @@ def export(
         )
     with Companion(url, home) as companion:
         name = companion.device(device)
-        lines = companion.lines(f"/v1/devices/{name}/export")
+        lines = companion.lines(f"/v1/devices/{name}/export", archived=archived)
         count, is_whole = _write(lines, out)
     if not is_whole:
         raise Problem("the export broke off, its last line is missing: do it again.")
@@ -85,8 +88,9 @@ def import_file(
 def _write(lines: Iterator[str], out: Path | None) -> tuple[int, bool]:
     """Write lines, a file whole or not at all; how many, and whether the last one was the end of an export."""
     draft = out.with_name(out.name + ".part") if out else None
+    progress = Progress()
     last = ""
-    count = 0
+    count = total = 0
     with contextlib.ExitStack() as stack:
         if draft:
             draft.unlink(missing_ok=True)
@@ -99,11 +103,22 @@ def _write(lines: Iterator[str], out: Path | None) -> tuple[int, bool]:
             target.write(line + "\n")
             last = line
             count += 1
+            if draft:
+                total = total or _memories(line)
+                progress.step("Writing memories", min(count, total), total)
         target.flush()
         is_whole = last.startswith('{"engram_export_end"')
         if draft and out and is_whole:
             draft.replace(out)
+            progress.say(f"{count} lines written")
     return count, is_whole
+
+
+def _memories(head: str) -> int:
+    """How many memories the first line of an export names, 0 if it names none."""
+    with contextlib.suppress(ValueError, TypeError, KeyError):
+        return max(0, int(json.loads(head)["records"]))
+    return 0
 
 
 def _objects(file: Path) -> list[tuple[int, dict[str, Any]]]:

@@ -29,6 +29,12 @@ class NotInstalled(Problem):
     status = NOT_INSTALLED
 
 
+class Interrupted(Problem):
+    """A person ended it in the middle."""
+
+    status = INTERRUPTED
+
+
 class NotFound(Problem):
     """What was named is not there."""
 
@@ -57,12 +63,13 @@ def _of_companion(error: BaseException) -> tuple[int, str] | None:
 
 
 def _of_board(error: BaseException) -> tuple[int, str] | None:
-    from engram_host.board.errors import BadRequest, BoardError, NoPort
+    from engram_host.board.errors import BadRequest, BoardError, NoFile, NoPort
 
     if not isinstance(error, BoardError):
         return None
-    status = WRONG_USAGE if isinstance(error, BadRequest) else NOT_FOUND if isinstance(error, NoPort) else FAILED
-    return status, str(error)
+    if isinstance(error, (NoPort, NoFile)):
+        return NOT_FOUND, str(error)
+    return (WRONG_USAGE if isinstance(error, BadRequest) else FAILED), str(error)
 
 
 def _of_files(error: BaseException) -> tuple[int, str] | None:

@@ -1,6 +1,5 @@
 """`engram serve`: the companion, until Ctrl-C or SIGTERM."""
 
-import asyncio
 import json
 import signal
 import sys
@@ -13,15 +12,23 @@ import typer
 from engram_host.cli.options import DEFAULT_HOME, AsJson, Home
 from engram_host.companion.heap import return_what_is_freed
 from engram_host.companion.logs import FORMATS, LEVELS, set_up
+from engram_host.companion.settings import has_password
+
+_NO_PASSWORD = "a password goes into companion.toml or into "
+_OWN_BROKER = f"your MQTT broker, in place of the one inside; {_NO_PASSWORD}ENGRAM_MQTT_PASSWORD"
+_POSTGRES = f"postgresql://... in place of SQLite; {_NO_PASSWORD}ENGRAM_STORE_URL"
+
+MqttUrl = Annotated[str | None, typer.Option(help=_OWN_BROKER)]
+StoreUrl = Annotated[str | None, typer.Option(help=_POSTGRES)]
 
 
 def serve(
     home: Home = DEFAULT_HOME,
     http_host: Annotated[str | None, typer.Option(help="where the HTTP API listens")] = None,
     http_port: Annotated[int | None, typer.Option(help="its port, 0 for a free one")] = None,
-    mqtt_url: Annotated[str | None, typer.Option(help="your MQTT broker, in place of the one inside")] = None,
+    mqtt_url: MqttUrl = None,
     mqtt_port: Annotated[int | None, typer.Option(help="the port of the broker inside, 0 for a free one")] = None,
-    store_url: Annotated[str | None, typer.Option(help="postgresql://... in place of SQLite")] = None,
+    store_url: StoreUrl = None,
     ready_file: Annotated[
         Path | None, typer.Option(help="write where it listens to this file, as JSON, once it does")
     ] = None,
@@ -38,6 +45,15 @@ def serve(
     for name, value, choices in (("--log-level", log_level, LEVELS), ("--log-format", log_format, FORMATS)):
         if value not in choices:
             raise typer.BadParameter(f"must be one of {', '.join(choices)}", param_hint=name)
+    import asyncio
+
+    for name, value, variable in (
+        ("--mqtt-url", mqtt_url, "ENGRAM_MQTT_PASSWORD"),
+        ("--store-url", store_url, "ENGRAM_STORE_URL"),
+    ):
+        if has_password(value or ""):
+            sentence = f"has a password in it, which all users of this computer can see here: {_NO_PASSWORD}{variable}"
+            raise typer.BadParameter(sentence, param_hint=name)
     set_up(log_format, log_level)
     flags = {
         ("http", "host"): http_host,
@@ -54,6 +70,8 @@ async def _serve(home: Path, flags: dict[tuple[str, str], object], ready_file: P
     began = time.monotonic()
     return_what_is_freed()
     # What takes long to load is loaded once it is sure to be needed.
+    import asyncio
+
     from engram_host.companion.home import make_folder
     from engram_host.companion.presence import in_use, told_where
     from engram_host.companion.start import start

@@ -13,15 +13,13 @@ from amqtt.contexts import BrokerConfig, ListenerConfig
 from amqtt.errors import BrokerError
 
 from engram_host.companion.errors import CompanionError
+from engram_host.companion.presence import here
 from engram_host.companion.security.broker_door import Door, GuardedBroker
 
 _log = logging.getLogger("engram.broker")
 
 MOST_CONNECTIONS = 4096
 """Boards that may be connected at once: bounds the memory."""
-
-_ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}
-"""Where a listener at all addresses is reached from this computer."""
 
 STOP_SECONDS = 5.0
 """How long clients may take to be let go."""
@@ -49,7 +47,7 @@ class EmbeddedBroker:
     @property
     def own_url(self) -> str:
         """Where the companion itself reaches it."""
-        return self._at(_ANY.get(self.host, self.host))
+        return self._at(here(self.host))
 
     def _at(self, host: str) -> str:
         return f"{'mqtts' if self._tls else 'mqtt'}://{f'[{host}]' if ':' in host else host}:{self.port}"

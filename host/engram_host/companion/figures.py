@@ -27,8 +27,12 @@ class Figures:
         }
         if service.bus:
             found["engram_broker_connected"] = float(service.bus.is_connected)
+        read = [one.progress for one in service.folders.standings]
+        found["engram_folder_files"] = sum(progress.total for progress in read)
+        found["engram_folder_passages"] = sum(progress.passages for progress in read)
         try:
             found["engram_devices"] = len(service.store.devices())
+            found["engram_archived_records"] = service.store.count_archived()
             found["engram_database_bytes"] = service.store.size()
         except StoreUnavailable:
             pass  # /v1/health tells of it; the other figures are worth showing

@@ -19,11 +19,10 @@ from engram_host.companion.settings import (
     StoreSettings,
     read_file,
     read_section,
+    secrets_in,
 )
 from engram_host.companion.store import open_store
 from engram_host.companion.store.base import Store
-
-_SECTIONS = ("http", "mqtt", "store", "search", "embedding", "folders", "security", "gateway")
 
 
 @dataclass(frozen=True)
@@ -41,31 +40,39 @@ class Settings:
     gateway: GatewaySettings
 
 
+_KINDS: dict[str, type] = {
+    "http": HttpSettings,
+    "mqtt": MqttSettings,
+    "store": StoreSettings,
+    "search": SearchSettings,
+    "embedding": EmbeddingSettings,
+    "folders": FoldersSettings,
+    "security": SecuritySettings,
+    "gateway": GatewaySettings,
+}
+
+
 def read_settings(
     home: Path, flags: Mapping[tuple[str, str], Any], environment: Mapping[str, str] = os.environ
 ) -> Settings:
     """The settings of the companion in a folder; `flags` are {(section, name): value}. SettingError."""
     tables = read_file(home)
     for name, table in tables.items():
-        if name not in _SECTIONS or not isinstance(table, dict):
-            raise SettingError(name, f"there is no such table; there are {', '.join(_SECTIONS)}.")
+        if name not in _KINDS or not isinstance(table, dict):
+            raise SettingError(name, f"there is no such table; there are {', '.join(_KINDS)}.")
     for (table_name, name), value in flags.items():
         tables.setdefault(table_name, {})[name] = value
 
-    def section(kind: type, name: str) -> Any:
-        return read_section(kind, name, tables.get(name, {}), environment)
+    sections: dict[str, Any] = {
+        name: read_section(kind, name, tables.get(name, {}), environment) for name, kind in _KINDS.items()
+    }
+    return Settings(home, **sections)
 
-    return Settings(
-        home,
-        section(HttpSettings, "http"),
-        section(MqttSettings, "mqtt"),
-        section(StoreSettings, "store"),
-        section(SearchSettings, "search"),
-        section(EmbeddingSettings, "embedding"),
-        section(FoldersSettings, "folders"),
-        section(SecuritySettings, "security"),
-        section(GatewaySettings, "gateway"),
-    )
+
+def secrets_in_file(home: Path) -> list[str]:
+    """The dotted names of the secret settings that stand in companion.toml. SettingError."""
+    tables = read_file(home)
+    return [f"{name}.{each}" for name, kind in _KINDS.items() for each in secrets_in(kind, tables.get(name, {}))]
 
 
 def store_of(settings: Settings) -> Store:

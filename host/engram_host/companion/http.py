@@ -1,7 +1,6 @@
 """The HTTP API: what people, programs and boards ask the companion. It describes itself at /docs and /openapi.json."""
 
 import asyncio
-import math
 from typing import Annotated, Any, Literal
 
 from fastapi import FastAPI, Path, Query, Request, Response
@@ -17,11 +16,12 @@ from engram_host import __version__
 from engram_host.companion.errors import CompanionError, StoreUnavailable, UnknownDevice, UnknownEntry
 from engram_host.companion.gateway.answers import PREFIX, refusal
 from engram_host.companion.http_copy import add_copy
+from engram_host.companion.http_docs import add_docs
 from engram_host.companion.http_folders import add_folders
 from engram_host.companion.http_gateway import add_gateway
 from engram_host.companion.http_search import add_search
 from engram_host.companion.model import LOGS, Device, Span
-from engram_host.companion.security.guard import Guard
+from engram_host.companion.security.guard import CallerHere, Guard
 from engram_host.companion.security.rules import Who, may
 from engram_host.companion.service import Service
 
@@ -70,15 +70,15 @@ class Line(BaseModel):
 
 
 class Health(BaseModel):
-    """Whether all works."""
+    """Whether all works; a device is told no more than the status and the version."""
 
     status: Literal["well", "degraded"]
     version: str
-    problems: list[str]
-    store: str
-    mqtt: str
-    meaning: str
-    lines: int = Field(description="lines taken from boards since the start")
+    problems: list[str] | None = None
+    store: str | None = None
+    mqtt: str | None = None
+    meaning: str | None = None
+    lines: int | None = Field(default=None, description="lines taken from boards since the start")
 
 
 class Stats(BaseModel):
@@ -92,6 +92,9 @@ class Stats(BaseModel):
     index_bytes: int = Field(description="memory of the search indexes, about")
     backlog_lines: int = Field(description="changes of lines that the embedder has still to look at")
     database_bytes: int | None = None
+    folder_files: int = Field(description="of Markdown folders")
+    folder_passages: int = Field(description="of these files, that searches go through")
+    archived_records: int | None = Field(None, description="memories that boards have archived here")
     broker_connected: float | None = None
 
 
@@ -102,6 +105,7 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
     408: {"model": Problem, "description": "the request took too long to arrive"},
     413: {"model": Problem, "description": "the request is too long"},
     422: {"model": Problem, "description": "something in the request is not as it should be"},
+    429: {"model": Problem, "description": "the device's requests come too soon after one another"},
     503: {"model": Problem, "description": "the database cannot be used now"},
 }
 _NO_DEVICE: dict[int | str, dict[str, Any]] = {404: {"model": Problem, "description": "there is no such board"}}
@@ -118,6 +122,9 @@ def make_app(service: Service) -> FastAPI:
         version=__version__,
         description="Keeps a copy of what boards remember, and finds it again by words and by meaning.",
         responses=_REFUSALS,
+        # FastAPI's own pages load their scripts from another site, into this one.
+        docs_url=None,
+        redoc_url=None,
     )
     _handle_errors(app)
     _add_health(app, service)
@@ -129,6 +136,7 @@ def make_app(service: Service) -> FastAPI:
     add_gateway(app, service.gateway)
     app.add_middleware(Guard, api=app, doors=service.doors, refuse=_refuse)
     add_folders(app, service.folders, _NO_FILE)
+    add_docs(app)
     return app
 
 
@@ -162,17 +170,20 @@ def _handle_errors(app: FastAPI) -> None:
 def _refuse(path: str, status: int, text: str, headers: dict[str, str] | None = None) -> Response:
     """The answer to a request that is refused, in the form that clients of the path know."""
     if path.startswith(PREFIX):
-        return refusal(status, text, headers)
+        return refusal(status, text, headers, "rate_limit_exceeded" if status == 429 else None)
     return JSONResponse({"problem": text}, status, headers)
 
 
 def _add_health(app: FastAPI, service: Service) -> None:
-    @app.get("/v1/health", openapi_extra=may(Who.DEVICE))
-    async def health() -> Health:
-        """Whether all works, and what does not."""
+    @app.get("/v1/health", response_model_exclude_none=True, openapi_extra=may(Who.DEVICE))
+    async def health(caller: CallerHere) -> Health:
+        """Whether all works. The operator is told what does not, too: folders and the broker are named in that."""
         problems = service.problems()
+        status = "degraded" if problems else "well"
+        if not service.doors.may_all(caller):
+            return Health(status=status, version=__version__)
         return Health(
-            status="degraded" if problems else "well",
+            status=status,
             version=__version__,
             problems=problems,
             store=service.store_name,
@@ -258,17 +269,14 @@ def _add_messages(app: FastAPI, service: Service) -> None:
         response_class=Response,
         responses={
             200: {"content": {BINARY: {}}, "description": "the answers, one after the other; none to what came late"},
-            429: {"model": Problem, "description": "it comes too soon after the others"},
         },
         openapi_extra=may(Who.OWN_DEVICE)
         | {"requestBody": {"required": True, "content": {BINARY: {"schema": {"type": "string", "format": "binary"}}}}},
     )
-    async def message(device: DeviceName, request: Request) -> Response:
+    async def message(device: DeviceName, request: Request, caller: CallerHere) -> Response:
         """A message of a board, as docs/formats.md describes it."""
-        wait = service.rates.take(device)
-        if wait:
-            headers = {"Retry-After": str(math.ceil(wait))}
-            return _refuse(request.url.path, 429, f"{device} sends too many messages: try again later.", headers)
+        if not caller.device:  # else the guard has taken its turn
+            service.doors.take_turn(device)
         if request.headers.get("content-type", BINARY).split(";")[0].strip() != BINARY:
             return _refuse(request.url.path, 400, f"the content type must be {BINARY}.")
         data = bytearray()

@@ -2,22 +2,30 @@
 
 import asyncio
 import time
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
-from fastapi import FastAPI, Path, Query
+from fastapi import FastAPI, HTTPException, Path, Query
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
+from starlette.types import Receive, Scope, Send
 
+from engram import wire
 from engram_host.companion.copy.export import export
 from engram_host.companion.copy.reading import CopyOfLog, Read, log_of
-from engram_host.companion.model import LogName
+from engram_host.companion.model import Aside, LogName
 from engram_host.companion.security.rules import Who, may
-from engram_host.companion.store.base import Store
+from engram_host.companion.store.base import MOST_NUMBER, Store
 
 LINES = "application/x-ndjson"
 
 MOST_AT_ONCE = 2
 """Copies that are read at the same time: each reads a whole log."""
+
+MOST_EXPORTS = 2
+"""Exports that are written at the same time, to their ends: whoever takes them slowly keeps nobody from the rest."""
+
+_AGAIN_SECONDS = 10
 
 _MOST_ENTRIES = 1000
 _LATEST = 1 << 40
@@ -29,13 +37,14 @@ EntryId = Annotated[
 ]
 Text = Annotated[str, Query(max_length=64)]
 Time = Annotated[int, Query(ge=0, le=_LATEST, description="Unix seconds")]
+State = Literal["live", "superseded", "expired", "archived"]
 
 
 class Entry(BaseModel):
     """A memory or a turn as it is now."""
 
     id: str
-    state: Literal["live", "superseded", "expired"]
+    state: State
     line: dict[str, Any] = Field(description="as the board wrote it, see docs/formats.md")
 
 
@@ -43,7 +52,20 @@ class Entries(BaseModel):
     """Some memories or turns, the newest first."""
 
     total: int = Field(description="how many fit in all")
+    archived: int = Field(description="how many else would fit and are archived, where only live ones are wanted")
     entries: list[Entry]
+
+
+class AsideShown(BaseModel):
+    """A line that was set aside: no longer part of the copy, and kept."""
+
+    number: int = Field(description="higher for what was set aside later; `before` takes it")
+    at: int = Field(description="when it was set aside, in Unix seconds")
+    why: str
+    log: LogName
+    epoch: int
+    seq: int
+    line: dict[str, Any] = Field(description="as the board wrote it, see docs/formats.md")
 
 
 class History(Entry):
@@ -58,13 +80,14 @@ class History(Entry):
 def add_copy(app: FastAPI, store: Store, not_found: dict[int | str, dict[str, Any]]) -> None:
     """Add the routes; `not_found` describes the answer for what is not known."""
     room = asyncio.Semaphore(MOST_AT_ONCE)
+    exports = asyncio.Semaphore(MOST_EXPORTS)
     rules: dict[str, Any] = {"responses": not_found, "openapi_extra": may(Who.OPERATOR)}
 
     @app.get("/v1/devices/{device}/entries", **rules)
     async def entries(
         device: DeviceName,
         log: Annotated[LogName, Query(description="memories (records) or turns (journal)")] = "records",
-        state: Annotated[Literal["live", "superseded", "expired", "all"], Query()] = "live",
+        state: Annotated[State | Literal["all"], Query()] = "live",
         tag: Text = "",
         type: Text = "",
         scope: Text = "",
@@ -77,12 +100,18 @@ def add_copy(app: FastAPI, store: Store, not_found: dict[int | str, dict[str, An
         """The memories or turns of a board as they are now, the newest first."""
         wanted = {"type": type, "scope": scope, "sid": session, "who": speaker}
 
+        archived = 0
+
         def fits(entry: Read) -> bool:
-            return _fits(entry, state, tag, {name: value for name, value in wanted.items() if value}, since, until)
+            nonlocal archived
+            if not _fits(entry, tag, {name: value for name, value in wanted.items() if value}, since, until):
+                return False
+            archived += state == "live" and entry.state == "archived"
+            return state in ("all", entry.state)
 
         async with room:
             page = await asyncio.to_thread(lambda: _copy(store, device, log).newest(fits, limit))
-        return Entries(total=page.total, entries=[_shown(entry) for entry in page.entries])
+        return Entries(total=page.total, archived=archived, entries=[_shown(entry) for entry in page.entries])
 
     @app.get("/v1/devices/{device}/entries/{entry}", **rules)
     async def entry(device: DeviceName, entry: EntryId) -> History:
@@ -91,27 +120,73 @@ def add_copy(app: FastAPI, store: Store, not_found: dict[int | str, dict[str, An
             read, versions = await asyncio.to_thread(lambda: _copy(store, device, log_of(entry)).versions(entry))
         return History(device=device, versions=versions, id=read.id, state=_shown(read).state, line=read.line)
 
+    @app.get("/v1/devices/{device}/aside", **rules)
+    async def aside(
+        device: DeviceName,
+        before: Annotated[int, Query(ge=0, le=MOST_NUMBER, description="the number to go on below")] = MOST_NUMBER,
+        limit: Annotated[int, Query(ge=1, le=_MOST_ENTRIES)] = 100,
+    ) -> list[AsideShown]:
+        """What was set aside of a board's copies, newest first: the board lost it, or has something else in its place."""
+        await asyncio.to_thread(store.device, device)
+        return [_aside(one) for one in await asyncio.to_thread(store.aside, device, limit, before)]
+
     @app.get(
         "/v1/devices/{device}/export",
         response_class=StreamingResponse,
-        responses={**not_found, 200: {"content": {LINES: {}}, "description": "JSON Lines, see docs/formats.md"}},
+        responses={
+            **not_found,
+            200: {"content": {LINES: {}}, "description": "JSON Lines, see docs/formats.md"},
+            429: {**not_found[404], "description": f"{MOST_EXPORTS} exports are being written already"},
+        },
         openapi_extra=may(Who.OPERATOR),
     )
-    async def exported(device: DeviceName) -> StreamingResponse:
+    async def exported(
+        device: DeviceName, archived: Annotated[bool, Query(description="with those that are archived")] = True
+    ) -> StreamingResponse:
         """All memories of a board's copy, in the form that /import of a board takes."""
-        async with room:
-            copy = await asyncio.to_thread(_copy, store, device, "records")
-        return StreamingResponse(_pieces(copy), media_type=LINES)
+        if exports.locked():
+            problem = f"{MOST_EXPORTS} exports are being written already: try again later"
+            raise HTTPException(429, problem, {"Retry-After": str(_AGAIN_SECONDS)})
+        await exports.acquire()
+        try:
+            async with room:
+                copy = await asyncio.to_thread(_copy, store, device, "records")
+            return _Export(_pieces(copy, archived), exports)
+        except BaseException:
+            exports.release()
+            raise
+
+
+def _aside(one: Aside) -> AsideShown:
+    try:
+        line = wire.decode(one.line)
+    except ValueError:
+        line = {}  # it was set aside as it was, readable or not
+    return AsideShown(number=one.number, at=one.at, why=one.why, log=one.log, epoch=one.epoch, seq=one.seq, line=line)
 
 
 def _copy(store: Store, device: str, log: LogName) -> CopyOfLog:
     return CopyOfLog(store, store.device(device), log, int(time.time()))
 
 
-def _pieces(copy: CopyOfLog):
+class _Export(StreamingResponse):
+    """An export on its way, which keeps its place until it is over, however it ends."""
+
+    def __init__(self, pieces: Iterator[str], places: asyncio.Semaphore):
+        super().__init__(pieces, media_type=LINES)
+        self._places = places
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._places.release()
+
+
+def _pieces(copy: CopyOfLog, archived: bool) -> Iterator[str]:
     """Some lines at a time; read in a thread, as fast as they are taken."""
     lines: list[str] = []
-    for line in export(copy, int(time.time())):
+    for line in export(copy, int(time.time()), archived):
         lines.append(line + "\n")
         if len(lines) == _PIECE_LINES:
             yield "".join(lines)
@@ -119,9 +194,9 @@ def _pieces(copy: CopyOfLog):
     yield "".join(lines)
 
 
-def _fits(entry: Read, state: str, tag: str, wanted: dict[str, str], since: int, until: int) -> bool:
+def _fits(entry: Read, tag: str, wanted: dict[str, str], since: int, until: int) -> bool:
     line = entry.line
-    if state not in ("all", entry.state) or "gone" in line:
+    if "gone" in line:
         return False
     if tag and tag not in line.get("tags", ()):
         return False

@@ -1,16 +1,44 @@
-"""The gateway over HTTP: OpenAI's API at /gateway/v1."""
+"""The gateway over HTTP: OpenAI's API at /gateway/v1, and for the operator what is used of its limits."""
 
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import FastAPI, Request, Response
-from pydantic import BaseModel
+from fastapi import FastAPI, Path, Query, Request, Response
+from pydantic import BaseModel, Field
 
 from engram_host.companion.gateway.proxy import Gateway
+from engram_host.companion.model import GatewayUse
 from engram_host.companion.security.guard import CallerHere
 from engram_host.companion.security.rules import Who, may
 
+_MOST_DEVICES = 1000
 
-class Error(BaseModel):
+
+class Use(BaseModel):
+    """Calls and tokens: used, or as a limit, of which 0 is none."""
+
+    calls: int
+    tokens: int
+
+
+class UseOfDevice(Use):
+    """What a device used."""
+
+    device: str = Field(description="its name; the operator's own calls are counted as $operator")
+
+
+class Day(BaseModel):
+    """How much of a day's limits is used."""
+
+    is_set_up: bool = Field(description="whether there is a service behind the gateway")
+    begins: int = Field(description="when the day began, in Unix seconds: midnight UTC")
+    device_limit: Use = Field(description="of each device")
+    all_limit: Use = Field(description="of all together")
+    used: Use = Field(description="by all together")
+    devices: list[UseOfDevice] = Field(description="those that have asked on the day, by name")
+    following: str = Field(description="the name to go on after, empty if there is none")
+
+
+class GatewayError(BaseModel):
     """What went wrong, as OpenAI's API has it."""
 
     message: str
@@ -19,14 +47,14 @@ class Error(BaseModel):
     code: str | None
 
 
-class Problem(BaseModel):
+class GatewayProblem(BaseModel):
     """An answer that is an error."""
 
-    error: Error
+    error: GatewayError
 
 
 _REFUSALS: dict[int | str, dict[str, Any]] = {
-    status: {"description": told, "model": Problem}
+    status: {"description": told, "model": GatewayProblem}
     for status, told in {
         400: "the request cannot be read",
         401: "a token is asked for",
@@ -44,6 +72,7 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
         "5XX": "the model's service failed",
     }.items()
 }
+Model = Annotated[str, Path(max_length=200, description="a model's name, in which slashes may stand")]
 _BODY = {"required": True, "content": {"application/json": {"schema": {"type": "object"}}}}
 
 
@@ -61,7 +90,37 @@ def add_gateway(app: FastAPI, gateway: Gateway) -> None:
         """Ask the model behind the gateway; streamed if the request says so."""
         return await gateway.chat(request, caller)
 
+    @app.get("/v1/gateway", openapi_extra=may(Who.OPERATOR))
+    async def today(
+        after: Annotated[str, Query(max_length=64, description="the name to go on after")] = "",
+        limit: Annotated[int, Query(ge=1, le=_MOST_DEVICES)] = 100,
+    ) -> Day:
+        """How much of the limits is used on the day that is now, by all and by each device."""
+        day = await gateway.today()
+        devices = [(name, use) for name, use in day.of_devices if name > after]
+        shown = [UseOfDevice(device=name, calls=use.calls, tokens=use.tokens) for name, use in devices[:limit]]
+        return Day(
+            is_set_up=gateway.is_set_up,
+            begins=day.begins,
+            device_limit=_use(day.limits["device"]),
+            all_limit=_use(day.limits["all"]),
+            used=_use(day.used),
+            devices=shown,
+            following=shown[-1].device if len(devices) > limit else "",
+        )
+
     @app.get("/gateway/v1/models", response_class=Response, responses=_REFUSALS, openapi_extra=may(Who.GATEWAY))
-    async def models() -> Response:
+    async def models(request: Request, caller: CallerHere) -> Response:
         """The models that may be asked for."""
-        return await gateway.models()
+        return await gateway.models(request, caller)
+
+    @app.get(
+        "/gateway/v1/models/{model:path}", response_class=Response, responses=_REFUSALS, openapi_extra=may(Who.GATEWAY)
+    )
+    async def model(request: Request, caller: CallerHere, model: Model) -> Response:
+        """One of the models that may be asked for."""
+        return await gateway.model(request, caller, model)
+
+
+def _use(use: GatewayUse) -> Use:
+    return Use(calls=use.calls, tokens=use.tokens)

@@ -1,4 +1,5 @@
-"""How the companion logs: a line of text for people, or a JSON object a line for programs; a secret in neither.
+"""How the companion logs: a line of text for people, or a JSON object a line for programs; a secret in neither, and nothing
+that steers a terminal or begins another line.
 
 A JSON line has `time` (ISO 8601, UTC), `level`, `logger`, `message`, `fields` (what the code says beside the message, such as
 the device), and `error` with the traceback where there is one.
@@ -9,7 +10,7 @@ import logging
 import re
 import sys
 from datetime import UTC, datetime
-from typing import TextIO
+from typing import Any, TextIO
 
 FORMATS = ("text", "json")
 LEVELS = ("debug", "info", "warning", "error")
@@ -22,6 +23,7 @@ _SECRETS = re.compile(
     r"|(?P<token>(?<![\w-])[\w-]{43}(?![\w-]))"  # a device's or the operator's
     r"|(?P<key>\bsk-[\w-]{16,})"
 )
+_CONTROLS = re.compile("[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _LONGEST = 4000
 """Characters of a message that are logged: a text from outside does not fill the disk."""
 
@@ -33,9 +35,24 @@ def without_secrets(text: str) -> str:
     return _SECRETS.sub(HIDDEN, text)
 
 
+def without_controls(text: str, kept: str = "") -> str:
+    """A text in which control characters, and those that turn the direction of writing or end a line, are escaped as JSON
+    escapes them, but those that are `kept`.
+    """
+    return _CONTROLS.sub(lambda found: found[0] if found[0] in kept else json.dumps(found[0])[1:-1], text)
+
+
 class _Text(logging.Formatter):
-    def format(self, record: logging.LogRecord) -> str:
-        return without_secrets(super().format(record))
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        # Secrets first: an escape sequence before one would hide it from the search.
+        record.message = without_controls(without_secrets(record.message)[:_LONGEST])
+        return super().formatMessage(record)
+
+    def formatException(self, ei: Any) -> str:
+        return without_controls(without_secrets(super().formatException(ei)), kept="\n")
+
+    def formatStack(self, stack_info: str) -> str:
+        return without_controls(without_secrets(stack_info), kept="\n")
 
 
 class JsonLines(logging.Formatter):
@@ -53,7 +70,7 @@ class JsonLines(logging.Formatter):
         }
         if record.exc_info:
             told["error"] = without_secrets(self.formatException(record.exc_info))
-        return json.dumps(told, ensure_ascii=False)
+        return without_controls(json.dumps(told, ensure_ascii=False))
 
 
 def _plain(value: object) -> object:

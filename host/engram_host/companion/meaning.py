@@ -57,6 +57,11 @@ class Meaning:
         self._backlog.wake()
 
     @property
+    def identity(self) -> Identity | None:
+        """What made the vectors that searches use now; None while they go by words only."""
+        return self._backlog.identity
+
+    @property
     def left(self) -> int:
         """Changes of lines that are to be looked at yet."""
         progress = self._backlog.progress

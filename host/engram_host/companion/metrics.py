@@ -18,6 +18,9 @@ from engram.link.messages import FROM_BOARD
 OUTCOMES = ("answered", "silent", "refused", "unreadable")
 """silent: a message that came late or twice, and gets no answer."""
 
+GATEWAY_REFUSALS = ("limit", "busy", "request", "service")
+"""limit: of the day; busy: too many calls under way; request: it is not as it should be; service: the service failed."""
+
 _OTHER = "other"
 
 _TAKE_SECONDS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
@@ -33,6 +36,9 @@ class Metrics:
         self._messages = self._counter("engram_messages", "Messages of boards.", "kind", "outcome")
         self._refusals = self._counter("engram_refusals", "Messages of boards that were refused, and told so.")
         self._embedder = self._counter("engram_embedder_errors", "Times that no vector was made.", "work")
+        self._gateway_calls = self._counter("engram_gateway_calls", "Calls of the gateway that are over.")
+        self._gateway_tokens = self._counter("engram_gateway_tokens", "Tokens of these calls.")
+        self._gateway_refusals = self._counter("engram_gateway_refusals", "Requests to the gateway that failed.", "why")
         self._take = self._histogram(
             "engram_take_seconds", "Lines taken into the database, a transaction.", _TAKE_SECONDS
         )
@@ -40,6 +46,8 @@ class Metrics:
         for kind in (*FROM_BOARD, _OTHER):
             for outcome in OUTCOMES:
                 self._messages.labels(kind, outcome)
+        for why in GATEWAY_REFUSALS:
+            self._gateway_refusals.labels(why)
         for work in ("index", "query"):
             self._embedder.labels(work)
         for asker in ("board", "person"):
@@ -54,6 +62,15 @@ class Metrics:
     def embedder_failed(self, work: str) -> None:
         """No vector was made, of lines (`index`) or of a query (`query`)."""
         self._embedder.labels(work).inc()
+
+    def gateway_called(self, tokens: int) -> None:
+        """A call of the gateway is over, and used so many tokens."""
+        self._gateway_calls.inc()
+        self._gateway_tokens.inc(tokens)
+
+    def gateway_refused(self, why: str) -> None:
+        """A request to the gateway got an error; `why` is one of GATEWAY_REFUSALS."""
+        self._gateway_refusals.labels(why).inc()
 
     def taking(self, seconds: float) -> None:
         """A transaction that took lines took so long."""
@@ -98,6 +115,9 @@ GAUGES = {
     "engram_index_bytes": "Memory of the search indexes, about.",
     "engram_backlog_lines": "Changes of lines that the embedder has still to look at.",
     "engram_database_bytes": "The database on disk.",
+    "engram_folder_files": "Files of Markdown folders.",
+    "engram_folder_passages": "Passages of these files that searches go through.",
+    "engram_archived_records": "Memories that boards have archived here.",
     "engram_broker_connected": "1 if the MQTT broker is reached, 0 if not; absent while MQTT is off.",
 }
 

@@ -102,7 +102,10 @@ class Change:
 
 @dataclass(frozen=True)
 class Aside:
-    """A line that is no longer part of a copy, and why; `at` is when it was set aside, in Unix seconds."""
+    """A line that is no longer part of a copy, and why; `at` is when it was set aside, in Unix seconds.
+
+    `number` is higher for what was set aside later.
+    """
 
     log: LogName
     epoch: int
@@ -110,6 +113,7 @@ class Aside:
     at: int
     why: str
     line: bytes = field(repr=False)
+    number: int
 
 
 @dataclass(frozen=True)

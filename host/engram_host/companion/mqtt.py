@@ -10,12 +10,15 @@ import re
 import ssl
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
 import aiomqtt
 
 from engram.link.messages import MOST_BYTES
 from engram_host.companion.errors import SettingError
+from engram_host.companion.security.trust import tls_by_authority
+from engram_host.companion.settings import MqttSettings
 
 _log = logging.getLogger("engram.mqtt")
 
@@ -56,9 +59,7 @@ class Bus:
     """
 
     def __init__(self, url: str, login: Login, answers: Answers, *, share: bool):
-        self._where = urlsplit(url)
-        if self._where.scheme not in ("mqtt", "mqtts") or not self._where.hostname or not _has_port(self._where):
-            raise SettingError("mqtt.url", "must look like mqtt://host:1883 or mqtts://host:8883.")
+        self._where = checked_url(url)
         self._login = login
         self._answers = answers
         self._topic = SHARED if share else UP
@@ -154,9 +155,21 @@ class Bus:
                 return
 
 
-def _has_port(where: SplitResult) -> bool:
-    """Whether the port of a URL is one, or is left out."""
+def login_of(mqtt: MqttSettings, home: Path) -> Login:
+    """How the companion shows itself to a broker of the settings, and whom it believes to be that one; SettingError."""
+    authority = home / Path(mqtt.authority).expanduser()
+    return Login(
+        mqtt.username, mqtt.password, tls_by_authority("mqtt.authority", authority) if mqtt.authority else None
+    )
+
+
+def checked_url(url: str) -> SplitResult:
+    """The parts of a broker's URL; SettingError."""
     try:
-        return where.port != 0
+        where = urlsplit(url)
+        is_good = where.scheme in ("mqtt", "mqtts") and bool(where.hostname) and where.port != 0
     except ValueError:
-        return False
+        is_good, where = False, urlsplit("")
+    if not is_good:
+        raise SettingError("mqtt.url", "must look like mqtt://host:1883 or mqtts://host:8883.")
+    return where

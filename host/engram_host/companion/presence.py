@@ -13,10 +13,31 @@ from engram_host.companion.errors import SettingError, StoreUnavailable
 LISTENING = "listening.json"
 _LOCK = "lock"
 _LOOKS, _LOOK_SECONDS = 10, 0.05
+_ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
 
 def listening(home: Path) -> dict[str, str]:
-    """Where the companion of a folder listens, as it wrote it down: `http` and `mqtt`; {} if none runs."""
+    """Where this computer reaches the companion of a folder: `http` and `mqtt`; {} if none runs."""
+    return {name: _from_here(url) for name, url in _written(home).items()}
+
+
+def here(host: str) -> str:
+    """Where this computer reaches what listens at a host's address: one for all addresses is nobody's to connect to."""
+    return _ANY.get(host, host)
+
+
+def _from_here(url: str) -> str:
+    for host, reached in _ANY.items():
+        url = url.replace(f"://{_in_url(host)}:", f"://{_in_url(reached)}:")
+    return url
+
+
+def _in_url(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+def _written(home: Path) -> dict[str, str]:
+    """What the companion that runs wrote down, {} if none does."""
     try:
         with (home / _LOCK).open("rb") as lock:
             if _is_free(lock.fileno()):
@@ -53,7 +74,7 @@ def told_where(home: Path, addresses: Mapping[str, str]) -> Iterator[None]:
     try:
         yield
     finally:
-        if listening(home) == dict(addresses):
+        if _written(home) == dict(addresses):
             path.unlink(missing_ok=True)
 
 

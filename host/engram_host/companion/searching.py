@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 import time
 from collections.abc import Iterable
 from dataclasses import replace
@@ -17,6 +18,7 @@ from engram_host.companion.errors import (
     EmbedderError,
     EmbedderUnavailable,
     Refused,
+    StoreUnavailable,
     UnknownDevice,
 )
 from engram_host.companion.folders.keeping import Folders
@@ -37,6 +39,12 @@ EMBED_SECONDS = 10.0
 
 QUICK_EMBED_SECONDS = 0.8
 """And for a board, which waits no longer than 1.5 s for all of the answer."""
+
+
+LARGE = 5000
+"""Lines of a board whose first search would take so long, some tenths of a second, that its index is made before."""
+
+_log = logging.getLogger("engram.searching")
 
 
 class Searching:
@@ -66,6 +74,31 @@ class Searching:
     def index_bytes(self) -> int:
         """About the memory that the indexes take."""
         return self._cache.nbytes
+
+    @property
+    def indexed(self) -> list[str]:
+        """The boards whose indexes are in memory, the one used longest ago first."""
+        return self._cache.names
+
+    async def warm(self) -> None:
+        """Make the indexes of large boards before somebody asks: of those heard last first, as many as have room."""
+        left = self._most_lines
+        try:
+            known = await asyncio.to_thread(self._store.devices)
+            for device in sorted(known, key=lambda device: -device.heard):
+                lines = sum(device.have.values())
+                left -= lines
+                if left < 0:
+                    return
+                if lines >= LARGE:
+                    async with self._room_of_people, self._room:
+                        await asyncio.to_thread(self._cache.get, device.name, self._meaning.identity)
+        except (StoreUnavailable, UnknownDevice) as problem:
+            _log.warning("no more indexes are made before they are asked for: %s", problem)
+
+    def stop(self) -> None:
+        """Break off what is being made: a large index takes seconds, for which the end of the companion would wait."""
+        self._cache.close()
 
     async def find(
         self,

@@ -5,6 +5,7 @@ import contextlib
 import logging
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 from engram_host.companion.broker import EmbeddedBroker
 from engram_host.companion.dispatch import Dispatch
@@ -15,15 +16,16 @@ from engram_host.companion.gateway.proxy import Gateway
 from engram_host.companion.home import Settings
 from engram_host.companion.meaning import Meaning
 from engram_host.companion.metrics import Metrics
-from engram_host.companion.mqtt import Bus, Login
+from engram_host.companion.mqtt import Bus, Login, login_of
 from engram_host.companion.replication import Replication
 from engram_host.companion.searching import Searching
 from engram_host.companion.security.broker_door import WORKER, Door
 from engram_host.companion.security.callers import Callers
 from engram_host.companion.security.guard import Doors
-from engram_host.companion.security.listening import asks_tokens, listeners, tls_of, tls_to_own
+from engram_host.companion.security.listening import asks_tokens, listeners, tls_of
 from engram_host.companion.security.rates import Rates
 from engram_host.companion.security.tokens import new_token
+from engram_host.companion.security.trust import tls_to_own
 from engram_host.companion.store.base import Store
 
 _log = logging.getLogger("engram.service")
@@ -32,6 +34,7 @@ THREADS = 4
 """That wait for the database or search: each has a connection of its own, with some MB of memory."""
 
 _BROKER_SECONDS = 10.0
+_WARM_AFTER_SECONDS = 5.0
 
 
 class Service:
@@ -43,13 +46,14 @@ class Service:
         """`operator` is the operator's token. SettingError."""
         self.settings = settings
         security = settings.security
+        self.rates = Rates(security.messages_a_second, security.messages_at_once)
         self.doors = Doors(
             Callers(store, operator),
             asks_tokens(security, listeners(settings.http, settings.mqtt)),
             frozenset(security.hosts.lower().replace(",", " ").split()),
+            self.rates,
         )
-        self.gateway = Gateway(store, settings.gateway, gateway_key)
-        self.rates = Rates(security.messages_a_second, security.messages_at_once)
+        self.gateway = Gateway(store, settings.gateway, gateway_key, metrics)
         self.store = store
         self.meaning = meaning
         self.metrics = metrics
@@ -93,10 +97,13 @@ class Service:
         self.meaning.start()
         self.gateway.start()
         self.folders.start()
+        warming = asyncio.create_task(self._warm(), name="warming")
         try:
             await self._start_mqtt()
             yield
         finally:
+            warming.cancel()
+            self.searching.stop()
             if self.bus:
                 await self.bus.stop()
             if self.broker:
@@ -106,15 +113,22 @@ class Service:
             await self.gateway.stop()
             await self.meaning.stop()
 
+    async def _warm(self) -> None:
+        """Leave the first seconds to boards and people who come at once."""
+        await asyncio.sleep(_WARM_AFTER_SECONDS)
+        await self.searching.warm()
+
     async def _start_mqtt(self) -> None:
         mqtt = self.settings.mqtt
         if not mqtt.on:
             return
-        login = Login(mqtt.username, mqtt.password)
         answers = self._answers_in_turn
-        if not mqtt.url:
+        if mqtt.url:
+            login = login_of(mqtt, self.settings.home)
+        else:
             tls = tls_of("mqtt", mqtt.certificate, mqtt.key, self.settings.home)
-            login = Login(WORKER, new_token(), tls_to_own(mqtt.certificate, self.settings.home) if tls else None)
+            certificate = self.settings.home / Path(mqtt.certificate).expanduser()
+            login = Login(WORKER, new_token(), tls_to_own("mqtt.certificate", certificate) if tls else None)
             door = Door(self.doors.callers, self.doors.asks_tokens, self.rates, login.password)
             self.broker = EmbeddedBroker(mqtt.host, mqtt.port, door, tls)
             await self.broker.start()

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import parse_qsl, urlsplit
 
 from engram_host.companion.errors import SettingError
 
@@ -52,6 +53,7 @@ class MqttSettings:
     url: str = setting("", "ENGRAM_MQTT_URL", high=500)
     username: str = setting("", "ENGRAM_MQTT_USERNAME", high=200)
     password: str = setting("", "ENGRAM_MQTT_PASSWORD", high=200, secret=True)
+    authority: str = setting("", "ENGRAM_MQTT_AUTHORITY", high=500)
     host: str = setting("127.0.0.1", "ENGRAM_MQTT_HOST", high=200)
     port: int = setting(1883, "ENGRAM_MQTT_PORT", low=0, high=65535)
     certificate: str = setting("", "ENGRAM_MQTT_CERTIFICATE", high=500)
@@ -158,6 +160,26 @@ def checked(name: str, value: Any, rule: Any) -> Any:
     elif (low is not None and value < low) or (high is not None and value > high):
         raise SettingError(name, f"must be a number from {low} to {high}.")
     return value
+
+
+def has_password(url: str) -> bool:
+    """Whether a password stands in a URL: before its host, or as a parameter, as PostgreSQL takes it."""
+    try:
+        where = urlsplit(url)
+    except ValueError:
+        return "@" in url
+    return bool(where.password) or any(name.endswith("password") for name, _ in parse_qsl(where.query))
+
+
+def secrets_in(kind: type, table: Mapping[str, Any]) -> list[str]:
+    """The names of the settings of a class that are secret and stand in a table of companion.toml."""
+    found = []
+    for each in fields(kind):  # pyright: ignore[reportArgumentType]
+        value = table.get(each.name)
+        is_secret = has_password(str(value)) if each.name == "url" else each.metadata["secret"]
+        if value and is_secret:
+            found.append(each.name)
+    return found
 
 
 def read_file(home: Path) -> dict[str, Any]:

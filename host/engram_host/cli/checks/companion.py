@@ -9,16 +9,21 @@ import stat
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Any
+from urllib.parse import SplitResult
 
-from engram_host.cli.checks.finding import Finding, watch, well, wrong
+from engram_host.cli.checks.finding import REFUSED, Finding, watch, well, wrong
 from engram_host.cli.output import moment
-from engram_host.companion.home import Settings
+from engram_host.companion.errors import SettingError
+from engram_host.companion.gateway.key import FILE as KEY_FILE
+from engram_host.companion.home import Settings, secrets_in_file
 from engram_host.companion.model import FOLDER
 from engram_host.companion.security.tokens import OPERATOR_FILE
 from engram_host.companion.settings import FILE
 from engram_host.companion.store.migrate import known
+
+if TYPE_CHECKING:
+    from engram_host.companion.mqtt import Login
 
 SILENT_SECONDS = 24 * 3600
 """How long a board may be silent until a person may want to know."""
@@ -39,24 +44,21 @@ def files(settings: Settings) -> Iterator[Finding]:
         yield wrong("folder", f"{home} may be entered by others", f"chmod 700 {home}")
     else:
         yield well("folder", str(home))
-    for path in _secret(settings):
+    keys = [home / Path(key).expanduser() for key in (settings.http.key, settings.mqtt.key) if key]
+    for path in keys:
         if not path.exists():
-            if path.name not in (OPERATOR_FILE, FILE) and not path.name.startswith("companion.db"):
-                yield wrong("files", f"{path} is not there", "name it as the settings do, or take it out of them.")
-        elif stat.S_IMODE(path.stat().st_mode) & 0o077:
-            yield wrong("files", f"{path} may be read by others", f"chmod 600 {path}")
-        else:
-            yield well("files", f"{path.name} is its owner's alone")
+            yield wrong("files", f"{path} is not there", "name it as the settings do, or take it out of them.")
+    for path in [home / OPERATOR_FILE, home / KEY_FILE, *keys, *sorted(home.glob("companion.db*"))]:
+        if path.exists():
+            yield _mode_of(path)
+    if names := secrets_in_file(home):
+        yield _mode_of(home / FILE, f", and {' and '.join(names)} in it")
 
 
-def _secret(settings: Settings) -> list[Path]:
-    home = settings.home
-    keys = [settings.http.key, settings.mqtt.key]
-    found = [home / OPERATOR_FILE, *(home / Path(key).expanduser() for key in keys if key)]
-    found += sorted(home.glob("companion.db*"))
-    if settings.mqtt.password or "@" in settings.store.url:
-        found.append(home / FILE)
-    return found
+def _mode_of(path: Path, what: str = "") -> Finding:
+    if stat.S_IMODE(path.stat().st_mode) & 0o077:
+        return wrong("files", f"{path} may be read by others{what}", f"chmod 600 {path}")
+    return well("files", f"{path.name} is its owner's alone")
 
 
 def ports(settings: Settings, running: dict[str, str]) -> Iterator[Finding]:
@@ -149,29 +151,31 @@ def broker(settings: Settings) -> Finding:
         return watch("broker", "off: boards come over HTTP alone")
     if not mqtt.url:
         return well("broker", "the one inside")
-    return asyncio.run(_asked(settings))
+    from engram_host.companion.mqtt import checked_url, login_of
+
+    try:
+        return asyncio.run(_asked(checked_url(mqtt.url), login_of(mqtt, settings.home)))
+    except SettingError as problem:
+        return wrong("broker", REFUSED, str(problem))
 
 
-async def _asked(settings: Settings) -> Finding:
+async def _asked(where: SplitResult, login: "Login") -> Finding:
     import aiomqtt
 
-    mqtt, where = settings.mqtt, urlsplit(settings.mqtt.url)
     name = f"{where.hostname}:{where.port or (8883 if where.scheme == 'mqtts' else 1883)}"
     client = aiomqtt.Client(
         where.hostname or "",
         where.port or (8883 if where.scheme == "mqtts" else 1883),
-        username=where.username or mqtt.username or None,
-        password=where.password or mqtt.password or None,
-        tls_context=ssl.create_default_context() if where.scheme == "mqtts" else None,
+        username=where.username or login.name or None,
+        password=where.password or login.password or None,
+        tls_context=(login.tls or ssl.create_default_context()) if where.scheme == "mqtts" else None,
         timeout=_CONNECT_SECONDS,
     )
     try:
         async with client:
             return well("broker", f"{name} is reached")
     except (aiomqtt.MqttError, OSError, ValueError) as error:
-        return wrong(
-            "broker", f"{name}: {error}", "look whether it runs, and at mqtt.url, mqtt.username and mqtt.password."
-        )
+        return wrong("broker", f"{name}: {error}", "look whether it runs, and at mqtt.url and what else is set of it.")
 
 
 # --- who is there

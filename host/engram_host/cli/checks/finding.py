@@ -5,6 +5,9 @@ from dataclasses import dataclass
 WELL, WATCH, WRONG = "well", "watch", "wrong"
 """watch: it works, and a person may want to know."""
 
+REFUSED = "`engram serve` does not start so"
+"""How it is where a setting is one that the companion refuses."""
+
 
 @dataclass(frozen=True)
 class Finding:

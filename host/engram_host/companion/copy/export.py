@@ -23,19 +23,28 @@ class _Owner:
         self.entries = SimpleNamespace(epoch=epoch)
 
 
-def export(copy: CopyOfLog, now: int) -> Iterator[str]:
-    """The lines of an export of all memories of a copy of `records`, oldest first. StoreUnavailable."""
+def export(copy: CopyOfLog, now: int, archived: bool = True) -> Iterator[str]:
+    """The lines of an export of all memories of a copy of `records`, oldest first. StoreUnavailable.
+
+    `archived`: with those that the board gave to the companion's archive.
+    """
     logs = copy.device.logs
     owner = _Owner(logs["records"].epoch if "records" in logs else 0)
     journal = logs["journal"].epoch if "journal" in logs else 0
-    live = sum(entry.state == "live" for entry in copy.oldest_first())
-    yield exchange_json.head(owner.entries, journal, now, live)
+    states = ("live", "archived") if archived else ("live",)
+    there = sum(entry.state in states for entry in copy.oldest_first())
+    yield exchange_json.head(owner.entries, journal, now, there)
     count = 1
     for entry in copy.oldest_first():
+        if entry.state == "archived" and not archived:
+            continue
         record = {"id": entry.id, **entry.line}
         is_past = entry.state == "superseded"
         follows = _origin_before(copy, entry.line, owner.entries.epoch)
-        for line in exchange_json.lines(exchange_json.pairs(owner, record, follows, is_past, _UNUSED)):
+        pairs: list[tuple[str, Any]] = [*exchange_json.pairs(owner, record, follows, is_past, _UNUSED)]
+        if entry.state == "archived":
+            pairs.append(("archived", True))
+        for line in exchange_json.lines(pairs):
             yield line
             count += 1
     yield exchange_json.tail(count)

@@ -2,22 +2,28 @@
 
 A log is read twice: first for what became of each entry, then for the lines that are wanted. So no text stays in memory but
 what is given out, and a board of any size can be read. What comes in between the two is left for the next time.
+
+What the board has archived is among its memories: the companion has it, whether the board's log has it still or not.
 """
 
+import heapq
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from engram import wire
-from engram.store.entry import FORGOTTEN, LIVE
+from engram.store.entry import ARCHIVED, FORGOTTEN, LIVE
 from engram_host.companion.errors import UnknownEntry
 from engram_host.companion.model import Device, LogName, Span
 from engram_host.companion.search.fates import Fate, Fates
 from engram_host.companion.search.keys import Meanings
 from engram_host.companion.store.base import Store
 
-STATES = ("live", "superseded", "expired")
+STATES = ("live", "superseded", "expired", "archived")
+
+_ARCHIVED_AT_ONCE = 1000
+"""Lines of the archive that are read together: bounds what is in memory."""
 
 _LOGS: dict[str, LogName] = {"m": "records", "t": "journal"}
 
@@ -58,6 +64,7 @@ class CopyOfLog:
         self._meanings = Meanings(device.zone)
         self._sessions: dict[int, int] = {}
         self._firsts: set[int] = set()
+        self._archived: set[int] = set()  # seqs of the latest versions of what is archived
         self._fates = Fates(lambda number: self._sessions.get(number, 0))
         self._learn()
 
@@ -119,6 +126,7 @@ class CopyOfLog:
 
     def _learn(self) -> None:
         """Find out what became of each entry."""
+        self._archived.update(seq for seq, _ in self._archive())
         for seq, line in self._lines():
             entry = self._meanings.describe(self._log, line)
             self._fates.put(seq, entry)
@@ -131,10 +139,13 @@ class CopyOfLog:
         return self._fates.of(number, number in self._firsts) if number >= 0 else None
 
     def _state(self, fate: Fate, line: dict[str, Any]) -> str:
-        if fate.state != LIVE:
+        if fate.state not in (LIVE, ARCHIVED):
             return "superseded"
         expires = line.get("expires")
-        return "expired" if isinstance(expires, int) and expires <= self._now else "live"
+        if isinstance(expires, int) and expires <= self._now:
+            return "expired"
+        # The line that tells of it may have come and gone: what the archive holds is what counts.
+        return "archived" if fate.state == ARCHIVED or fate.latest in self._archived else "live"
 
     def _id(self, number: int) -> str:
         return ("m" if self._log == "records" else "t") + str(number)
@@ -143,11 +154,25 @@ class CopyOfLog:
         state = self.device.logs.get(self._log)
         if state is None:
             return
-        for seq, line in self._store.lines(Span(self.device.name, self._log, state.epoch, 0, wire.MAX_SEQ)):
-            yield seq, wire.decode(line)
+        before = 0
+        span = Span(self.device.name, self._log, state.epoch, 0, wire.MAX_SEQ)
+        for seq, line in heapq.merge(self._store.lines(span), self._archive()):
+            if seq > before:
+                before = seq
+                yield seq, wire.decode(line)
+
+    def _archive(self) -> Iterator[tuple[int, bytes]]:
+        """The lines of what is archived, some of which the board's log may have still."""
+        after = 0
+        while self._log == "records":
+            part = self._store.archived(self.device.name, after, _ARCHIVED_AT_ONCE)
+            yield from part
+            if len(part) < _ARCHIVED_AT_ONCE:
+                return
+            after = part[-1][0]
 
     def _of(self, seqs: Iterable[int]) -> dict[int, dict[str, Any]]:
         """Some lines by their seqs."""
         state = self.device.logs[self._log]
-        found = self._store.lines_at(self.device.name, self._log, state.epoch, list(seqs))
+        found = self._store.lines_at(self.device.name, self._log, state.epoch, list(seqs), archived=True)
         return {seq: wire.decode(line) for seq, line in found.items()}

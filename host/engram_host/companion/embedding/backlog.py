@@ -15,9 +15,9 @@ import time
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from engram_host.companion.embedding.base import Embedder
-from engram_host.companion.embedding.batch import BatchJobs
 from engram_host.companion.embedding.chain import OF_THE_TEXT
 from engram_host.companion.embedding.digest import digest_of
 from engram_host.companion.embedding.notes import (
@@ -34,6 +34,9 @@ from engram_host.companion.embedding.notes import (
 from engram_host.companion.errors import EmbedderError, EmbedderRefused, StoreUnavailable
 from engram_host.companion.model import Change, Device, Identity, StoredVector, Vector
 from engram_host.companion.store.base import Store
+
+if TYPE_CHECKING:  # it brings a client for HTTP, which a companion with a local embedder starts without
+    from engram_host.companion.embedding.batch import BatchJobs
 
 _log = logging.getLogger("engram.embedding")
 
@@ -83,7 +86,7 @@ class Backlog:
         embedder: Embedder,
         text_of: TextOf,
         key_version: int,
-        jobs: BatchJobs | None = None,
+        jobs: "BatchJobs | None" = None,
         jobs_least: int = 2000,
     ):
         """`key_version` is that of the texts that `text_of` gives; gaps of a device from `jobs_least` versions on go to
@@ -272,7 +275,9 @@ class Backlog:
             self._job.add_done_callback(lambda _: self._awake.set())
         return True
 
-    async def _by_job(self, jobs: BatchJobs, device: Device, identity: Identity, position: Position, gap: Gap) -> None:
+    async def _by_job(
+        self, jobs: "BatchJobs", device: Device, identity: Identity, position: Position, gap: Gap
+    ) -> None:
         """Close a gap by a batch job, which may take a day."""
         try:
             lines = await asyncio.to_thread(self._texts, device, gap)

@@ -1,16 +1,19 @@
 """Makes the embedder that settings ask for."""
 
+from typing import TYPE_CHECKING
+
 from engram_host.companion.embedding.base import Embedder
-from engram_host.companion.embedding.batch import BatchJobs
 from engram_host.companion.embedding.cache import CachedEmbedder
 from engram_host.companion.embedding.chain import Chain
-from engram_host.companion.embedding.gemini import GeminiEmbedder
 from engram_host.companion.embedding.none import NoEmbedder
 from engram_host.companion.embedding.notes import read_index
-from engram_host.companion.embedding.remote import OpenAiEmbedder
-from engram_host.companion.embedding.service import Service
 from engram_host.companion.embedding.settings import EmbeddingSettings
 from engram_host.companion.store.base import Store
+
+if TYPE_CHECKING:  # each embedder brings libraries that take time to load: a companion loads those of its own
+    from engram_host.companion.embedding.batch import BatchJobs
+    from engram_host.companion.embedding.remote import OpenAiEmbedder
+    from engram_host.companion.embedding.service import Service
 
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_MODEL = "text-embedding-3-small"
@@ -50,13 +53,15 @@ def _provider(settings: EmbeddingSettings) -> str:
 
 
 def _local(settings: EmbeddingSettings) -> Embedder:
-    from engram_host.companion.embedding.minilm import MiniLm  # its libraries take time, and a remote one needs none
+    from engram_host.companion.embedding.minilm import MiniLm
 
     return MiniLm(settings.threads)
 
 
 def _remote(settings: EmbeddingSettings, provider: str) -> Embedder:
     if provider == "gemini":
+        from engram_host.companion.embedding.gemini import GeminiEmbedder
+
         return GeminiEmbedder(
             _service(settings, GEMINI_URL, "x-goog-api-key", settings.api_key),
             settings.model_name or GEMINI_MODEL,
@@ -68,14 +73,18 @@ def _remote(settings: EmbeddingSettings, provider: str) -> Embedder:
     return _openai(settings)
 
 
-def make_jobs(settings: EmbeddingSettings, store: Store) -> BatchJobs | None:
+def make_jobs(settings: EmbeddingSettings, store: Store) -> "BatchJobs | None":
     """Batch jobs for large back-fills, None unless they are set and the remote service is OpenAI's or like it."""
     if not settings.batch_jobs or _provider(settings) != "openai":
         return None
+    from engram_host.companion.embedding.batch import BatchJobs
+
     return BatchJobs(_openai(settings), store)
 
 
-def _openai(settings: EmbeddingSettings) -> OpenAiEmbedder:
+def _openai(settings: EmbeddingSettings) -> "OpenAiEmbedder":
+    from engram_host.companion.embedding.remote import OpenAiEmbedder
+
     key = settings.api_key and f"Bearer {settings.api_key}"
     return OpenAiEmbedder(
         _service(settings, OPENAI_URL, "Authorization", key),
@@ -88,8 +97,10 @@ def _openai(settings: EmbeddingSettings) -> OpenAiEmbedder:
     )
 
 
-def _service(settings: EmbeddingSettings, url: str, header: str, key: str) -> Service:
+def _service(settings: EmbeddingSettings, url: str, header: str, key: str) -> "Service":
     """The remote service of these settings; `url` if they name none."""
+    from engram_host.companion.embedding.service import Service
+
     return Service(
         settings.base_url or url,
         ({header: key} if key else {}) | settings.header_fields(),

@@ -5,6 +5,7 @@ stays, and the next pass goes on from there. Calls block: they run in a thread.
 """
 
 import hashlib
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -29,6 +30,8 @@ _JUST_NOW_SECONDS = 2
 
 _LONGEST_HEADING = 300
 _DIGEST_BYTES = 16
+_UNSHOWN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""What a terminal is not shown."""
 
 
 @dataclass
@@ -139,8 +142,8 @@ class Indexer:
         settings = self._settings
         return tuple(
             Text(
-                board.printable(passage.text),
-                board.printable(board.cut(" > ".join(passage.headings), _LONGEST_HEADING)),
+                printable(passage.text),
+                printable(board.cut(" > ".join(passage.headings), _LONGEST_HEADING)),
                 passage.first,
                 passage.last,
             )
@@ -157,6 +160,11 @@ class Indexer:
     def _form(self, place: Place) -> str:
         """What a file's stamp has in it beside the file's own: read in another form, each file is read anew."""
         return f"{chunks.FORM}.{self._settings.chunk_tokens}.{self._settings.overlap_tokens}.{place.scope}"
+
+
+def printable(text: str) -> str:
+    """As the board's, which looks at one character after the other: most passages have none that has to go."""
+    return board.printable(text) if _UNSHOWN.search(text) else text
 
 
 def _settled(contents: Contents, form: str) -> str:

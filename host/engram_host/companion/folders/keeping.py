@@ -74,7 +74,7 @@ class Folders:
         self._settings = settings
         self._taken = taken
         self._is_used = bool(settings.paths or settings.memory)
-        self._companion = _companion(home, self._is_used)
+        self._companion = companion_id(home, make=self._is_used)
         self.standings = [Standing(place) for place in places(settings, self._companion)]
         self._by_device = {one.place.device: one for one in self.standings}
         self._stop = threading.Event()
@@ -196,10 +196,10 @@ class Folders:
         """
         for wanted in sorted({one.place.scope for one in self.standings if not scope.may_see(asker, one.place.scope)}):
             _refuse(asker, wanted)
-        known = {device.name for device in self._store.sources()}
-        return tuple(
-            one.place.device for one in self.visible(asker) if one.state != "not there" and one.place.device in known
-        )
+        there = [one.place.device for one in self.visible(asker) if one.state != "not there"]
+        # Each search asks, and most companions have thousands of boards and no folder: then nothing is read.
+        known = {device.name for device in self._store.sources()} if there else set[str]()
+        return tuple(name for name in there if name in known)
 
     def cited(self, result: SearchResult, query: str, asker: Asker) -> SearchResult:
         """A result whose hits in folders say where they stand now, with a snippet in place of the whole passage."""
@@ -278,8 +278,10 @@ def _not_there(place: Place) -> str:
     return f"the folder {place.name} is not there, so it is not searched; what was read of it is kept for when it comes back."
 
 
-def _companion(home: Path, is_used: bool) -> str:
-    """What tells this companion's folders from those of another one in the same database; "" if it never had any."""
+def companion_id(home: Path, *, make: bool) -> str:
+    """What tells this companion's folders from those of another one in the same database; "" if it never had any, and none
+    is to be made. SettingError.
+    """
     path = home / ID_FILE
     try:
         known = path.read_text(encoding="ascii").strip()
@@ -289,7 +291,7 @@ def _companion(home: Path, is_used: bool) -> str:
         pass
     except (OSError, UnicodeDecodeError):
         raise SettingError(str(path), "cannot be read; remove it, and folders are read anew.") from None
-    if not is_used:
+    if not make:
         return ""
     made = secrets.token_hex(8)
     try:

@@ -3,8 +3,10 @@
 import json
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlsplit
 
 from engram import text
+from engram_host.companion.errors import SettingError
 from engram_host.companion.gateway.answers import GatewayRefused
 from engram_host.companion.settings import GatewaySettings
 
@@ -19,7 +21,6 @@ class Asked:
     """A request as the service gets it; `prompt` is about how many tokens it has, `aside` what is set aside for the call."""
 
     body: bytes = field(repr=False)
-    is_stream: bool
     prompt: int
     aside: int
 
@@ -28,6 +29,22 @@ def allowed(settings: GatewaySettings) -> list[str]:
     """The models that may be asked for; empty: any."""
     listed = [name.strip() for name in settings.models.split(",") if name.strip()]
     return list(dict.fromkeys([settings.model, *listed] if settings.model else listed))
+
+
+def service_url(settings: GatewaySettings) -> str:
+    """The base URL of the service behind the gateway, "" if there is none; SettingError."""
+    url = settings.url
+    if not url:
+        return ""
+    try:
+        where = urlsplit(url)
+        is_good = where.scheme in ("http", "https") and bool(where.hostname) and where.port != 0
+    except ValueError:
+        is_good = False
+        where = urlsplit("")
+    if not is_good or "@" in where.netloc or where.query or where.fragment:
+        raise SettingError("gateway.url", "must look like https://api.example.com/v1, without a key in it.")
+    return url.rstrip("/")
 
 
 def read(data: bytes, settings: GatewaySettings) -> Asked:
@@ -42,7 +59,7 @@ def read(data: bytes, settings: GatewaySettings) -> Asked:
     # Written anew, so that the service reads what was checked here: of a name that stands there twice, too.
     sent = json.dumps(body).encode()
     prompt = tokens(json.dumps([body["messages"], body.get("tools")], ensure_ascii=False))
-    return Asked(sent, body.get("stream") is True, prompt, prompt + _answer_tokens(body))
+    return Asked(sent, prompt, prompt + _answer_tokens(body))
 
 
 def tokens(told: str) -> int:

@@ -3,12 +3,14 @@
 import asyncio
 import logging
 import time
+from dataclasses import dataclass
 
 from engram_host.companion.errors import StoreUnavailable
-from engram_host.companion.gateway.answers import GatewayRefused
+from engram_host.companion.gateway.answers import LimitReached
 from engram_host.companion.model import GatewayUse
 from engram_host.companion.security.callers import Caller
 from engram_host.companion.settings import GatewaySettings
+from engram_host.companion.store.access import ALL
 from engram_host.companion.store.base import Store
 
 _log = logging.getLogger("engram.gateway")
@@ -17,6 +19,17 @@ OPERATOR = "$operator"
 """What the operator's own calls are counted under; no board can be called so."""
 
 _DAY = 86400
+
+
+@dataclass(frozen=True)
+class Day:
+    """What was used on the day that is now, in UTC: `limits` are those of a device and of all, 0 for none."""
+
+    begins: int
+    limits: dict[str, GatewayUse]
+    used: GatewayUse
+    of_devices: list[tuple[str, GatewayUse]]
+    """By name, OPERATOR among them."""
 
 
 class Limits:
@@ -29,8 +42,15 @@ class Limits:
             "all": GatewayUse(settings.all_calls, settings.all_tokens),
         }
 
+    def today(self) -> Day:
+        """What is used of the limits. Blocks; StoreUnavailable."""
+        day = int(time.time()) // _DAY
+        used = self._store.gateway_used(day)
+        everything = used.pop(ALL, GatewayUse(0, 0))
+        return Day(day * _DAY, self._limits, everything, sorted(used.items()))
+
     async def begin(self, caller: Caller, aside: int) -> "Call":
-        """Count a call and set tokens aside for it; GatewayRefused if a limit is reached. StoreUnavailable."""
+        """Count a call and set tokens aside for it; LimitReached if one is reached. StoreUnavailable."""
         now = int(time.time())
         name = caller.device or OPERATOR
         reached = await asyncio.to_thread(self._store.begin_call, now // _DAY, name, aside, self._limits)
@@ -38,14 +58,14 @@ class Limits:
             raise self._refused(name, reached, _DAY - now % _DAY)
         return Call(self._store, now // _DAY, name, aside)
 
-    def _refused(self, name: str, reached: str, seconds: int) -> GatewayRefused:
+    def _refused(self, name: str, reached: str, seconds: int) -> LimitReached:
         whose, what = reached.split()
         limit = getattr(self._limits[whose], what)
         who = name if whose == "device" else "all devices together"
         why = f"the limit of {limit} {what} a day of {who} is reached (gateway.{whose}_{what}); the day ends at midnight UTC."
         # OpenAI's own clients would try again at once without the second header.
         headers = {"Retry-After": str(seconds), "X-Should-Retry": "false"}
-        return GatewayRefused(429, why, "insufficient_quota", headers)
+        return LimitReached(429, why, "insufficient_quota", headers)
 
 
 class Call:

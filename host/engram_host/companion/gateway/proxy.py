@@ -5,23 +5,24 @@ import json
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
-from typing import Any, TypeVar
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import httpx
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from engram_host.companion.errors import SettingError
 from engram_host.companion.gateway import asked
-from engram_host.companion.gateway.answers import GatewayRefused
+from engram_host.companion.gateway.answers import Busy, ClientGone, GatewayRefused, ServiceFailed
 from engram_host.companion.gateway.counting import Count
 from engram_host.companion.gateway.key import Key
-from engram_host.companion.gateway.limits import Call, Limits
+from engram_host.companion.gateway.limits import Call, Day, Limits
 from engram_host.companion.gateway.passing import PassedOn
+from engram_host.companion.metrics import Metrics
 from engram_host.companion.security.callers import Caller
 from engram_host.companion.settings import GatewaySettings
 from engram_host.companion.store.base import Store
+
+if TYPE_CHECKING:  # a companion without a gateway starts without it
+    import httpx
 
 _log = logging.getLogger("engram.gateway")
 
@@ -50,11 +51,12 @@ Result = TypeVar("Result")
 class Gateway:
     """`start` and `stop` it with the companion; without gateway.url it answers that it is not set up."""
 
-    def __init__(self, store: Store, settings: GatewaySettings, key: Key):
+    def __init__(self, store: Store, settings: GatewaySettings, key: Key, metrics: Metrics):
         self._settings = settings
         self._key = key
+        self._metrics = metrics
         self._limits = Limits(store, settings)
-        self._base = _checked(settings.url) if settings.url else ""
+        self._base = asked.service_url(settings)
         self._client: httpx.AsyncClient | None = None
         self._at_work: dict[str, int] = {}
         self._ending: set[asyncio.Task[None]] = set()
@@ -63,6 +65,8 @@ class Gateway:
         """Get ready to ask the service."""
         if not self._base:
             return
+        import httpx
+
         for name in ("httpx", "httpcore"):  # they tell of each request
             logging.getLogger(name).setLevel(logging.WARNING)
         timeout = httpx.Timeout(self._settings.timeout_seconds, connect=_CONNECT_SECONDS)
@@ -74,6 +78,15 @@ class Gateway:
         await asyncio.gather(*self._ending, return_exceptions=True)
         if self._client:
             await self._client.aclose()
+
+    @property
+    def is_set_up(self) -> bool:
+        """Whether there is a service behind it."""
+        return bool(self._base)
+
+    async def today(self) -> Day:
+        """How much of the day's limits is used. StoreUnavailable."""
+        return await asyncio.to_thread(self._limits.today)
 
     # --- what is asked
 
@@ -89,23 +102,36 @@ class Gateway:
                 stack.push_async_callback(self._end, call, count)
                 return await self._passed_on(request, wanted, count, stack)
         except GatewayRefused as refused:
-            return refused.response()
+            return self._refused(refused)
 
-    async def models(self) -> Response:
+    async def models(self, request: Request, caller: Caller) -> Response:
         """The models that may be asked for; without a list in the settings, those of the service."""
         try:
-            client = self._ready()
-            names = asked.allowed(self._settings)
-            if names:
-                data = [{"id": name, "object": "model", "created": 0, "owned_by": "gateway"} for name in names]
-                return JSONResponse({"object": "list", "data": data})
-            async with AsyncExitStack() as stack:
-                answer = await self._ask(
-                    client.build_request("GET", f"{self._base}/models", headers=self._key.headers()), stack
-                )
-                return Response(await self._whole(answer), media_type="application/json")
+            return Response(await self._listed(request, caller), media_type="application/json")
         except GatewayRefused as refused:
-            return refused.response()
+            return self._refused(refused)
+
+    async def model(self, request: Request, caller: Caller, name: str) -> Response:
+        """One of them. It is looked up in the list, so that no name leads elsewhere in the service."""
+        try:
+            for found in _models_in(await self._listed(request, caller)):
+                if found.get("id") == name:
+                    return JSONResponse(found)
+            raise GatewayRefused(404, "the gateway has no model of that name; GET models lists all.", "model_not_found")
+        except GatewayRefused as refused:
+            return self._refused(refused)
+
+    async def _listed(self, request: Request, caller: Caller) -> bytes:
+        self._ready()
+        names = asked.allowed(self._settings)
+        if names:
+            data = [{"id": name, "object": "model", "created": 0, "owned_by": "gateway"} for name in names]
+            return json.dumps({"object": "list", "data": data}).encode()
+        async with AsyncExitStack() as stack:
+            self._take_turn(caller, stack)
+            outgoing = self._ready().build_request("GET", f"{self._base}/models", headers=self._key.headers())
+            answer = await while_there(request, self._ask(outgoing, stack))
+            return await while_there(request, self._whole(answer))
 
     async def _passed_on(self, request: Request, wanted: asked.Asked, count: Count, stack: AsyncExitStack) -> Response:
         headers = {**self._key.headers(), "Content-Type": "application/json", "Accept-Encoding": "identity"}
@@ -127,8 +153,10 @@ class Gateway:
 
     # --- the service
 
-    async def _ask(self, outgoing: httpx.Request, stack: AsyncExitStack) -> httpx.Response:
+    async def _ask(self, outgoing: "httpx.Request", stack: AsyncExitStack) -> "httpx.Response":
         """The service's answer, as soon as its head is there; GatewayRefused if it is no success."""
+        import httpx
+
         try:
             answer = await self._ready().send(outgoing, stream=True)
             stack.push_async_callback(answer.aclose)
@@ -139,13 +167,15 @@ class Gateway:
             raise self._lost(error) from None
         raise self._passed_error(answer, told)
 
-    def _lost(self, error: httpx.HTTPError) -> GatewayRefused:
+    def _lost(self, error: "httpx.HTTPError") -> ServiceFailed:
+        import httpx
+
         what = "did not answer in time" if isinstance(error, httpx.TimeoutException) else "cannot be reached"
         _log.warning("the service behind the gateway %s: %s", what, type(error).__name__)
         status = 504 if isinstance(error, httpx.TimeoutException) else 502
-        return GatewayRefused(status, f"the model's service {what}.", "upstream_unreachable", _BUSY)
+        return ServiceFailed(status, f"the model's service {what}.", "upstream_unreachable", _BUSY)
 
-    def _passed_error(self, answer: httpx.Response, told: bytes) -> GatewayRefused:
+    def _passed_error(self, answer: "httpx.Response", told: bytes) -> ServiceFailed:
         """The service's error, as far as it is one of OpenAI's form, without the key."""
         status = answer.status_code
         message, code = _words_of(told)
@@ -154,25 +184,29 @@ class Gateway:
         headers = {"Retry-After": wait} if (wait := answer.headers.get("retry-after", "")).isdigit() else {}
         if status in _SECRET_STATUS:
             why = "the model's service refuses the gateway's key; whoever runs the companion has to look at it."
-            return GatewayRefused(502, why, "upstream_refused_key", {"X-Should-Retry": "false"})
+            return ServiceFailed(502, why, "upstream_refused_key", {"X-Should-Retry": "false"})
         if not 400 <= status <= 599:
             why = f"the model's service answered with status {status}, which is not followed; check gateway.url."
-            return GatewayRefused(502, why, "upstream_failed", {"X-Should-Retry": "false"})
+            return ServiceFailed(502, why, "upstream_failed", {"X-Should-Retry": "false"})
         why = message or f"the model's service answered with status {status}."
-        return GatewayRefused(status, why, self._key.blotted(code)[:100] or "upstream_failed", headers)
+        return ServiceFailed(status, why, self._key.blotted(code)[:100] or "upstream_failed", headers)
 
-    async def _whole(self, answer: httpx.Response) -> bytes:
+    async def _whole(self, answer: "httpx.Response") -> bytes:
+        import httpx
+
         try:
             body = await _at_most(answer, MOST_WHOLE + 1)
         except httpx.HTTPError as error:
             raise self._lost(error) from None
         if len(body) > MOST_WHOLE:
-            raise GatewayRefused(502, "the model's service answered with more than is taken.", "upstream_failed")
+            raise ServiceFailed(502, "the model's service answered with more than is taken.", "upstream_failed")
         blotter = self._key.blotter()
         return blotter.feed(body) + blotter.end()
 
-    async def _events(self, answer: httpx.Response, count: Count) -> AsyncIterator[bytes]:
+    async def _events(self, answer: "httpx.Response", count: Count) -> AsyncIterator[bytes]:
         """A stream's bytes as they come; a break becomes an error event, as the service itself would send one."""
+        import httpx
+
         blotter = self._key.blotter()
         try:
             async for piece in answer.aiter_bytes():
@@ -185,11 +219,16 @@ class Gateway:
             event = {"error": {"message": str(refused), "type": "server_error", "param": None, "code": refused.code}}
             yield b"\n\ndata: " + json.dumps(event).encode() + b"\n\n"
 
+    def _refused(self, refused: GatewayRefused) -> Response:
+        if refused.why:
+            self._metrics.gateway_refused(refused.why)
+        return refused.response()
+
     # --- turns
 
-    def _ready(self) -> httpx.AsyncClient:
+    def _ready(self) -> "httpx.AsyncClient":
         if not self._client:
-            raise GatewayRefused(
+            raise ServiceFailed(
                 503, "the gateway is not set up: whoever runs the companion has to set gateway.url.", "not_set_up"
             )
         return self._client
@@ -198,7 +237,7 @@ class Gateway:
         name = caller.device
         mine = self._at_work.get(name, 0)
         if mine >= MOST_OF_ONE or sum(self._at_work.values()) >= MOST_AT_ONCE:
-            raise GatewayRefused(429, "too many calls are under way at once; try again.", "rate_limit_exceeded", _BUSY)
+            raise Busy(429, "too many calls are under way at once; try again.", "rate_limit_exceeded", _BUSY)
         self._at_work[name] = mine + 1
         stack.callback(self._give_turn_back, name)
 
@@ -209,6 +248,7 @@ class Gateway:
 
     async def _end(self, call: Call, count: Count) -> None:
         """Count a call also when its client has gone, and this task is cancelled."""
+        self._metrics.gateway_called(count.used)
         task = asyncio.create_task(call.end(count.used))
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)
@@ -224,7 +264,7 @@ async def while_there(request: Request, work: Awaitable[Result]) -> Result:
         if doing.done():
             return doing.result()
         _log.info("a client has gone before its answer")
-        raise GatewayRefused(499, "the client has gone.", "client_gone")
+        raise ClientGone(499, "the client has gone.", "client_gone")
     finally:
         doing.cancel()
         leaving.cancel()
@@ -236,13 +276,23 @@ async def _gone(receive: Callable[[], Awaitable[Any]]) -> None:
         pass
 
 
-async def _at_most(answer: httpx.Response, most: int) -> bytes:
+async def _at_most(answer: "httpx.Response", most: int) -> bytes:
     body = bytearray()
     async for piece in answer.aiter_bytes():
         body += piece
         if len(body) >= most:
             break
     return bytes(body[:most])
+
+
+def _models_in(listed: bytes) -> list[dict[str, Any]]:
+    """The models of a list in OpenAI's form, none where it is none."""
+    try:
+        value = json.loads(listed)
+    except (ValueError, RecursionError):
+        return []
+    data = value.get("data") if isinstance(value, dict) else None
+    return [each for each in data if isinstance(each, dict)] if isinstance(data, list) else []
 
 
 def _words_of(told: bytes) -> tuple[str, str]:
@@ -258,15 +308,3 @@ def _words_of(told: bytes) -> tuple[str, str]:
         return "", ""
     message, code = error.get("message"), error.get("code") or error.get("type")
     return message if isinstance(message, str) else "", code if isinstance(code, str) else ""
-
-
-def _checked(url: str) -> str:
-    try:
-        where = urlsplit(url)
-        is_good = where.scheme in ("http", "https") and bool(where.hostname) and where.port != 0
-    except ValueError:
-        is_good = False
-        where = urlsplit("")
-    if not is_good or "@" in where.netloc or where.query or where.fragment:
-        raise SettingError("gateway.url", "must look like https://api.example.com/v1, without a key in it.")
-    return url.rstrip("/")

@@ -3,6 +3,7 @@
 import threading
 from collections import OrderedDict
 
+from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.heap import give_back
 from engram_host.companion.model import Device, Identity
 from engram_host.companion.search.index import DeviceIndex
@@ -29,12 +30,14 @@ class IndexCache:
         self._indexes: OrderedDict[str, DeviceIndex] = OrderedDict()
         self._bytes: dict[str, int] = {}
         self._words = Words()
+        self._is_closed = False
 
     def get(self, name: str, identity: Identity | None) -> tuple[DeviceIndex, Device]:
         """The index of a board, and the board as it was then; its vectors are those of `identity`, unless that is None.
 
         UnknownDevice, StoreUnavailable. Take the index's lock before looking into it: another thread may bring it further.
         """
+        self._check_open()
         device = self._store.device(name)
         index = self._index(device)
         with index.lock:
@@ -45,6 +48,10 @@ class IndexCache:
             size = index.nbytes
         self._keep(name, index, size)
         return index, device
+
+    def close(self) -> None:
+        """Let what is being made end early, by StoreUnavailable."""
+        self._is_closed = True
 
     @property
     def nbytes(self) -> int:
@@ -78,6 +85,7 @@ class IndexCache:
     def _refresh(self, index: DeviceIndex, device: Device, identity: Identity | None) -> None:
         is_new = not index.version
         while index.version < device.version:
+            self._check_open()
             changes = self._store.changes(device.name, index.version, _CHANGES_AT_ONCE)
             index.apply(changes)
             if len(changes) < _CHANGES_AT_ONCE:
@@ -89,10 +97,15 @@ class IndexCache:
             return  # the query has no vector this time: those of the lines stay for the next one
         index.use_identity(identity)
         while True:
+            self._check_open()
             told = self._store.vectors(device.name, identity, index.vector_version, _VECTORS_AT_ONCE)
             index.apply_vectors(told)
             if len(told) < _VECTORS_AT_ONCE:
                 return
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise StoreUnavailable("the companion is being stopped.")
 
     def _keep(self, name: str, index: DeviceIndex, size: int) -> None:
         """Note an index as the one used last, and let those go that have no room beside it."""

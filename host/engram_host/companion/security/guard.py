@@ -7,6 +7,7 @@ import base64
 import binascii
 import ipaddress
 import logging
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -20,6 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.security.callers import STRANGER, Caller, Callers
+from engram_host.companion.security.rates import Rates
 from engram_host.companion.security.rules import Who, rule_for
 
 _log = logging.getLogger("engram.security")
@@ -42,6 +44,19 @@ class Doors:
     asks_tokens: bool
     names: frozenset[str]
     """Names, beside addresses and localhost, under which the companion is reached."""
+    rates: Rates
+    """How often a device may come, over HTTP and MQTT together."""
+
+    def take_turn(self, device: str) -> None:
+        """Take a device's turn for one request; HTTPException if it comes too soon after the others."""
+        wait = self.rates.take(device)
+        if wait:
+            sentence = f"{device} sends too much: try again later."
+            raise HTTPException(429, sentence, {"Retry-After": str(math.ceil(wait))})
+
+    def may_all(self, caller: Caller) -> bool:
+        """Whether all routes are a caller's: the operator's, and where no tokens are asked for, anybody's who is no device."""
+        return caller.is_operator or not (self.asks_tokens or caller.device)
 
 
 class Guard:
@@ -75,13 +90,15 @@ class Guard:
             caller = await self._doors.callers.of(_token(headers))
         except StoreUnavailable as problem:
             raise HTTPException(503, str(problem), {"Retry-After": "15"}) from None
+        if caller.device:
+            self._doors.take_turn(caller.device)
         if who is Who.ANYBODY or not (self._doors.asks_tokens or who is Who.GATEWAY):
             return caller
         if not caller.is_known:
-            _log.info("%s %s refused: no token, or one that is not known", scope["method"], scope["path"][:200])
+            _log.info("%s %r refused: no token, or one that is not known", scope["method"], scope["path"][:200])
             raise HTTPException(401, _NO_TOKEN, {"WWW-Authenticate": "Bearer"})
         if not _is_allowed(caller, who, device):
-            _log.warning("%s %s refused to %s", scope["method"], scope["path"][:200], caller.device)
+            _log.warning("%s %r refused to %s", scope["method"], scope["path"][:200], caller.device)
             raise HTTPException(403, f"the token is that of {caller.device}, which may not do this.")
         return caller
 

@@ -82,12 +82,3 @@ def tls_of(table: str, certificate: str, key: str, home: Path) -> ssl.SSLContext
             f"{files[0]} and {files[1]} are not a certificate and its key: {error.strerror or error}.",
         ) from None
     return context
-
-
-def tls_to_own(certificate: str, home: Path) -> ssl.SSLContext:
-    """TLS for the companion's own connection to its broker: it trusts this certificate and no other."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname = False
-    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
-    context.load_verify_locations(home / Path(certificate).expanduser())
-    return context

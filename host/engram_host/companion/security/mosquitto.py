@@ -4,10 +4,13 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from engram_host.companion.errors import SettingError
-from engram_host.companion.model import DeviceToken
 from engram_host.companion.security.tokens import mosquitto_hash
+
+if TYPE_CHECKING:  # it brings numpy, for which a short command is not to wait
+    from engram_host.companion.model import DeviceToken
 
 USER = "engram.companion"
 """The companion's own name at the broker: with a dot, so that no board can be called so."""
@@ -42,7 +45,7 @@ class Login:
     password: str = field(repr=False)
 
 
-def write(folder: Path, devices: Sequence[DeviceToken], companion: Login) -> list[Path]:
+def write(folder: Path, devices: "Sequence[DeviceToken]", companion: Login) -> list[Path]:
     """Write the three files to a folder, for their owner alone; their paths. SettingError."""
     lines = [f"{companion.name}:{mosquitto_hash(companion.password)}"]
     lines += [f"{token.device}:{token.mosquitto}" for token in devices]

@@ -30,7 +30,7 @@ class Who(StrEnum):
     """Any device or the operator, and a token is asked for always: it costs money."""
 
 
-_DESCRIPTIONS = ("/docs", "/docs/oauth2-redirect", "/openapi.json", "/redoc")
+_DESCRIPTION = "/openapi.json"
 """What FastAPI adds by itself: the API's description, the same for everybody."""
 
 
@@ -41,7 +41,7 @@ def may(who: Who) -> dict[str, Any]:
 
 def rule_for(app: FastAPI, scope: Scope) -> tuple[Who, str]:
     """The rule of the route that a request is for, and the device that its path names ("" if none)."""
-    if scope["path"] in _DESCRIPTIONS:
+    if scope["path"] == _DESCRIPTION:
         return Who.ANYBODY, ""
     for route in app.router.routes:
         match, found = route.matches(scope)

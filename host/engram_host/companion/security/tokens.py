@@ -11,9 +11,12 @@ import secrets
 import stat
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from engram_host.companion.errors import SettingError
-from engram_host.companion.model import DeviceToken
+
+if TYPE_CHECKING:  # it brings numpy, for which a short command is not to wait
+    from engram_host.companion.model import DeviceToken
 
 OPERATOR_FILE = "operator.token"
 
@@ -33,8 +36,10 @@ def digest_of(token: str) -> bytes:
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 
-def kept(device: str, token: str) -> DeviceToken:
+def kept(device: str, token: str) -> "DeviceToken":
     """What the database keeps of a device's new token."""
+    from engram_host.companion.model import DeviceToken
+
     return DeviceToken(device, digest_of(token), mosquitto_hash(token), int(time.time()))
 
 

@@ -20,12 +20,19 @@ from engram_host.companion.store.migrate import known
 PAGES_AT_ONCE = 512
 """Pages that are copied before others may write again: 2 MB, some ms."""
 
+_BESIDE = ("-wal", "-shm", "-journal")
+"""Endings of the files that SQLite keeps beside a database."""
+
 Told = Callable[[int, int], None]
 """Is told how many pages are done, of how many."""
 
 
 class BadBackup(CompanionError):
     """A file is no backup of a companion that this version can take."""
+
+
+class NotOverwritten(CompanionError):
+    """A backup would take the place of a file that is to stay."""
 
 
 class ToolMissing(CompanionError):
@@ -37,15 +44,22 @@ class ToolMissing(CompanionError):
 
 
 def save_sqlite(path: Path, out: Path, told: Told) -> None:
-    """Copy a database to a file, whole or not at all. StoreUnavailable."""
+    """Copy a database to a file, whole or not at all; NotOverwritten if that is the database itself. StoreUnavailable."""
     if not path.exists():
         raise StoreUnavailable(f"there is no database {path}: no companion has run there yet.")
+    if any(_is_same(out, path.with_name(path.name + ending)) for ending in ("", *_BESIDE)):
+        raise NotOverwritten(f"{out} is the database itself, or a file beside it: name another file for the backup.")
     with _draft(out) as draft, _opened(path, "ro") as source, _opened(draft, "rw") as target:
         try:
             source.backup(target, pages=PAGES_AT_ONCE, progress=lambda _, left, total: told(total - left, total))
             target.execute("PRAGMA journal_mode = DELETE")
         except sqlite3.Error as error:
             raise StoreUnavailable(f"{path} could not be copied to {out}: {error}.") from None
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    """Whether two paths are one file, by whatever name, or would be."""
+    return one.resolve() == other.resolve() or (one.exists() and other.exists() and one.samefile(other))
 
 
 def check_sqlite(path: Path) -> None:
@@ -75,7 +89,7 @@ def restore_sqlite(saved: Path, path: Path) -> None:
             os.fsync(file.fileno())
         # What was written and is not in the file yet would be taken for the new one's.
         _empty_log(path)
-        for ending in ("-wal", "-shm"):
+        for ending in _BESIDE:
             path.with_name(path.name + ending).unlink(missing_ok=True)
         draft.replace(path)
     except OSError as error:

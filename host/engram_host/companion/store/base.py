@@ -32,6 +32,10 @@ SILENCE_SECONDS = 150
 """How long a board has to be silent before another one may take its name."""
 
 
+MOST_NUMBER = (1 << 63) - 1
+"""The highest number of what was set aside."""
+
+
 class Store(Protocol):
     """A database of lines and vectors."""
 
@@ -117,8 +121,12 @@ class Store(Protocol):
         """What has happened to a board's copies, newest first: [(Unix seconds, sentence), ...]."""
         ...
 
-    def aside(self, device: str, limit: int = 100) -> list[Aside]:
-        """The lines that were set aside of a board's copies, newest first."""
+    def aside(self, device: str, limit: int = 100, before: int = MOST_NUMBER) -> list[Aside]:
+        """The lines that were set aside of a board's copies, newest first: those with numbers below `before`."""
+        ...
+
+    def count_archived(self) -> int:
+        """How many records of all boards are archived."""
         ...
 
     def size(self) -> int:

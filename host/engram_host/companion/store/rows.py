@@ -242,6 +242,13 @@ class Rows(ABC):
         sql = f"SELECT count(DISTINCT archive) FROM lines WHERE {_OF_COPY} AND {self._of_archive}"
         return self.run(sql, (*copy.key, _OP))[0][0]
 
+    def count_all_archived(self) -> int:
+        """How many records of all boards are archived."""
+        self.finish()
+        told = "archive > 0 AND archive <> 0 AND line IS NOT NULL"
+        found = f"SELECT DISTINCT device, archive FROM lines JOIN logs USING (device, log, epoch) WHERE {told}"
+        return self.run(f"SELECT count(*) FROM ({found}) AS found")[0][0]
+
     @property
     def _of_archive(self) -> str:
         """The condition that a line is an archived record's latest version."""
@@ -294,10 +301,11 @@ class Rows(ABC):
         """Remove what was set aside of a copy for one reason; how much there was."""
         return self.count(f"DELETE FROM aside WHERE {_OF_COPY} AND why = ?", (*copy.key, why))
 
-    def aside(self, device: str, limit: int) -> list[tuple[LogName, int, int, int, str, bytes]]:
-        """(log, epoch, seq, at, why, line) of what was set aside, newest first."""
-        sql = "SELECT log, epoch, seq, at, why, line FROM aside WHERE device = ? ORDER BY number DESC LIMIT ?"
-        return [(*row[:5], bytes(row[5])) for row in self.run(sql, (device, limit))]  # pyright: ignore
+    def aside(self, device: str, limit: int, before: int) -> list[tuple[LogName, int, int, int, str, bytes, int]]:
+        """(log, epoch, seq, at, why, line, number) of what was set aside, newest first, with numbers below `before`."""
+        sql = "SELECT log, epoch, seq, at, why, line, number FROM aside WHERE device = ? AND number < ?"
+        found = self.run(f"{sql} ORDER BY number DESC LIMIT ?", (device, before, limit))
+        return [(*row[:5], bytes(row[5]), row[6]) for row in found]  # pyright: ignore
 
     def tell(self, device: str, at: int, text: str) -> None:
         """Note what happened, unless it is what happened last."""

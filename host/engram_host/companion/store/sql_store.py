@@ -28,6 +28,7 @@ from engram_host.companion.model import (
     Welcome,
 )
 from engram_host.companion.store import access, files, migrate, replica
+from engram_host.companion.store.base import MOST_NUMBER
 from engram_host.companion.store.rows import Rows
 from engram_host.companion.store.state import DeviceRow, LogRow
 
@@ -146,9 +147,13 @@ class SqlStore(ABC):
         """What has happened to a board's copies, newest first."""
         return self._read(lambda rows: rows.events(device, limit))
 
-    def aside(self, device: str, limit: int = 100) -> list[Aside]:
-        """What was set aside of a board's copies, newest first."""
-        return [Aside(*row) for row in self._read(lambda rows: rows.aside(device, limit))]
+    def aside(self, device: str, limit: int = 100, before: int = MOST_NUMBER) -> list[Aside]:
+        """What was set aside of a board's copies, newest first; see Store."""
+        return [Aside(*row) for row in self._read(lambda rows: rows.aside(device, limit, before))]
+
+    def count_archived(self) -> int:
+        """How many records are archived; see Store."""
+        return self._read(lambda rows: rows.count_all_archived())
 
     def size(self) -> int:
         """Bytes of the database on disk, about."""

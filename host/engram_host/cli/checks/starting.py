@@ -1,0 +1,106 @@
+"""Checks of what a companion looks at before it starts, by the same functions: what `engram serve` refuses is found here."""
+
+import contextlib
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from engram_host.cli.checks.finding import REFUSED, Finding, watch, well, wrong
+from engram_host.companion.errors import CompanionError, SettingError
+from engram_host.companion.folders.keeping import companion_id
+from engram_host.companion.folders.places import places
+from engram_host.companion.folders.reading import list_files
+from engram_host.companion.gateway.asked import service_url
+from engram_host.companion.gateway.key import VARIABLE, find_key
+from engram_host.companion.home import Settings, database_file
+from engram_host.companion.security.listening import asks_tokens, check_places, listeners, tls_of
+from engram_host.companion.security.tokens import OPERATOR_FILE, read_secret
+
+_CONNECT_SECONDS = 5
+_TOKENS = "SELECT count(*) FROM device_tokens"
+
+
+def starting(settings: Settings) -> Iterator[Finding]:
+    """Tokens, certificates, the gateway and the folders, as the companion takes them when it starts."""
+    checks: dict[str, Callable[[Settings], Iterator[Finding]]] = {
+        "tokens": _tokens,
+        "tls": _tls,
+        "gateway": _gateway,
+        "folders": _folders,
+    }
+    for name, check in checks.items():
+        try:
+            yield from check(settings)
+        except SettingError as problem:
+            yield wrong(name, REFUSED, str(problem))
+
+
+def _tokens(settings: Settings) -> Iterator[Finding]:
+    if (settings.home / OPERATOR_FILE).exists():
+        read_secret(settings.home / OPERATOR_FILE)
+    where = listeners(settings.http, settings.mqtt)
+    has_devices = _has_devices(settings)
+    if has_devices is not None:  # else another check tells of the database
+        check_places(settings.security, where, has_devices=has_devices)
+    is_asked = asks_tokens(settings.security, where)
+    yield well("tokens", "asked for" if is_asked else "not asked for: only this computer reaches the companion")
+
+
+def _has_devices(settings: Settings) -> bool | None:
+    """Whether any device has a token; None where the database cannot be asked."""
+    try:
+        path = database_file(settings)
+        return _count_sqlite(path) if path else _count_postgres(settings.store.url)
+    except (CompanionError, sqlite3.Error, ModuleNotFoundError):
+        return None
+
+
+def _count_sqlite(path: Path) -> bool:
+    if not path.exists():
+        return False
+    uri = f"{path.absolute().as_uri()}?mode=ro"
+    with contextlib.closing(sqlite3.connect(uri, uri=True, timeout=_CONNECT_SECONDS)) as opened:
+        return bool(opened.execute(_TOKENS).fetchall()[0][0])
+
+
+def _count_postgres(url: str) -> bool | None:
+    import psycopg
+
+    try:
+        with psycopg.connect(url, connect_timeout=_CONNECT_SECONDS) as connection:
+            return bool(connection.execute(_TOKENS).fetchall()[0][0])
+    except psycopg.errors.UndefinedTable:
+        return False
+    except psycopg.Error:
+        return None
+
+
+def _tls(settings: Settings) -> Iterator[Finding]:
+    http, mqtt = settings.http, settings.mqtt
+    if tls_of("http", http.certificate, http.key, settings.home):
+        yield well("tls", "the HTTP API has it")
+    if mqtt.on and not mqtt.url and tls_of("mqtt", mqtt.certificate, mqtt.key, settings.home):
+        yield well("tls", "the broker inside has it")
+
+
+def _gateway(settings: Settings) -> Iterator[Finding]:
+    if not service_url(settings.gateway):
+        return
+    if find_key(settings.home, os.environ):
+        yield well("gateway", "it has its key")
+    else:
+        yield watch("gateway", "it has no key", f"set {VARIABLE} if the service asks for one.")
+
+
+def _folders(settings: Settings) -> Iterator[Finding]:
+    companion_id(settings.home, make=False)
+    for place in places(settings.folders, ""):
+        listing = list_files(place, settings.folders.most_files)
+        name = f"folder {place.name}"
+        if listing is None:
+            yield wrong(name, f"{place.root / place.only} is not there", "make it, or take it out of the settings.")
+        elif listing.told:
+            yield watch(name, listing.told[0], "GET /v1/folders tells all that is left out, while a companion runs.")
+        else:
+            yield well(name, f"{len(listing.files)} files")

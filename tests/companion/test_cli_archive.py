@@ -1,0 +1,130 @@
+"""What is archived, set aside and used of the gateway, from the command line: a real companion, and a board played for it."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cli_case import engram, fine
+from engram.link import messages
+from engram_host.scripted import serving
+from peers import Companion
+from sending import Sent
+
+KITE, TEA = "the red kite hangs in the hall", "Ada drinks tea"
+
+
+def _board(companion: Companion, name: str = "kitchen") -> Sent:
+    def post(device: str, message: bytes) -> bytes:
+        headers = {"Content-Type": "application/octet-stream"}
+        return companion.client.post(f"/v1/devices/{device}/messages", content=message, headers=headers).content
+
+    return Sent(post, name)
+
+
+def _archive(board: Sent, number: int) -> None:
+    """Let the companion keep a record for good, as a board does, which then takes it off its flash."""
+    board.sync()
+    line = dict(board.lines["records"])[number]
+    digest = messages.shown(messages.digest(line, 0))
+    assert board.ask("keep", log="records", epoch=board.epoch, seqs=[number], digest=digest)["count"] == 1
+    board.write("records", op="archive", id=f"m{number}", at=1795247200, was=number)
+    board.sync()
+    board.lines["records"] = [pair for pair in board.lines["records"] if pair[0] != number]
+    board.rewrites += 1
+    board.hello()
+    board.send("records")
+    board.ask("agreed", log="records", epoch=board.epoch, rewrites=board.rewrites)
+
+
+@pytest.fixture(scope="module")
+def companion(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Companion]:
+    home = tmp_path_factory.mktemp("companion")
+    with serving() as service, Companion(home, ENGRAM_GATEWAY_URL=service.url + "/v1") as running:
+        board = _board(running)
+        board.keep(KITE, tags=["kite"])
+        board.keep(TEA)
+        _archive(board, 1)
+        yield running
+
+
+@pytest.fixture
+def home(companion: Companion) -> tuple[str, ...]:
+    return "--home", str(companion.home)
+
+
+def test_show_and_history_tell_an_archived_memory(home):
+    told = fine("show", "m1", *home, "--json").json
+    assert (told["state"], told["line"]["content"]) == ("archived", KITE)
+    assert fine("history", "m1", *home, "--json").json["state"] == "archived"
+    assert "archived" in fine("show", "m1", *home).out
+
+
+def test_list_shows_what_is_archived_if_it_is_asked_to(home):
+    listed = fine("list", "--state", "archived", *home, "--json").json["entries"]
+    assert [(each["id"], each["state"]) for each in listed] == [("m1", "archived")]
+    everything = fine("list", "--state", "all", *home, "--json").json["entries"]
+    assert {each["id"] for each in everything} == {"m1", "m2"}
+
+
+def test_list_says_that_there_is_more_in_the_archive(home):
+    ran = fine("list", *home)
+    assert KITE not in ran.out
+    assert ran.err == "1 more are in the archive; --state archived shows them.\n"
+    assert fine("list", "--tag", "nothing-has-this", *home).err == ""
+
+
+def test_an_export_holds_the_archive_and_marks_it(home):
+    lines = [json.loads(line) for line in fine("export", *home).out.splitlines()]
+    assert [(line["content"], line.get("archived")) for line in lines if "content" in line] == [
+        (KITE, True),
+        (TEA, None),
+    ]
+    assert lines[0]["records"] == 2 and lines[-1] == {"engram_export_end": 3}
+
+
+def test_an_export_leaves_the_archive_out_if_it_is_asked_to(home):
+    lines = [json.loads(line) for line in fine("export", "--no-archived", *home).out.splitlines()]
+    assert [line["content"] for line in lines if "content" in line] == [TEA]
+    assert lines[0]["records"] == 1 and lines[-1] == {"engram_export_end": 2}
+
+
+def test_an_export_to_a_file_tells_how_it_goes_on(home, tmp_path: Path):
+    ran = fine("export", "--out", tmp_path / "out.jsonl", *home)
+    assert ran.err == "Writing memories ...\n4 lines written\n"
+
+
+def test_what_was_set_aside_is_listed_page_by_page(companion: Companion, home):
+    board = _board(companion, "attic")
+    for number in range(3):
+        board.keep(f"box number {number}")
+    board.sync()
+    del board.lines["records"][1:]  # its flash went back to an older state
+    board.hello()
+    newest, older = fine("history", "--aside", "--device", "attic", *home, "--json").json["aside"]
+    assert [each["line"]["content"] for each in (newest, older)] == ["box number 2", "box number 1"]
+    first = fine("history", "--aside", "--device", "attic", "--limit", "1", *home)
+    assert "box number 2" in first.out and f"--before {newest['number']}" in first.err
+    page = fine("history", "--aside", "--device", "attic", "--before", str(newest["number"]), *home)
+    assert "box number 1" in page.out and "box number 2" not in page.out
+
+
+def test_aside_is_of_a_whole_board(home):
+    assert engram("history", "m1", "--aside", *home).status == 2
+    assert "nothing of the copies of kitchen was set aside" in fine("history", "--aside", "-d", "kitchen", *home).out
+
+
+def test_stats_tell_what_is_used_of_the_gateways_limits(companion: Companion, home):
+    before = fine("stats", *home, "--json").json["gateway"]
+    asked = {"model": "default", "messages": [{"role": "user", "content": "hello"}]}
+    assert companion.client.post("/gateway/v1/chat/completions", json=asked).status_code == 200
+    day = fine("stats", *home, "--json").json["gateway"]
+    assert day["used"]["calls"] == before["used"]["calls"] + 1 and day["used"]["tokens"] > 0
+    assert [one["device"] for one in day["devices"]] == ["$operator"]
+    assert f"all together  {day['used']['calls']} of 5000" in fine("stats", *home).out
+
+
+def test_the_use_of_the_gateway_comes_in_pages(companion: Companion):
+    page = companion.client.get("/v1/gateway", params={"after": "$operator", "limit": 1}).json()
+    assert (page["devices"], page["following"]) == ([], "")

@@ -1,0 +1,120 @@
+"""Exports that are taken slowly, or not at all: how many there are at once is bounded, and the rest goes on."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+
+from engram_host.companion.http_copy import MOST_EXPORTS, add_copy
+from engram_host.companion.store.sqlite import SqliteStore
+from test_archive_store import ArchivingBoard
+
+EXPORT = "/v1/devices/kitchen/export"
+
+
+class Client:
+    """Asks an app for a path, and takes the body only once it is let."""
+
+    def __init__(self, app: FastAPI, path: str):
+        self.status = 0
+        self.body = b""
+        self.let = asyncio.Event()
+        self._answered = asyncio.Event()
+        self._gone = asyncio.Event()
+        self.task = asyncio.create_task(self._run(app, path))
+
+    async def answered(self) -> int:
+        """The status, once it is there."""
+        await asyncio.wait_for(self._answered.wait(), 20)
+        return self.status
+
+    async def _run(self, app: FastAPI, path: str) -> None:
+        scope = {"type": "http", "method": "GET", "path": path, "query_string": b"", "headers": []}
+        await app(scope, self._receive, self._send)
+
+    async def _receive(self) -> dict[str, Any]:
+        await self._gone.wait()
+        return {"type": "http.disconnect"}
+
+    async def _send(self, message: Any) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            self._answered.set()
+            return
+        if self.status == 200:
+            await self.let.wait()
+        self.body += message.get("body", b"")
+
+    def go(self) -> None:
+        """The client hangs up."""
+        self._gone.set()
+
+
+@pytest.fixture
+def played(tmp_path: Path):
+    """Runs a play on an app that has the copy of a board."""
+    store = SqliteStore(tmp_path / "companion.db")
+    store.open()
+    board = ArchivingBoard(store)
+    board.keep()
+    board.sync()
+    app = FastAPI()
+    add_copy(app, store, {404: {}})
+
+    def run(play: Callable[[FastAPI], Any]) -> None:
+        asyncio.run(play(app))
+
+    yield run
+    store.close()
+
+
+async def _slow(app: FastAPI) -> list[Client]:
+    slow = [Client(app, EXPORT) for _ in range(MOST_EXPORTS)]
+    assert [await client.answered() for client in slow] == [200] * MOST_EXPORTS
+    return slow
+
+
+def test_one_more_than_may_be_is_refused_until_one_is_over(played):
+    async def play(app: FastAPI) -> None:
+        slow = await _slow(app)
+        assert await Client(app, EXPORT).answered() == 429
+        slow[0].let.set()
+        await slow[0].task
+        assert slow[0].body.rstrip().endswith(b"}")
+        assert await Client(app, EXPORT).answered() == 200
+
+    played(play)
+
+
+def test_a_client_that_goes_gives_its_place_back(played):
+    async def play(app: FastAPI) -> None:
+        slow = await _slow(app)
+        slow[0].go()
+        await asyncio.wait_for(slow[0].task, 20)
+        assert await Client(app, EXPORT).answered() == 200
+
+    played(play)
+
+
+def test_slow_exports_keep_nobody_from_reading_a_copy(played):
+    async def play(app: FastAPI) -> None:
+        await _slow(app)
+        listing = Client(app, "/v1/devices/kitchen/entries")
+        listing.let.set()
+        assert await listing.answered() == 200
+
+    played(play)
+
+
+def test_an_export_that_cannot_begin_takes_no_place(played):
+    async def play(app: FastAPI) -> None:
+        for _ in range(MOST_EXPORTS + 1):
+            missing = Client(app, "/v1/devices/nobody/export")
+            with pytest.raises(Exception, match="nobody"):
+                await missing.task
+        await _slow(app)
+
+    played(play)
