@@ -10,6 +10,7 @@ import ast
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -34,8 +35,23 @@ AS_ON_A_CHIP = (
 )
 """How the names of the files begin that run as on a chip, too."""
 
+IN_FULL = (
+    "test_agent_prefix",
+    "test_compare",
+    "test_exchange",
+    "test_intents",
+    "test_isolation",
+    "test_link_archive",
+)
+"""How the names of the files begin that try less in `make test` than they could: in `make soak` they try all."""
+
 SECONDS = 120
+SECONDS_IN_FULL = 1800
 """How long one unit file may take on one runtime."""
+
+# A rename waits for the disk, and a run has thousands of them.
+MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+"""Where unit files keep their files: in RAM where the host has a folder for that."""
 
 
 def pytest_configure(config):
@@ -89,34 +105,41 @@ class UnitFile(pytest.File):
             results = UnitRun(self.path.stem, runtime)
             for name in sorted(names):
                 yield UnitItem.from_parent(self, name=f"{name}[{runtime}]", test=name, results=results)
+        for runtime in RUNTIMES if self.path.stem.startswith(IN_FULL) else ():
+            results = UnitRun(self.path.stem, runtime, in_full=True)
+            for name in sorted(names):
+                item = UnitItem.from_parent(self, name=f"{name}[{runtime}-full]", test=name, results=results)
+                item.add_marker(pytest.mark.soak)
+                yield item
 
 
 class UnitRun:
     """What one process, that ran one file on one runtime, printed of each test."""
 
-    def __init__(self, module: str, runtime: str):
+    def __init__(self, module: str, runtime: str, in_full: bool = False):
         self.module = module
         self.runtime = runtime
+        self.in_full = in_full
         self.printed: dict[str, tuple[bool, str]] | None = None
         self.output = ""
 
-    def of(self, test: str, scratch: Path) -> tuple[bool, str]:
+    def of(self, test: str) -> tuple[bool, str]:
         """Whether `test` passed, and what was printed when it did not."""
         if self.printed is None:
-            self.printed = self._run(scratch)
+            self.printed = self._run()
         return self.printed.get(test, (False, "the run ended before this test:\n" + self.output[-3000:]))
 
-    def _run(self, scratch: Path) -> dict[str, tuple[bool, str]]:
+    def _run(self) -> dict[str, tuple[bool, str]]:
         command, environment, storage = _how(self.runtime)
-        folder = scratch / f"{self.module}-{self.runtime}"
-        folder.mkdir(parents=True)
-        done = subprocess.run(
-            [*command, self.module, str(folder), storage],
-            capture_output=True,
-            timeout=SECONDS,
-            env={**os.environ, **environment},
-            cwd=folder,
-        )
+        extent = ["full"] if self.in_full else []
+        with tempfile.TemporaryDirectory(prefix="engram-unit-", dir=MEMORY) as folder:
+            done = subprocess.run(
+                [*command, self.module, folder, storage, *extent],
+                capture_output=True,
+                timeout=SECONDS_IN_FULL if self.in_full else SECONDS,
+                env={**os.environ, **environment},
+                cwd=folder,
+            )
         self.output = (done.stdout + done.stderr).decode("utf-8", "replace")
         printed: dict[str, tuple[bool, str]] = {}
         name = ""
@@ -161,8 +184,7 @@ class UnitItem(pytest.Item):
 
     def runtest(self):
         """Take the test's result from its file's run."""
-        scratch = self.config._tmp_path_factory.getbasetemp() / "unit"  # type: ignore[attr-defined]
-        passed, output = self.results.of(self.test, scratch)
+        passed, output = self.results.of(self.test)
         if not passed:
             raise AssertionError(output)
 

@@ -38,8 +38,9 @@ ROOM = Asker("ann", "chat#2", True, "")
 _last = None
 
 if hasattr(gc, "mem_free"):
-    # Less often than the app does it: a collection walks the whole heap, and was most of what the tests cost.
-    gc.threshold((heap_used() + heap_free()) // 16)
+    # Less often than the app does it: a collection walks the whole heap, and was most of what the tests cost. A small heap
+    # would then be left without a piece that is long enough for a long text.
+    gc.threshold((heap_used() + heap_free()) // (16 if heap_used() + heap_free() < 1 << 20 else 4))
 
 
 class Board:
@@ -146,11 +147,12 @@ class Board:
         """As serve(), with what follows each turn; the background does its jobs at once, when the test lets it run."""
         return self.serve(model, True, extract_pause_seconds=0, **settings)
 
-    def remember(self, content, tags):
+    def remember(self, content, tags, **more):
         """Keep a record of the owner's; its id. Unlike store() it looks for no record that says the same, which costs more
         than all else where many are alike.
         """
         values = {"content": content, "tags": tags, "scope": own(OWNER), "created": self.now}
+        values.update(more)
         return self.records.keep((Draft("", values, [], "", 0),))[0]
 
     def close(self):

@@ -12,7 +12,7 @@ import random
 import sys
 from binascii import crc32
 
-from board import DAY, Board, Script
+from board import DAY, Board, Script, has_large_heap
 from engram import text
 from engram.channels.commands import Commands
 from engram.compat import forget
@@ -21,7 +21,7 @@ from engram.llm.types import Call
 from engram.memory import origins, scope
 from engram.memory.records import Draft
 from engram.memory.scope import OWNER, Asker
-from support import at_once, on_micropython
+from support import at_once, is_in_full, on_micropython
 from turns import Ear
 
 ANN = Asker("ann", "chat#1", False, "garden")
@@ -138,6 +138,7 @@ _PLACES = (
 )  # fmt: skip
 _FEW = 2
 _LOADED = set(sys.modules)
+_HAS_LARGE_HEAP = has_large_heap()
 
 _TRICKS = (
     "%s~ann.md",
@@ -295,19 +296,19 @@ class House:
             return self.foreign
         return [ref for told in sorted(self.ids) for ref in self.ids[told] if ref[0] == kind[1].replace("r", "m")]
 
-    def _some(self, values):
-        """All of some values on a computer's Python, by chance a few where that would take minutes."""
-        if not on_micropython() or len(values) <= _FEW:
+    def _some(self, values, is_second):
+        """By chance a few of some values where all would take minutes: on MicroPython, and of the second placeholder's."""
+        if is_in_full() or len(values) <= _FEW or not (is_second or on_micropython()):
             return values
         first = random.randrange(len(values))
         return [values[(first + step * len(values) // _FEW) % len(values)] for step in range(_FEW)]
 
-    def forms(self, template):
+    def forms(self, template, is_second=False):
         """Yield a template with each of the values that its placeholders stand for, all of one kind at a time."""
         for kind in _PLACES:
             if kind in template:
-                for value in self._some(self.values(kind)):
-                    yield from self.forms(template.replace(kind, value.replace("\0", "\\u0000")))
+                for value in self._some(self.values(kind), is_second):
+                    yield from self.forms(template.replace(kind, value.replace("\0", "\\u0000")), True)
                 return
         yield template
 
@@ -456,7 +457,7 @@ def _may_see(asker, told):
 
 def _let_go():
     """Forget the code that was loaded for what was tried: a small heap does not hold all of the firmware at once."""
-    for name in sorted(sys.modules, key=len, reverse=True) if on_micropython() else ():
+    for name in () if _HAS_LARGE_HEAP else sorted(sys.modules, key=len, reverse=True):
         if name not in _LOADED and name.startswith("engram."):
             forget(name)
 

@@ -6,6 +6,7 @@ import random
 from board import DAY, NOW, Board, has_large_heap
 from engram.channels.commands import Commands
 from engram.memory.scope import OWNER
+from support import rounds
 
 NAMES = (
     "content",
@@ -21,7 +22,7 @@ NAMES = (
     "expires",
 )
 
-MANY = 40 if has_large_heap() else 10
+MANY = rounds(40, 20) if has_large_heap() else 10
 
 
 def mover(**limits):

@@ -1,9 +1,10 @@
 """Runs the tests of one module on any Python, one line a test: `PASS name`, or `FAIL name` and the traceback.
 
-    runner.py MODULE ROOT STORAGE
+    runner.py MODULE ROOT STORAGE [full]
 
 STORAGE is `host` (tests work in the host's folder ROOT), `littlefs` (on a littlefs in the file ROOT/flash.bin), or `chip`
-(likewise, and time, floats, os and sys are as on a chip: see fakes/chip.py).
+(likewise, and time, floats, os and sys are as on a chip: see fakes/chip.py). With `full`, tests try all that they can (see
+support.rounds).
 """
 
 import asyncio
@@ -46,8 +47,10 @@ def _trace(error) -> None:
         traceback.print_exception(error, file=sys.stdout)
 
 
-def main(name: str, root: str, storage: str) -> None:
+def main(name: str, root: str, storage: str, extent: str = "") -> None:
     """Run the tests of the module `name`."""
+    if extent == "full":
+        support.run_in_full()
     if storage == "chip":
         from fakes import chip
 

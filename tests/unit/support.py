@@ -5,12 +5,29 @@ import sys
 
 _root = "."
 _count = 0
+_is_in_full = False
 
 
 def use_root(path: str) -> None:
     """Set the folder in which `folder()` makes its folders; the runner calls it once."""
     global _root
     _root = path
+
+
+def run_in_full() -> None:
+    """Let tests try all that they can, however long it takes; the runner calls it before it imports them."""
+    global _is_in_full
+    _is_in_full = True
+
+
+def is_in_full() -> bool:
+    """Whether tests try all that they can: in `make soak`."""
+    return _is_in_full
+
+
+def rounds(all_of_them, fewer):
+    """How much is tried: all in `make soak` and on CPython, fewer on MicroPython in `make test`, which is slow."""
+    return all_of_them if _is_in_full or not on_micropython() else fewer
 
 
 def folder() -> str:

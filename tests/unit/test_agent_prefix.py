@@ -6,8 +6,9 @@ from engram.agent.agent import Sink
 from engram.llm.openai import OpenAI
 from engram.llm.types import Call, Request
 from engram.memory.scope import OWNER
+from support import rounds
 
-TURNS = 40 if has_large_heap() else 12
+TURNS = rounds(40, 24) if has_large_heap() else 12
 FEWER = 12
 LONGEST = 800 if has_large_heap() else 300
 _MARKER = b',"cache_control":{"type":"ephemeral"}'

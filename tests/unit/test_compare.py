@@ -3,13 +3,13 @@
 import fact_pairs
 from engram.memory.compare import CHANGED, DIFFERENT, LONGEST, SAME, compare
 from samples import Numbers
-from support import is_32_bit, on_micropython
+from support import is_32_bit, is_in_full, on_micropython, rounds
 
-STEP = 240 if is_32_bit() else 60 if on_micropython() else 15
+STEP = 15 if is_in_full() else 40 if not on_micropython() else 240 if is_32_bit() else 180
 """Of how many texts one is varied: a comparison takes MicroPython some milliseconds."""
 
-SETS = fact_pairs.SETS[::3] if is_32_bit() else fact_pairs.SETS
-"""Of which sets all pairs are compared: strings and numbers are the same in 32 bits and in 64."""
+SETS = rounds(fact_pairs.SETS, fact_pairs.SETS[is_32_bit() :: 4])
+"""Of which sets all pairs are compared."""
 
 NO_WORD = {False: "zebra", True: "斑"}  # a word of no pair, by whether the text is Chinese
 
@@ -59,7 +59,7 @@ def test_each_pair_gets_the_verdict_that_is_expected():
 
 def test_what_is_said_first_makes_no_difference_to_whether_it_is_the_same():
     wrong = []
-    for name in SETS[:: 3 if on_micropython() else 1]:
+    for name in SETS[:: rounds(1, 2)]:
         for old, new, expected, _ in fact_pairs.pairs(name):
             if (compare(new, old) == SAME) != (expected == SAME and compare(old, new) == SAME):
                 wrong.append((name, old, new, compare(new, old)))

@@ -6,12 +6,13 @@ from board import DAY, NOW, has_large_heap
 from engram import wire
 from engram.memory.scope import OWNER
 from movers import MANY, answered, comparable, fill, imported, live, memories, mover, restarted, rows, stored
+from support import rounds
 
 # --- there and back
 
 
 def test_a_memory_arrives_on_an_empty_board_as_it_left_with_its_history_and_uses():
-    for seed in range(3):
+    for seed in range(rounds(3, 1)):
         random.seed(seed)
         board = fill(mover(segment_bytes=4000), MANY)
         left, was, now = answered(board, "/export"), rows(board), live(board)

@@ -4,6 +4,7 @@ import json
 
 from board import ANN, NOW
 from movers import answered, imported, live, memories, mover
+from support import rounds
 
 ESP_CLAW = {
     "id": "mem-1790000000-1", "source": "auto_llm", "content": "Ann likes tea", "tags": "food,drink", "keywords": "tea;cup",
@@ -137,7 +138,7 @@ def test_each_wrong_entry_of_a_list_is_told_with_its_line():
 
 def test_a_list_that_is_cut_gives_what_stands_before():
     text = json.dumps([COCLAW, _changed(COCLAW, id="k4", content="Deploy on Fridays")])
-    for cut in range(len(text) - 60, len(text)):
+    for cut in range(len(text) - rounds(60, 12), len(text)):
         told = imported(mover(), text[:cut], "in.json")
         assert told[0].startswith("line 1: "), (cut, told)
         assert told[1].startswith("1 stored" if cut < len(text) - 1 else "2 stored")
@@ -146,8 +147,9 @@ def test_a_list_that_is_cut_gives_what_stands_before():
 def test_objects_of_chance_do_no_harm():
     for value in (None, True, -1, 1 << 40, 1.5, "x", "", [], ["x"], {}, [[1]], {"content": "y"}):
         for base in (ESP_CLAW, COCLAW):
+            board = mover()
             for name in base:
-                told = imported(mover(), [_changed(base, **{name: value})])
+                told = imported(board, [_changed(base, **{name: value})])
                 assert told[-1].find("stored") >= 0 or told[-2].find("stored") >= 0, (name, value, told)
 
 

@@ -4,6 +4,7 @@ import random
 
 from board import NOW
 from movers import MANY, answered, fill, imported, live, mover
+from support import rounds
 
 
 def _page(board):
@@ -16,7 +17,7 @@ def _rows(board):
 
 
 def test_a_page_keeps_all_that_is_told_of_a_memory():
-    for seed in range(3):
+    for seed in range(rounds(3, 1)):
         random.seed(seed)
         board = fill(mover(), MANY)
         page, was = _page(board), _rows(board)
@@ -140,7 +141,7 @@ def test_pages_of_chance_do_no_harm():
         "until ",
         "1. ",
     )
-    for seed in range(20):
+    for seed in range(rounds(20, 7)):
         random.seed(seed)
         page = "".join(random.choice(pieces) for _ in range(60))
         told = imported(mover(), page, "in.md")

@@ -7,7 +7,7 @@ from board import has_large_heap
 from engram.errors import ArgumentError, NotFound
 from engram.memory.scope import OWNER
 from movers import answered, fill, imported, live, mover, put, rows, stored
-from support import raises
+from support import raises, rounds
 
 # --- what is refused
 
@@ -59,7 +59,7 @@ def test_a_refused_line_leaves_the_others_as_they_are():
 
 
 def test_cut_and_damaged_exports_do_no_harm():
-    for seed in range(4):
+    for seed in range(rounds(4, 2)):
         random.seed(seed)
         board = fill(mover(), 6)
         whole = "\n".join(answered(board, "/export")).encode() + b"\n"
@@ -225,7 +225,7 @@ def test_whatever_a_field_holds_an_import_answers():
     for pattern in OBJECTS:
         fields = json.loads(pattern)
         for name in sorted(fields):
-            for value in VALUES if has_large_heap() else [random.choice(VALUES)]:
+            for value in rounds(VALUES, [random.choice(VALUES) for _ in range(2)]):
                 rest = dict(fields)
                 del rest[name]
                 line = '{"%s":%s,%s' % (name, value, json.dumps(rest)[1:])

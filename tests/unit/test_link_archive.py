@@ -10,7 +10,7 @@ from engram.memory import archiving
 from engram.memory.archived import MOST_GONE, Archived
 from engram.memory.scope import OWNER
 from samples import Numbers
-from support import raises
+from support import raises, rounds
 from test_link_sync import Linked
 from test_memory_capacity import _said
 
@@ -132,9 +132,9 @@ async def test_a_board_without_an_archive_lets_them_go_to_the_trash_as_before():
 async def test_too_many_bytes_leave_the_flash_only_once_the_companion_was_told():
     linked = Archiving(records_bytes=65536, records_most=5000)
     numbers = []
-    for at in range(150):
+    for at in range(80):
         linked.board.now += 1
-        numbers.append(int(linked.board.remember(_said(at) + " " + "filler " * 60, ["t"])[1:]))
+        numbers.append(int(linked.board.remember(_said(at) + " " + "filler " * 120, ["t"])[1:]))
         await linked.work(400)
     assert linked.kept() and sorted(linked.kept() + linked.live()) == numbers
     assert linked.board.records.bytes < 65536
@@ -227,8 +227,8 @@ async def test_what_cannot_be_reached_is_told():
 
 async def test_turns_that_left_are_read_by_their_id():
     linked = Archiving(journal_bytes=65536)
-    for number in range(160):
-        linked.board.journal.add(OWNER, "user", "owner", "turn %d " % number + "x" * 400)
+    for number in range(80):
+        linked.board.journal.add(OWNER, "user", "owner", "turn %d " % number + "x" * 900)
         await linked.work()
     assert linked.board.journal.archived_segments > 0 and linked.board.journal.unsent == 0
     line, _ = await linked.archive.fetched("t5", OWNER)
@@ -423,7 +423,8 @@ def test_the_index_stays_small_and_counts_right():
     board = Board(archive=True, records_most=5000)
     numbers = Numbers(7)
     expected = {}
-    for at in range(100):
+    folds = rounds(100, 40)
+    for at in range(folds):
         scope = numbers.pick(("all", "user:owner", "user:ann", "ws:x"))
         lines = []
         for number in range(at * 8 + 1, at * 8 + 9):
@@ -437,7 +438,7 @@ def test_the_index_stays_small_and_counts_right():
     for entry in entries:
         counts[entry["scope"]] = counts.get(entry["scope"], 0) + entry["count"]
         assert len(entry["tags"]) <= 16
-    assert counts == expected and board.archived.total == 800
+    assert counts == expected and board.archived.total == 8 * folds
     assert len(entries) <= 32
     assert files.size(board.place + "/memory/archive.jsonl") < 16384
 
@@ -468,7 +469,7 @@ async def test_a_lost_database_is_told_loudly():
 
 
 async def test_whatever_the_way_does_nothing_is_lost_or_doubled():
-    for seed in range(3):
+    for seed in range(rounds(3, 2)):
         linked = Archiving(records_most=10, numbers=Numbers(seed))
         stored = []
         for at in range(18):

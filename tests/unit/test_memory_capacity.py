@@ -190,7 +190,7 @@ def test_near_the_cap_of_bytes_history_leaves_before_memories():
     refs = _fill(board, 20)
     at = 0
     while board.records.bytes < 62000:
-        board.records.update(refs[at % 20], {"content": _said(at + 100) + " " + "padding " * 30})
+        board.records.update(refs[at % 20], {"content": _said(at + 100) + " " + "padding " * 120})
         at += 1
     while board.capacity.tick():
         pass
@@ -202,7 +202,7 @@ def test_at_the_cap_of_bytes_the_least_important_leave():
     board = Board(records_bytes=65536, trash_bytes=1 << 20)
     at = 0
     while board.records.bytes < 62000:
-        board.records.store(_said(at) + " " + "padding " * 60, ["t"], importance=0.9 if at % 2 else 0.1)
+        board.remember(_said(at) + " " + "padding " * 120, ["t"], importance=0.9 if at % 2 else 0.1)
         at += 1
     while board.capacity.tick():
         pass
@@ -268,13 +268,13 @@ def test_room_that_is_made_at_once_leaves_a_compaction_that_is_under_way_to_its_
     board = Board(records_bytes=65536, records_most=100, trash_bytes=1 << 20)
     at = 0
     while board.records.bytes < 62000:
-        board.records.store(_said(at % 90 + 1000 * (at // 90)) + " " + "padding " * 60, ["t"])
+        board.remember(_said(at % 90 + 1000 * (at // 90)) + " " + "padding " * 60, ["t"])
         at += 1
     for _ in range(6):
         assert board.capacity.tick()
     while board.records.count_all() < 100:
         at += 1
-        board.records.store(_said(at + 5000), ["t"])
+        board.remember(_said(at + 5000), ["t"])
     board.records.store("one more in between", ["t"])
     while board.capacity.tick():
         pass
@@ -286,7 +286,7 @@ def test_where_nothing_can_leave_the_log_is_not_rewritten_again_and_again():
     board = Board(records_bytes=65536)
     at = 0
     while board.records.bytes < 62500:
-        board.records.store(_said(at) + " " + "padding " * 60, ["t"], pinned=True)
+        board.remember(_said(at) + " " + "padding " * 120, ["t"], pinned=True)
         at += 1
     compactions = 0
     for _ in range(20):
@@ -301,7 +301,7 @@ def test_what_is_unpinned_makes_it_try_again():
     board = Board(records_bytes=65536, trash_bytes=1 << 20)
     refs = []
     while board.records.bytes < 62500:
-        refs.append(board.records.store(_said(len(refs)) + " " + "padding " * 60, ["t"], pinned=True).id)
+        refs.append(board.remember(_said(len(refs)) + " " + "padding " * 120, ["t"], pinned=True))
     while board.capacity.tick():
         pass
     for ref in refs[:20]:
