@@ -62,10 +62,10 @@ restore: .venv  ## put a backup back on a board (PORT=... FILE=board.tar.gz; ERA
 	@$(BOARDS) restore --port "$(PORT)" $(if $(FILE),"$(FILE)") $(if $(ERASE_MEMORY),--erase-memory)
 
 test: .venv micropython mosquitto  ## run all tests (ARGS="..." goes to pytest)
-	@$(BIN)/pytest -n 2 --dist loadgroup $(ARGS)
+	@$(BIN)/pytest -n 3 --dist loadgroup $(ARGS)
 
 soak: .venv micropython mosquitto  ## run the long tests: power cuts at every change of the flash, and more (an hour and longer)
-	@$(BIN)/pytest -n 2 --dist loadgroup -m soak $(ARGS)
+	@$(BIN)/pytest -n 3 --dist loadgroup -m soak $(ARGS)
 
 eval: .venv micropython  ## ask the questions of a set about a board's memory and count what is found (SETS=folder ENGINE=companion)
 	@if [ -d "$(SETS)" ]; then $(BIN)/python tools/eval_retrieval.py --engine "$(ENGINE)" "$(SETS)" build/eval; \

@@ -12,7 +12,7 @@ from board_images import TABLE, VFS, micropython, table
 from board_loader import READ_FLASH, Loader
 
 from engram_host.board import contents, flash, image, partitions, profile
-from engram_host.board.errors import BoardError, MemoryAtRisk, NoAnswer, NoPort, PortBusy, WrongBoard, WrongFirmware
+from engram_host.board.errors import BoardError, MemoryAtRisk, NoAnswer, NoFile, NoPort, PortBusy, WrongBoard, WrongFirmware
 from engram_host.board.profile import CHIPS, Profile, Region
 from engram_host.board.progress import Progress
 
@@ -200,7 +200,7 @@ def test_a_wrong_firmware_is_refused(name: str, data: bytes, problem: str, tmp_p
 
 def test_a_missing_firmware_says_which_file_to_take(tmp_path: Path):
     octal = profile.load("ESP32_GENERIC_S3_OCT")
-    with pytest.raises(WrongFirmware, match=r"ESP32_GENERIC_S3-SPIRAM_OCT-DATE-VERSION\.bin"):
+    with pytest.raises(NoFile, match=r"ESP32_GENERIC_S3-SPIRAM_OCT-DATE-VERSION\.bin"):
         run(octal, "", tmp_path / "none.bin")
 
 
