@@ -12,7 +12,16 @@ from board_images import TABLE, VFS, micropython, table
 from board_loader import READ_FLASH, Loader
 
 from engram_host.board import contents, flash, image, partitions, profile
-from engram_host.board.errors import BoardError, MemoryAtRisk, NoAnswer, NoFile, NoPort, PortBusy, WrongBoard, WrongFirmware
+from engram_host.board.errors import (
+    BoardError,
+    MemoryAtRisk,
+    NoAnswer,
+    NoFile,
+    NoPort,
+    PortBusy,
+    WrongBoard,
+    WrongFirmware,
+)
 from engram_host.board.profile import CHIPS, Profile, Region
 from engram_host.board.progress import Progress
 
