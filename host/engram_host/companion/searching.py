@@ -116,8 +116,13 @@ class Searching:
 
         `is_quick`: rather without the query's vector than late. `folders`: in Markdown folders too, unless `log` is given.
         """
-        names, left_out = await asyncio.to_thread(self._choose, tuple(devices))
-        kept = self._folders if folders and not options.get("log") else None
+        names = tuple(devices)
+        left_out: tuple[str, ...] = ()
+        # Most searches are in one board: they need nothing of the others.
+        if len(names) != 1:
+            names, left_out = await asyncio.to_thread(self._choose, names)
+        has_folders = self._folders is not None and bool(self._folders.standings)
+        kept = self._folders if folders and has_folders and not options.get("log") else None
         if kept:
             names += await asyncio.to_thread(kept.searched, asker)
         settings = self._settings
@@ -174,8 +179,6 @@ class Searching:
 
         BadSearch if those that were named hold too much, UnknownDevice.
         """
-        if len(names) == 1:
-            return names, ()
         if names:
             lines = [sum(self._store.device(name).have.values()) for name in names]
             if sum(lines) > self._most_lines:

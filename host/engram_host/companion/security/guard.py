@@ -200,7 +200,8 @@ class _Body:
 _CLOSE = {"Connection": "close"}
 
 
-def _caller(request: Request) -> Caller:
+async def _caller(request: Request) -> Caller:
+    # async, or each request would wait for a thread to run this in.
     state: Any = request.state
     return getattr(state, "caller", STRANGER)
 
