@@ -110,11 +110,12 @@ class WordsSide:
             own[found] += self.idf[term] * self.saturated(board, counts, found)
         board.own = own
         board.total = own.copy()
+        givers = np.flatnonzero((own > 0) & board.seen.live)
+        given = own[givers]
         for steps, share in self.steps():
-            givers = np.flatnonzero((own > 0) & board.seen.live)
             takers = walk(board, givers, steps)
             there = takers != NONE
-            board.total[takers[there]] += share * own[givers[there]]
+            board.total[takers[there]] += share * given[there]
         board.total[(board.lengths == 0) | ~board.seen.wanted] = 0
 
     def steps(self) -> list[tuple[tuple[str, int], float]]:
