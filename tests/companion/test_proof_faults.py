@@ -17,8 +17,10 @@ pytestmark = pytest.mark.skipif(
     not (get_mosquitto.usable() and get_micropython.usable(get_micropython.HOME / "64", 64)),
     reason="there is no mosquitto or no MicroPython for this machine",
 )
-SHORT, LONG = 6, 400
-"""Faults of a run."""
+SHORT, LONG = 6, 200
+"""Faults of a run: of each message that is lost the board waits some seconds for the answer."""
+
+_FAULT_SECONDS = 4
 
 
 def _is_copied(board: BoardProcess, companion: Companion) -> bool:
@@ -29,7 +31,7 @@ def _talk_through(transport: FaultyRelay | FaultyProxy, board: BoardProcess, fau
     """Talk until each kind of fault has happened, and so many of all kinds together."""
     numbers = random.Random(faults)
     number = 0
-    end = time.monotonic() + 60 + faults
+    end = time.monotonic() + 60 + _FAULT_SECONDS * faults
     while transport.least() == 0 or transport.faulty() < faults:
         assert time.monotonic() < end, transport.counts
         number += 1
