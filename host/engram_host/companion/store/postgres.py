@@ -134,6 +134,9 @@ class PostgresStore(SqlStore):
     def _read(self, work: Callable[[Rows], Result]) -> Result:
         return self._transaction(_READ, work)
 
+    def _read_once(self, work: Callable[[Rows], Result]) -> Result:
+        return self._transaction(b"", work)
+
     def _transaction(self, begin: bytes, work: Callable[[Rows], Result]) -> Result:
         """Do work in a transaction, from the start again if another one was in its way, and once if the connection was lost:
         all that is done twice by that has the same result.
@@ -221,13 +224,17 @@ class PostgresStore(SqlStore):
 
 
 def _run(connection: "psycopg.Connection[Any]", begin: bytes, work: Callable[[Rows], Result]) -> Result:
-    """Do work in one transaction: all of it has happened, or nothing."""
+    """Do work in one transaction: all of it has happened, or nothing. With no `begin` each statement is one by itself, which
+    spares the way to the server and back twice.
+    """
     rows = PostgresRows(connection)
     try:
-        connection.execute(begin)
+        if begin:
+            connection.execute(begin)
         result = work(rows)
         rows.finish()
-        connection.execute("COMMIT")
+        if begin:
+            connection.execute("COMMIT")
     except BaseException as error:
         _roll_back(connection)
         if connection.closed and isinstance(error, psycopg.Error):

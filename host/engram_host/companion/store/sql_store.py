@@ -57,6 +57,10 @@ class SqlStore(ABC):
     def _read(self, work: Callable[[Rows], Result]) -> Result:
         """Do work that only reads, on one state of the database; StoreUnavailable."""
 
+    def _read_once(self, work: Callable[[Rows], Result]) -> Result:
+        """Do work that is one SELECT; a database may spare it the transaction. StoreUnavailable."""
+        return self._read(work)
+
     @abstractmethod
     def _connect(self) -> None:
         """Make sure that there is a database; StoreUnavailable."""
@@ -124,7 +128,7 @@ class SqlStore(ABC):
 
     def changes(self, device: str, after: int, limit: int = 2000) -> list[Change]:
         """What has changed since a version; see Store."""
-        return [Change(*row) for row in self._read(lambda rows: rows.changes(device, after, limit))]
+        return [Change(*row) for row in self._read_once(lambda rows: rows.changes(device, after, limit))]
 
     def lines(self, span: Span, archived: bool = False) -> Iterator[tuple[int, bytes]]:
         """The lines of a span, in order; see Store."""
@@ -147,7 +151,7 @@ class SqlStore(ABC):
         found: dict[int, bytes] = {}
         for at in range(0, len(seqs), _LINES_AT_ONCE):
             part = seqs[at : at + _LINES_AT_ONCE]
-            found.update(self._read(lambda rows, part=part: rows.chosen(copy, part, archived)))
+            found.update(self._read_once(lambda rows, part=part: rows.chosen(copy, part, archived)))
         return found
 
     def archived(self, device: str, after: int = 0, limit: int = 100) -> list[tuple[int, bytes]]:
@@ -174,7 +178,7 @@ class SqlStore(ABC):
 
     def vectors(self, device: str, identity: Identity, after: int, limit: int = 4000) -> list[tuple[int, StoredVector]]:
         """The vectors that came since a version; see Store."""
-        return self._read(lambda rows: rows.vectors(device, str(identity), after, limit))
+        return self._read_once(lambda rows: rows.vectors(device, str(identity), after, limit))
 
     def put_vectors(
         self, device: str, identity: Identity, vectors: Sequence[StoredVector], seen: int | None = None
