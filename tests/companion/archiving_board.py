@@ -138,3 +138,12 @@ def archive(board: ArchivingBoard, *numbers: int) -> None:
     assert board.promise(list(numbers)) == len(numbers)
     for number in numbers:
         board.archive(number)
+
+
+def board_of_six(store: Store) -> ArchivingBoard:
+    """A board with six memories that the companion knows of."""
+    board = ArchivingBoard(store)
+    for _ in range(6):
+        board.keep()
+    board.sync()
+    return board

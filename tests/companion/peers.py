@@ -312,6 +312,14 @@ class BoardProcess(Peer):
         self._count += 1
         self._write((json.dumps({"id": self._count, "command": command}) + "\n").encode())
 
+    def answered(self, command: str) -> str:
+        """What it answers to a command."""
+        self.do(command)
+        end = f'"id":{self._count},"done":true'
+        until(command, lambda: end in self.printed())
+        lines = [json.loads(line) for line in self.printed().splitlines() if line.startswith('{"id"')]
+        return "\n".join(line["line"] for line in lines if line["id"] == self._count and "line" in line)
+
     def _write(self, data: bytes) -> None:
         stdin = self.process.stdin
         assert stdin

@@ -1,6 +1,5 @@
 """The archive of a real board with a real companion, kill -9 in between: every memory is somewhere, and once."""
 
-import json
 import random
 import time
 from contextlib import ExitStack
@@ -55,15 +54,6 @@ def _trash(board: BoardProcess) -> list[str]:
     return sorted(found)
 
 
-def _answered(board: BoardProcess, command: str) -> str:
-    """What a board answers to a command."""
-    board.do(command)
-    end = f'"id":{board._count},"done":true'
-    until(command, lambda: end in board.printed())
-    lines = [json.loads(line) for line in board.printed().splitlines() if line.startswith('{"id"')]
-    return "\n".join(line["line"] for line in lines if line["id"] == board._count and "line" in line)
-
-
 def _say_and_wait(board: BoardProcess, at: int) -> None:
     board.say("remember that " + _fact(at))
     wanted = _fact(at)
@@ -93,7 +83,7 @@ def _play(folder: Path, kills: int, seed: int) -> None:
             victim.start()
         until("room was made", lambda: len(_live(board)) < MOST, 90)
         board.do("/compact")
-        until("both agree", lambda: "acknowledged" in _answered(board, "/companion"))
+        until("both agree", lambda: "acknowledged" in board.answered("/companion"))
 
         def is_whole() -> bool:
             everywhere = _live(board) + _archived(companion, "kitchen") + _trash(board)
@@ -101,7 +91,7 @@ def _play(folder: Path, kills: int, seed: int) -> None:
 
         until("each memory is somewhere, and once", is_whole, 60)
         assert _archived(companion, "kitchen")
-        assert "IT HAS LOST" not in _answered(board, "/stats")
+        assert "IT HAS LOST" not in board.answered("/stats")
 
 
 def test_after_some_kills_every_memory_is_somewhere_once(tmp_path: Path):
@@ -124,13 +114,13 @@ def test_what_is_archived_is_found_read_and_forgotten(tmp_path: Path):
             ref = f"m{next(line['seq'] for line in board.lines('records') if line.get('content') == gone)}"
             board.do("/compact")
             until("it has left the flash", lambda: gone not in [line.get("content") for line in board.lines("records")])
-            until("it is found", lambda: f"{ref} " in _answered(board, "/recall " + gone))
-            assert gone in _answered(board, "/memory show " + ref)
-            assert "memories are with the companion" in _answered(board, "/stats")
+            until("it is found", lambda: f"{ref} " in board.answered("/recall " + gone))
+            assert gone in board.answered("/memory show " + ref)
+            assert "memories are with the companion" in board.answered("/stats")
             companion.kill()
-            until("the board notices", lambda: "cannot be reached now" in _answered(board, "/stats"))
-            assert "not connected" in _answered(board, "/memory show " + ref)
-            assert "forgets it for good" in _answered(board, "/forget " + ref)
+            until("the board notices", lambda: "cannot be reached now" in board.answered("/stats"))
+            assert "not connected" in board.answered("/memory show " + ref)
+            assert "forgets it for good" in board.answered("/forget " + ref)
             companion.start()
             until("it is forgotten there too", lambda: gone not in _archived(companion, "kitchen"))
 
@@ -158,7 +148,7 @@ def test_an_older_database_put_back_by_hand_has_the_archive_again(tmp_path: Path
         (tmp_path / "saved.db").rename(database)
         companion.start()
         until("they are archived again", lambda: set(archived) <= set(_archived(companion, "kitchen")), 90)
-        assert "IT HAS LOST" not in _answered(board, "/stats")
+        assert "IT HAS LOST" not in board.answered("/stats")
 
 
 def _copied(companion: Companion) -> int:
@@ -182,4 +172,4 @@ def test_a_companion_that_lost_its_database_is_told_loudly(tmp_path: Path):
         for path in (tmp_path / "companion").glob("companion.db*"):
             path.unlink()
         companion.start()
-        until("it is told", lambda: "IT HAS LOST" in _answered(board, "/stats"), 90)
+        until("it is told", lambda: "IT HAS LOST" in board.answered("/stats"), 90)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from archiving_board import RECORDS, ArchivingBoard, archive
+from archiving_board import RECORDS, ArchivingBoard, archive, board_of_six
 from engram import wire
 from engram_host.companion.model import Range, Span
 from engram_host.companion.store import choose_store
@@ -18,12 +18,7 @@ EVERYTHING = [Range("all", 1, 100)]
 
 @pytest.fixture
 def board(store: Store) -> ArchivingBoard:
-    """A board with six memories that the companion knows of."""
-    board = ArchivingBoard(store)
-    for _ in range(6):
-        board.keep()
-    board.sync()
-    return board
+    return board_of_six(store)
 
 
 @pytest.fixture

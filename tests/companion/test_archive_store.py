@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from archiving_board import RECORDS, ArchivingBoard, archive
+from archiving_board import RECORDS, ArchivingBoard, archive, board_of_six
 from engram import wire
 from engram.memory.scope import OWNER, Asker
 from engram_host.companion.model import Identity, Span, StoredVector
@@ -25,11 +25,7 @@ IDENTITY = Identity("test", 3, 1)
 
 @pytest.fixture
 def archiving(store: Store) -> ArchivingBoard:
-    board = ArchivingBoard(store)
-    for _ in range(6):
-        board.keep()
-    board.sync()
-    return board
+    return board_of_six(store)
 
 
 def test_what_is_archived_stays_when_the_board_compacts(archiving: ArchivingBoard):

@@ -1,7 +1,6 @@
 """The real board, under MicroPython, against the real companion, over mosquitto, the broker inside, and HTTP."""
 
 import contextlib
-import json
 import os
 import subprocess
 import time
@@ -35,15 +34,6 @@ def _is_copied(board: BoardProcess, companion: Companion) -> bool:
     return all(companion.lines(board.device, log) == board.lines(log) for log in ("records", "journal"))
 
 
-def _answered(board: BoardProcess, command: str) -> str:
-    """What a board answers to a command."""
-    board.do(command)
-    end = f'"id":{board._count},"done":true'
-    until(command, lambda: end in board.printed())
-    lines = [json.loads(line) for line in board.printed().splitlines() if line.startswith('{"id"')]
-    return "\n".join(line["line"] for line in lines if line["id"] == board._count and "line" in line)
-
-
 def test_what_is_said_is_in_the_copy_within_seconds(way: tuple[Companion, str], tmp_path: Path):
     companion, url = way
     with BoardProcess(tmp_path / "board", url, "kitchen") as board:
@@ -54,7 +44,7 @@ def test_what_is_said_is_in_the_copy_within_seconds(way: tuple[Companion, str], 
         begun = time.monotonic()
         until("the copy is the log", lambda: _is_copied(board, companion))
         assert time.monotonic() - begun < 4
-        assert "connected to " + url in _answered(board, "/companion")
+        assert "connected to " + url in board.answered("/companion")
 
 
 def test_a_board_that_was_away_sends_what_is_missing(way: tuple[Companion, str], tmp_path: Path):
@@ -85,7 +75,7 @@ def test_a_second_board_of_the_name_is_refused_and_told_why(way: tuple[Companion
         until("one of them is connected", lambda: companion.client.get("/v1/devices/kitchen").status_code == 200)
 
         def told() -> list[str]:
-            return [_answered(board, "/companion") for board in (one, two)]
+            return [board.answered("/companion") for board in (one, two)]
 
         refused = until("one is refused", lambda: [text for text in told() if "refused: " in text])
         assert len(refused) == 1 and "kitchen" in refused[0]
@@ -97,17 +87,17 @@ def test_a_search_of_the_board_is_answered_by_the_companion(way: tuple[Companion
         board.say("remember that my bike is green")
         board.say("remember that Ada is allergic to nuts")
         until("the copy is the log", lambda: len(board.lines("records")) == 2 and _is_copied(board, companion))
-        found = _answered(board, "/recall Ada allergic")
+        found = board.answered("/recall Ada allergic")
         assert found.startswith("m2 ") and "found on the board alone" not in found
-        assert "asked 1 times, answered 1 times" in _answered(board, "/companion")
+        assert "asked 1 times, answered 1 times" in board.answered("/companion")
 
 
 def test_a_companion_that_is_not_there_is_told_and_the_board_answers(tmp_path: Path):
     with BoardProcess(tmp_path / "board", "mqtt://127.0.0.1:9", "kitchen") as board:
         board.say("remember that my bike is green")
         until("it is stored", lambda: len(board.lines("records")) == 1)
-        assert "not connected to mqtt://127.0.0.1:9" in _answered(board, "/companion")
-        assert "the companion is not connected: found on the board alone." in _answered(board, "/recall zebra")
+        assert "not connected to mqtt://127.0.0.1:9" in board.answered("/companion")
+        assert "the companion is not connected: found on the board alone." in board.answered("/recall zebra")
 
 
 def test_a_companion_that_comes_later_is_found(tmp_path: Path):

@@ -24,7 +24,7 @@ from engram_host.companion.errors import (
 from engram_host.companion.folders.keeping import Folders
 from engram_host.companion.meaning import Meaning
 from engram_host.companion.metrics import Metrics
-from engram_host.companion.model import LogName
+from engram_host.companion.model import Device, LogName
 from engram_host.companion.search.cache import BYTES_OF_A_LINE, IndexCache
 from engram_host.companion.search.engine import Embed, QueryVector, SearchEngine
 from engram_host.companion.search.request import MOST_DEVICES, SearchRequest, SearchResult, Weights
@@ -39,7 +39,6 @@ EMBED_SECONDS = 10.0
 
 QUICK_EMBED_SECONDS = 0.8
 """And for a board, which waits no longer than 1.5 s for all of the answer."""
-
 
 LARGE = 5000
 """Lines of a board whose first search would take so long, some tenths of a second, that its index is made before."""
@@ -84,8 +83,7 @@ class Searching:
         """Make the indexes of large boards before somebody asks: of those heard last first, as many as have room."""
         left = self._most_lines
         try:
-            known = await asyncio.to_thread(self._store.devices)
-            for device in sorted(known, key=lambda device: -device.heard):
+            for device in await asyncio.to_thread(self._heard_last_first):
                 lines = sum(device.have.values())
                 left -= lines
                 if left < 0:
@@ -174,6 +172,9 @@ class Searching:
 
         return give
 
+    def _heard_last_first(self) -> list[Device]:
+        return sorted(self._store.devices(), key=lambda device: -device.heard)
+
     def _choose(self, names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The boards to search, and what to say of those that are not: all indexes of one search are in memory together.
 
@@ -185,7 +186,7 @@ class Searching:
                 told = f"hold {sum(lines)} lines together and one search goes through {self._most_lines}: name fewer"
                 raise BadSearch("devices", told)
             return names, ()
-        known = sorted(self._store.devices(), key=lambda device: -device.heard)
+        known = self._heard_last_first()
         chosen: list[str] = []
         left = self._most_lines
         for device in known[:MOST_DEVICES]:
