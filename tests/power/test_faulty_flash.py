@@ -101,16 +101,26 @@ def test_a_cut_ends_the_board_and_the_flash_stays_as_its_trace_tells(
     assert bytes(image.content) == content
 
 
+@pytest.fixture
+def used(tmp_path: Path, blank: bytes) -> tuple[bytes, int]:
+    """A flash on which a board was started before, so that it starts alike each time; and the changes until it is open."""
+    flash = tmp_path / "used.bin"
+    flash.write_bytes(blank)
+    play([look()], flash=str(flash))
+    content = flash.read_bytes()
+    return content, _play_with(tmp_path, content, ("", 0))[0].answers[0][1]
+
+
 @pytest.mark.parametrize("what", ["refused", "raised"])
-def test_a_program_that_fails_is_an_input_output_error(tmp_path: Path, blank: bytes, what: str):
-    opened = _play_with(tmp_path, blank, ("", 0))[0].answers[0][1]
-    played, _, _ = _play_with(tmp_path, blank, (what, opened + 1))
+def test_a_program_that_fails_is_an_input_output_error(tmp_path: Path, used: tuple[bytes, int], what: str):
+    content, opened = used
+    played, _, _ = _play_with(tmp_path, content, (what, opened + 1))
     assert played.answers[1][0] == "refused" and "error 5" in played.answers[1][4]
 
 
-def test_a_full_device_is_told_as_full(tmp_path: Path, blank: bytes):
-    opened = _play_with(tmp_path, blank, ("", 0))[0].answers[0][1]
-    played, _, _ = _play_with(tmp_path, blank, ("full", opened + 1))
+def test_a_full_device_is_told_as_full(tmp_path: Path, used: tuple[bytes, int]):
+    content, opened = used
+    played, _, _ = _play_with(tmp_path, content, ("full", opened + 1))
     assert played.answers[1][0] == "refused" and played.answers[1][3] == "StoreFull"
 
 
