@@ -6,6 +6,7 @@ from board import Board
 from engram.errors import StoreFull
 from engram.memory.journal import step
 from engram.memory.scope import OWNER
+from engram.store.index import Index
 from support import raises
 
 
@@ -135,3 +136,31 @@ def test_a_segment_that_leaves_takes_only_its_own_turns():
     kept = [seq for seq in seqs if board.journal.turn(seq)]
     assert 0 < len(kept) < 41 and kept == seqs[len(seqs) - len(kept) :]
     assert _window(board, 200) == kept
+
+
+def _of_many_segments():
+    board = Board(segment_bytes=1500)
+    return board, [_say(board, f"turn {number}") for number in range(40)]
+
+
+def test_turns_of_a_segment_that_left_just_before_the_power_failed_are_in_the_index_no_more():
+    board, seqs = _of_many_segments()
+    assert board.journal_store.log.drop_oldest()
+    board.restart()
+    kept = [seq for seq in seqs if board.journal.turn(seq)]
+    assert 0 < len(kept) < 40
+    assert board.journal.oldest == kept[0] and board.journal.turns() == len(kept)
+    assert _window(board, 200) == kept
+
+
+def test_what_left_before_the_power_failed_is_taken_out_of_the_index_once():
+    board, _ = _of_many_segments()
+    assert board.journal_store.log.drop_oldest()
+    board.restart()
+    saves = []
+    save, Index.save = Index.save, lambda index, *fields: saves.append(index.base)
+    try:
+        board.restart()
+    finally:
+        Index.save = save
+    assert saves == []

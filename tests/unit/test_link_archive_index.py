@@ -258,6 +258,18 @@ async def test_turns_that_the_companion_took_are_told_also_after_a_restart():
     assert linked.archive.missed == 0 and linked.archive.told() == "turns before t%d" % oldest
 
 
+async def test_turns_that_left_just_before_the_power_failed_stay_with_the_companion():
+    linked = Archiving(journal_bytes=40960)
+    _talk(linked.board, 60)
+    await linked.copy()
+    seqs = sorted(linked.companion.copy("journal").lines)
+    assert linked.board.journal_store.log.drop_oldest()
+    _restarted(linked)
+    linked.sync.compare("journal")
+    await linked.copy()
+    assert sorted(linked.companion.copy("journal").lines) == seqs
+
+
 async def test_turns_that_a_companion_without_its_database_has_lost_are_not_said_to_be_there():
     linked = Archiving(journal_bytes=40960)
     await _talk_until(linked, lambda: linked.board.journal.oldest > 1)

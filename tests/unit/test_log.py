@@ -309,6 +309,18 @@ def test_the_oldest_segment_leaves_first():
     assert seen.lines[0]["seq"] > 1 and seen.lines[-1]["seq"] == 30
 
 
+def test_after_a_restart_a_log_knows_at_once_that_its_oldest_segment_left():
+    place = folder()
+    _filled(place, 30)
+    log, _ = _open(place)
+    assert log.drop_oldest()
+    oldest, size = log.oldest, log.bytes
+    log.close()
+    again = Log(place, "log", segment_bytes=600)
+    again.open()
+    assert (again.oldest, again.bytes) == (oldest, size)
+
+
 def test_a_log_without_sealed_segments_has_none_to_drop():
     log, _ = _open(folder())
     assert not log.drop_oldest()

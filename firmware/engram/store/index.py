@@ -219,13 +219,16 @@ class Index:
         self.live_bytes = 0
         self.sizes.forget()
 
-    def leave(self, oldest: int) -> None:
-        """Lines before a seq have left the log: take them out of the answers."""
+    def leave(self, oldest: int) -> bool:
+        """Lines before a seq have left the log: take them out of the answers; whether any were in them."""
+        were_there = False
         for piece in list(self.pieces):
             if piece.last < oldest:
                 self._drop(piece)
-            elif piece.first < oldest:
-                self.guarded(piece, _mark_left, piece, oldest)
+                were_there = True
+            elif piece.first < oldest and self.guarded(piece, _mark_left, piece, oldest):
+                were_there = True
+        return were_there
 
     def _drop(self, piece) -> None:
         """Take a piece out of the index, and its file off the flash."""
@@ -318,7 +321,9 @@ def _set(bits: bytearray, row: int, on: bool) -> None:
         bits[row >> 3] &= ~(1 << (row & 7))
 
 
-def _mark_left(piece, oldest: int) -> None:
+def _mark_left(piece, oldest: int) -> bool:
+    before = piece.live
     for row, (seq, _, _) in enumerate(piece.each_row()):
         if seq < oldest:
             codec.set_bit(piece.dead, row)
+    return piece.live < before

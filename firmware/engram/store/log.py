@@ -59,6 +59,7 @@ class Log:
         self.is_recovered = False  # whether the live segment was begun anew because it was lost
         self._sound = set()  # numbers of segments that were looked through for damage
         self.sealed = []  # [number, first seq, bytes] of the sealed segments, ascending
+        self.has_left = False  # whether segments have left since the header was written
         self.live = 1  # number of the live segment
         self.size = 0  # bytes of the live segment
         self.first = 1  # seq of the live segment's first line
@@ -113,6 +114,10 @@ class Log:
             self.close_live()
             recover(self, owner)
             self.is_recovered = True
+        # The oldest segments leave; a header names them until the next one is written.
+        while self.sealed and files.size(self.sealed_path(self.sealed[0][0])) < 0:
+            self.sealed.pop(0)
+            self.has_left = True
 
     def _read_header(self) -> bool:
         """Take what the live segment's header says; False if there is none that can be read."""
@@ -426,7 +431,7 @@ class Log:
             except OSError as error:
                 if error.errno != files.ENOENT:
                     raise
-                # The oldest segments leave; a header names them until the next one is written.
+                # It has left, or a compaction that was cut has put its lines into another one.
                 self.sealed = [segment for segment in self.sealed if segment[0] != number]
                 return None
             self.note_size(number, file.seek(0, 2))

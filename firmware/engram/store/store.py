@@ -61,6 +61,8 @@ class Store:
         self._reset()
         self.log.open(self.owner)
         saved = self.index.open(self.log.epoch)
+        # The power may have failed between the two.
+        was_cut = bool(saved) and self.log.has_left and self.index.leave(self.log.oldest)
         segment, offset, seq = saved["tail"] if saved else (0, 0, 0)
         # No seq is used twice, even if the newest lines were lost.
         self.log.next_seq = max(self.log.next_seq, seq)
@@ -84,7 +86,7 @@ class Store:
             self._take(*place)
             if self.index.is_full:
                 self._seal_chunk([place[0], place[1] + place[2], self.log.next_seq])
-        if self.log.is_recovered and saved:
+        if saved and (self.log.is_recovered or was_cut):
             self._save()
         self._whole = True
 
