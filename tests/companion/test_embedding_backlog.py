@@ -342,16 +342,38 @@ def test_an_error_that_nobody_foresaw_is_told_and_ends_nothing(store, small, mon
 
     async def work():
         task = asyncio.create_task(backlog.run())
-        while not backlog.trouble:
-            await asyncio.sleep(0.01)
-        told, embedder.error = backlog.trouble, None
-        while backlog.trouble or backlog.progress.done < 3:
-            await asyncio.sleep(0.01)
+        async with asyncio.timeout(20):
+            while not backlog.trouble:
+                await asyncio.sleep(0.01)
+            told, embedder.error = backlog.trouble, None
+            while backlog.trouble or backlog.progress.done < 3:
+                await asyncio.sleep(0.01)
         task.cancel()
         return told
 
-    assert "fault" in asyncio.run(asyncio.wait_for(work(), 20))
+    assert "fault" in asyncio.run(work())
     assert_whole(store, embedder, board)
+
+
+@pytest.mark.parametrize("turns", range(6))
+def test_it_ends_in_whichever_turn_of_waking_up_it_is_cancelled(store, small, turns):
+    board, embedder = Board(store), Embedder()
+    board.say(*"abc")
+    backlog = make(store, embedder)
+
+    async def work():
+        task = asyncio.create_task(backlog.run())
+        async with asyncio.timeout(20):
+            while not backlog.progress.total or backlog.progress.done < backlog.progress.total:
+                await asyncio.sleep(0.01)
+            await asyncio.sleep(0.1)  # it rests
+            backlog.wake()
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    asyncio.run(work())
 
 
 @pytest.mark.parametrize("is_restarted", [False, True])

@@ -28,7 +28,8 @@ class Client:
 
     async def answered(self) -> int:
         """The status, once it is there."""
-        await asyncio.wait_for(self._answered.wait(), 20)
+        async with asyncio.timeout(20):
+            await self._answered.wait()
         return self.status
 
     async def _run(self, app: FastAPI, path: str) -> None:
@@ -93,7 +94,8 @@ def test_a_client_that_goes_gives_its_place_back(played):
     async def play(app: FastAPI) -> None:
         slow = await _slow(app)
         slow[0].go()
-        await asyncio.wait_for(slow[0].task, 20)
+        async with asyncio.timeout(20):
+            await slow[0].task
         assert await Client(app, EXPORT).answered() == 200
 
     played(play)

@@ -97,7 +97,8 @@ class Meaning:
     async def _vector_of(self, query: str, seconds: float) -> QueryVector:
         identity = self._identity()
         try:
-            vectors = await asyncio.wait_for(self._embedder.embed([query], "query"), seconds)
+            async with asyncio.timeout(seconds):
+                vectors = await self._embedder.embed([query], "query")
         except TimeoutError:
             raise EmbedderUnavailable(f"{identity.model} did not answer within {seconds:g} s.") from None
         if self._backlog.identity != identity:

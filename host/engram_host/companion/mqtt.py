@@ -5,6 +5,7 @@ holds or forgets is relied on: boards say again what was not answered.
 """
 
 import asyncio
+import contextlib
 import logging
 import re
 import ssl
@@ -80,11 +81,10 @@ class Bus:
 
     async def wait(self, seconds: float) -> bool:
         """Wait until it is connected; whether it is."""
-        try:
-            await asyncio.wait_for(self._ready.wait(), seconds)
-        except TimeoutError:
-            return False
-        return True
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._ready.wait()
+        return self._ready.is_set()
 
     async def stop(self) -> None:
         """Take nothing more; what is at work is answered no more."""

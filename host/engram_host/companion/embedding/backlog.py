@@ -9,6 +9,7 @@ Several companions on one database have one keeper; the others only follow what 
 """
 
 import asyncio
+import contextlib
 import logging
 import random
 import time
@@ -188,10 +189,9 @@ class Backlog:
         return has_worked
 
     async def _rest(self) -> None:
-        try:
-            await asyncio.wait_for(self._awake.wait(), _POLL_SECONDS)
-        except TimeoutError:
-            return
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_POLL_SECONDS):
+                await self._awake.wait()
 
     async def stop(self) -> None:
         """Let another companion keep the index at once; after run() was cancelled. Batch jobs are taken up again."""

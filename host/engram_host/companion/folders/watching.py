@@ -49,7 +49,8 @@ class Watch:
     async def wait(self, seconds: float) -> set[str]:
         """The paths that have changed, once all was quiet for the debounce; empty if nothing did within so many seconds."""
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._heard.wait(), seconds)
+            async with asyncio.timeout(seconds):
+                await self._heard.wait()
         if self._heard.is_set():
             await self._quiet()
         self._heard.clear()
@@ -75,7 +76,8 @@ class Watch:
         end = loop.time() + _MOST_DEBOUNCES * self._debounce
         while not self._woken.is_set() and (left := min(self._last + self._debounce, end) - loop.time()) > 0:
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._woken.wait(), left)
+                async with asyncio.timeout(left):
+                    await self._woken.wait()
 
     async def _hear(self, paths: list[str]) -> None:
         try:
