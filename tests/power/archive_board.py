@@ -1,10 +1,10 @@
-"""Runs on the board: memories leave for a companion, come back and are forgotten there, the log is compacted, and a power cut.
+"""Runs on the board: memories and turns leave for a companion, come back and are forgotten there, while anything may fail.
 
-    archive_board.py FLASH CUT     CUT is the number of the change of the flash at which the power fails, 0 for none
+    archive_board.py FLASH [TRACE]     TRACE is the file that what is done to the flash goes to, "" for none
 
-The companion is at the other end of stdin and stdout (archive_companion.py): the lines `? ...` ask it, and a line comes back, an
-empty one if it was killed meanwhile. How many memories were stored stands in the file FLASH.stored. It goes on from where the
-flash is. Prints what there is at the end, and the number of changes.
+The companion is at the other end of stdin and stdout (archive_companion.py): a line `? CHANGES QUESTION` asks it, with how
+often the flash was changed so far, and a line comes back, an empty one if the companion was killed meanwhile. What was done
+stands in the file FLASH.progress, outside of the flash: it goes on from there. At the end it prints what there is.
 """
 
 import asyncio
@@ -47,23 +47,30 @@ def said(at):
     return " ".join([WORDS[at % 11] + str(at), WORDS[at * 5 % 11] + str(at * 3), WORDS[at * 7 % 11] + str(at * 7)])
 
 
-def told(question):
-    """What the companion answers to a line, "" if it was killed before it did."""
-    print("? " + question)
-    return sys.stdin.readline().strip(" \n")
+class Peer:
+    """The companion, as it is reached."""
+
+    def __init__(self, device):
+        self._device = device
+
+    def told(self, question):
+        """What it answers, "" if it was killed before it did."""
+        print("? %d %s" % (self._device.changes, question))
+        return sys.stdin.readline().strip(" \n")
 
 
 class Way:
     """A transport of engram.link.exchange, on which nothing is lost as long as the companion lives."""
 
-    def __init__(self):
+    def __init__(self, peer):
         self.take = None
+        self._peer = peer
 
     async def send(self, head, body=None):
         data = bytearray(head)
         for piece in body.pieces() if body else ():
             data.extend(piece)
-        answers = told("said " + hexlify(data).decode())
+        answers = self._peer.told("said " + hexlify(data).decode())
         if not answers:
             raise LinkError("the companion was killed")
         for answer in answers.split(" "):
@@ -76,11 +83,12 @@ class Way:
 class Linked:
     """The board's side, as link/companion.py wires it."""
 
-    def __init__(self, parts, progress):
+    def __init__(self, parts, peer, progress):
         self.parts = parts
+        self.peer = peer
         self.progress = progress
         known = parts.companion._known
-        way = Way()
+        way = Way(peer)
         self.exchange = Exchange(way, known.board)
         way.take = self.exchange.take
         self.exchange.open(known.begin())
@@ -116,7 +124,7 @@ class Linked:
         return {record["content"]: record["id"] for record in self.parts.records.all_live()}
 
     def kept(self):
-        return {content: "m%d" % number for number, content in json.loads(told("archived"))}
+        return {content: "m%d" % number for number, content in json.loads(self.peer.told("archived"))}
 
     async def do(self):
         """All that is to be done, and was not yet."""
@@ -128,7 +136,7 @@ class Linked:
         self.parts.records.compact()
         await self.work()
         if self.progress.is_first("put back"):
-            told("put back")
+            self.peer.told("put back")
             self.progress.did("put back")
             await self.work()
         if said(BACK) in self.kept():
@@ -148,7 +156,7 @@ class Linked:
     async def store_memories(self):
         while self.progress.memories < STORED:
             if self.progress.memories == SAVED and self.progress.is_first("save"):
-                told("save")
+                self.peer.told("save")
                 self.progress.did("save")
             content = said(self.progress.memories)
             if content not in self.live() and content not in self.kept():
@@ -175,10 +183,11 @@ class Restart(Exception):
 class Progress:
     """What was done, in a file that outlasts the cut."""
 
-    def __init__(self, path):
+    def __init__(self, path, device):
         self.path = path
         self.memories = self.turns = 0
         self.once = []
+        self._device = device
         try:
             with open(path) as file:
                 self.memories, self.turns, self.once = json.load(file)
@@ -193,15 +202,17 @@ class Progress:
         self.save()
 
     def save(self):
+        state = [self.memories, self.turns, self.once]
         with open(self.path, "w") as file:
-            json.dump([self.memories, self.turns, self.once], file)
+            json.dump(state, file)
+        print("> " + json.dumps(["progress", self._device.changes, state]))
 
 
-def play(progress):
+def play(peer, progress):
     """Do what is to be done, with a new link after each that broke; the parts of the board, and the last link."""
     parts = started()
     while True:
-        linked = Linked(parts, progress)
+        linked = Linked(parts, peer, progress)
         try:
             asyncio.run(linked.do())
             return parts, linked
@@ -215,29 +226,27 @@ def started():
     return App("/flash", SETTINGS, clock=Clock(0, lambda: 1790000000))._parts
 
 
-def main(path, cut):
+def main(path, trace=""):
     """Play, and tell what there is at the end."""
     random.seed(7)
-    flash.mount(path, 1 << 20, "/made")
-    vfs.umount("/made")
-    device = faulty_flash.FaultyFlash(path, 0, "", ("half", cut))
+    device = faulty_flash.FaultyFlash(path, 0, trace)
     vfs.mount(vfs.VfsLfs2(device, **flash.OPTIONS), "/flash")
-    parts, linked = play(Progress(path + ".progress"))
+    peer = Peer(device)
+    parts, linked = play(peer, Progress(path + ".progress", device))
     there = {
         "live": sorted(linked.live()),
         "trash": sorted({record["content"] for record in parts.trash.records()}),
         "archived": [parts.archived.total, parts.archived.lost],
         "kept": sorted(linked.kept()),
-        "copy": json.loads(told("states")),
+        "copy": json.loads(peer.told("states")),
         "wanted": sorted(said(at) for at in range(STORED) if at not in LIVE_FORGOTTEN + (AWAY_FORGOTTEN,)),
         "back": said(BACK),
+        "turns": json.loads(peer.told("turns")),
         "turns_added": TURNS,
-        "turns": json.loads(told("turns")),
         "turns_on_board": parts.journal.turns(),
         "turns_unsent": parts.journal.unsent,
     }
     print("> " + json.dumps(["there", there]))
-    print("> " + json.dumps(["changes", device.changes]))
 
 
-main(sys.argv[1], int(sys.argv[2]))
+main(*sys.argv[1:])

@@ -7,6 +7,7 @@ Takes lines from stdin and answers each with one of stdout:
     archived                     [[number, content], ...] of what is archived
     states                       {content: state} of the copy's records that are not superseded
     turns                        [the first two words of each turn of the copy's journal, ...]
+    copy FILE                    keep a copy of the database there
     save, put back               keep a copy of the database; put it in the place of the present one
     commits                      how many there were since `open`
 """
@@ -23,11 +24,11 @@ from pathlib import Path
 from engram import wire
 from engram_host.companion.copy.reading import CopyOfLog
 from engram_host.companion.dispatch import Dispatch
+from engram_host.companion.embedding.settings import EmbeddingSettings
 from engram_host.companion.meaning import Meaning
 from engram_host.companion.model import Span
 from engram_host.companion.replication import Replication
 from engram_host.companion.searching import Searching
-from engram_host.companion.embedding.settings import EmbeddingSettings
 from engram_host.companion.settings import SearchSettings
 from engram_host.companion.store.backup import save_sqlite
 from engram_host.companion.store.rows import Rows
@@ -100,11 +101,13 @@ class Companion:
                 entries = [entry for entry in copy.oldest_first() if entry.state != "superseded"]
                 return json.dumps({entry.line["content"]: entry.state for entry in entries})
             case "turns":
-                held = self.store.lines(Span(DEVICE, "journal", self.store.device(DEVICE).logs["journal"].epoch, 0, 1 << 31))
+                held = self.store.lines(
+                    Span(DEVICE, "journal", self.store.device(DEVICE).logs["journal"].epoch, 0, 1 << 31)
+                )
                 found = [wire.decode(line) for _, line in held]
                 return json.dumps([" ".join(fields["text"].split(" ", 2)[:2]) for fields in found if "text" in fields])
-            case "save":
-                save_sqlite(Path(self.database), Path(self.database + _SAVED), lambda done, total: None)
+            case "save" | "copy":
+                save_sqlite(Path(self.database), Path(told or self.database + _SAVED), lambda done, total: None)
                 return "saved"
             case "commits":
                 return str(self.store.commits)

@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 import firmware_build
 import get_micropython
 
@@ -69,9 +67,7 @@ class BoardProgram:
 
     def changes(self, folder: Path) -> int:
         """How often the flash is changed when nothing fails."""
-        if not get_micropython.usable(get_micropython.HOME / "32", 32):
-            pytest.skip("there is no 32-bit MicroPython for this machine")
-        told, status = self.run(folder / "flash.bin")
+        told, status = self._run(folder / "flash.bin", 0)
         assert status == 0
         self._is_whole(told)
         return next(line[1] for line in told if line[0] == "changes")
@@ -80,21 +76,16 @@ class BoardProgram:
         """Cut the power at each of some changes, and let the program go on."""
         for cut in cuts:
             flash = folder / f"{cut}.bin"
-            _, status = self.run(flash, cut)
+            _, status = self._run(flash, cut)
             assert status == KILLED, cut
-            self.go_on(flash, f"cut at change {cut}")
+            told, status = self._run(flash, 0)
+            assert status == 0, cut
+            try:
+                self._is_whole(told)
+            except AssertionError as error:
+                raise AssertionError(f"cut at change {cut}: {error}") from error
+            for file in folder.glob(f"{flash.name}*"):
+                file.unlink()
 
-    def run(self, flash: Path, cut: int = 0, asked: Asked | None = None) -> tuple[Told, int]:
-        """Run it on a flash, with a cut at that change; what it told, and its status."""
-        return run([str(self._path), str(flash), str(cut)], self._heap, asked)
-
-    def go_on(self, flash: Path, what: str, asked: Asked | None = None) -> None:
-        """Let it go on after `what` happened, to its end, at which all has to be whole; its flash goes then."""
-        told, status = self.run(flash, asked=asked)
-        try:
-            assert status == 0
-            self._is_whole(told)
-        except AssertionError as error:
-            raise AssertionError(f"{what}: {error}") from error
-        for file in flash.parent.glob(f"{flash.name}*"):
-            file.unlink()
+    def _run(self, flash: Path, cut: int) -> tuple[Told, int]:
+        return run([str(self._path), str(flash), str(cut)], self._heap)
