@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cli_case import fine
+from cli_case import engram, fine
 from engram_host.companion.store import choose_store
 from markdown_folders import write
 from peers import Companion, until
@@ -235,6 +235,35 @@ def test_a_wrong_setting_stops_the_start_with_a_sentence(tmp_path: Path):
     assert running.process.wait(30) == 2
     assert "folders.paths" in running.printed()
     running.client.close()
+
+
+def test_the_command_shows_lines_from_the_place_that_is_cited(companion: Companion):
+    home = ("--home", companion.home)
+    citation = found(companion, "where does the sencha come from")[0]["citation"]
+    ran = fine("show", citation, "--lines", "2", *home)
+    assert ran.out == "5  The sencha comes from Uji.\n6\n"
+    assert ran.err == "it goes on at notes/tea.md#7\n"
+    assert fine("show", "notes/tea.md", *home).out.splitlines()[0] == "1  # Tea"
+    assert (
+        fine("show", citation, *home, "--json").json
+        == shown(companion, "notes/tea.md", **{"from": 5, "lines": 20}).json()
+    )
+
+
+def test_the_command_shows_no_file_to_who_may_not_see_it(companion: Companion):
+    for path, principal in (("notes/tea.md#5", "ann"), ("notes/link.md", "owner"), ("../secret.md", "owner")):
+        ran = engram("show", path, "--principal", principal, "--home", companion.home)
+        assert (ran.status, ran.out) == (4, "") and "no such file" in ran.err
+
+
+@pytest.mark.parametrize("place", ["notes/tea.md#five", "notes/tea.md#-1", "#5", "notes/tea.md#٥"])
+def test_the_command_says_what_a_place_in_a_file_is(companion: Companion, place: str):
+    ran = engram("show", place, "--home", companion.home)
+    assert ran.status == 2 and "notes/tea.md#12" in ran.err
+
+
+def test_a_place_behind_the_end_of_a_file_is_told(companion: Companion):
+    assert fine("show", "notes/tea.md#900", "--home", companion.home).out == "notes/tea.md has 9 lines.\n"
 
 
 def test_the_command_lists_the_folders_that_the_one_who_asks_may_see(companion: Companion):

@@ -1,31 +1,41 @@
-"""Runs on the board: memories leave for a companion, come back and are forgotten there, the log is compacted, and a power cut.
+"""Runs on the board: memories and turns leave for a companion, come back and are forgotten there, while anything may fail.
 
-    archive_board.py FLASH CUT     CUT is the number of the change of the flash at which the power fails, 0 for none
+    archive_board.py FLASH [TRACE]     TRACE is the file that what is done to the flash goes to, "" for none
 
-The companion is tests/unit/fake_companion.py in this process; what it was told stands in the file FLASH.companion when it
-answers, so it outlasts the cut. It goes on from where the flash is. Prints what there is at the end, and the number of changes.
+The companion is at the other end of stdin and stdout (archive_companion.py): a line `? CHANGES QUESTION` asks it, with how
+often the flash was changed so far, and a line comes back, an empty one if the companion was killed meanwhile. What was done
+stands in the file FLASH.progress, outside of the flash: it goes on from there. At the end it prints what there is.
 """
 
 import asyncio
 import json
 import random
 import sys
+from binascii import hexlify, unhexlify
 
 import vfs  # type: ignore
 
 import faulty_flash
 import flash
+from engram import files
 from engram.app import App
 from engram.clock import Clock
 from engram.link.archive import Archive
-from engram.link.exchange import Exchange
+from engram.link.exchange import Exchange, LinkError
 from engram.link.sync import Sync
-from engram.memory import archiving
 from engram.memory.scope import OWNER
-from fake_companion import Companion, Copy, Way
 
-SETTINGS = {"records.most": 12, "companion.url": "mqtt://127.0.0.1:9", "log.level": "error"}
+SETTINGS = {
+    "records.most": 12,
+    "journal.bytes": 65536,
+    "archive.uses": 1,
+    "companion.url": "mqtt://127.0.0.1:9",
+    "log.level": "error",
+}
 STORED = 18
+SAVED = 14
+TURNS = 22
+TURN_CHARACTERS = 3600
 LIVE_FORGOTTEN = (15, 16, 17)
 AWAY_FORGOTTEN = 0
 BACK = 1
@@ -37,59 +47,48 @@ def said(at):
     return " ".join([WORDS[at % 11] + str(at), WORDS[at * 5 % 11] + str(at * 3), WORDS[at * 7 % 11] + str(at * 7)])
 
 
-class Lasting(Companion):
-    """A companion whose state stands in a file before it answers."""
+class Peer:
+    """The companion, as it is reached."""
 
-    def __init__(self, path):
-        super().__init__()
-        self.path = path
-        self.stored = 0
-        try:
-            with open(path) as file:
-                self.load(json.load(file))
-        except OSError:
-            pass
+    def __init__(self, device):
+        self._device = device
 
-    def load(self, told):
-        self.board, self.at, self.stored = told["board"], tuple(told["at"]), told["stored"]
-        self.present = told["present"]
-        for log, epoch, have, agreed, lines, texts, kept in told["copies"]:
-            copy = self.copies[log, epoch] = Copy()
-            copy.have, copy.agreed = have, agreed
-            copy.lines, copy.texts, copy.kept = _numbered(lines), _numbered(texts), _numbered(kept)
-
-    def save(self):
-        copies = []
-        for (log, epoch), copy in self.copies.items():
-            copies.append(
-                [log, epoch, copy.have, copy.agreed] + [_shown(each) for each in (copy.lines, copy.texts, copy.kept)]
-            )
-        told = {"board": self.board, "at": self.at, "present": self.present, "copies": copies, "stored": self.stored}
-        with open(self.path, "w") as file:
-            json.dump(told, file)
-
-    def answers(self, data):
-        answers = super().answers(data)
-        self.save()
-        return answers
+    def told(self, question):
+        """What it answers, "" if it was killed before it did."""
+        print("? %d %s" % (self._device.changes, question))
+        return sys.stdin.readline().strip(" \n")
 
 
-def _shown(lines):
-    return [[seq, line.decode()] for seq, line in lines.items()]
+class Way:
+    """A transport of engram.link.exchange, on which nothing is lost as long as the companion lives."""
 
+    def __init__(self, peer):
+        self.take = None
+        self._peer = peer
 
-def _numbered(pairs):
-    return {seq: line.encode() for seq, line in pairs}
+    async def send(self, head, body=None):
+        data = bytearray(head)
+        for piece in body.pieces() if body else ():
+            data.extend(piece)
+        answers = self._peer.told("said " + hexlify(data).decode())
+        if not answers:
+            raise LinkError("the companion was killed")
+        for answer in answers.split(" "):
+            self.take(unhexlify(answer))
+
+    def silence(self):
+        return ""
 
 
 class Linked:
     """The board's side, as link/companion.py wires it."""
 
-    def __init__(self, parts, companion):
+    def __init__(self, parts, peer, progress):
         self.parts = parts
-        self.companion = companion
+        self.peer = peer
+        self.progress = progress
         known = parts.companion._known
-        way = Way(companion)
+        way = Way(peer)
         self.exchange = Exchange(way, known.board)
         way.take = self.exchange.take
         self.exchange.open(known.begin())
@@ -125,50 +124,129 @@ class Linked:
         return {record["content"]: record["id"] for record in self.parts.records.all_live()}
 
     def kept(self):
-        found = {}
-        for number, line in self.companion.copy("records").kept.items():
-            found[json.loads(line)["content"]] = "m%d" % number
-        return found
+        return {content: "m%d" % number for number, content in json.loads(self.peer.told("archived"))}
 
     async def do(self):
         """All that is to be done, and was not yet."""
         await self.work()
-        while self.companion.stored < STORED:
-            content = said(self.companion.stored)
-            if content not in self.live() and content not in self.kept():
-                self.parts.records.store(content, ["t"], importance=self.companion.stored / 100)
-            self.companion.stored += 1
-            self.companion.save()
-            await self.work()
+        await self.store_memories()
         for at in LIVE_FORGOTTEN:
             if said(at) in self.live():
                 self.parts.records.forget(self.live()[said(at)])
         self.parts.records.compact()
         await self.work()
+        if self.progress.is_first("put back"):
+            self.peer.told("put back")
+            self.progress.did("put back")
+            await self.work()
         if said(BACK) in self.kept():
-            line = await self.archive.line(self.kept()[said(BACK)], OWNER)
-            if line:
-                archiving.restore(self.parts.records, self.parts.archived, line, OWNER)
-        if said(AWAY_FORGOTTEN) in self.kept() and self.archive.is_away(self.kept()[said(AWAY_FORGOTTEN)], OWNER):
-            self.parts.forgetting.forget(self.kept()[said(AWAY_FORGOTTEN)])
+            self.parts.archived.used(int(self.kept()[said(BACK)][1:]), OWNER)
+            await self.work()
+        away = self.kept().get(said(AWAY_FORGOTTEN))
+        if away and self.archive.is_away(away, OWNER):
+            self.parts.forgetting.forget(away)
         self.parts.records.compact()
         await self.work()
+        if self.progress.is_first("index lost"):
+            files.discard("/flash/memory/archive.jsonl")
+            self.progress.did("index lost")
+            raise Restart()
+        await self.add_turns()
+
+    async def store_memories(self):
+        while self.progress.memories < STORED:
+            if self.progress.memories == SAVED and self.progress.is_first("save"):
+                self.peer.told("save")
+                self.progress.did("save")
+            content = said(self.progress.memories)
+            if content not in self.live() and content not in self.kept():
+                self.parts.records.store(content, ["t"], importance=self.progress.memories / 100)
+            self.progress.memories += 1
+            self.progress.save()
+            await self.work()
+
+    async def add_turns(self):
+        while self.progress.turns < TURNS:
+            start = "turn %d " % self.progress.turns
+            newest = self.parts.journal.turn(self.parts.journal.newest)
+            if newest is None or not newest["text"].startswith(start):
+                self.parts.journal.add(OWNER, "user", "owner", start + "x" * TURN_CHARACTERS)
+            self.progress.turns += 1
+            self.progress.save()
+            await self.work()
 
 
-def main(path, cut):
-    """Do what is to be done."""
+class Restart(Exception):
+    """The board is to be started anew."""
+
+
+class Progress:
+    """What was done, in a file that outlasts the cut."""
+
+    def __init__(self, path, device):
+        self.path = path
+        self.memories = self.turns = 0
+        self.once = []
+        self._device = device
+        try:
+            with open(path) as file:
+                self.memories, self.turns, self.once = json.load(file)
+        except OSError:
+            pass
+
+    def is_first(self, what):
+        return what not in self.once
+
+    def did(self, what):
+        self.once.append(what)
+        self.save()
+
+    def save(self):
+        state = [self.memories, self.turns, self.once]
+        with open(self.path, "w") as file:
+            json.dump(state, file)
+        print("> " + json.dumps(["progress", self._device.changes, state]))
+
+
+def play(peer, progress):
+    """Do what is to be done, with a new link after each that broke; the parts of the board, and the last link."""
+    parts = started()
+    while True:
+        linked = Linked(parts, peer, progress)
+        try:
+            asyncio.run(linked.do())
+            return parts, linked
+        except LinkError as error:
+            print("# a new link:", error)
+        except Restart:
+            parts = started()
+
+
+def started():
+    return App("/flash", SETTINGS, clock=Clock(0, lambda: 1790000000))._parts
+
+
+def main(path, trace=""):
+    """Play, and tell what there is at the end."""
     random.seed(7)
-    flash.mount(path, 1 << 20, "/made")
-    vfs.umount("/made")
-    device = faulty_flash.FaultyFlash(path, 0, "", ("half", cut))
+    device = faulty_flash.FaultyFlash(path, 0, trace)
     vfs.mount(vfs.VfsLfs2(device, **flash.OPTIONS), "/flash")
-    parts = App("/flash", SETTINGS, clock=Clock(0, lambda: 1790000000))._parts
-    linked = Linked(parts, Lasting(path + ".companion"))
-    asyncio.run(linked.do())
-    trash = sorted({record["content"] for record in parts.trash.records()})
-    there = [sorted(linked.live()), sorted(linked.kept()), trash, parts.archived.total, parts.archived.lost]
-    print("> " + json.dumps(["there"] + there))
-    print("> " + json.dumps(["changes", device.changes]))
+    peer = Peer(device)
+    parts, linked = play(peer, Progress(path + ".progress", device))
+    there = {
+        "live": sorted(linked.live()),
+        "trash": sorted({record["content"] for record in parts.trash.records()}),
+        "archived": [parts.archived.total, parts.archived.lost],
+        "kept": sorted(linked.kept()),
+        "copy": json.loads(peer.told("states")),
+        "wanted": sorted(said(at) for at in range(STORED) if at not in LIVE_FORGOTTEN + (AWAY_FORGOTTEN,)),
+        "back": said(BACK),
+        "turns": json.loads(peer.told("turns")),
+        "turns_added": TURNS,
+        "turns_on_board": parts.journal.turns(),
+        "turns_unsent": parts.journal.unsent,
+    }
+    print("> " + json.dumps(["there", there]))
 
 
-main(sys.argv[1], int(sys.argv[2]))
+main(*sys.argv[1:])

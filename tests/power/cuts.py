@@ -2,9 +2,7 @@
 
 import random
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,7 +11,7 @@ import pytest
 
 import expected
 from expected import Answer, Board, Operation
-from flashes import Change, Image, read_trace
+from flashes import Change, Cut, Image, Trace, read_trace
 from playing import FLASH_BYTES, Played, look, play
 from scripts import following
 from sharing import shared
@@ -24,23 +22,11 @@ ALL_ASKED = 10
 SPARE = 20
 
 
-@dataclass(frozen=True)
-class Cut:
-    """A power cut: so many changes are whole, and half of the next one is done if `is_half`."""
-
-    changes: int
-    is_half: bool
-
-    def __str__(self) -> str:
-        return f"after change {self.changes}" + (" and half of the next" if self.is_half else "")
-
-
-class Story:
+class Story(Trace):
     """Operations that were played on a flash which began as `base`, and the states that they led through."""
 
     def __init__(self, base: bytes, changes: list[Change], start: Board, operations: list[Operation], played: Played):
-        self.base = base
-        self.changes = changes
+        super().__init__(base, changes)
         self.start = start
         self.operations = operations
         self.results = played.results()
@@ -59,53 +45,6 @@ class Story:
         done = bisect_right(self._acknowledged, cut.changes)
         in_flight = self._states[done + 1] if done < len(self.operations) else []
         return [self._states[done][-1], *in_flight]
-
-    def cuts(self) -> list[Cut]:
-        """All cuts, in order."""
-        whole = [Cut(number, half) for number in range(len(self.changes)) for half in (False, True)]
-        return [*whole, Cut(len(self.changes), False)]
-
-    def images(self, cuts: list[Cut]) -> Iterator[tuple[Cut, Image]]:
-        """The flash after each of some cuts, which come in order."""
-        image = Image(self.base)
-        done = 0
-        for cut in cuts:
-            while done < cut.changes:
-                image.apply(self.changes[done])
-                done += 1
-            yield cut, image.with_half(self.changes[done]) if cut.is_half else image
-
-    @cached_property
-    def commits(self) -> set[int]:
-        """The changes by which littlefs may commit something: a directory's block is programmed again and again, and in between
-        others are, while a file's is filled at one go.
-        """
-        visits: Counter[tuple[int, int]] = Counter()
-        fills: Counter[int] = Counter()
-        place: dict[int, tuple[int, int]] = {}
-        before = -1
-        for number, change in enumerate(self.changes):
-            if change.kind == "E":
-                fills[change.block] += 1
-                continue
-            place[number] = change.block, fills[change.block]
-            visits[place[number]] += change.block != before
-            before = change.block
-        return {number for number, where in place.items() if visits[where] > 1}
-
-    @property
-    def erases(self) -> int:
-        """How many of the changes are erases."""
-        return sum(change.kind == "E" for change in self.changes)
-
-
-def sample(story: Story, every: int) -> list[Cut]:
-    """One cut in so many changes, by turns before one and half-way through it: at a commit, if there is one among them."""
-    found = []
-    for stride, first in enumerate(range(0, len(story.changes), every)):
-        commits = [number for number in range(first, min(first + every, len(story.changes))) if number in story.commits]
-        found.append(Cut(commits[stride % len(commits)] if commits else first, stride % 2 == 1))
-    return found
 
 
 def format_flash(path: Path, size: int = FLASH_BYTES) -> bytes:

@@ -12,9 +12,8 @@ import pytest
 
 import firmware_build
 import get_micropython
-from cuts import Cut
 from engram_host.board import image
-from flashes import BLOCK, Image, read_trace
+from flashes import BLOCK, Cut, Image, read_trace
 
 ROOT = Path(__file__).resolve().parents[2]
 SIZE = 48 * BLOCK

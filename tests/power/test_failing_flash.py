@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from cuts import Cut, Story, find_state, match
+from cuts import Story, find_state, match
 from expected import Board, Operation
-from flashes import Image
+from flashes import Cut, Image
 from playing import Played, look, play
 from scripts import following
 

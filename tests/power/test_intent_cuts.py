@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from cuts import Story, find_state, sample, shared_story
+from cuts import Story, find_state, shared_story
 from expected import ROOMS, Operation
+from flashes import sample
 
 ROUNDS = 12
 EVERY = 25

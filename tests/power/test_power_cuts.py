@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from cuts import Cut, Story, find_state, sample, verify
+from cuts import Story, find_state, verify
+from flashes import Cut, sample
 
 PARTS = 8
 EVERY = 100

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from cuts import NEXT, Story, find_state, sample, tell_story, verify
+from cuts import NEXT, Story, find_state, tell_story, verify
 from expected import Board
-from flashes import Image
+from flashes import Image, sample
 
 PARTS = 4
 

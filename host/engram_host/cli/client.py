@@ -74,7 +74,7 @@ class Companion:
     ) -> None:
         self._client.close()
 
-    def get(self, path: str, **parameters: Any) -> Any:
+    def get(self, path: str, /, **parameters: Any) -> Any:
         """What a GET is answered; parameters that are empty are left out."""
         return self._ask("GET", path, params={name: value for name, value in parameters.items() if value or value == 0})
 
@@ -82,7 +82,7 @@ class Companion:
         """What a POST of JSON is answered."""
         return self._ask("POST", path, json=value)
 
-    def lines(self, path: str, **parameters: Any) -> Iterator[str]:
+    def lines(self, path: str, /, **parameters: Any) -> Iterator[str]:
         """The lines of a long answer, as they come."""
         try:
             with self._client.stream("GET", path, params=parameters) as answer:

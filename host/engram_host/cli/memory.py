@@ -6,10 +6,13 @@ from typing import Annotated, Any
 import typer
 
 from engram_host.cli import output
+from engram_host.cli.folders import is_citation, show_lines
 from engram_host.cli.options import DEFAULT_HOME, AsJson, Device, Devices, Home, Port, Sim, Url
 from engram_host.cli.problems import WrongUsage
 
-Id = Annotated[str, typer.Argument(help="of a memory, such as m12, or a turn, such as t34")]
+Shown = Annotated[
+    str, typer.Argument(help="a memory such as m12, a turn such as t34, or a place in a file such as notes/tea.md#12")
+]
 Day = Annotated[str, typer.Option(help="a day such as 2026-01-31, or Unix seconds")]
 
 _SIGNS = 100
@@ -66,13 +69,26 @@ def search(
         typer.echo(output.safe(f"note: {answer['degraded']}"), err=True)
 
 
-def show(entry: Id, device: Device = "", url: Url = "", home: Home = DEFAULT_HOME, as_json: AsJson = False) -> None:
-    """Show a memory or a turn with all its fields, and the versions before it. Asks the companion.
+def show(
+    entry: Shown,
+    device: Device = "",
+    lines: Annotated[int, typer.Option(min=1, max=500, help="of a file, how many lines at most")] = 20,
+    principal: Annotated[str, typer.Option(help="who asks for a file: only what they may see is shown")] = "owner",
+    url: Url = "",
+    home: Home = DEFAULT_HOME,
+    as_json: AsJson = False,
+) -> None:
+    """Show a memory or a turn with all its fields and the versions before it, or lines of a Markdown file. Asks the companion.
 
     Example: engram show m12 --device kitchen
 
     Example: engram show t34 --json
+
+    Example: engram show notes/tea.md#12 --lines 40
     """
+    if is_citation(entry):
+        show_lines(entry, lines, principal, url, home, as_json)
+        return
     found = _entry(entry, device, url, home)
     if as_json:
         output.document(found)

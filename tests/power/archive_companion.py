@@ -1,0 +1,145 @@
+"""Runs beside archive_board.py: the companion's own store and answers, in a process that can be killed at any commit.
+
+Takes lines from stdin and answers each with one of stdout:
+
+    open DATABASE WHEN COMMIT    begin with a database; be killed `before` or `after` that commit from now on, 0: never
+    said MESSAGE                 what the board says, in hex: the answers in hex, with blanks between them
+    archived                     [[number, content], ...] of what is archived
+    states                       {content: state} of the copy's records that are not superseded
+    turns                        [the first two words of each turn of the copy's journal, ...]
+    copy FILE                    keep a copy of the database there
+    save, put back               keep a copy of the database; put it in the place of the present one
+    commits                      how many there were since `open`
+"""
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from engram import wire
+from engram_host.companion.copy.reading import CopyOfLog
+from engram_host.companion.dispatch import Dispatch
+from engram_host.companion.embedding.settings import EmbeddingSettings
+from engram_host.companion.meaning import Meaning
+from engram_host.companion.model import Span
+from engram_host.companion.replication import Replication
+from engram_host.companion.searching import Searching
+from engram_host.companion.settings import SearchSettings
+from engram_host.companion.store.backup import save_sqlite
+from engram_host.companion.store.rows import Rows
+from engram_host.companion.store.sql_store import Result
+from engram_host.companion.store.sqlite import SqliteStore
+
+NOW = 1790000000
+DEVICE = "board"
+_MOST_LISTED = 1000
+_SAVED = ".saved"
+
+
+class KilledStore(SqliteStore):
+    """A store whose process is killed before or after one of its commits."""
+
+    def __init__(self, database: str, last: tuple[str, int], commits: int):
+        super().__init__(database)
+        self.commits = commits
+        self._last = last
+
+    def _write(self, work: Callable[[Rows], Result]) -> Result:
+        def counted(rows: Rows) -> Result:
+            result = work(rows)
+            self.commits += 1
+            self._may_end("before")
+            return result
+
+        result = super()._write(counted)
+        self._may_end("after")
+        return result
+
+    def _may_end(self, when: str) -> None:
+        if (when, self.commits) == self._last:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Companion:
+    """What a companion does with messages, whichever way they come."""
+
+    def __init__(self, database: str, last: tuple[str, int], commits: int = 0):
+        self.database = database
+        self.last = last
+        self.store = KilledStore(database, last, commits)
+        self.store.open()
+        searching = Searching(
+            self.store,
+            SearchSettings(index_megabytes=16, meaning=False),
+            Meaning(self.store, EmbeddingSettings(provider="none")),
+            clock=lambda: NOW,
+        )
+        self.replication = Replication(self.store, lambda: None, clock=lambda: NOW)
+        self.replication.start()
+        self.dispatch = Dispatch(self.replication, searching.answer_board, searching.answer_get)
+
+    async def close(self) -> None:
+        """Let go of the database."""
+        await self.replication.stop()
+        self.store.close()
+
+    async def answer(self, word: str, told: str) -> str:
+        """The answer to a line other than `open`."""
+        match word:
+            case "said":
+                return " ".join(each.hex() for each in await self.dispatch.answers(DEVICE, bytes.fromhex(told)))
+            case "archived":
+                held = [wire.decode(line) for _, line in self.store.archived(DEVICE, 0, _MOST_LISTED)]
+                return json.dumps([[int(fields["id"][1:]), fields["content"]] for fields in held])
+            case "states":
+                copy = CopyOfLog(self.store, self.store.device(DEVICE), "records", NOW)
+                entries = [entry for entry in copy.oldest_first() if entry.state != "superseded"]
+                return json.dumps({entry.line["content"]: entry.state for entry in entries})
+            case "turns":
+                held = self.store.lines(
+                    Span(DEVICE, "journal", self.store.device(DEVICE).logs["journal"].epoch, 0, 1 << 31)
+                )
+                found = [wire.decode(line) for _, line in held]
+                return json.dumps([" ".join(fields["text"].split(" ", 2)[:2]) for fields in found if "text" in fields])
+            case "save" | "copy":
+                save_sqlite(Path(self.database), Path(told or self.database + _SAVED), lambda done, total: None)
+                return "saved"
+            case "commits":
+                return str(self.store.commits)
+        raise ValueError(word)
+
+
+async def _put_back(companion: Companion) -> Companion:
+    """The companion with the database as it was saved; it counts on."""
+    await companion.close()
+    shutil.copyfile(companion.database + _SAVED, companion.database)
+    return Companion(companion.database, companion.last, companion.store.commits)
+
+
+async def main() -> None:
+    """Answer until nobody asks any more."""
+    companion: Companion | None = None
+    for line in sys.stdin:
+        word, _, told = line.strip().partition(" ")
+        answer = "done"
+        if word == "open":
+            if companion:
+                await companion.close()
+            database, when, commit = told.split()
+            companion = Companion(database, (when, int(commit)))
+        else:
+            assert companion
+            if word == "put":
+                companion = await _put_back(companion)
+            else:
+                answer = await companion.answer(word, told)
+        print(answer, flush=True)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
