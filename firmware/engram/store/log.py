@@ -118,6 +118,8 @@ class Log:
         while self.sealed and files.size(self.sealed_path(self.sealed[0][0])) < 0:
             self.sealed.pop(0)
             self.has_left = True
+        if self.has_left:
+            log.info("store", "%s: lines before %d are not there any more" % (self.name, self.oldest))
 
     def _read_header(self) -> bool:
         """Take what the live segment's header says; False if there is none that can be read."""
