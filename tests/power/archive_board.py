@@ -27,6 +27,7 @@ from engram.memory.scope import OWNER
 
 SETTINGS = {
     "records.most": 12,
+    "records.bytes": 65536,
     "journal.bytes": 65536,
     "archive.uses": 1,
     "companion.url": "mqtt://127.0.0.1:9",
@@ -34,8 +35,8 @@ SETTINGS = {
 }
 STORED = 18
 SAVED = 14
-TURNS = 22
-TURN_CHARACTERS = 3600
+TURNS = 7
+TURN_CHARACTERS = 10000
 LIVE_FORGOTTEN = (15, 16, 17)
 AWAY_FORGOTTEN = 0
 BACK = 1
@@ -166,11 +167,12 @@ class Linked:
             await self.work()
 
     async def add_turns(self):
+        newest = self.parts.journal.turn(self.parts.journal.newest)
+        if newest and newest["text"].startswith("turn %d " % self.progress.turns):
+            self.progress.turns += 1  # the power failed before that was noted
         while self.progress.turns < TURNS:
-            start = "turn %d " % self.progress.turns
-            newest = self.parts.journal.turn(self.parts.journal.newest)
-            if newest is None or not newest["text"].startswith(start):
-                self.parts.journal.add(OWNER, "user", "owner", start + "x" * TURN_CHARACTERS)
+            text = "turn %d " % self.progress.turns + "." * TURN_CHARACTERS
+            self.parts.journal.add(OWNER, "user", "owner", text)
             self.progress.turns += 1
             self.progress.save()
             await self.work()
