@@ -102,7 +102,7 @@ class Pair:
     def kill(self, when: str, commit: int) -> None:
         """The companion is killed before or after a commit."""
         kills = self._companion.kills
-        flash = self._begin("killed", when, commit)
+        flash = self._begin("killed", when, commit)  # its first commits make the tables
         self._end(flash, f"the companion was killed {when} commit {commit}")
         assert self._companion.kills == kills + 1, (when, commit)
 

@@ -29,10 +29,10 @@ class CompanionProcess:
     def open(self, database: Path, when: str = "before", commit: int = 0) -> None:
         """Begin with a database; be killed before or after that commit of it, 0: never."""
         self._database = str(database)
-        self._say(f"open {database} {when} {commit}")
+        self.ask(f"open {database} {when} {commit}")
 
     def ask(self, line: str) -> str:
-        """What it answers, "" if it was killed before it did."""
+        """What it answers, "" if it was killed before it did: then it has begun again."""
         answer = self._say(line)
         if not answer:
             self._say(f"open {self._database} before 0")
@@ -47,9 +47,9 @@ class CompanionProcess:
         if not answer:
             status = process.wait()
             self._close()
+            self._process = self._begin()
             assert status == KILLED, status
             self.kills += 1
-            self._process = self._begin()
         return answer
 
     def _close(self) -> None:
