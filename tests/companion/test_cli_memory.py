@@ -7,46 +7,21 @@ import subprocess
 import tty
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
 from cli_case import engram, fine
 from engram_host.sim import board as sim
-from peers import BoardProcess, Companion, until
+from peers import BoardProcess, until
+from told_board import DEVICE, Told, told_board
 
-DEVICE = "kitchen"
 TELLINGS = ("remember that my bike is green", "remember that Ada drinks tea", "remember that my bike is blue now")
-
-
-class Told(NamedTuple):
-    """A companion that has all that a board was told, and the board's folder."""
-
-    companion: Companion
-    board: Path
 
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Told]:
-    folder = tmp_path_factory.mktemp("cli")
-    with Companion(folder / "home") as companion:
-        with BoardProcess(folder / "board", companion.mqtt_url, DEVICE) as board:
-            for telling in TELLINGS:
-                board.say(telling)
-            until("the copy is whole", lambda: _is_whole(companion, board))
-            board.stop_quietly()
-        yield Told(companion, folder / "board")
-
-
-def _is_whole(companion: Companion, board: BoardProcess) -> bool:
-    lines = board.lines("records")
-    turns = board.lines("journal")
-    return (
-        sum("content" in line for line in lines) >= len(TELLINGS)
-        and companion.have(DEVICE, "records") == lines[-1]["seq"]
-        and companion.have(DEVICE, "journal") == turns[-1]["seq"]
-        and sum("text" in turn for turn in turns) >= len(TELLINGS)
-    )
+    with told_board(tmp_path_factory.mktemp("cli"), TELLINGS) as told:
+        yield told
 
 
 @pytest.fixture

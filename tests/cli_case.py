@@ -4,12 +4,15 @@ import contextlib
 import io
 import json
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from engram_host.cli.commands import main
+from typer.main import get_command
+
+from engram_host.cli.commands import app, main
 
 _OURS = ("ENGRAM_", "EMBEDDING_", "LLM", "COMPANION", "REPL")
 
@@ -45,3 +48,19 @@ def fine(*words: str | Path, **variables: str) -> Ran:
     ran = engram(*words, **variables)
     assert ran.status == 0, ran
     return ran
+
+
+def _all(command: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    for each, below in getattr(command, "commands", {}).items():
+        path = f"{name} {each}".strip()
+        if hasattr(below, "commands"):
+            yield from _all(below, path)
+        else:
+            yield path, below
+
+
+EACH = dict(_all(get_command(app)))
+"""All commands by their names, such as `board flash`."""
+
+TALKS = {"run", "board monitor", "board chat", "board wifi"}
+"""Commands that are a conversation, and have no answer that could be JSON."""
