@@ -62,7 +62,7 @@ restore: .venv  ## put a backup back on a board (PORT=... FILE=board.tar.gz; ERA
 	@$(BOARDS) restore --port "$(PORT)" $(if $(FILE),"$(FILE)") $(if $(ERASE_MEMORY),--erase-memory)
 
 test: .venv micropython mosquitto  ## run all tests (ARGS="..." goes to pytest)
-	@$(BIN)/pytest -n 3 --dist loadgroup --max-worker-restart 1 $(ARGS)
+	@$(BIN)/pytest -n 3 --dist loadgroup --max-worker-restart 0 $(ARGS)
 
 soak: .venv micropython mosquitto  ## run the long tests: power cuts at every change of the flash, and more (an hour and longer)
 	@$(BIN)/pytest -n 3 --dist loadgroup -m soak -o faulthandler_timeout=0 $(ARGS)

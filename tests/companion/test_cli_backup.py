@@ -1,15 +1,22 @@
 """The companion's database saved while it takes lines, and put back: `engram backup` and `engram restore`."""
 
+import multiprocessing
+import os
 import shutil
+import signal
 import sqlite3
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import pytest
 
 from cli_case import engram, fine
-from engram_host.companion.store import choose_store
+from engram_host.companion.store import backup, choose_store
+from engram_host.companion.store.sqlite import SqliteStore
 from peers import Companion
 from postgres_server import PostgresServer, binaries
 from sending import Sent
@@ -160,6 +167,61 @@ def test_a_file_that_is_no_whole_backup_is_not_taken(tmp_path: Path, harm):
     store.open()
     assert store.get("note") == "kept"
     store.close()
+
+
+def _killed_at(line: int, saved: Path, path: Path) -> bool:
+    """Restore in a process that is killed before a line of backup.py, counted as they are run; whether it was."""
+
+    def work() -> None:
+        left = line
+
+        def trace(frame: FrameType, event: str, _value: object) -> Any:
+            nonlocal left
+            if frame.f_code.co_filename != backup.__file__:
+                return None
+            left -= event == "line"
+            if not left:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return trace
+
+        sys.settrace(trace)
+        backup.restore_sqlite(saved, path)
+
+    process = multiprocessing.get_context("fork").Process(target=work)
+    process.start()
+    process.join()
+    assert process.exitcode in (0, -signal.SIGKILL)
+    return process.exitcode != 0
+
+
+def _said(path: Path) -> str:
+    store = SqliteStore(path)
+    store.open()
+    try:
+        return store.get("said")
+    finally:
+        store.close()
+
+
+def test_a_restore_that_is_killed_leaves_the_one_database_or_the_other(tmp_path: Path):
+    saved, used, path = tmp_path / "saved.db", tmp_path / "used.db", tmp_path / "companion.db"
+    for place, word in ((saved, "new"), (used, "old")):
+        store = SqliteStore(place)
+        store.open()
+        store.put("said", word)
+        if word == "new":
+            store.close()
+    found = []
+    is_killed = True
+    while is_killed:
+        # As a companion that was killed leaves it: the last change stands in the log beside the file alone.
+        for ending in ("", "-wal"):
+            shutil.copyfile(f"{used}{ending}", f"{path}{ending}")
+        is_killed = _killed_at(len(found) + 1, saved, path)
+        found.append(_said(path))
+    store.close()
+    assert found[0] == "old" and found[-1] == "new" and set(found) == {"old", "new"}
+    assert found == sorted(found, reverse=True) and found.count("old") > 20
 
 
 def test_a_file_that_is_not_there_is_not_found(tmp_path: Path):

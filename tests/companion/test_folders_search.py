@@ -262,6 +262,11 @@ def test_the_command_says_what_a_place_in_a_file_is(companion: Companion, place:
     assert ran.status == 2 and "notes/tea.md#12" in ran.err
 
 
+def test_the_command_looks_for_a_file_on_no_board(companion: Companion):
+    ran = engram("show", "notes/tea.md", "--device", "kitchen", "--home", companion.home)
+    assert ran.status == 2 and "leave --device out" in ran.err
+
+
 def test_a_place_behind_the_end_of_a_file_is_told(companion: Companion):
     assert fine("show", "notes/tea.md#900", "--home", companion.home).out == "notes/tea.md has 9 lines.\n"
 

@@ -121,6 +121,16 @@ class Boards(RuleBasedStateMachine):
         if self.is_unsure:
             self.may_go({(log, seq) for log, seq, _ in self.damaged})
 
+    @rule(number=st.integers(1, 6))
+    def lose_oldest(self, number: int):
+        """A file of the oldest records is lost: the board's log begins later then."""
+        log = self.board.logs["records"]
+        before = self.on_board()
+        log.drop_oldest(number)
+        self.damaged |= before - self.on_board()
+        if self.is_unsure:
+            self.may_go({(log, seq) for log, seq, _ in self.damaged})
+
     @rule()
     def copy_flash(self):
         self.flashes.append(self.board.flash())

@@ -8,7 +8,7 @@ import pytest
 
 from engram import wire
 from engram_host.companion.errors import Refused, Stale, UnknownDevice
-from engram_host.companion.model import Batch, Hello, Identity, Sender, Span, StoredVector
+from engram_host.companion.model import LOGS, Batch, Hello, Identity, LogName, Sender, Span, StoredVector
 from engram_host.companion.store.base import SILENCE_SECONDS, Store
 from plain_board import PlainBoard, PlainLog
 
@@ -119,6 +119,35 @@ def test_lines_that_left_the_board_stay_in_the_copy_when_a_span_without_them_com
     board.hello()
     board.send("journal", 0, 10)
     assert sorted(present(store, board)) == list(range(1, 11))
+
+
+@pytest.mark.parametrize("log", LOGS)
+def test_oldest_lines_that_a_board_has_lost_outlast_a_compaction(store: Store, log: LogName):
+    board = PlainBoard(store)
+    board.logs[log].append(10)
+    board.sync()
+    lost = {seq: line for seq, line in board.logs[log].lines.items() if seq < 5}
+    board.logs[log].drop_oldest(4)
+    board.sync()
+    board.logs[log].compact({7}, set())
+    board.sync()
+    copied = dict(store.lines(Span(board.name, log, board.logs[log].epoch, 0, 10)))
+    aside = {one.seq: one.line for one in store.aside(board.name)}
+    # A turn leaves for want of room, a record does not.
+    assert (copied if log == "journal" else aside).items() >= lost.items()
+    assert 7 not in copied and 7 not in aside
+    told = [text for _, text in store.events(board.name) if "has lost its records before line 5: 4 lines" in text]
+    assert len(told) == (log == "records")
+
+
+def test_after_a_compaction_the_oldest_records_are_not_taken_for_lost(store: Store):
+    board = PlainBoard(store)
+    board.logs["records"].append(10)
+    board.sync()
+    board.logs["records"].compact({1, 2, 3, 4}, set())
+    board.logs["records"].drop_oldest(4)
+    board.sync()
+    assert store.aside(board.name) == []
 
 
 def test_a_span_that_begins_beyond_the_copy_is_answered_with_where_to_go_on(store: Store):

@@ -142,6 +142,7 @@ class Linked:
             await self.work()
         if said(BACK) in self.kept():
             self.parts.archived.used(int(self.kept()[said(BACK)][1:]), OWNER)
+            self.progress.did("bring back")
             await self.work()
         away = self.kept().get(said(AWAY_FORGOTTEN))
         if away and self.archive.is_away(away, OWNER):
@@ -211,13 +212,13 @@ class Progress:
 
 
 def play(peer, progress):
-    """Do what is to be done, with a new link after each that broke; the parts of the board, and the last link."""
+    """Do what is to be done, with a new link after each that broke; the parts of the board."""
     parts = started()
     while True:
         linked = Linked(parts, peer, progress)
         try:
             asyncio.run(linked.do())
-            return parts, linked
+            return parts
         except LinkError as error:
             print("# a new link:", error)
         except Restart:
@@ -234,12 +235,12 @@ def main(path, trace=""):
     device = faulty_flash.FaultyFlash(path, 0, trace)
     vfs.mount(vfs.VfsLfs2(device, **flash.OPTIONS), "/flash")
     peer = Peer(device)
-    parts, linked = play(peer, Progress(path + ".progress", device))
+    parts = play(peer, Progress(path + ".progress", device))
     there = {
-        "live": sorted(linked.live()),
+        "live": sorted(record["content"] for record in parts.records.all_live()),
         "trash": sorted({record["content"] for record in parts.trash.records()}),
         "archived": [parts.archived.total, parts.archived.lost],
-        "kept": sorted(linked.kept()),
+        "kept": sorted(content for _, content in json.loads(peer.told("archived"))),
         "copy": json.loads(peer.told("states")),
         "wanted": sorted(said(at) for at in range(STORED) if at not in LIVE_FORGOTTEN + (AWAY_FORGOTTEN,)),
         "back": said(BACK),

@@ -5,7 +5,7 @@ Takes lines from stdin and answers each with one of stdout:
     open DATABASE WHEN COMMIT    begin with a database; be killed `before` or `after` that commit from now on, 0: never
     said MESSAGE                 what the board says, in hex: the answers in hex, with blanks between them
     archived                     [[number, content], ...] of what is archived
-    states                       {content: state} of the copy's records that are not superseded
+    states                       [[content, state], ...] of the copy's records that are not superseded
     turns                        [the first two words of each turn of the copy's journal, ...]
     copy FILE                    keep a copy of the database there
     save, put back               keep a copy of the database; put it in the place of the present one
@@ -99,7 +99,7 @@ class Companion:
             case "states":
                 copy = CopyOfLog(self.store, self.store.device(DEVICE), "records", NOW)
                 entries = [entry for entry in copy.oldest_first() if entry.state != "superseded"]
-                return json.dumps({entry.line["content"]: entry.state for entry in entries})
+                return json.dumps(sorted([entry.line["content"], entry.state] for entry in entries))
             case "turns":
                 held = self.store.lines(
                     Span(DEVICE, "journal", self.store.device(DEVICE).logs["journal"].epoch, 0, 1 << 31)

@@ -70,6 +70,7 @@ class Pair:
         found.trace = Trace(self._blank.read_bytes(), read_trace(flash.with_name("trace")))
         found.progress = [(line[1], json.dumps(line[2])) for line in told if line[0] == "progress"]
         found.commits = int(self._companion.ask("commits"))
+        assert "bring back" in found.progress[-1][1] and not _there(told)["trash"], told[-1]
         return found
 
     def cut(self, recorded: Recorded, cut: Cut, image: Image) -> None:
@@ -123,7 +124,7 @@ class Pair:
     def _play(self, flash: Path, ask: Callable[[int, str], str | None], trace: Path | str = "") -> list[Any]:
         told, status = run([str(_PROGRAM), str(flash), str(trace)], HEAP, _split(ask))
         assert status == 0
-        self._is_whole(next(line[1] for line in told if line[0] == "there"))
+        self._is_whole(_there(told))
         return told
 
 
@@ -131,6 +132,11 @@ def format_blank(path: Path) -> Path:
     """Make a flash with an empty file system."""
     format_flash(path, FLASH_BYTES)
     return path
+
+
+def _there(told: list[Any]) -> dict[str, Any]:
+    """What a board told at its end."""
+    return next(line[1] for line in told if line[0] == "there")
 
 
 def _split(ask: Callable[[int, str], str | None]) -> Callable[[str], str | None]:

@@ -38,20 +38,25 @@ def run(words: Sequence[str], heap: str, asked: Asked | None = None) -> tuple[To
         assert process.stdin and process.stdout
         late = threading.Timer(SECONDS, process.kill)
         late.start()
-        for line in process.stdout:
-            printed.append(line)
-            if line.startswith("> "):
-                told.append(json.loads(line[2:]))
-            elif line.startswith("? ") and asked:
-                answer = asked(line[2:].rstrip("\n"))
-                if answer is None:
-                    process.kill()
-                    break
-                process.stdin.write(answer + "\n")
-                process.stdin.flush()
-        status = process.wait()
-        is_late = not late.is_alive()
-        late.cancel()
+        try:
+            for line in process.stdout:
+                printed.append(line)
+                if line.startswith("> "):
+                    told.append(json.loads(line[2:]))
+                elif line.startswith("? ") and asked:
+                    answer = asked(line[2:].rstrip("\n"))
+                    if answer is None:
+                        process.kill()
+                        break
+                    process.stdin.write(answer + "\n")
+                    process.stdin.flush()
+            status = process.wait()
+            is_late = not late.is_alive()
+        except BaseException:
+            process.kill()
+            raise
+        finally:
+            late.cancel()
         errors.seek(0)
         assert not is_late and status in (0, KILLED), "".join(printed)[-2000:] + errors.read()[-2000:]
     return told, status

@@ -222,6 +222,12 @@ async def _talk_until(linked, has_left):
     raise AssertionError("nothing left")
 
 
+def _day(linked):
+    """The day of the oldest turn on the board."""
+    board = linked.board
+    return board.clock.day(next(board.journal.later(0))["at"])
+
+
 async def test_turns_that_left_before_a_companion_was_set_up_are_not_said_to_be_with_it():
     board = Board(archive=True, journal_bytes=40960)
     _talk(board)
@@ -246,7 +252,7 @@ async def test_turns_that_left_at_the_cap_unsent_are_known_after_a_restart():
     assert linked.archive.missed == missed and linked.archive.told() == ""
     await _talk_until(linked, lambda: linked.board.journal.oldest > missed + 1)
     oldest = linked.board.journal.oldest
-    assert linked.archive.told() == "turns t%d to t%d" % (missed + 1, oldest - 1)
+    assert linked.archive.told() == "turns t%d to t%d, until %s" % (missed + 1, oldest - 1, _day(linked))
     assert os.stat(linked.board.place + "/memory/link.json")[6] <= 128
 
 
@@ -255,7 +261,7 @@ async def test_turns_that_the_companion_took_are_told_also_after_a_restart():
     await _talk_until(linked, lambda: linked.board.journal.oldest > 1)
     oldest = linked.board.journal.oldest
     _restarted(linked)
-    assert linked.archive.missed == 0 and linked.archive.told() == "turns before t%d" % oldest
+    assert linked.archive.missed == 0 and linked.archive.told() == "turns before t%d, until %s" % (oldest, _day(linked))
 
 
 async def test_turns_that_left_just_before_the_power_failed_stay_with_the_companion():

@@ -348,7 +348,11 @@ class Archive:
             parts.append("%d memories" % total)
         oldest = self._journal_raw.oldest
         if oldest > self.missed + 1:
-            parts.append(
-                "turns t%d to t%d" % (self.missed + 1, oldest - 1) if self.missed else "turns before t%d" % oldest
-            )
+            parts.append(self._turns_told(oldest))
         return " and ".join(parts)
+
+    def _turns_told(self, oldest: int) -> str:
+        """Which turns have left, and until when they were said: until the oldest one that is here."""
+        told = "turns t%d to t%d" % (self.missed + 1, oldest - 1) if self.missed else "turns before t%d" % oldest
+        first = next(self._parts.journal.later(oldest - 1), None)
+        return "%s, until %s" % (told, self._parts.clock.day(first["at"])) if first else told

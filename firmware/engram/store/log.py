@@ -59,7 +59,7 @@ class Log:
         self.is_recovered = False  # whether the live segment was begun anew because it was lost
         self._sound = set()  # numbers of segments that were looked through for damage
         self.sealed = []  # [number, first seq, bytes] of the sealed segments, ascending
-        self.has_left = False  # whether segments have left since the header was written
+        self.was_missing = False  # whether the header names oldest segments that had no file when it was opened
         self.live = 1  # number of the live segment
         self.size = 0  # bytes of the live segment
         self.first = 1  # seq of the live segment's first line
@@ -117,9 +117,7 @@ class Log:
         # The oldest segments leave; a header names them until the next one is written.
         while self.sealed and files.size(self.sealed_path(self.sealed[0][0])) < 0:
             self.sealed.pop(0)
-            self.has_left = True
-        if self.has_left:
-            log.info("store", "%s: lines before %d are not there any more" % (self.name, self.oldest))
+            self.was_missing = True
 
     def _read_header(self) -> bool:
         """Take what the live segment's header says; False if there is none that can be read."""

@@ -61,8 +61,11 @@ class Store:
         self._reset()
         self.log.open(self.owner)
         saved = self.index.open(self.log.epoch)
-        # The power may have failed between the two.
-        was_cut = bool(saved) and self.log.has_left and self.index.leave(self.log.oldest)
+        was_missing = self.log.was_missing
+        has_gone = (was_missing or self.log.is_recovered) and self.index.leave(self.log.oldest)
+        if has_gone or (was_missing and not saved):
+            told = "%s: lines before %d are gone: the power failed while they left, or a file was lost"
+            log.warning("store", told % (self.log.name, self.log.oldest))
         segment, offset, seq = saved["tail"] if saved else (0, 0, 0)
         # No seq is used twice, even if the newest lines were lost.
         self.log.next_seq = max(self.log.next_seq, seq)
@@ -86,7 +89,7 @@ class Store:
             self._take(*place)
             if self.index.is_full:
                 self._seal_chunk([place[0], place[1] + place[2], self.log.next_seq])
-        if saved and (self.log.is_recovered or was_cut):
+        if saved and (self.log.is_recovered or has_gone):
             self._save()
         self._whole = True
 

@@ -72,8 +72,8 @@ def search(
 def show(
     entry: Shown,
     device: Device = "",
-    lines: Annotated[int, typer.Option(min=1, max=500, help="of a file, how many lines at most")] = 20,
-    principal: Annotated[str, typer.Option(help="who asks for a file: only what they may see is shown")] = "owner",
+    lines: Annotated[int, typer.Option(min=1, max=500, help="for a file: how many lines at most")] = 20,
+    principal: Annotated[str, typer.Option(help="for a file: who asks, only what they may see is shown")] = "owner",
     url: Url = "",
     home: Home = DEFAULT_HOME,
     as_json: AsJson = False,
@@ -87,6 +87,8 @@ def show(
     Example: engram show notes/tea.md#12 --lines 40
     """
     if is_citation(entry):
+        if device:
+            raise WrongUsage("a file is in a folder of the companion and on no board: leave --device out.")
         show_lines(entry, lines, principal, url, home, as_json)
         return
     found = _entry(entry, device, url, home)

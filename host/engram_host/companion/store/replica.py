@@ -200,7 +200,11 @@ def _admitted(rows: Rows, sender: Sender, name: str, log: LogName, epoch: int) -
 
 def _meet(rows: Rows, device: DeviceRow, copy: LogRow, state: LogState, told: list[str], now: int) -> Held:
     """Bring a copy to what a board tells of its log; what happened is added to `told`."""
+    lost = _lost_before(rows, copy, state)
     copy.oldest, copy.next, copy.rewrites = state.oldest, state.next, state.rewrites
+    if lost:
+        _replace(rows, device, copy, _Difference([], [], [], missing=lost), now)
+        told.append(sentences.lost_before(copy.log, state.oldest, len(lost)))
     if state.next <= copy.have:
         told.append(_go_back(rows, device, copy, now))
     if copy.have < state.oldest - 1:
@@ -237,6 +241,16 @@ def _present_copy(rows: Rows, device: DeviceRow, log: LogName, epoch: int, told:
         device.version += rows.show_copy(copy, former, device.version, now)
         rows.save_logs([former, copy])
     return copy
+
+
+def _lost_before(rows: Rows, copy: LogRow, state: LogState) -> list[tuple[int, bytes]]:
+    """The records before the oldest one that a board has now, if it took none out since both sides were equal: then its flash
+    lost them. Turns leave for want of room, and a line of the archive without more.
+    """
+    if copy.log != "records" or state.oldest <= copy.oldest or copy.agreed != state.rewrites:
+        return []
+    lines = rows.held(copy, copy.oldest - 1, state.oldest - 1)
+    return archive.divide(rows, copy, lines, promises=False)[1]
 
 
 def _go_back(rows: Rows, device: DeviceRow, copy: LogRow, now: int) -> str:

@@ -59,6 +59,14 @@ def archived_again(count: int) -> str:
     )
 
 
+def lost_before(log: LogName, oldest: int, lines: int) -> str:
+    """A board's flash has lost its oldest lines."""
+    return (
+        f"the board's flash has lost its {log} before line {oldest}: {lines} line{'s' * (lines != 1)} of the copy "
+        f"{'were' if lines != 1 else 'was'} set aside."
+    )
+
+
 def left_before(log: LogName, first: int, last: int) -> str:
     """Lines that nobody has any more."""
     return f"the board's {log} had let lines {first} to {last} go before they were copied: there is no copy of them."
