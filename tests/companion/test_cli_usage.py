@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -158,12 +159,16 @@ def test_what_a_stranger_wrote_does_not_steer_the_terminal():
     assert "\x1b" not in output.safe("red \x1b[31m text\nand more") and "\n" not in output.safe("a\nb")
 
 
+_UNTIL_IT_READS = 0.5
+
+
 def test_ctrl_c_ends_a_command_cleanly(tmp_path: Path):
     fifo = tmp_path / "slow.jsonl"
     os.mkfifo(fifo)
     process = subprocess.Popen([*COMMAND, "import", str(fifo)], env=VARIABLES, stderr=subprocess.PIPE, text=True)
-    # It has the file open from here on, and waits for what stands in it.
+    # It has the file open from here on, and soon waits for what stands in it: before that Python would miss the signal.
     with fifo.open("w"):
+        time.sleep(_UNTIL_IT_READS)
         process.send_signal(signal.SIGINT)
         _, told = process.communicate(timeout=30)
     assert (process.returncode, told) == (130, "engram import: interrupted.\n")
