@@ -73,13 +73,7 @@ def companion(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Companion]:
 def board(companion: Companion) -> Callable[..., Sent]:
     """Boards of that companion, each with a name of its own unless one is given."""
 
-    def post(device: str, message: bytes) -> bytes:
-        headers = {"Content-Type": "application/octet-stream"}
-        answer = companion.client.post(f"/v1/devices/{device}/messages", content=message, headers=headers)
-        assert answer.status_code == 200, answer.text
-        return answer.content
-
     def make(device: str = "", **more: object) -> Sent:
-        return Sent(post, device or next(_NAMES), **more)
+        return Sent(companion.posted, device or next(_NAMES), **more)
 
     return make

@@ -237,6 +237,13 @@ class Companion(Peer):
             return False
         return "not connected" not in health["mqtt"]
 
+    def posted(self, device: str, message: bytes) -> bytes:
+        """What it answers to a message that a board sends over HTTP."""
+        headers = {"Content-Type": "application/octet-stream"}
+        answer = self.client.post(f"/v1/devices/{device}/messages", content=message, headers=headers)
+        assert answer.status_code == 200, answer.text
+        return answer.content
+
     def lines(self, device: str, log: str) -> list[dict[str, Any]]:
         """All lines of the copy of a log."""
         found: list[dict[str, Any]] = []

@@ -31,13 +31,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Companion]:
 
 
 def _board(companion: Companion, name: str) -> Sent:
-    def post(device: str, message: bytes) -> bytes:
-        headers = {"Content-Type": "application/octet-stream"}
-        answer = companion.client.post(f"/v1/devices/{device}/messages", content=message, headers=headers)
-        assert answer.status_code == 200, answer.text
-        return answer.content
-
-    return Sent(post, name)
+    return Sent(companion.posted, name)
 
 
 def _copied(path: Path, device: str) -> int:

@@ -105,12 +105,7 @@ def test_what_is_no_terminal_gets_lines_without_heads_that_are_not_folded(monkey
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The folder of a companion with a board that remembers what makes trouble in a table."""
     with Companion(tmp_path_factory.mktemp("tables")) as companion:
-
-        def post(device: str, message: bytes) -> bytes:
-            headers = {"Content-Type": "application/octet-stream"}
-            return companion.client.post(f"/v1/devices/{device}/messages", content=message, headers=headers).content
-
-        board = Sent(post)
+        board = Sent(companion.posted)
         board.keep(f"{MARKUP[:40]}\x1b[2J")
         board.sync()
         yield companion.home

@@ -202,13 +202,8 @@ def _completed(line: str, **variables: str) -> list[str]:
 def known(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Companion]:
     """A companion that knows two boards."""
     with Companion(tmp_path_factory.mktemp("known")) as companion:
-
-        def post(device: str, message: bytes) -> bytes:
-            headers = {"Content-Type": "application/octet-stream"}
-            return companion.client.post(f"/v1/devices/{device}/messages", content=message, headers=headers).content
-
         for name in ("kitchen", "attic"):
-            Sent(post, name).hello()
+            Sent(companion.posted, name).hello()
         yield companion
 
 

@@ -52,11 +52,7 @@ def companion(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Companion]:
 def described(companion: Companion):
     """The API's description, of a companion that knows a board."""
 
-    def post(device: str, message: bytes) -> bytes:
-        headers = {"Content-Type": "application/octet-stream"}
-        return companion.client.post(f"/v1/devices/{device}/messages", content=message, headers=headers).content
-
-    board = Sent(post, "kitchen")
+    board = Sent(companion.posted, "kitchen")
     board.say("the bike is green")
     board.keep("Ann drinks tea")
     board.sync()

@@ -184,12 +184,7 @@ def test_more_boards_than_have_room_in_memory_are_refused_by_name(searching):
 
 def test_what_is_meant_is_found_though_no_word_is_the_same(tmp_path):
     with Companion(tmp_path / "companion", EMBEDDING_PROVIDER="minilm") as companion:
-
-        def post(device: str, message: bytes) -> bytes:
-            headers = {"Content-Type": "application/octet-stream"}
-            return companion.client.post(f"/v1/devices/{device}/messages", content=message, headers=headers).content
-
-        one = Sent(post, "kitchen")
+        one = Sent(companion.posted, "kitchen")
         for line in ("Clara shows me how to hold the bow of the violin", "the boat lies in the harbour", "soup again"):
             one.say(line)
         one.sync()

@@ -120,12 +120,7 @@ def test_what_was_taken_is_there_after_a_restart(tmp_path: Path):
     from sending import Sent
 
     with Companion(tmp_path / "home") as companion:
-
-        def post(device: str, message: bytes) -> bytes:
-            headers = {"Content-Type": "application/octet-stream"}
-            return companion.client.post(f"/v1/devices/{device}/messages", content=message, headers=headers).content
-
-        board = Sent(post, "kitchen")
+        board = Sent(companion.posted, "kitchen")
         board.say("hello")
         board.sync()
         companion.kill()

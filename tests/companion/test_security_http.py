@@ -67,12 +67,7 @@ def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Strict]:
     made = make_tokens(home, "kitchen", "garden")
     with Companion(home, ENGRAM_TOKENS="on") as companion:
         for device in made:
-
-            def post(name: str, message: bytes) -> bytes:
-                headers = {"Content-Type": "application/octet-stream"}
-                return companion.client.post(f"/v1/devices/{name}/messages", content=message, headers=headers).content
-
-            board = Sent(post, device, board=device)
+            board = Sent(companion.posted, device, board=device)
             board.keep(f"the secret of the {device} is blue")
             board.sync()
         yield Strict(companion, made)
