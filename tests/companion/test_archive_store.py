@@ -208,3 +208,19 @@ def _play(board: ArchivingBoard, steps: list[tuple[str, int]]) -> None:
 def _promise(board: ArchivingBoard, number: int) -> None:
     board.sync()
     board.promise([number])
+
+
+def test_what_is_archived_stays_when_the_boards_flash_loses_its_line_and_goes_when_it_is_forgotten(
+    archiving: ArchivingBoard,
+):
+    archive(archiving, 1)
+    archiving.sync()
+    archiving.log.drop_oldest(1)
+    archiving.sync()
+    assert archiving.store.aside(archiving.name) == []
+    archiving.check()
+    archiving.forget(1)
+    archiving.sync()
+    archiving.check()
+    span = Span(archiving.name, RECORDS, archiving.log.epoch, 0, 100)
+    assert not any(b"tea number 1" in line for _, line in archiving.store.lines(span, archived=True))

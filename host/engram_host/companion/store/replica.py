@@ -200,11 +200,10 @@ def _admitted(rows: Rows, sender: Sender, name: str, log: LogName, epoch: int) -
 
 def _meet(rows: Rows, device: DeviceRow, copy: LogRow, state: LogState, told: list[str], now: int) -> Held:
     """Bring a copy to what a board tells of its log; what happened is added to `told`."""
-    lost = _lost_before(rows, copy, state)
+    if lines := _lost_before(rows, copy, state):
+        count = _set_lost_aside(rows, device, copy, lines, now)
+        told.append(sentences.lost_before(copy.log, state.oldest, count))
     copy.oldest, copy.next, copy.rewrites = state.oldest, state.next, state.rewrites
-    if lost:
-        _replace(rows, device, copy, _Difference([], [], [], missing=lost), now)
-        told.append(sentences.lost_before(copy.log, state.oldest, len(lost)))
     if state.next <= copy.have:
         told.append(_go_back(rows, device, copy, now))
     if copy.have < state.oldest - 1:
@@ -245,12 +244,11 @@ def _present_copy(rows: Rows, device: DeviceRow, log: LogName, epoch: int, told:
 
 def _lost_before(rows: Rows, copy: LogRow, state: LogState) -> list[tuple[int, bytes]]:
     """The records before the oldest one that a board has now, if it took none out since both sides were equal: then its flash
-    lost them. Turns leave for want of room, and a line of the archive without more.
+    lost them. Turns leave for want of room.
     """
     if copy.log != "records" or state.oldest <= copy.oldest or copy.agreed != state.rewrites:
         return []
-    lines = rows.held(copy, copy.oldest - 1, state.oldest - 1)
-    return archive.divide(rows, copy, lines, promises=False)[1]
+    return rows.held(copy, copy.oldest - 1, state.oldest - 1)
 
 
 def _go_back(rows: Rows, device: DeviceRow, copy: LogRow, now: int) -> str:
@@ -356,17 +354,24 @@ def _replace(rows: Rows, device: DeviceRow, copy: LogRow, change: _Difference, n
     rows.set_aside(copy, change.differ, REPLACED, now)
     rows.drop_vectors_of(copy, [seq for seq, _ in [*change.differ, *change.forgotten]])
     rows.forget_equals(copy, change.forgotten)
-    is_lost = copy.rewrites == copy.agreed
-    archived, missing = archive.divide(rows, copy, change.missing, promises=not is_lost)
+    if copy.rewrites == copy.agreed:
+        # Nothing was taken out of the log since both sides were equal.
+        _set_lost_aside(rows, device, copy, change.missing, now)
+        return
+    archived, missing = archive.divide(rows, copy, change.missing, promises=True)
     archive.put_beyond(rows, device, copy, archived)
-    if is_lost:
-        # Nothing was taken out of the log since both sides were equal: the board's flash lost these.
-        rows.set_aside(copy, missing, MISSING, now)
-        _take_out(rows, device, copy, missing, now)
-    else:
-        elsewhere = forgetting.redacted(rows, copy, missing) if copy.log == "journal" else []
-        _take_out(rows, device, copy, [*missing, *elsewhere], now)
-        rows.forget_equals(copy, [*missing, *elsewhere])
+    elsewhere = forgetting.redacted(rows, copy, missing) if copy.log == "journal" else []
+    _take_out(rows, device, copy, [*missing, *elsewhere], now)
+    rows.forget_equals(copy, [*missing, *elsewhere])
+
+
+def _set_lost_aside(rows: Rows, device: DeviceRow, copy: LogRow, lines: Sequence[tuple[int, bytes]], now: int) -> int:
+    """Set lines aside that a board's flash has lost, but for those of the archive, which stay; how many were set aside."""
+    archived, lost = archive.divide(rows, copy, lines, promises=False)
+    archive.put_beyond(rows, device, copy, archived)
+    rows.set_aside(copy, lost, MISSING, now)
+    _take_out(rows, device, copy, lost, now)
+    return len(lost)
 
 
 def _take_out(rows: Rows, device: DeviceRow, copy: LogRow, lines: Sequence[tuple[int, bytes]], now: int) -> None:
