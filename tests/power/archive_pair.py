@@ -9,11 +9,11 @@ import json
 import shutil
 from bisect import bisect_right
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from board_program import KILLED, run
+from board_program import KILLED, Told, run
 from companion_process import CompanionProcess
 from cuts import format_flash
 from flashes import Cut, Image, Trace, read_trace
@@ -22,11 +22,14 @@ HEAP = "1m"
 FLASH_BYTES = 1 << 20
 _PROGRAM = Path(__file__).with_name("archive_board.py")
 
+Ask = Callable[[int, str], str | None]
+"""Given how often the flash was changed, and what the board asks the companion: the answer, None for a power cut."""
+
 Whole = Callable[[dict[str, Any]], None]
 """Raises AssertionError if what there is at the end is not whole."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Recorded:
     """What happened when nothing failed; what is in `databases` and `progress` stands behind the change of the flash it came
     after.
@@ -34,9 +37,9 @@ class Recorded:
 
     trace: Trace
     saved: Path
-    databases: list[tuple[int, Path]] = field(default_factory=list)
-    progress: list[tuple[int, str]] = field(default_factory=list)
-    commits: int = 0
+    databases: list[tuple[int, Path]]
+    progress: list[tuple[int, str]]
+    commits: int
 
     @property
     def messages(self) -> int:
@@ -56,22 +59,22 @@ class Pair:
     def record(self) -> Recorded:
         """Play without a failure."""
         flash = self._begin("whole")
-        found = Recorded(Trace(b"", []), _saved(flash))
+        trace = flash.with_name("trace")
+        databases: list[tuple[int, Path]] = []
 
         def ask(changes: int, line: str) -> str:
             answer = self._companion.ask(line)
             if line.startswith("said "):
-                kept = flash.with_name(f"message-{found.messages}.db")
+                kept = flash.with_name(f"message-{len(databases)}.db")
                 self._companion.ask(f"copy {kept}")
-                found.databases.append((changes, kept))
+                databases.append((changes, kept))
             return answer
 
-        told = self._play(flash, ask, flash.with_name("trace"))
-        found.trace = Trace(self._blank.read_bytes(), read_trace(flash.with_name("trace")))
-        found.progress = [(line[1], json.dumps(line[2])) for line in told if line[0] == "progress"]
-        found.commits = int(self._companion.ask("commits"))
-        assert "bring back" in found.progress[-1][1] and not _there(told)["trash"], told[-1]
-        return found
+        told = self._play(flash, ask, trace)
+        progress = [(line[1], json.dumps(line[2])) for line in told if line[0] == "progress"]
+        assert "bring back" in progress[-1][1] and not _there(told)["trash"], told[-1]
+        commits = int(self._companion.ask("commits"))
+        return Recorded(Trace(self._blank.read_bytes(), read_trace(trace)), _saved(flash), databases, progress, commits)
 
     def cut(self, recorded: Recorded, cut: Cut, image: Image) -> None:
         """The power fails at a change of the flash."""
@@ -96,7 +99,7 @@ class Pair:
             count += line.startswith("said ")
             return None if count == message else answer
 
-        _, status = run([str(_PROGRAM), str(flash)], HEAP, _split(ask))
+        _, status = _run(flash, ask)
         assert status == KILLED, message
         self._end(flash, f"the power failed behind message {message}")
 
@@ -121,8 +124,8 @@ class Pair:
         for file in flash.parent.glob(f"{flash.name}*"):
             file.unlink()
 
-    def _play(self, flash: Path, ask: Callable[[int, str], str | None], trace: Path | str = "") -> list[Any]:
-        told, status = run([str(_PROGRAM), str(flash), str(trace)], HEAP, _split(ask))
+    def _play(self, flash: Path, ask: Ask, trace: Path | str = "") -> Told:
+        told, status = _run(flash, ask, trace)
         assert status == 0
         self._is_whole(_there(told))
         return told
@@ -134,17 +137,19 @@ def format_blank(path: Path) -> Path:
     return path
 
 
-def _there(told: list[Any]) -> dict[str, Any]:
+def _there(told: Told) -> dict[str, Any]:
     """What a board told at its end."""
     return next(line[1] for line in told if line[0] == "there")
 
 
-def _split(ask: Callable[[int, str], str | None]) -> Callable[[str], str | None]:
+def _run(flash: Path, ask: Ask, trace: Path | str = "") -> tuple[Told, int]:
+    """Run the board on a flash; what it told, and its status."""
+
     def asked(line: str) -> str | None:
         changes, _, question = line.partition(" ")
         return ask(int(changes), question)
 
-    return asked
+    return run([str(_PROGRAM), str(flash), str(trace)], HEAP, asked)
 
 
 def _before(found: list[tuple[int, Any]], changes: int) -> Any:

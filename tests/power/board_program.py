@@ -52,11 +52,9 @@ def run(words: Sequence[str], heap: str, asked: Asked | None = None) -> tuple[To
                     process.stdin.flush()
             status = process.wait()
             is_late = not late.is_alive()
-        except BaseException:
-            process.kill()
-            raise
         finally:
             late.cancel()
+            process.kill()
         errors.seek(0)
         assert not is_late and status in (0, KILLED), "".join(printed)[-2000:] + errors.read()[-2000:]
     return told, status

@@ -7,10 +7,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from board_program import KILLED
+
 _ROOT = Path(__file__).resolve().parent.parent.parent
 _PROGRAM = Path(__file__).with_name("archive_companion.py")
-
-KILLED = -9
 
 
 class CompanionProcess:

@@ -47,11 +47,12 @@ def show_lines(citation: str, count: int, principal: str, url: str, home: Any, a
     """Print so many lines of a file, from the one that a citation names."""
     from engram_host.cli.client import Companion
 
-    path, _, line = citation.partition("#")
-    if not (path and (line or "1").isascii() and (line or "1").isdigit()):
+    path, _, told = citation.partition("#")
+    line = told or "1"
+    if not (path and line.isascii() and line.isdigit()):
         raise WrongUsage("a place in a file is its path and the number of a line, such as notes/tea.md#12.")
     with Companion(url, home) as companion:
-        asked = {"path": path, "from": int(line or 1), "lines": count, "principal": principal}
+        asked = {"path": path, "from": int(line), "lines": count, "principal": principal}
         found = companion.get("/v1/memory", **asked)
     if as_json:
         output.document(found)
