@@ -46,9 +46,10 @@ except Exception as error:  # noqa: BLE001 behind this is only the prompt
     if app:
         print("Engram crashed; app.run() goes on.")
     else:
-        # At a prompt without memory nobody can do anything.
+        # At a prompt without memory nobody can do anything. What feeds the watchdog stays: its timer holds it anyway, and
+        # a second one that is loaded later would not know of it.
         for _name in list(sys.modules):
-            if _name.startswith("engram"):
+            if _name.startswith("engram") and _name != "engram.device.heart":
                 del sys.modules[_name]
         is_full = isinstance(error, MemoryError)
         print("Engram could not be started:", "there is not enough memory." if is_full else "deploy it again.")
