@@ -1,6 +1,7 @@
 """`make flash`: esptool itself, against a stand-in for the chip's loader on a pty."""
 
 import fcntl
+import itertools
 import json
 import os
 import pty
@@ -26,7 +27,7 @@ from engram_host.board.profile import CHIPS, Profile, Region
 from engram_host.board.progress import Progress
 
 
-@pytest.fixture(params=["ESP32_GENERIC", "ESP32_GENERIC_S3"])
+@pytest.fixture(params=profile.names())
 def board(request: pytest.FixtureRequest) -> Profile:
     return profile.load(request.param)
 
@@ -180,7 +181,7 @@ def test_another_chip_or_a_smaller_flash_is_refused(plain: Profile, official: Pa
 
 
 def firmware_cases() -> Iterator[tuple[str, bytes, str]]:
-    plain, s3, octal = (profile.load(name) for name in ("ESP32_GENERIC", "ESP32_GENERIC_S3", "ESP32_GENERIC_S3_OCT"))
+    plain = profile.load("ESP32_GENERIC")
     good = micropython(plain)
     yield plain.name, micropython(plain, chip="esp32s3"), "is for esp32s3, and ESP32_GENERIC has an esp32"
     yield plain.name, good[0xF000:], "no partition table"
@@ -192,10 +193,11 @@ def firmware_cases() -> Iterator[tuple[str, bytes, str]]:
     yield plain.name, b"\x7fELF" + good, "of the kind ELF"
     yield plain.name, b"", "no image for a chip"
     yield plain.name, b"<html>" + good, "no image for a chip"
-    yield s3.name, micropython(octal), "another variant"
-    yield octal.name, micropython(s3), "another variant"
     full = [*TABLE[:2], ("factory", 0, 0, 0x10000, 0x3F0000)]
     yield plain.name, micropython(plain, entries=full), "no room for files"
+    for one, other in itertools.permutations(map(profile.load, profile.names()), 2):
+        if one.chip == other.chip and one.micropython_variant != other.micropython_variant:
+            yield one.name, micropython(other), "another variant"
 
 
 @pytest.mark.parametrize(("name", "data", "problem"), list(firmware_cases()))
