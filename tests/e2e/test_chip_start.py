@@ -12,6 +12,7 @@ import pytest
 import chip_flash
 from chip_flash import HARD_RESET, RESET, SOFT_RESET, WATCHDOG, Chip
 from driving import Talk
+from engram_host.board import heap as heap_notes
 from engram_host.scripted import Serving
 
 Scripted = Callable[..., Serving]
@@ -187,7 +188,7 @@ def test_a_damaged_module_ends_at_the_prompt(board: Boards):
 @pytest.mark.parametrize("heap", [48, 64, 100])
 def test_no_memory_for_the_app_ends_at_the_prompt(board: Boards, heap: int):
     printed = board().run("print(6 * 7)", heap=heap).printed
-    assert "Engram could not be started: there is not enough memory." in printed
+    assert f"Engram could not be started: there is not enough memory: {heap_notes.TWO_WAYS}." in printed
     assert PROMPT + "42" in printed
 
 

@@ -12,7 +12,7 @@ import pytest
 from board_images import TABLE, VFS, micropython, table
 from board_loader import READ_FLASH, Loader
 
-from engram_host.board import contents, flash, image, partitions, profile
+from engram_host.board import contents, flash, heap, image, partitions, profile
 from engram_host.board.errors import (
     BoardError,
     MemoryAtRisk,
@@ -100,6 +100,20 @@ def test_a_frozen_build_gets_no_modules(plain: Profile, tmp_path: Path):
         run(plain, chip.port, path)
         files = image.Reader(lambda offset, length: bytes(chip.flash[0x200000 + offset :][:length])).sizes()
     assert "main.py" in files and not any(name.startswith("engram/") for name in files)
+
+
+def test_a_board_that_may_have_no_psram_is_told_the_two_ways_out(
+    board: Profile, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    with Loader(board.chip, board.flash_bytes) as chip:
+        run(board, chip.port, saved(tmp_path, micropython(board)))
+    assert (heap.OF_FIRMWARE in capsys.readouterr().err) == (not board.psram)
+
+
+def test_of_a_frozen_build_nothing_is_told_of_heap(plain: Profile, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    with Loader("esp32", 4 << 20) as chip:
+        run(plain, chip.port, saved(tmp_path, micropython(plain, more=b"engram/app.py\0")))
+    assert "PSRAM" not in capsys.readouterr().err
 
 
 # --- a memory is not lost
