@@ -193,6 +193,26 @@ async def test_a_link_whose_end_came_with_the_last_bytes_sees_it():
         made.close()
 
 
+class _Secure:
+    """TLS over a link whose other side went without a farewell, as every MicroPython tells it."""
+
+    def __init__(self, *pieces):
+        self._pieces = list(pieces)
+
+    def recv(self, most):
+        if self._pieces:
+            return self._pieces.pop(0)
+        raise OSError(-29312, "MBEDTLS_ERR_SSL_CONN_EOF")
+
+
+async def test_a_tls_stream_that_ends_without_a_farewell_is_at_its_end():
+    made = Link(HERE, [])
+    made._socket, made._reads_once = _Secure(b"last"), True
+    buffer = memoryview(bytearray(8))
+    assert [await made.readinto(buffer, 1000), await made.readinto(buffer, 1000)] == [4, 0]
+    assert bytes(buffer[:4]) == b"last"
+
+
 async def test_a_large_message_goes_in_many_parts():
     got = bytearray()
 

@@ -14,10 +14,6 @@ from errno import EAGAIN, ECONNREFUSED, ECONNRESET, EINPROGRESS, EIO, ETIMEDOUT,
 from engram.compat import const, wait_for_ms
 from engram.errors import ArgumentError
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
 # The numbers are the same everywhere; not every build of MicroPython has the names.
 _IPPROTO_TCP = const(6)
 _TCP_NODELAY = const(1)
@@ -126,7 +122,7 @@ class Link:
             self._sockets = (secure, plain)
             secure.setblocking(False)
             self._reads_once = hasattr(secure, "recv")  # not in every build
-        self._socket: Any = self._sockets[0]
+        self._socket = self._sockets[0]
         self.is_open = True
 
     async def readinto(self, view, within_ms: int) -> int:
@@ -146,7 +142,7 @@ class Link:
     def _receive(self, view):
         """Read what is there: its count, 0 at the end, None if there is nothing yet."""
         if not self._reads_once:
-            return self._socket.readinto(view)
+            return self._socket.readinto(view)  # type: ignore
         # readinto() goes on until the view is full, and forgets what came before an error. Where an error is likely, which is
         # after another one, and when TLS ends, each read is one read.
         try:
@@ -173,7 +169,7 @@ class Link:
     async def _write(self, view):
         view = memoryview(view)
         while len(view):
-            count = self._socket.write(view)
+            count = self._socket.write(view)  # type: ignore
             if count is None:
                 await _ready(self._socket, True)  # type: ignore
             else:
