@@ -19,7 +19,7 @@ def _remount():
     vfs.umount("/")
     try:
         vfs.mount(vfs.VfsLfs2(bdev, readsize=32, progsize=32, lookahead=128, mtime=False), "/")
-    except OSError:
+    except (OSError, MemoryError):
         vfs.mount(bdev, "/")
 
 
@@ -65,18 +65,24 @@ def _remove(path):
         os.remove(path)
 
 
+def _mount_packs():
+    import module_packs
+
+    module_packs.mount()
+
+
 def _feed_on():
     from engram.device.heart import Heart
 
     Heart().resume()
 
 
-for step in (_remount, lambda: _finish_deploy("/next"), _feed_on):
+for step in (_remount, lambda: _finish_deploy("/next"), _mount_packs, _feed_on):
     try:
         step()
     except Exception as error:  # noqa: BLE001 main.py has to run, whatever this is
         sys.stdout.write("boot.py: %s\n" % repr(error))
 # The app needs their room on the heap.
-for name in ("_remount", "_finish_deploy", "_is_there", "_make_folders", "_remove", "_feed_on", "step"):
+for name in ("_remount", "_finish_deploy", "_is_there", "_make_folders", "_remove", "_mount_packs", "_feed_on", "step"):
     globals().pop(name)
 del name

@@ -22,6 +22,9 @@ def _start():
     else:
         print("Engram did not start: a deploy is not finished (see above). Free some room and reset, or deploy again.")
         return
+    import module_packs
+
+    module_packs.mount()  # the boot.py of an older Engram, which a deploy has just replaced, did not
     from engram.device.start import begin
 
     app = begin()

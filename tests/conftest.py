@@ -27,7 +27,13 @@ RUNTIMES = ("cpython", "64", "32")
 AS_ON_A_CHIP = (
     "test_clock",
     "test_config",
+    "test_chip_socket",
     "test_journal",
+    "test_link_http",
+    "test_link_mqtt",
+    "test_llm_http",
+    "test_llm_link",
+    "test_llm_model",
     "test_memory_fields",
     "test_memory_recall",
     "test_memory_records",

@@ -79,14 +79,14 @@ class App:
     `folder` holds config.json, profile/, memory/ and journal/; `overrides` are settings by dotted name that go before
     those of the files; a start that has read the settings hands them on. ConfigError when a setting is wrong,
     StoreError when the folder cannot be used. `clock` and `model` take the places of the machine's clock and of the model that
-    the settings name.
+    the settings name. `network` is a board's Wi-Fi, if it has one.
     """
 
-    def __init__(self, folder: str = "", overrides=None, config=None, clock=None, model=None):
+    def __init__(self, folder: str = "", overrides=None, config=None, clock=None, model=None, network=None):
         collect_often()
         self.config = config or Config(folder, overrides)
         log.level = log.NAMES.index(self.config.get("log.level"))
-        self._parts = self._assemble(folder, clock, model)
+        self._parts = self._assemble(folder, clock, model, network)
         self.memory = Memory(self._parts)
         self._channels = []
         self._tasks = []
@@ -95,9 +95,10 @@ class App:
         self._heart = None
         self._serial = None
 
-    def _assemble(self, folder: str, clock, model) -> Parts:
+    def _assemble(self, folder: str, clock, model, network) -> Parts:
         config = self.config
         parts = Parts()
+        parts.network = network
         parts.folder = folder
         parts.config = config
         parts.clock = clock = clock or Clock(zone_minutes(config.get("timezone")))
@@ -143,7 +144,7 @@ class App:
         parts.intents.open()
         parts.recall = Recall(parts.records, parts.journal, clock)
         parts.tools = Tools(parts, config.get("mode"))
-        model, context = model or _model(config, folder), Context(parts)
+        model, context = model or _model(config, folder, network), Context(parts)
         after = None
         if model:
             from engram.agent.after import After
@@ -189,11 +190,10 @@ class App:
         """Add a channel: `run` is a coroutine function; when the last one returns, so does `app.run()`."""
         self._channels.append((name, run))
 
-    def equip(self, heart, serial, network=None) -> None:
-        """Add what a board has: a heart, which beats while the app runs, the serial line, and a network if there is one."""
+    def equip(self, heart, serial) -> None:
+        """Add what a board has: a heart, which beats while the app runs, and the serial line."""
         self._heart = heart
         self._serial = serial
-        self._parts.network = network
 
     def run(self) -> None:
         """Run until the channels end. Ctrl-C stops it and leaves to the prompt; calling it again goes on."""
@@ -283,7 +283,7 @@ class App:
             pause = min(2 * pause, _LONGEST_PAUSE_MS)
 
 
-def _model(config, folder: str):
+def _model(config, folder: str, network):
     """The model that the settings name, None if they name none; ConfigError if they are not enough."""
     url, name = config.get("llm.url"), config.get("llm.model")
     if not url and not name:
@@ -304,7 +304,7 @@ def _model(config, folder: str):
     connect, stall = config.get("llm.connect_seconds"), config.get("llm.stall_seconds")
     trust = _trust(config, folder, url)
     try:
-        client = Client(url, connect_ms=connect * 1000, stall_ms=stall * 1000, tls=trust)
+        client = Client(url, connect_ms=connect * 1000, stall_ms=stall * 1000, tls=trust, network=network)
     except ArgumentError as error:
         raise ConfigError("llm.url", error.problem) from None
     return Model(client, adapter, name=name, key=config.secret("llm.key"), retries=config.get("llm.retries"))

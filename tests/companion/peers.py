@@ -48,6 +48,9 @@ clock.time = Time
 import main
 """
 
+_AS_ON_A_CHIP = "from fakes import links\nlinks.install()\n"
+"""Boards talk over sockets that do as a chip's."""
+
 
 def free_port() -> int:
     """A port that nobody listens at, and that was not given before."""
@@ -285,12 +288,11 @@ class BoardProcess(Peer):
         """What runs it."""
         self.home.mkdir(parents=True, exist_ok=True)
         # Compiled, as on a chip: the source takes longer to load than most tests play.
-        path = f"{firmware_build.SIM}:{firmware_build.FIRMWARE}:.frozen"
+        path = f"{firmware_build.SIM}:{firmware_build.FIRMWARE}:{firmware_build.UNIT}:.frozen"
         variables = {"ENGRAM_HOME": str(self.home), "ENGRAM_SETTINGS": json.dumps(self._settings), "MICROPYPATH": path}
         words = [str(get_micropython.HOME / "64"), "-X", "heapsize=4m"]
-        if self._clock:
-            return [*words, "-c", _WITH_CLOCK % self._clock], variables
-        return [*words, "-m", "main"], variables
+        program = _WITH_CLOCK % self._clock if self._clock else "import main"
+        return [*words, "-c", _AS_ON_A_CHIP + program], variables
 
     def is_ready(self) -> bool:
         """Whether it listens."""

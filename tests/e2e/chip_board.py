@@ -9,8 +9,8 @@ From the environment: CHIP, a JSON object:
     interrupt       after so many milliseconds Ctrl-C is typed; 0: never
     speed           how much faster time passes for watchdog, timers and networks
     wifi            false: the driver gets no memory
-boot.py and main.py run as MicroPython runs them; then each line of input is run as at the prompt. Ends with status 85
-where the board would be reset.
+boot.py and main.py run as MicroPython runs them; then each line of input is run as at the prompt, where `flash` is the flash
+with its counts, which begin at boot.py. Ends with status 85 where the board would be reset.
 """
 
 import gc
@@ -19,13 +19,14 @@ import os
 import sys
 
 import fakes
-from fakes import chip_time, machine, network, world
+from fakes import chip_socket, chip_time, chip_tls, machine, network, world
 
 fakes.install()
 sys.modules["time"] = chip_time
+sys.modules["socket"] = chip_socket
+sys.modules["tls"] = chip_tls
 
 import asyncio  # noqa: E402  frozen in the chip as well
-import socket  # noqa: E402
 
 import vfs  # noqa: E402
 
@@ -34,20 +35,6 @@ from flash import Flash  # noqa: E402
 asyncio.StreamReader, asyncio.Lock, asyncio.wait_for_ms, asyncio.Event  # loaded now: they are files of the unix port
 
 RESET = 85
-
-
-class _Sockets:
-    """The module socket, but that questions for the time go to a test's server."""
-
-    def __init__(self, server):
-        self._server = server
-        for name in ("socket", "AF_INET", "SOCK_STREAM", "SOCK_DGRAM"):
-            setattr(self, name, getattr(socket, name))
-
-    def getaddrinfo(self, host, port, *more):
-        if port == 123:
-            host, port = self._server
-        return socket.getaddrinfo(host, port, *more)
 
 
 class _Partition:
@@ -107,7 +94,8 @@ def main():
     machine.restart(options["cause"])
     network.air.update(options.get("air", {}))
     if options.get("time_server"):
-        sys.modules["socket"] = _Sockets(options["time_server"])
+        chip_socket.names["time.example"] = "127.0.0.1"
+        chip_socket.redirected[123] = tuple(options["time_server"])
     _Partition.bdev = Flash(options["flash"], 0)
     sys.modules["flashbdev"] = _Partition
     vfs.umount("/")
@@ -116,7 +104,8 @@ def main():
     if options.get("interrupt"):
         world.after(options["interrupt"], _interrupt)
     gc.collect()
-    names = {"__name__": "__main__"}
+    names = {"__name__": "__main__", "flash": _Partition.bdev}
+    _Partition.bdev.reads = _Partition.bdev.read_bytes = 0
     status = 0
     try:
         if _run("boot.py", names):

@@ -18,8 +18,9 @@ from engram_host.board import contents, image, profile
 MICROPYTHON = get_micropython.HOME / "32"
 BOARD = "ESP32_GENERIC"
 GLUE = Path(__file__).with_name("chip_board.py")
-DATA_KILOBYTES = 112
-"""The heap beside the code; the stand-ins, which no chip has, take some of it."""
+DATA_KILOBYTES = 136
+"""The heap beside the code; the stand-ins, which no chip has, take some of it, and the index of the packs, which only boards
+with PSRAM have."""
 
 POWER_ON, HARD_RESET, WATCHDOG, SOFT_RESET = 1, 2, 3, 5
 RESET = 85

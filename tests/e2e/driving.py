@@ -96,7 +96,10 @@ class Home:
 AS_TYPED = (sys.executable, "-m", "engram_host.sim")
 """The launcher as `make run` starts it."""
 
-_COMPILED = f"{firmware_build.FIRMWARE}:{firmware_build.SIM}:.frozen"
+CHIP_SOCKETS = Path(__file__).with_name("chip_sockets")
+"""To stand first among the folders that are imported from: links then run over sockets that do as a chip's."""
+
+_COMPILED = f"{CHIP_SOCKETS}:{firmware_build.FIRMWARE}:{firmware_build.SIM}:{firmware_build.UNIT}:.frozen"
 _ROOTS = str(ROOT / "build" / "test-roots.pem")
 COMMAND = small.launcher((sys.executable, str(Path(__file__).with_name("compiled.py")), _COMPILED, _ROOTS))
 """The launcher with the firmware as it was compiled before the tests began."""

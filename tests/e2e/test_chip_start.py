@@ -21,6 +21,8 @@ Boards = Callable[..., Chip]
 CTRL_D = "\x04"
 CONSOLE, PROMPT = "\n> ", ">>> "
 SAFE_MODE = "Engram is in safe mode"
+NO_WIFI = {"secrets.json": b"{}"}
+"""A board that has the network some other way, and so at once."""
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -130,7 +132,7 @@ def test_after_ctrl_c_in_json_lines_the_console_talks_to_people(board: Boards):
 def test_ctrl_c_while_facts_are_read_leaves_the_model_to_the_next_message(board: Boards, scripted: Scripted):
     reading = {"when": {"offers": False}, "reply": [{"text": "[", "delay": 60.0}]}
     server = scripted(reading, {"reply": ["Good", "."]})
-    made = board(llm__url=server.url + "/v1", llm__model="m", extract__pause_seconds=0)
+    made = board(NO_WIFI, llm__url=server.url + "/v1", llm__model="m", extract__pause_seconds=0)
     with made.start(interrupt=5000) as talk:
         talk.heard(CONSOLE)
         assert "Good." in asked(talk, "my bike is green")
@@ -150,10 +152,43 @@ def test_ctrl_d_leaves_to_the_prompt_too_and_the_app_goes_on_when_it_is_told(boa
 
 
 def test_a_deploy_that_was_sent_is_in_effect(board: Boards):
-    ready = b"+ main.py\n- engram/app.mpy\n"
-    made = board({"next/main.py": b"print('the new main')\n", "next/READY": ready})
+    ready = b"+ main.py\n- engram/old.mpy\n"
+    files = {"engram/old.mpy": b"old", "next/main.py": b"print('the new main')\n", "next/READY": ready}
+    made = board(files)
     assert "the new main" in made.run().printed
-    assert made.files()["main.py"] == b"print('the new main')\n" and "engram/app.mpy" not in made.files()
+    assert made.files()["main.py"] == b"print('the new main')\n" and "engram/old.mpy" not in made.files()
+
+
+# --- what it reads of the flash
+
+
+MOST_READS = {"first start": (6200, 600_000), "start": (5300, 510_000), "first message": (1800, 130_000)}
+"""Reads of the flash and their bytes from boot.py to the banner, and for the first message. While each module was a file of
+its own they were 65,413 and 5,030,496, 58,593 and 4,716,256, 12,334 and 700,704."""
+
+
+def reads(talk: Talk) -> tuple[int, int]:
+    """What was read of the flash since this was last asked; the board's app is stopped by it."""
+    talk.type(CTRL_D)
+    talk.heard(PROMPT)
+    counts = at_prompt(talk, "print(flash.reads, flash.read_bytes)").split()
+    at_prompt(talk, "flash.reads = flash.read_bytes = 0")
+    return int(counts[-3]), int(counts[-2])
+
+
+def test_a_start_and_the_first_message_read_little_of_the_flash(board: Boards, scripted: Scripted):
+    server = scripted({"reply": ["Good", "."]})
+    made = board(NO_WIFI, size=2 << 20, llm__url=server.url + "/v1", llm__model="m", extract__on=False)
+    counted = {}
+    for start in ("first start", "start"):
+        with made.start() as talk:
+            talk.heard("lists the commands", CONSOLE)
+            counted[start] = reads(talk)
+            talk.say("app.run()")
+            assert "Good." in asked(talk, "hello there, what do you know about my bike?")
+            counted["first message"] = reads(talk)
+    for name, (most_reads, most_bytes) in MOST_READS.items():
+        assert counted[name][0] <= most_reads and counted[name][1] <= most_bytes, counted
 
 
 # --- what goes wrong ends at the prompt
@@ -177,15 +212,26 @@ def test_a_watchdog_that_is_too_short_is_named(board: Boards):
     assert "config: watchdog.seconds: must be 0 (none), or 30 and more." in printed
 
 
-def test_a_damaged_module_ends_at_the_prompt(board: Boards):
-    app = chip_flash.code()["engram/app.mpy"]
-    for damaged in (b"M\x05" + app[2:], b"x" * 300, b"", None):
-        made = board({"engram/app.mpy": damaged})
-        printed = made.run("print(6 * 7)").printed
-        assert "Engram could not be started: deploy it again." in printed and PROMPT + "42" in printed
+def test_a_damaged_pack_ends_at_the_prompt(board: Boards):
+    for name in ("engram/engram.pack", "engram/store.pack"):
+        pack = chip_flash.code()[name]
+        flipped = bytes(byte ^ (at % 500 == 0) for at, byte in enumerate(pack))
+        for damaged in (pack[:9000], flipped, pack[:20], pack.replace(b" ", b"x", 1), b"x" * 300, b"", None):
+            made = board({name: damaged})
+            printed = made.run("print(6 * 7)").printed
+            assert "Engram could not be started: deploy it again." in printed and PROMPT + "42" in printed
 
 
-@pytest.mark.parametrize("heap", [48, 64, 100])
+def test_a_board_without_the_module_of_the_packs_ends_at_the_prompt(board: Boards):
+    printed = board({"module_packs.mpy": None}).run("print(6 * 7)").printed
+    assert "Engram could not be started: deploy it again." in printed and PROMPT + "42" in printed
+
+
+def test_behind_the_boot_py_of_an_older_engram_it_starts(board: Boards):
+    assert "lists the commands" in board({"boot.py": b"import os\n"}).run().printed
+
+
+@pytest.mark.parametrize("heap", [80, 100, 140])
 def test_no_memory_for_the_app_ends_at_the_prompt(board: Boards, heap: int):
     printed = board().run("print(6 * 7)", heap=heap).printed
     assert f"Engram could not be started: there is not enough memory: {heap_notes.TWO_WAYS}." in printed
@@ -200,7 +246,7 @@ def test_a_driver_without_memory_leaves_a_board_without_network(board: Boards):
 
 
 def test_a_board_without_networks_has_no_wifi(board: Boards):
-    with board({"secrets.json": b"{}"}).start() as talk:
+    with board(NO_WIFI).start() as talk:
         talk.heard(CONSOLE)
         assert "network" not in asked(talk, "/stats")
 

@@ -163,7 +163,7 @@ def test_a_port_where_nobody_listens_is_told(home: Home, api: str):
         taken.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{taken.getsockname()[1]}"
         problem = told(say(home.asking(url, api).having(**QUICK), "hello").printed)
-    assert problem == "! the link to 127.0.0.1 failed: ECONNREFUSED; check the network"
+    assert problem == "! the link to 127.0.0.1 failed: it was refused, or cut by the other side; check the network"
 
 
 def test_a_name_that_does_not_exist_is_told(home: Home):

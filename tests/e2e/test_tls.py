@@ -16,7 +16,7 @@ import trustme
 
 import firmware_build
 import get_micropython
-from driving import ROOT, SECONDS, Home, say
+from driving import CHIP_SOCKETS, ROOT, SECONDS, Home, say
 from engram_host.scripted import Serving
 
 Scripted = Callable[..., Serving]
@@ -165,11 +165,14 @@ def test_the_32_bit_build_does_the_same(scripted: Scripted, authority: trustme.C
     def ask(certificate: trustme.LeafCert) -> str:
         with tls(scripted(), certificate) as url:
             done = subprocess.run(
-                [micropython, "-X", "heapsize=192k", ROOT / "tests" / "e2e" / "tls_case.py", url, roots],
+                [micropython, "-X", "heapsize=256k", ROOT / "tests" / "e2e" / "tls_case.py", url, roots],
                 capture_output=True,
                 text=True,
                 timeout=SECONDS,
-                env={**os.environ, "MICROPYPATH": f"{firmware_build.FIRMWARE}:.frozen"},
+                env={
+                    **os.environ,
+                    "MICROPYPATH": f"{CHIP_SOCKETS}:{firmware_build.FIRMWARE}:{firmware_build.UNIT}:.frozen",
+                },
             )
         return done.stdout + done.stderr
 

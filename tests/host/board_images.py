@@ -88,6 +88,8 @@ device = flash.Flash(sys.argv[1], 0)
 vfs.umount("/")
 vfs.mount(vfs.VfsLfs2(device, readsize=32, progsize=32), "/")
 sys.path[:] = ["", ".frozen", "/lib"]
+import module_packs
+module_packs.mount()
 from engram.app import App
 app = App()
 app.memory.store("the cellar's key hangs behind the door", tags=["home"])

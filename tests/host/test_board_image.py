@@ -4,6 +4,7 @@ import json
 import random
 from hashlib import sha256
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 from board_images import STORE_IN_APP, hashes_on, needs_micropython, run_on
@@ -72,8 +73,47 @@ def test_files_of_all_sizes_are_read_back(tmp_path: Path):
 
 def test_all_modules_and_what_must_be_source_are_in_the_code(board: Profile):
     code = contents.code(board)
-    assert {"boot.py", "main.py", "code.json", "engram/app.mpy", "engram/store/store.mpy"} <= set(code)
-    assert not any(path.endswith(".py") for path in code if path.startswith("engram/"))
+    assert {"boot.py", "main.py", "module_packs.mpy", "code.json", "engram/engram.pack", "engram/store.pack"} <= set(
+        code
+    )
+    assert all(path.endswith(".pack") for path in code if path.startswith("engram/"))
+
+
+@needs_micropython
+def test_each_module_of_the_firmware_is_imported_from_the_packs(board: Profile, tmp_path: Path):
+    sources = (contents.FIRMWARE / "engram").rglob("*.py")
+    names = sorted(".".join(path.relative_to(contents.FIRMWARE).with_suffix("").parts) for path in sources)
+    names = [name.removesuffix(".__init__") for name in names]
+    found = run_on(make(tmp_path, board), FIND_MODULES.format(names=names), heap="1m").split()
+    assert found == ["True", str(len(names))]
+
+
+FIND_MODULES = """
+import sys, vfs
+import flash
+device = flash.Flash(sys.argv[1], 0)
+vfs.umount("/")
+vfs.mount(vfs.VfsLfs2(device, readsize=32, progsize=32), "/")
+sys.path[:] = ["", "/lib"]
+import module_packs
+module_packs.mount()
+found = 0
+for name in {names}:
+    path = "/packs/" + name.replace(".", "/")
+    try:
+        found += bool(open(path + ".mpy", "rb").read())
+    except OSError:
+        found += bool(open(path + "/__init__.mpy", "rb").read())
+import engram.store.store
+print(engram.store.store.__file__.startswith("/packs/"), found)
+"""
+
+
+def test_a_pack_has_its_modules_with_their_checksums():
+    packed = contents.packs({"engram/app.mpy": b"app", "engram/store/log.mpy": b"log!", "engram/store/x/y.mpy": b""})
+    store = b"log.mpy 0 4 %08x\nx/y.mpy 4 0 00000000\n" % crc32(b"log!")
+    assert packed["engram/store.pack"] == b"engram-pack 1 %d %08x\n" % (len(store), crc32(store)) + store + b"log!"
+    assert b"\nstore/ 3 0 00000000\napp" in packed["engram/engram.pack"] and len(packed) == 2
 
 
 def test_code_json_tells_the_hash_of_every_other_file(board: Profile):
@@ -85,13 +125,13 @@ def test_code_json_tells_the_hash_of_every_other_file(board: Profile):
 
 def test_line_numbers_are_kept_where_there_is_psram():
     boards = [profile.load(name) for name in profile.names()]
-    sizes = {board.psram: len(contents.code(board)["engram/app.mpy"]) for board in boards}
+    sizes = {board.psram: len(contents.code(board)["engram/engram.pack"]) for board in boards}
     assert sizes[False] < sizes[True]
-    assert all(len(contents.code(board)["engram/app.mpy"]) == sizes[board.psram] for board in boards)
+    assert all(len(contents.code(board)["engram/engram.pack"]) == sizes[board.psram] for board in boards)
 
 
 def test_modules_are_not_doubled_where_they_are_frozen(board: Profile):
-    assert set(contents.code(board, is_frozen=True)) == {"boot.py", "main.py", "code.json"}
+    assert set(contents.code(board, is_frozen=True)) == {"boot.py", "main.py", "module_packs.mpy", "code.json"}
 
 
 def test_settings_go_before_the_profiles(tmp_path: Path):

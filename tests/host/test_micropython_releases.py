@@ -34,7 +34,7 @@ def test_each_release_takes_the_format_that_is_compiled(release: tuple[int, int]
 @pytest.mark.parametrize("name", profile.names())
 def test_each_compiled_module_has_that_format_and_is_for_any_chip(name: str):
     version, sub_version = contents.MPY_VERSION
-    modules = {path: data for path, data in contents.code(profile.load(name)).items() if path.endswith(".mpy")}
+    modules = contents._modules(*contents.compiler_options(profile.load(name)))
     assert modules
     for path, data in modules.items():
         mark, found, features, small_int_bits = data[:4]

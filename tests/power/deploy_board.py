@@ -61,6 +61,14 @@ class _Heart:
 _Heart.Heart = _Heart
 
 
+class _Packs:
+    """The module module_packs: there are no packs on these flashes."""
+
+    @staticmethod
+    def mount():
+        pass
+
+
 class _Told:
     """Standard output while boot.py runs."""
 
@@ -100,6 +108,7 @@ def _play(job):
 
 vfs.mount(vfs.VfsPosix("/"), _HOST)
 vfs.umount("/")
+sys.modules.update({"module_packs": _Packs})
 sys.modules.update({"flashbdev": _Device, "engram": _Heart, "engram.device": _Heart, "engram.device.heart": _Heart})
 for line in sys.stdin:
     _play(json.loads(line))

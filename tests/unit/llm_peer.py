@@ -61,8 +61,7 @@ class Peer:
         except (OSError, EOFError, asyncio.CancelledError):
             pass  # the client went away, or the test is over
         finally:
-            writer.close()
-            await _wait_closed(writer)
+            await closed(writer)
 
     async def _take_request(self, reader):
         head = b""
@@ -90,7 +89,9 @@ class Peer:
         return True
 
 
-async def _wait_closed(writer):
+async def closed(writer):
+    """Close a stream, on MicroPython as well, where close() alone does nothing."""
+    writer.close()
     try:
         await writer.wait_closed()
     except OSError:

@@ -3,8 +3,8 @@
     runner.py MODULE ROOT STORAGE [full]
 
 STORAGE is `host` (tests work in the host's folder ROOT), `littlefs` (on a littlefs in the file ROOT/flash.bin), or `chip`
-(likewise, and time, floats, os and sys are as on a chip: see fakes/chip.py). With `full`, tests try all that they can (see
-support.rounds).
+(likewise, and time, floats, os, sys and sockets are as on a chip: see fakes/chip.py). On CPython links always run over the
+chip's sockets, as it has none that are like MicroPython's. With `full`, tests try all that they can (see support.rounds).
 """
 
 import asyncio
@@ -22,6 +22,10 @@ def run(module) -> None:
         if not name.startswith("test_"):
             continue
         gc.collect()
+        if "fakes.chip_socket" in sys.modules:
+            sys.modules[
+                "fakes.chip_socket"
+            ].begin_anew()  # what the last test dropped, a collection would close on a chip
         try:
             result = getattr(module, name)()
             if hasattr(result, "send"):
@@ -55,6 +59,10 @@ def main(name: str, root: str, storage: str, extent: str = "") -> None:
         from fakes import chip
 
         chip.install()
+    elif not support.on_micropython():
+        from fakes import links
+
+        links.install()
     if storage != "host":
         import flash
 

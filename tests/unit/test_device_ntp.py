@@ -57,7 +57,7 @@ class Sockets:
         self.link = Link(answer, delay)
 
     def getaddrinfo(self, name, port, family, kind):
-        assert (name, port, kind) == ("time.example", 123, self.SOCK_DGRAM)
+        assert (name, port, family, kind) == ("time.example", 123, self.AF_INET, self.SOCK_DGRAM)
         return [(2, 2, 0, "", "the address")]
 
     def socket(self, family, kind):

@@ -231,13 +231,60 @@ def test_a_name_that_no_network_takes_is_refused():
         assert caught.error.key == "network.hostname"
 
 
-def test_power_is_saved_unless_it_is_switched_off():
-    assert _board(HOME).wlan.power == 1
-    assert _board(HOME, power_save=False).wlan.power == 0
+async def test_power_is_saved_unless_it_is_switched_off():
+    for saves, power in ((True, 1), (False, 0)):
+        board = _board(HOME, power_save=saves)
+        await _run(board, 1000)
+        assert board.wlan.power == power
 
 
-def test_the_driver_does_not_reconnect_by_itself():
-    assert _board(HOME).wlan.reconnects == 0
+async def test_the_driver_does_not_reconnect_by_itself():
+    board = _board(HOME)
+    await _run(board, 1000)
+    assert board.wlan.reconnects == 0
+
+
+async def test_a_join_that_a_soft_reset_left_under_way_keeps_no_board_from_its_network():
+    _board(HOME).wlan.connect("Office", "of another start")
+    overrides = {"network.ntp": "", "network.power_save": False, "wifi": [HOME]}
+    board = wifi.Wifi(Config(folder(), overrides))
+    _hear(HOME)
+    await _run(board, MINUTE)
+    assert board.joined == "Home" and (board.wlan.reconnects, board.wlan.power) == (0, 0)
+
+
+async def test_a_driver_that_takes_no_setting_still_joins_and_it_is_told():
+    board = _board(HOME)
+    _hear(HOME)
+    told = []
+    wifi.log.warning = lambda name, text: told.append(text)
+
+    def refuse(**settings):
+        raise OSError("Wifi Internal State Error")
+
+    board.wlan.config = refuse
+    await _run(board, MINUTE)
+    assert board.joined == "Home"
+    assert told == ["Wi-Fi did not take its settings: Wifi Internal State Error"]
+
+
+async def test_each_of_several_networks_is_tried_although_the_driver_is_slow_to_end_an_attempt():
+    board = _board(HOME, WORK, CAFE)
+    await _run(board, MINUTE)
+    assert network.calls[:3] == ["Home", "Büro 5", "Cafe"]
+
+
+async def test_a_password_is_never_told_with_a_name_of_32_bytes():
+    known = {"ssid": "n" * 32, "password": "the password"}
+    board = _board(known)
+    _hear(known)
+    await _run(board, MINUTE)
+    assert board.wlan.config("ssid") == "n" * 32 + "the password", "the driver's own way"
+    after = wifi.Wifi(Config(folder(), {"network.ntp": "", "wifi": [known]}))
+    for each in (board, after):
+        assert each.told().startswith("n" * 32 + ", 192.168.1.7")
+    await _run(after, 1000)
+    assert after.joined == "n" * 32
 
 
 # --- the clock

@@ -9,6 +9,7 @@ from engram.compat import const, sleep_ms
 _STEP_MS = const(250)
 _GIVE_UP_STEPS = const(80)  # 20 s in all, for a slow DHCP server
 _REACHED_STEPS = const(24)  # 6 s, in which the network has to take the board or there is none
+_REFUSED_STEPS = const(8)  # 2 s, in which the driver may refuse an attempt since an earlier one is still ending
 
 _REASONS = (
     (2, "the password was not taken"),
@@ -56,7 +57,7 @@ def _in_order(wlan, networks: list) -> list:
 
 async def _connect(wlan, name: str, password) -> bool:
     _leave(wlan)
-    wlan.connect(name, password)
+    await _repeat(wlan.connect, name, password)
     for step in range(_GIVE_UP_STEPS):
         await sleep_ms(_STEP_MS)
         if wlan.isconnected():
@@ -73,6 +74,27 @@ def _is_reached(wlan) -> bool:
         return True
     except OSError:
         return False
+
+
+async def configure(wlan, saves_power: bool) -> None:
+    """Give the driver its settings; OSError or RuntimeError if it does not take them."""
+    if not wlan.isconnected():
+        _leave(wlan)  # a soft reset does not end an attempt, and meanwhile no setting is taken
+    # The firmware's own reconnecting knows one network only, and hides why it fails.
+    await _repeat(wlan.config, reconnects=0)
+    if not saves_power:
+        await _repeat(wlan.config, pm=wlan.PM_NONE)
+
+
+async def _repeat(call, *arguments, **settings) -> None:
+    """Call the driver, again for a while if it refuses; its last error if it goes on with that."""
+    for _ in range(_REFUSED_STEPS):
+        try:
+            call(*arguments, **settings)
+            return
+        except OSError:
+            await sleep_ms(_STEP_MS)
+    call(*arguments, **settings)
 
 
 def _leave(wlan) -> None:

@@ -25,7 +25,7 @@ _FIRST = 1704067200  # 2024-01-01: an earlier time is no time
 
 async def set_clock(server: str) -> str:
     """Ask a server for the time and set the clock by it; a sentence on that. OSError if there is no good answer."""
-    address = socket.getaddrinfo(server, _PORT, 0, socket.SOCK_DGRAM)[0][-1]
+    address = socket.getaddrinfo(server, _PORT, socket.AF_INET, socket.SOCK_DGRAM)[0][-1]
     link = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     try:
         link.setblocking(False)

@@ -53,8 +53,8 @@ def _assemble(heart):
     from engram.app import App
     from engram.device.serial import Serial
 
-    app = App(config=config)
-    app.equip(heart, Serial(), wifi)
+    app = App(config=config, network=wifi)
+    app.equip(heart, Serial())
     forget("engram.device.start")
     forget("engram.device.starts")
     gc.collect()

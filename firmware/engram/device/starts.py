@@ -11,6 +11,7 @@ from engram.compat import const
 BAD_STARTS = const(3)  # so many in a row, and the next start is without the app
 
 _MARK = b"Engram"
+_ROOM = const(2048)  # bytes of the RTC's memory
 _SIZE = const(9)  # bytes: the mark, the count, the watchdog's seconds in two, low byte first
 _HIGHEST = const(255)
 
@@ -50,4 +51,4 @@ def _recall() -> tuple:
 
 
 def _keep(bad: int, seconds: int, others: bytes) -> None:
-    machine.RTC().memory(others + _MARK + bytes((bad, seconds & 0xFF, seconds >> 8)))
+    machine.RTC().memory(others[: _ROOM - _SIZE] + _MARK + bytes((bad, seconds & 0xFF, seconds >> 8)))

@@ -5,7 +5,7 @@ Joining and asking for the time are in modules of their own, which leave the hea
 
 import network
 
-from engram import log
+from engram import log, text
 from engram.compat import const, forget, sleep_ms
 from engram.errors import ConfigError
 
@@ -15,6 +15,7 @@ _LONGEST_PAUSE_MS = const(120000)
 _DAY_LOOKS = const(43200)  # looks until the clock is set again: a day
 _FIRST_RETRY_LOOKS = const(8)  # looks until the time is asked for again after a failure; doubles up to the longest
 _LONGEST_RETRY_LOOKS = const(512)
+_NAME_BYTES = const(32)  # the longest name of a network
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-"
 
 
@@ -30,16 +31,13 @@ class Wifi:
         self.joined = ""
         self.problem = "not joined yet"
         self._server = config.get("network.ntp")
+        self._saves_power = config.get("network.power_save")
         self._looks = 1
         self._retry_looks = _FIRST_RETRY_LOOKS
         # The name comes before the interface is active: DHCP and mDNS take it from there.
         network.hostname(hostname)
         self.wlan = wlan = network.WLAN(network.STA_IF)
         wlan.active(True)
-        # The firmware's own reconnecting knows one network only, and hides why it fails.
-        wlan.config(reconnects=0)
-        if not config.get("network.power_save"):
-            wlan.config(pm=wlan.PM_NONE)
 
     def told(self) -> str:
         """How the network is, for /stats."""
@@ -50,11 +48,16 @@ class Wifi:
             signal = ", %d dBm" % self.wlan.status("rssi")
         except OSError:
             pass  # it left in this moment
-        return "%s, %s%s" % (self.wlan.config("ssid"), self.wlan.ifconfig()[0], signal)
+        return "%s, %s%s" % (self._name(), self.wlan.ifconfig()[0], signal)
+
+    def _name(self) -> str:
+        # The driver has no end behind a name of 32 bytes: MicroPython reads on, and the password is what comes next.
+        return self.joined or text.decode(self.wlan.config("ssid").encode()[:_NAME_BYTES])
 
     async def run(self) -> None:
         """Keep the board in a network, for ever."""
         pause = _FIRST_PAUSE_MS
+        await self._configure()
         while True:
             if await self._join():
                 pause = _FIRST_PAUSE_MS
@@ -66,9 +69,19 @@ class Wifi:
                 await sleep_ms(_jittered(pause))
                 pause = min(2 * pause, _LONGEST_PAUSE_MS)
 
+    async def _configure(self) -> None:
+        from engram.device import join
+
+        try:
+            await join.configure(self.wlan, self._saves_power)
+        except (OSError, RuntimeError) as error:  # the port raises either
+            log.warning("network", "Wi-Fi did not take its settings: %s" % error)
+        del join
+        forget("engram.device.join")
+
     async def _join(self) -> bool:
         if self.wlan.isconnected():
-            self.joined = self.wlan.config("ssid")  # still, after a soft reset or a stop of the app
+            self.joined = self._name()  # still, after a soft reset or a stop of the app
             return True
         from engram.device import join
 

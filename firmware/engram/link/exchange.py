@@ -125,12 +125,3 @@ class _Question:
             return
         self.head = head
         self.event.set()
-
-
-def reason(error: OSError) -> str:
-    """What is known of a link's failure: our own words, or the system's name of it."""
-    from errno import errorcode
-
-    if len(error.args) > 1 and isinstance(error.args[1], str):
-        return error.args[1]
-    return errorcode.get(error.errno or 0) or str(error)

@@ -1,11 +1,11 @@
 """The same messages over HTTP: each is posted, and the answers stand in the body of the answer, one line each."""
 
 from engram.compat import const, sleep_ms
-from engram.link.exchange import LinkError, Refused, reason
+from engram.link.exchange import LinkError, Refused
 from engram.link.messages import ANSWER_BYTES
 from engram.llm.answer import ProtocolError
 from engram.llm.http import Client
-from engram.llm.link import CertificateRefused
+from engram.llm.link import CertificateRefused, reason
 
 _CONNECT_MS = const(10_000)
 _STALL_MS = const(15_000)  # the longest silence of a companion that works on a message

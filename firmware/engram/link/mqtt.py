@@ -16,9 +16,9 @@ from errno import ECONNRESET, EIO, ETIMEDOUT
 from engram import log
 from engram.compat import const, ticks_diff, ticks_ms
 from engram.errors import ArgumentError
-from engram.link.exchange import LinkError, Refused, reason
+from engram.link.exchange import LinkError, Refused
 from engram.link.messages import ANSWER_BYTES
-from engram.llm.link import CertificateRefused, addresses, connect
+from engram.llm.link import CertificateRefused, addresses, connect, reason
 from engram.llm.url import split
 
 SCHEMES = (("mqtt", 1883), ("mqtts", 8883))
@@ -89,15 +89,20 @@ class Mqtt:
             raise Refused(str(error), _REFUSED_AGAIN)
 
     async def _open(self) -> None:
-        self._places = self._places or addresses(self._host, self._port)
-        self._start = self._end = 0
-        self._is_pinged = self._is_torn = False
-        self._untaken = []
-        self._link = await connect(self._places, self._tls, self._host, _CONNECT_MS)
-        await self._send(self._connect_packet())
-        kind, answer = await self._read_packet(_CONNECT_MS)
-        if kind != _CONNACK:
-            raise OSError(EIO, "the broker does not answer as one does")
+        self._places = others = self._places or addresses(self._host, self._port)
+        answer = None
+        while answer is None:
+            self._start = self._end = 0
+            self._is_pinged = self._is_torn = False
+            self._untaken = []
+            self._link = await connect(others, self._tls, self._host, _CONNECT_MS)
+            try:
+                answer = await self._introduce()
+            except OSError:
+                others = self._link.others
+                if self._link.answered or not others:
+                    raise
+                self.close()
         if answer[1]:
             refusal = _REFUSALS[answer[1] - 1] if answer[1] <= len(_REFUSALS) else "the broker refused the board"
             raise Refused(refusal, _REFUSED_AGAIN)
@@ -108,6 +113,14 @@ class Mqtt:
             kind, answer = await self._read_packet(_CONNECT_MS)
         if answer[2] > 1:
             raise Refused("the broker does not let the board listen; check companion.device", _REFUSED_AGAIN)
+
+    async def _introduce(self) -> bytes:
+        """Send who the board is; the content of the broker's answer."""
+        await self._send(self._connect_packet())
+        kind, answer = await self._read_packet(_CONNECT_MS)
+        if kind != _CONNACK:
+            raise OSError(EIO, "the broker does not answer as one does")
+        return answer
 
     async def run(self) -> None:
         """Take what comes until the link ends, which is raised as LinkError."""

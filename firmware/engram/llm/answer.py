@@ -176,7 +176,9 @@ class Answer:
 
     async def _fill(self, may_end=False):
         self._start = self._end = 0
-        count = await self._link.readinto(self._view, self._stall_ms)
+        # Of a body no more than is left of it: an error right behind it would take its end along.
+        is_last = self._left > 0 and not self._chunked
+        count = await self._link.readinto(self._view[: self._left] if is_last else self._view, self._stall_ms)
         if count:
             self.begun = True
             self._end = count

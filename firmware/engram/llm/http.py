@@ -5,7 +5,7 @@ ArgumentError (what the caller passed). Redirects are not followed: a key would 
 """
 
 import asyncio
-from errno import ETIMEDOUT
+from errno import EHOSTUNREACH, ETIMEDOUT
 
 from engram.compat import const, ticks_diff, ticks_ms
 from engram.errors import ArgumentError
@@ -25,7 +25,7 @@ _BUFFER = const(1024)
 
 
 class Client:
-    """Requests to one base URL. `tls` is a tls_context(), needed for https."""
+    """Requests to one base URL. `tls` is a tls_context(), needed for https; `network` is a board's Wi-Fi, if it has one."""
 
     def __init__(
         self,
@@ -36,12 +36,14 @@ class Client:
         idle_ms: int = _IDLE_MS,
         answer_bytes: int = _ANSWER_BYTES,
         tls=None,
+        network=None,
     ):
         secure, self.host, self.port, self.prefix = split(url)
         if secure and not tls:
             raise ArgumentError("tls", "must be a tls_context() for an https URL")
         self.url = url
         self._tls = tls if secure else None
+        self._network = network
         self._connect_ms = connect_ms
         self._stall_ms = stall_ms
         self._idle_ms = idle_ms
@@ -116,25 +118,33 @@ class Client:
     async def _ask(self, head, body, length):
         if self._link and ticks_diff(ticks_ms(), self._idle_since) > self._idle_ms:
             self._drop()
+        others = None
         while True:
-            is_new = self._link is None
-            link = self._link = self._link or await self._connect()
+            is_kept = self._link is not None
+            link = self._link = self._link or await self._connect(others)
             answer = Answer(link, self._buffer, stall_ms=self._stall_ms, most=self._answer_bytes)
             try:
                 await self._exchange(link, answer, head, body, length)
                 return answer
             except OSError as error:
-                if is_new or answer.begun or error.errno == ETIMEDOUT:
+                if answer.begun or error.errno == ETIMEDOUT:
                     raise
-            self._drop()  # the service had closed the kept link: once more, on a new one
+                # The service had closed the kept link, or it shows only now that a new one was refused.
+                others = None if is_kept else link.others
+                if not is_kept and not others:
+                    self._addresses = None  # the host may have moved
+                    raise
+            self._drop()
 
-    async def _connect(self):
-        if not self._addresses:
-            self._addresses = addresses(self.host, self.port)
+    async def _connect(self, others):
+        if self._network and not self._network.wlan.isconnected():
+            # To look a name up would block the board for up to 21 seconds.
+            raise OSError(EHOSTUNREACH, "there is no network")
+        self._addresses = self._addresses or addresses(self.host, self.port)
         try:
-            return await connect(self._addresses, self._tls, self.host, self._connect_ms)
+            return await connect(others or self._addresses, self._tls, self.host, self._connect_ms)
         except OSError:
-            self._addresses = None  # the host may have moved
+            self._addresses = None
             raise
 
     async def _exchange(self, link, answer, head, body, length):

@@ -2,21 +2,25 @@
 
 What breaks is an OSError, a timeout too; where we know more than the system, its second argument says
 what happened. A certificate that does not pass is CertificateRefused: trying again does not help.
+What sockets do on a chip, and not on the unix port, is in docs/design/port.md.
 """
 
 import asyncio
 import socket
+import sys
 import time
-from errno import EINPROGRESS, EIO, ETIMEDOUT
+from errno import EAGAIN, ECONNREFUSED, ECONNRESET, EINPROGRESS, EIO, ETIMEDOUT, errorcode
 
 from engram.compat import const, wait_for_ms
 from engram.errors import ArgumentError
 
-# MicroPython's streams wrap a socket that is ours, CPython's own theirs.
-_OWN_SOCKETS = hasattr(asyncio.StreamReader, "readinto")
 # The numbers are the same everywhere; not every build of MicroPython has the names.
 _IPPROTO_TCP = const(6)
 _TCP_NODELAY = const(1)
+# lwIP looks for an IPv6 address when there is no other, and the chip can use none.
+_FAMILY = socket.AF_INET if sys.platform == "esp32" else 0
+# TLS ended without a farewell: what was read is checked by its length, or by what it says, as over plain TCP.
+_END_WITHOUT_NOTICE = const(-29312)
 # No certificate in use was made before: a clock that shows less has not been set.
 _FIRST_YEAR = const(2025)
 
@@ -30,17 +34,12 @@ def tls_context(roots: bytes):
 
     `roots` is PEM text, or DER certificates one after the other (less flash, less heap to read).
     """
-    try:
-        import tls
-    except ImportError:
-        import ssl as tls  # CPython
+    import tls  # which not every build of MicroPython has
+
     context = tls.SSLContext(tls.PROTOCOL_TLS_CLIENT)  # demands a certificate and checks its name
     try:
-        if not _OWN_SOCKETS:
-            context.load_verify_locations(cadata=roots if roots[:1] == b"\x30" else roots.decode())
-        else:
-            for root in _certificates(roots):
-                context.load_verify_locations(root)
+        for root in _certificates(roots):
+            context.load_verify_locations(root)
     except (ValueError, OSError):
         raise ArgumentError("roots", "must be certificates as PEM text or as DER bytes")
     return context
@@ -62,18 +61,22 @@ def _certificates(roots):
 def addresses(host: str, port: int) -> list:
     """Where the host can be reached. Blocks the whole board: ask once and keep the answer."""
     try:
-        return socket.getaddrinfo(host, port, 0, socket.SOCK_STREAM)
+        return socket.getaddrinfo(host, port, _FAMILY, socket.SOCK_STREAM)
     except OSError:
         raise OSError(EIO, "the name was not found")
 
 
 async def connect(places: list, tls, name: str, within_ms: int) -> "Link":
-    """A link to the first of `places` that takes it; `name` is what its certificate must be for."""
+    """A link to the first of `places` that seems to take it; `name` is what its certificate must be for.
+
+    On a chip only the first exchange shows that a connection was refused. So if one fails before the link has
+    `answered`, and there are `others`, connect to those.
+    """
     failure = OSError(EIO, "the name has no address")
-    for place in places:
-        link = Link()
+    for at, place in enumerate(places):
+        link = Link(name, places[at + 1 :])
         try:
-            await _step(link.open(place, tls, name), within_ms, "no connection in time", name)
+            await _step(link.open(place, tls), within_ms, "no connection in time", name)
             return link
         except OSError as error:
             failure = error
@@ -84,26 +87,21 @@ async def connect(places: list, tls, name: str, within_ms: int) -> "Link":
 
 
 class Link:
-    """An open byte stream; used by one task at a time."""
+    """An open byte stream; each direction is used by one task at a time.
 
-    def __init__(self):
-        self.is_open = False
-        self._name = ""
-        self._sockets = ()
+    answered    whether anything came from the other side
+    others      the addresses of the service that were not tried yet
+    """
 
-    async def open(self, place: tuple, tls, name: str) -> None:
-        """Connect to one of addresses(); with `tls`, under that context."""
+    def __init__(self, name: str, others: list):
+        self.is_open = self.answered = False
+        self.others = others
         self._name = name
-        if _OWN_SOCKETS:
-            await self._open_socket(place, tls)
-        else:
-            host, port = place[4][:2]
-            self._reader, self._writer = await asyncio.open_connection(
-                host, port, ssl=tls, server_hostname=name if tls else None
-            )
-        self.is_open = True
+        self._sockets = ()
+        self._reads_once = False
 
-    async def _open_socket(self, place, tls):
+    async def open(self, place: tuple, tls) -> None:
+        """Connect to one of addresses(); with `tls`, under that context."""
         # Not asyncio.open_connection: it asks the name server each time, and loses its socket when cancelled.
         plain = socket.socket(place[0], place[1], place[2])
         self._sockets = (plain,)
@@ -118,40 +116,67 @@ class Link:
         except OSError as error:
             if error.errno != EINPROGRESS:
                 raise
-        await _writable(plain)  # type: ignore
-        plain.send(b"")  # a refused connection shows here, while the next address can still be tried
+        await _ready(plain, True)  # type: ignore
         if tls:
             secure = tls.wrap_socket(plain, server_hostname=self._name, do_handshake_on_connect=False)
             self._sockets = (secure, plain)
             secure.setblocking(False)
-        self._reader, self._writer = _both_ways(self._sockets[0])
+            self._reads_once = hasattr(secure, "recv")  # not in every build
+        self._socket = self._sockets[0]
+        self.is_open = True
 
     async def readinto(self, view, within_ms: int) -> int:
         """Fill `view` with what comes next; the count, 0 at the end of the stream."""
-        return await _step(self._read(view), within_ms, "nothing came in time", self._name)
+        count = await _step(self._read(view), within_ms, "nothing came in time", self._name)
+        self.answered = self.answered or count > 0
+        return count
 
     async def _read(self, view):
-        if _OWN_SOCKETS:
-            count = None
-            while count is None:  # a part of a TLS record came, no text yet
-                count = await self._reader.readinto(view)  # type: ignore
-            return count
-        data = await self._reader.read(len(view))
+        # Tried before it is waited for: a chip shows the end of a stream only until it was read, perhaps with the bytes before.
+        count = self._receive(view)
+        while count is None:
+            await _ready(self._socket, False)  # type: ignore
+            count = self._receive(view)
+        return count
+
+    def _receive(self, view):
+        """Read what is there: its count, 0 at the end, None if there is nothing yet."""
+        if not self._reads_once:
+            return self._socket.readinto(view)  # type: ignore
+        # readinto() goes on until the view is full, and forgets what came before an error. Where an error is likely, which is
+        # after another one, and when TLS ends, each read is one read.
+        try:
+            data = self._socket.recv(len(view))
+        except OSError as error:
+            if error.errno == EAGAIN:
+                return None
+            if error.errno == _END_WITHOUT_NOTICE:
+                return 0
+            raise
+        if data is None:
+            return None
         view[: len(data)] = data
         return len(data)
 
     async def write(self, view, within_ms: int) -> None:
         """Send all of `view`; it may be changed as soon as this returns."""
-        await _step(self._write(view), within_ms, "nothing could be sent in time", self._name)
+        try:
+            await _step(self._write(view), within_ms, "nothing could be sent in time", self._name)
+        except OSError:
+            self._reads_once = True
+            raise
 
     async def _write(self, view):
-        self._writer.write(view if _OWN_SOCKETS else bytes(view))
-        await self._writer.drain()
+        view = memoryview(view)
+        while len(view):
+            count = self._socket.write(view)  # type: ignore
+            if count is None:
+                await _ready(self._socket, True)  # type: ignore
+            else:
+                view = view[count:]
 
     def close(self) -> None:
         """Close at once; safe at any time and more than once."""
-        if self.is_open and not _OWN_SOCKETS:
-            self._writer.transport.abort()
         self.is_open = False
         for each in self._sockets:
             # TLS closes its socket only if the handshake had not failed: so both, one perhaps twice.
@@ -162,15 +187,23 @@ class Link:
         self._sockets = ()
 
 
-def _both_ways(sock) -> tuple:
-    # MicroPython has one class for reading and writing.
-    stream = asyncio.StreamReader(sock)  # type: ignore
-    return stream, stream
+def reason(error: OSError) -> str:
+    """What is known of a link's failure: our own words, or the system's name of it."""
+    if len(error.args) > 1 and isinstance(error.args[1], str):
+        return error.args[1]
+    code = error.errno
+    if not isinstance(code, int):
+        return str(error)
+    code = abs(code)  # MicroPython up to 1.27 has the errors of an open TLS link below zero
+    if code in (ECONNREFUSED, ECONNRESET):
+        return "it was refused, or cut by the other side"
+    return "nothing came in time" if code == ETIMEDOUT else errorcode.get(code) or str(error)
 
 
-def _writable(sock):
+def _ready(sock, to_write):
     # Awaited as a generator, the way asyncio.open_connection does it itself.
-    yield asyncio.core._io_queue.queue_write(sock)  # type: ignore
+    queue = asyncio.core._io_queue  # type: ignore
+    yield queue.queue_write(sock) if to_write else queue.queue_read(sock)
 
 
 async def _step(awaitable, within_ms, problem, name):

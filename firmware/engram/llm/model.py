@@ -5,13 +5,12 @@ adapter  OpenAI, Anthropic    what the API says, both ways (see draft.py)
 """
 
 import random
-from errno import ETIMEDOUT, errorcode
 
 from engram.compat import const, sleep_ms, ticks_diff, ticks_ms
 from engram.errors import ConfigError, ModelCut, ModelGarbled, ModelUnavailable
 from engram.llm.answer import ProtocolError
 from engram.llm.draft import Refusal
-from engram.llm.link import CertificateRefused
+from engram.llm.link import CertificateRefused, reason
 from engram.llm.sse import Events
 from engram.llm.types import Reply, Request
 from engram.llm.url import is_printable
@@ -198,14 +197,5 @@ class Model:
         except ProtocolError as error:
             raise ModelGarbled(self._client.url + ": " + str(error) + "; check llm.url")
         except OSError as error:
-            problem = "the link to " + self._client.host + " failed: " + _reason(error)
+            problem = "the link to " + self._client.host + " failed: " + reason(error)
             raise _Trouble(problem, "; check the network")
-
-
-def _reason(error):
-    """What is known of an OSError: our own words, or the system's name of it."""
-    if len(error.args) > 1 and isinstance(error.args[1], str):
-        return error.args[1]
-    if error.errno == ETIMEDOUT:
-        return "nothing came in time"
-    return errorcode.get(error.errno) or str(error)

@@ -1,7 +1,8 @@
 """What is on a board's file system: code, which a deploy brings up to date, and seeds, which are only put where there are none.
 
     boot.py main.py       as they are: MicroPython looks for these names
-    engram/**.mpy         compiled modules
+    module_packs.mpy      imports the packs
+    engram/*.pack         compiled modules, a pack for each package (firmware/module_packs.py has their form)
     code.json             {"version", "micropython", "board", "files": {path: first 16 hexadecimal digits of its sha256}}
     config.json           settings; a seed, as the following
     profile/*.md          as the firmware itself would make them
@@ -18,6 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 from engram_host import roots
 from engram_host.board import settings
@@ -33,6 +35,7 @@ MPY_VERSION = (6, 3)
 
 CODE_JSON = "code.json"
 PLAIN = ("boot.py", "main.py")
+PACKS_MODULE = "module_packs.mpy"
 WITHOUT_LINES = ("-O3",)
 """Compiles without line numbers and assertions: the modules then take a thirtieth less of the heap."""
 
@@ -48,10 +51,35 @@ def short_hash(content: bytes) -> str:
 def code(profile: Profile, *, is_frozen: bool = False) -> Files:
     """All code for a board, code.json last; of a MicroPython with frozen modules only what is not frozen."""
     files = {name: (FIRMWARE / name).read_bytes() for name in PLAIN}
+    options = compiler_options(profile)
+    files[PACKS_MODULE] = compile_module(FIRMWARE / "module_packs.py", *options)
     if not is_frozen:
-        files.update(_modules(*compiler_options(profile)))
+        files.update(packs(_modules(*options)))
     files[CODE_JSON] = _code_json(files, profile)
     return files
+
+
+def packs(modules: Files) -> Files:
+    """The packs of these modules by path, as firmware/module_packs.py reads them."""
+    packages: dict[str, Files] = {"engram": {}}
+    for path, content in modules.items():
+        package, _, inside = path.removeprefix("engram/").partition("/")
+        if inside:
+            packages.setdefault(package, {})[inside] = content
+            packages["engram"][f"{package}/"] = b""
+        else:
+            packages["engram"][package] = content
+    return {f"engram/{package}.pack": _pack(contained) for package, contained in packages.items()}
+
+
+def _pack(modules: Files) -> bytes:
+    lines, at = [], 0
+    for path, content in sorted(modules.items()):
+        lines.append(f"{path} {at} {len(content)} {crc32(content):08x}\n")
+        at += len(content)
+    index = "".join(lines).encode("ascii")
+    head = f"engram-pack 1 {len(index)} {crc32(index):08x}\n".encode("ascii")
+    return b"".join((head, index, *(modules[path] for path in sorted(modules))))
 
 
 def compiler_options(profile: Profile) -> tuple[str, ...]:

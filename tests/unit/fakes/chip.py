@@ -1,14 +1,14 @@
 """Lets the unix port behave as the chip does: `install()` before anything of the firmware is imported.
 
-Time counts from 2000 in whole seconds, floats are single precision where they are read, written and rounded, and `os`
-and `sys` have no name that a chip has not.
+Time counts from 2000 in whole seconds, floats are single precision where they are read, written and rounded, `os` and `sys`
+have no name that a chip has not, and links run over sockets as lwIP has them.
 """
 
 import os
 import struct
 import sys
 
-from fakes import chip_time, names
+from fakes import chip_time, links, names
 
 
 class _Module:
@@ -31,6 +31,7 @@ def install() -> None:
     json_read.float = lambda text: single(float(text))
     json_write._float = _single_float(json_write._float)
     fields.round = lambda value, digits: single(round(value, digits))
+    links.install()
 
 
 def single(value: float) -> float:

@@ -145,7 +145,8 @@ class RTC:
         global _memory
         if data is None:
             return _memory
-        assert len(data) <= 2048
+        if len(data) > 2048:
+            raise ValueError("buffer too long")
         _memory = bytes(data)
         if on_memory:
             on_memory(_memory)

@@ -13,6 +13,9 @@ air = {}
 has_room = True
 """Whether the driver gets the memory that it needs."""
 
+ending_ms = 300
+"""How long the driver ends an attempt after disconnect(), and refuses settings and another one."""
+
 scans = 0
 calls = []
 """The names that connect() was called with."""
@@ -55,6 +58,7 @@ class _Wlan:
         self._requested = self._taken = self._connected = False
         self._reason = 0
         self._failures = 0
+        self._ending_until = 0
 
     def active(self, yes=None):
         if yes is None:
@@ -65,7 +69,11 @@ class _Wlan:
     def config(self, what=None, **values):
         if what:
             assert what == "ssid"
-            return self.name
+            # The field has 32 bytes, no end, and the password behind it.
+            full = len(self.name.encode()) == 32
+            return self.name + (self._key or "") if full else self.name
+        if self._is_connecting() or world.now < self._ending_until:
+            raise OSError("Wifi Internal State Error")
         for name, value in values.items():
             if name == "reconnects":
                 self.reconnects = value
@@ -80,6 +88,8 @@ class _Wlan:
         scans += 1
         if not self.is_active:
             raise OSError("STA must be active")
+        if self._is_connecting():
+            return []
         world.advance(2000)
         return [
             (b"" if hidden else name.encode(), b"\0" * 6, 6, signal, 3 if password else 0, False)
@@ -87,8 +97,10 @@ class _Wlan:
         ]
 
     def connect(self, name, key=None):
-        if not self.is_active or (self._requested and not self._failures):
-            raise OSError("Wifi Internal State Error")
+        if not self.is_active:
+            raise OSError("Wifi Not Started")
+        if self._is_connecting() or world.now < self._ending_until:
+            raise OSError("Wifi Internal Error")
         assert isinstance(name, str)
         calls.append(name)
         self.name, self._key = name, key
@@ -136,9 +148,14 @@ class _Wlan:
             raise OSError("Wifi Not Started")
         if self._taken:
             self._reason = _ASSOC_LEAVE
+        if self._requested:
+            self._ending_until = world.now + ending_ms
         self._attempt += 1
         self._requested = self._taken = self._connected = False
         self._failures = 1
+
+    def _is_connecting(self):
+        return self._requested and not self._connected and (self.reconnects < 0 or self._failures <= self.reconnects)
 
     def isconnected(self):
         return self._connected

@@ -1,0 +1,129 @@
+"""Imports Engram from packs: few large files in place of a small one for each module, which a start spent its time finding.
+
+A pack has the compiled modules of one package, /engram/NAME.pack that of engram/NAME/, and /engram/engram.pack those
+beside app.py and, with a slash behind them, the names of the packages:
+
+    engram-pack 1 LENGTH CRC\n      LENGTH bytes of the index, and its crc32 in hexadecimal
+    PATH AT SIZE CRC\n              for each module: its path in the package, where it begins behind the index, its crc32
+    the modules, one after the other
+
+mount() makes them a file system at /packs, of which only what `import` asks for is there. What is damaged is refused.
+"""
+
+import binascii
+import io
+import os
+import sys
+
+_FOLDER = "/engram"
+_MOUNT = "/packs"
+_TOP = "engram"
+_FIRST_LINE = 64  # bytes, more than it ever has
+_IS_FOLDER = (0x4000, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+_IS_FILE = (0x8000, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+_ENOENT = 2
+_EIO = 5
+
+# MicroPython looks through the whole path for time.py and its like at each `import time`, unless the module stands in
+# sys.modules.
+_BUILT_IN = "array binascii collections errno io json machine os random struct time"
+
+
+class _Pack:
+    """One pack, kept open."""
+
+    def __init__(self, path: str):
+        self._path = path
+        self._file = open(path, "rb")
+        words = self._file.read(_FIRST_LINE).split(b"\n")[0].split(b" ")
+        if len(words) != 4 or words[:2] != [b"engram-pack", b"1"]:
+            raise OSError(_EIO, path + " is damaged")
+        start = sum(len(word) + 1 for word in words)
+        # A newline in front, so that a search for a path with one in front finds the first as well.
+        self._index = b"\n" + self._read(start, int(words[2]), words[3])
+        self._start = start + int(words[2])
+
+    def has_folder(self, path: str) -> bool:
+        return self._index.find(b"\n" + path.encode() + b"/") >= 0
+
+    def place(self, path: str) -> tuple:
+        """(where it begins, size, crc) of a module; none of them if there is no such module."""
+        at = self._index.find(b"\n" + path.encode() + b" ")
+        if at < 0:
+            return ()
+        _, start, size, crc = self._index[at + 1 : self._index.find(b"\n", at + 1)].split(b" ")
+        return int(start), int(size), crc
+
+    def content(self, start: int, size: int, crc: bytes) -> bytes:
+        return self._read(self._start + start, size, crc)
+
+    def _read(self, start, size, crc):
+        self._file.seek(start)
+        data = self._file.read(size)
+        if len(data) != size or b"%08x" % binascii.crc32(data) != crc:
+            raise OSError(_EIO, self._path + " is damaged")
+        return data
+
+
+class _Packs:
+    """The file system: paths begin with /engram."""
+
+    def __init__(self):
+        self._open = {}
+
+    def mount(self, readonly, mkfs):
+        pass
+
+    def umount(self):
+        pass
+
+    def stat(self, path):
+        if path == _FOLDER:
+            return _IS_FOLDER
+        pack, rest = self._pack_of(path)
+        if not rest or pack.has_folder(rest):
+            return _IS_FOLDER
+        if pack.place(rest):
+            return _IS_FILE
+        raise OSError(_ENOENT)
+
+    def open(self, path, mode):
+        pack, rest = self._pack_of(path)
+        place = pack.place(rest)
+        if not place:
+            raise OSError(_ENOENT)
+        return io.BytesIO(pack.content(*place))
+
+    def _pack_of(self, path):
+        """The pack that a path is in, and the rest of the path there."""
+        if not path.startswith(_FOLDER + "/"):
+            raise OSError(_ENOENT)
+        rest = path[len(_FOLDER) + 1 :]
+        name, _, below = rest.partition("/")
+        top = self._pack(_TOP)
+        return (self._pack(name), below) if top.has_folder(name) else (top, rest)
+
+    def _pack(self, name):
+        if name not in self._open:
+            self._open[name] = _Pack("%s/%s.pack" % (_FOLDER, name))
+        return self._open[name]
+
+
+def mount() -> None:
+    """Let `import engram` find the packs, before frozen modules; nothing where there are none, or they are mounted."""
+    if _MOUNT in sys.path or not _is_there("%s/%s.pack" % (_FOLDER, _TOP)):
+        return
+    import vfs
+
+    for name in _BUILT_IN.split():
+        sys.modules[name] = __import__(name)
+    vfs.mount(_Packs(), _MOUNT)
+    sys.path.insert(0, _MOUNT)
+
+
+def _is_there(path):
+    try:
+        os.stat(path)
+        return True
+    except OSError:
+        return False
