@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 _FIRST_PAUSE_MS = const(500)  # before a task that failed is started again; doubles up to the longest
 _LONGEST_PAUSE_MS = const(60000)
 _UPKEEP_MS = const(5000)  # between two looks at what idles
-_BUSY_MS = const(50)  # between two slices of the stores' work in the background
+_BUSY_MS = const(10)  # between two slices of the stores' work in the background
 _END_MS = const(5000)  # that a task may take to end when the app is stopped: nobody waits for a prompt longer
 _END_LOOK_MS = const(5)
 _ROOTS_LARGEST = const(32768)  # bytes of the file of root certificates
@@ -244,12 +244,14 @@ class App:
         """What is to be done now and then: the stores' work, and an idle link to the model gives its memory back."""
         parts = self._parts
         while True:
-            is_busy = parts.records.tick()
-            is_busy = parts.journal.tick() or is_busy
-            is_busy = parts.capacity.tick() or is_busy
-            parts.records.uses.tick()
+            is_busy = False
+            for work in (parts.records, parts.journal, parts.capacity, parts.records.uses):
+                is_busy = work.tick() or is_busy
+                # Between two of them the keyboard is looked at.
+                await sleep_ms(0)
             if parts.daily.is_new_day:
-                parts.daily.tidy(self._is_distilled())
+                for _ in parts.daily.tidying(self._is_distilled()):
+                    await sleep_ms(0)
             if parts.agent.model:
                 parts.agent.model.tidy()
             await sleep_ms(_BUSY_MS if is_busy else _UPKEEP_MS)
