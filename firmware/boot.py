@@ -36,6 +36,9 @@ def _finish_deploy(next):
             os.rename(next + "/" + path, "/" + path)
         elif mark == "-" and _is_there("/" + path):
             _remove("/" + path)
+        if mark:
+            # All of them may take minutes: who waits for them sees that they go on.
+            sys.stdout.write(".")
     os.remove(next + "/READY")
     _remove(next)
 
@@ -81,7 +84,7 @@ for step in (_remount, lambda: _finish_deploy("/next"), _mount_packs, _feed_on):
     try:
         step()
     except Exception as error:  # noqa: BLE001 main.py has to run, whatever this is
-        sys.stdout.write("boot.py: %s\n" % repr(error))
+        sys.stdout.write("\nboot.py: %s\n" % repr(error))
 # The app needs their room on the heap.
 for name in ("_remount", "_finish_deploy", "_is_there", "_make_folders", "_remove", "_mount_packs", "_feed_on", "step"):
     globals().pop(name)

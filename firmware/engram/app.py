@@ -10,9 +10,10 @@ from engram.agent.offline import HINT, Offline
 from engram.agent.tools import Tools
 from engram.channels.commands import Commands, counted
 from engram.clock import Clock, zone_minutes
-from engram.compat import collect_often, const, sleep_ms
+from engram.compat import collect_often, const, sleep_ms, ticks_add, ticks_diff, ticks_ms
 from engram.config import Config
 from engram.errors import ArgumentError, ConfigError
+from engram.interrupt import Stop, interruptible
 from engram.memory.capacity import Capacity
 from engram.memory.changes import Changes
 from engram.memory.daily import Daily
@@ -43,7 +44,9 @@ if TYPE_CHECKING:
 _FIRST_PAUSE_MS = const(500)  # before a task that failed is started again; doubles up to the longest
 _LONGEST_PAUSE_MS = const(60000)
 _UPKEEP_MS = const(5000)  # between two looks at what idles
-_BUSY_MS = const(50)  # between two slices of the stores' work in the background
+_BUSY_MS = const(10)  # between two slices of the stores' work in the background
+_END_MS = const(5000)  # that a task may take to end when the app is stopped: nobody waits for a prompt longer
+_END_LOOK_MS = const(5)
 _ROOTS_LARGEST = const(32768)  # bytes of the file of root certificates
 
 
@@ -91,6 +94,7 @@ class App:
         self._channels = []
         self._tasks = []
         self._beside = []
+        self._open_channels = 0
         self._console = None
         self._heart = None
         self._serial = None
@@ -223,12 +227,16 @@ class App:
             beside.append(("companion", self._parts.companion.run))
         if self._parts.network:
             beside.append(("network", self._parts.network.run))
-        self._tasks = [asyncio.create_task(self._supervise(name, run)) for name, run in channels]
-        self._beside = [asyncio.create_task(self._supervise(name, run)) for name, run in beside]
+        stop = Stop()
+        self._open_channels = len(channels)
+        self._tasks = []
+        for name, run in channels:
+            self._tasks.append(asyncio.create_task(interruptible(self._channel(name, run, stop))))
+        self._beside = [asyncio.create_task(interruptible(self._supervise(name, run))) for name, run in beside]
         try:
-            for task in self._tasks:
-                await task
+            await stop.wait()
         finally:
+            stop.close()
             for task in self._beside:
                 task.cancel()
 
@@ -236,12 +244,14 @@ class App:
         """What is to be done now and then: the stores' work, and an idle link to the model gives its memory back."""
         parts = self._parts
         while True:
-            is_busy = parts.records.tick()
-            is_busy = parts.journal.tick() or is_busy
-            is_busy = parts.capacity.tick() or is_busy
-            parts.records.uses.tick()
+            is_busy = False
+            for work in (parts.records, parts.journal, parts.capacity, parts.records.uses):
+                is_busy = work.tick() or is_busy
+                # Between two of them the keyboard is looked at.
+                await sleep_ms(0)
             if parts.daily.is_new_day:
-                parts.daily.tidy(self._is_distilled())
+                for _ in parts.daily.tidying(self._is_distilled()):
+                    await sleep_ms(0)
             if parts.agent.model:
                 parts.agent.model.tidy()
             await sleep_ms(_BUSY_MS if is_busy else _UPKEEP_MS)
@@ -251,14 +261,14 @@ class App:
         config = self.config
         return config.get("distill.on") and config.get("mode") == "full" and self._parts.agent.model is not None
 
-    async def _cancel(self, tasks: list) -> None:
+    async def _cancel(self, tasks: list, most_ms: int = _END_MS) -> None:
+        """Let tasks end one after the other. One that does not is left behind: the prompt is not to wait for it."""
         for task in tasks:
             if not task.done():
                 task.cancel()
-                try:
-                    await task
-                except asyncio.CancelledError:
-                    pass
+            end = ticks_add(ticks_ms(), most_ms)
+            while not task.done() and ticks_diff(end, ticks_ms()) > 0:
+                await sleep_ms(_END_LOOK_MS)
 
     async def console(self) -> None:
         """The channel that there is when no other was added: the serial line."""
@@ -269,6 +279,15 @@ class App:
             for line in self.banner():
                 self._console.line(line)
         await self._console.run()
+
+    async def _channel(self, name: str, run, stop) -> None:
+        """Run a channel; with the last one the app ends."""
+        try:
+            await self._supervise(name, run)
+        finally:
+            self._open_channels -= 1
+            if not self._open_channels:
+                stop.set()
 
     async def _supervise(self, name: str, run) -> None:
         """Run a channel until it ends by itself; one that fails is told of and started again."""

@@ -17,7 +17,6 @@ import serial
 
 from driving import SECONDS, Home
 from engram_host.board import json_lines
-from engram_host.board.errors import NoAnswer
 from engram_host.board.json_lines import opened, with_crc
 from engram_host.cli.commands import main
 from engram_host.scripted import Serving
@@ -258,33 +257,6 @@ def test_what_a_line_lost_is_sent_again_until_it_is_whole(home: Home, plugged: C
         lossy.is_on = False
     assert lossy.lost > 5
     assert [turn["text"] for turn in home.turns()] == [message.strip() for message in messages]
-
-
-def test_a_port_on_which_nothing_answers_is_told(monkeypatch):
-    monkeypatch.setattr(json_lines, "_GREETING_SECONDS", 0.5)
-    ours, theirs = pty.openpty()
-    try:
-        with pytest.raises(NoAnswer, match="no Engram answers"), opened(os.ttyname(theirs)):
-            pass
-    finally:
-        os.close(ours)
-        os.close(theirs)
-
-
-def test_a_board_at_its_prompt_is_told(monkeypatch):
-    monkeypatch.setattr(json_lines, "_GREETING_SECONDS", 1.0)
-    ours, theirs = pty.openpty()
-    tty.setraw(theirs)
-
-    def prompt() -> None:
-        with contextlib.suppress(OSError):
-            while typed := os.read(ours, 100):
-                os.write(ours, typed + b"Traceback (most recent call last):\r\nSyntaxError: invalid syntax\r\n>>> ")
-
-    threading.Thread(target=prompt, daemon=True).start()
-    with pytest.raises(NoAnswer, match="MicroPython prompt"), opened(os.ttyname(theirs)):
-        pass
-    os.close(theirs)
 
 
 # --- make chat

@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import pty
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -209,8 +210,9 @@ class Noisy:
     def __init__(self, printed: bytes):
         self.printed = printed
 
-    def exec(self, code: str, data_consumer: object) -> bytes:
-        return self.printed
+    def exec(self, code: str, data_consumer: Callable[[bytes], None]) -> None:
+        for at in range(len(self.printed)):
+            data_consumer(self.printed[at : at + 1])
 
 
 @pytest.mark.parametrize("printed", [b'["esp32", [1, 26', b"\xff\xfe", b"7\r\n", b"[]\r\nI (31) boot: hello\r\n"])
@@ -226,7 +228,7 @@ def test_a_code_json_that_tells_no_board_is_told(tmp_path: Path, told: bytes):
 
 
 def test_a_port_where_nothing_answers_is_told(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(session, "_ENTER_SECONDS", 0.1)
+    monkeypatch.setattr(session, "_ENTER_SECONDS", (0.1,))
     monkeypatch.setattr(session, "_READ_SECONDS", 0.1)
     ours, theirs = pty.openpty()
     with pytest.raises(NoAnswer, match="no MicroPython answers"):

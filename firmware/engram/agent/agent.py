@@ -7,7 +7,7 @@ from collections import namedtuple
 
 from engram import log, text
 from engram.agent import rounds
-from engram.compat import const, let_go
+from engram.compat import const, let_go, sleep_ms
 from engram.errors import EngramError, ModelError
 
 _FOUND = const(24)  # that a companion is asked for: as many as recall takes into account
@@ -74,6 +74,8 @@ class Agent:
         command = self.model is None and self._offline.understands(content)
         seq = self._journal.add(asker, "user", asker.principal, content, command=command)
         turn = "t%d" % seq
+        # To look at the keyboard between the flash's work for the message and the search for its answer.
+        await sleep_ms(0)
         reminders = await self._remind(asker, content, sink)
         if self.model is None:
             reply = await self._offline.answer(asker, content, turn)

@@ -4,6 +4,7 @@ import asyncio
 
 from engram.agent.pause import Wait
 from engram.compat import const, sleep_ms
+from engram.interrupt import interruptible
 
 _LOOK_MS = const(250)  # between two looks whether there is something to do
 _LONGEST_QUIET_MS = const(60_000)
@@ -48,7 +49,7 @@ class Background:
         for job in self._jobs:
             if job.is_due():
                 # In a task of its own: on MicroPython, one that is cancelled within wait_for and goes on is cancelled again.
-                self._task = asyncio.create_task(job.step())
+                self._task = asyncio.create_task(interruptible(job.step()))
                 try:
                     await self._task
                     self._quiet_ms = self._shortest_ms

@@ -3,6 +3,7 @@
 import asyncio
 
 from engram.compat import const
+from engram.interrupt import interruptible
 
 _LOOK_MS = const(20)
 
@@ -23,7 +24,7 @@ def _waited(ask):
     async def wait():
         answers.append(await ask())
 
-    task = asyncio.create_task(wait())
+    task = asyncio.create_task(interruptible(wait()))
     try:
         while not task.done():
             yield _LOOK_MS

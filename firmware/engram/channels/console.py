@@ -17,6 +17,7 @@ from engram.agent.agent import Sink
 from engram.channels.editor import Editor, TooLong
 from engram.compat import const, forget, sleep_ms
 from engram.errors import EngramError
+from engram.interrupt import interruptible
 from engram.memory.scope import OWNER, Asker
 
 _AT_ONCE = const(256)  # bytes taken between two looks at other tasks
@@ -237,8 +238,8 @@ class Input:
         if not self._is_typed:
             return await work
         self._is_stopped = False
-        task = asyncio.create_task(work)
-        keys = asyncio.create_task(self._look_ahead(task))
+        task = asyncio.create_task(interruptible(work))
+        keys = asyncio.create_task(interruptible(self._look_ahead(task)))
         try:
             return await task
         except asyncio.CancelledError:

@@ -6,6 +6,7 @@ import random
 from engram import log
 from engram.compat import const, sleep_ms
 from engram.errors import ArgumentError, ConfigError, EngramError
+from engram.interrupt import interruptible
 from engram.link.ask import Ask
 from engram.link.exchange import Exchange, LinkError, Refused, Silent
 from engram.link.known import Known
@@ -130,7 +131,7 @@ class Companion:
                 self._known.begin()
                 self._needs_number = False
             self._exchange.open(self._known.link)
-            reader = asyncio.create_task(self._read())
+            reader = asyncio.create_task(interruptible(self._read()))
             await self._sync.run()
         finally:
             self.is_connected = False

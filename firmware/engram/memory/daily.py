@@ -18,7 +18,7 @@ from collections import namedtuple
 
 from engram import files, log, text, wire
 from engram.clock import day_number
-from engram.compat import const, let_go
+from engram.compat import const, finish, let_go
 from engram.errors import StoreError
 from engram.memory import own_files
 from engram.memory.markdown import is_note
@@ -196,7 +196,12 @@ class Daily:
         return self._clock.known and self._clock.day(self._clock.now()) != self._tidied
 
     def tidy(self, waits_for_reading: bool) -> None:
-        """Once a day: let notes go whose time is over, but for those that wait to be distilled, if they do.
+        """As tidying(), at once."""
+        finish(self.tidying(waits_for_reading))
+
+    def tidying(self, waits_for_reading: bool):
+        """Once a day: let notes go whose time is over, but for those that wait to be distilled, if they do; a generator that
+        pauses after each note.
 
         If all notes together take too much of the flash, the oldest go, those that were read first.
         """
@@ -206,6 +211,7 @@ class Daily:
         told = self._read()
         last, told["tidied"] = told.get("tidied", 0), day_number(today)
         self._write(told)
+        yield
         # After a leap of the clock nothing goes: it may have been a wrong one.
         if 0 < told["tidied"] - last <= _LEAP_DAYS:
             from engram.memory import tidying  # once a day
@@ -214,7 +220,8 @@ class Daily:
                 return any(True for _ in self._unread(file, told["read"].get(file)))
 
             bounds = (self._days, self._most_bytes)
-            if tidying.tidy(self._folder, self._all_files(), today, bounds, is_unread, waits_for_reading):
+            notes = self._all_files()
+            if (yield from tidying.tidy(self._folder, notes, today, bounds, is_unread, waits_for_reading)):
                 self._notes.version += 1
             let_go(("engram.memory.tidying",))
 

@@ -356,7 +356,7 @@ class Journal:
 
     def tick(self) -> bool:
         """Do a little of the work in the background; whether there is more."""
-        return self._store.tick()
+        return self._store.tick(1, may_seal=True)
 
     def compact(self) -> int:
         """Take what was forgotten off the flash; the bytes saved."""

@@ -3,7 +3,8 @@
 from engram.compat import const
 from engram.memory.importance import given
 
-_CHUNK = const(32)  # records that are looked at between two pauses, and for which the uses are read once
+_CHUNK = const(32)  # records for which the uses are read once
+_LOOKED_AT = const(4)  # between two pauses
 _SLICE = const(8)  # that leave with one flush
 _EXPIRED = const(-1)  # goes before all that has any importance
 
@@ -33,6 +34,8 @@ def weakest_of(records, count: int, keeping=()):
     for record in records.all_live():
         if not record.get("pinned") and int(record["id"][1:]) not in keeping:
             chunk.append((given(record), records.is_expired(record)))
+        if not len(chunk) % _LOOKED_AT:
+            yield
         if len(chunk) == _CHUNK:
             found = _lowest(records, found, chunk, count)
             chunk = []

@@ -458,7 +458,7 @@ class Records:
 
     def tick(self) -> bool:
         """Do a little of the work in the background; whether there is more."""
-        return self._store.tick()
+        return self._store.tick(1, may_seal=True)
 
     def fields(self, record: dict):
         """Yield a record's (name, value) pairs in the order in which they are shown and exported."""

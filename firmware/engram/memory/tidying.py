@@ -7,8 +7,8 @@ from engram.compat import const
 _BLOCK = const(4096)  # of the flash: a file takes whole ones
 
 
-def tidy(folder: str, notes: list, today: str, bounds: tuple, is_unread, waits_for_reading: bool) -> bool:
-    """Let notes go; whether some went.
+def tidy(folder: str, notes: list, today: str, bounds: tuple, is_unread, waits_for_reading: bool):
+    """Let notes go: a generator that pauses after each, and gives whether some went.
 
     `notes` are (day, file, principal), oldest first, `bounds` the days that they are kept and the bytes that they may take;
     `is_unread(file)` tells whether one was not distilled. Such a note stays beyond its days if it waits for that.
@@ -18,6 +18,7 @@ def tidy(folder: str, notes: list, today: str, bounds: tuple, is_unread, waits_f
     left = []
     total = 0
     for day, file, _ in notes:
+        yield
         if day_number(day) < last and not (waits_for_reading and is_unread(file)):
             files.remove(folder + "/" + file)
             log.info("daily", "the note %s left: its days are over (notes.days)" % file)
@@ -30,6 +31,7 @@ def tidy(folder: str, notes: list, today: str, bounds: tuple, is_unread, waits_f
         for day, file, size in left:
             if total <= most_bytes:
                 return has_gone
+            yield
             if day == today or files.size(folder + "/" + file) < 0 or (not may_be_unread and is_unread(file)):
                 continue
             files.remove(folder + "/" + file)

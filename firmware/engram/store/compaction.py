@@ -8,10 +8,7 @@ read. Lines keep their seqs.
 import os
 
 from engram import files, wire
-from engram.compat import const
 from engram.errors import StoreError
-
-_SLICE_BYTES = const(4096)  # read between two pauses
 
 
 def compacting(store, decide):
@@ -24,31 +21,35 @@ def compacting(store, decide):
     while store.is_partial and store.tick():
         yield
     store.is_compacting = True
+    is_over = False
     try:
         store.filling = None
-        store.fates.settle()
+        yield from store.fates.settling()
         # In a header before the first line goes: whoever copies the log learns of a compaction that was cut, too.
         store.log.rewrites += 1
-        store.seal_segment()
+        yield from store.sealing()
         following = store.log.next_seq
         store.log.is_fixed = True
         yield from compact(store.log, decide)
         # Before the manifest is written: a cut does not make it forget what is to be done.
         store.index.tidy()
         if store.log.next_seq > following:
-            store.seal_segment()
+            yield from store.sealing()
         else:
             # A new header tells the segments as they are now.
             store.log.begin(store.owner.state())
             store.set_tail()
         store.rest = 0
         while store.index.is_tidying and not store.rest:
-            store.tick()
+            store.tick(1)
             yield
+        while store.reserve and store.reserve.take_some():
+            yield
+        is_over = True
     finally:
         store.is_compacting = store.log.is_fixed = False
-        if store.reserve:
-            store.reserve.keep()
+        # Not here and now: Ctrl-C may have ended it, and waits.
+        store.is_reserve_due = not is_over
 
 
 def compact(segments, decide):
@@ -106,8 +107,7 @@ class _Copier:
 
     def _copy(self, path: str, target):
         with open(path, "rb") as source:
-            pause = _SLICE_BYTES
-            for at, line, ended in self._segments.lines(source, 0):
+            for _, line, ended in self._segments.lines(source, 0):
                 if wire.is_whole(line, ended):
                     self._copy_line(bytes(line), target)
                 else:
@@ -115,9 +115,8 @@ class _Copier:
                     self._segments.repair.set_aside(line, ended, rescued)
                     for line in rescued.lines:
                         self._copy_line(line, target)
-                if at > pause:
-                    pause = at + _SLICE_BYTES
-                    yield
+                # After each: what became of one may take a hundred reads of the index.
+                yield
 
     def _copy_line(self, line: bytes, target) -> None:
         values = wire.decode(line)

@@ -4,6 +4,7 @@ The index finds the lines that have a part in an entry's fate by their label "=N
 read through. A row of which something has become lately is marked later, one entry at a time.
 """
 
+from engram.compat import finish
 from engram.store import codec
 from engram.store.entry import FORGOTTEN, LIVE, concerned
 
@@ -23,7 +24,7 @@ class Fates:
                 return fate
 
     def _by_index(self, number: int) -> tuple:
-        line = self._store.log.read(number, self._store.index.offset_of(number))
+        line = self._line(number)
         entry = self._store.describe(line) if line is not None else None
         if entry is None or entry.number != number:
             line, session, is_dead = None, 0, None
@@ -61,9 +62,13 @@ class Fates:
                     seqs.append(line["seq"])
         seqs.sort()
         for seq in seqs:
-            line = self._store.log.read(seq)
+            line = self._line(seq)
             if line is not None:
                 yield line
+
+    def _line(self, seq: int):
+        """A line of the log; the index tells about where it is, which takes fewer reads than to look for it."""
+        return self._store.log.read(seq, self._store.index.offset_of(seq))
 
     @property
     def may_settle(self) -> bool:
@@ -75,7 +80,7 @@ class Fates:
         """Mark the rows of one entry as its fate wants it."""
         state, latest = self.of(number)
         for seq in [number] + self._store.index.having(codec.term_hash("=%d" % number)):
-            line = self._store.log.read(seq)
+            line = self._line(seq)
             entry = self._store.describe(line) if line is not None else None
             if entry is not None and entry.number == number:
                 self._store.index.set_dead(seq, entry.session, state != LIVE or seq != latest["seq"])
@@ -84,5 +89,10 @@ class Fates:
 
     def settle(self) -> None:
         """Mark all that is to be marked, so that counts are right; while the index is made anew it is done bit by bit."""
+        finish(self.settling())
+
+    def settling(self):
+        """As settle(), a generator that pauses after each entry."""
         for number in () if self._store.holes else list(self.pending):
             self.settle_one(number)
+            yield

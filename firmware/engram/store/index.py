@@ -25,7 +25,7 @@ _MEAN = const(12 * 16)  # words of a row, times 16, before there are rows to tel
 
 
 class Index:
-    """The index beside the log at `base`; has_words(seq) tells whether a line has some, None if the log has it no more."""
+    """The index beside the log at `base`; has_words(seq, offset) tells of a line, None if the log has it no more."""
 
     def __init__(self, base: str, has_words=None):
         self.base = base

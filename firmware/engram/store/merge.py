@@ -16,7 +16,7 @@ from engram.store.piece import ROW_BYTES, SINGLE_BYTES, TERM_BYTES, Footer, deco
 from engram.store.writer import PieceWriter
 
 _SLICE_BYTES = const(1024)  # written in a slice
-_STEP = const(64)  # postings between two places at which a merge can pause
+_STEP = const(32)  # postings between two places at which a merge can pause
 _ROWS_AT_ONCE = const(16)
 _MOST_NAMES = const(512)  # labels that people see, kept in a piece: what is over is found by search, not in the catalog
 _END = const(1 << 24)  # a hash, or session, after all others
@@ -61,20 +61,21 @@ class _Source:
         return bucket[at] | bucket[at + 1] << 8 | bucket[at + 2] << 16
 
     def find_gone(self, left):
-        """Find the dead rows whose lines have left the log (`left` gives None for their seq) or lost their words (False).
+        """Find the dead rows whose lines have left the log (`left` gives None for seq and offset) or lost their words (False).
 
-        A generator that pauses after each.
+        A generator that pauses after each, which is a slice: a line that has left is looked for in vain.
         """
         piece = self.piece
         gone, mute = bytearray(len(piece.dead)), bytearray(len(piece.dead))
         for row in range(piece.rows):
             if codec.has_bit(piece.dead, row):
-                has_words = left(piece.row(row)[0])
+                seq, offset, _ = piece.row(row)
+                has_words = left(seq, offset)
                 if has_words is None:
                     codec.set_bit(gone, row)
                 if not has_words:
                     codec.set_bit(mute, row)
-                yield
+                yield _STEP
         self.mute = mute
         if any(gone):
             self.gone = gone
@@ -134,8 +135,10 @@ class Merge:
     def step(self) -> bool:
         """Do a slice of the work; False when the file is whole."""
         end = self._writer.size + _SLICE_BYTES
-        for done, _ in enumerate(self._work):
-            if self._writer.size >= end or done == _STEP:
+        done = 0
+        for share in self._work:
+            done += share or 1
+            if self._writer.size >= end or done >= _STEP:
                 return True
         return False
 

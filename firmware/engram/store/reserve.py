@@ -6,6 +6,7 @@ from engram.errors import StoreError
 
 _LINES_BYTES = const(12288)  # a line, a new segment's header and their directory blocks, with some to spare
 _PIECE = const(512)
+_PIECES_AT_ONCE = const(16)  # two blocks: what is taken between two looks at the keyboard
 
 
 class Reserve:
@@ -17,27 +18,48 @@ class Reserve:
         self._path = path
         self._size = segment_bytes + _LINES_BYTES
         self._is_kept = False
+        self._work = None
 
     def keep(self) -> bool:
         """Take the room, unless it is taken; False if the flash has not enough."""
-        if not self._is_kept:
-            self._is_kept = files.size(self._path) == self._size or self._take()
+        while self.take_some():
+            pass
         return self._is_kept
 
-    def _take(self) -> bool:
+    def take_some(self) -> bool:
+        """Take a part of the room; whether there is more to take. Where the flash has not enough nothing is kept."""
+        if self._is_kept:
+            return False
+        if self._work is None:
+            if files.size(self._path) == self._size:
+                self._is_kept = True
+                return False
+            self._work = self._taking()
+        if next(self._work, True):
+            self._work = None
+            return False
+        return True
+
+    def _taking(self):
         try:
             with open(self._path, "wb") as file:
                 piece = bytes(_PIECE)
-                for _ in range(self._size // _PIECE):
+                for at in range(self._size // _PIECE):
                     file.write(piece)
+                    if at % _PIECES_AT_ONCE == _PIECES_AT_ONCE - 1:
+                        yield False
         except OSError:
             files.discard(self._path)
-            return False
-        return True
+            return
+        self._is_kept = True
 
     def release(self) -> bool:
         """Give the room up; whether there was some."""
         self._is_kept = False
+        if self._work:
+            # Its file is closed, so that what was taken can go.
+            self._work.close()
+            self._work = None
         try:
             return files.remove(self._path)
         except StoreError:

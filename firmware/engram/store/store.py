@@ -17,7 +17,7 @@ from engram.store.entry import LIVE, SUPERSEDED, Entry, Hit, Query, concerned, l
 from engram.store.fates import Fates
 from engram.store.index import Index
 
-_SLICES = const(2)  # of merging, after each append
+_SLICES = const(4)  # of merging, after each append
 _LONGEST_TAIL = const(32768)  # bytes of lines that are read into RAM at once: twice what becomes a piece
 _REST = const(64)  # ticks that pass before work is tried again that the flash had no room for
 
@@ -41,6 +41,8 @@ class Store:
         self.holes = []  # [first seq, last seq] that no piece covers
         self.filling = None
         self.is_compacting = False
+        self.is_reserve_due = False  # whether a compaction that was broken off has left the reserve to be taken
+        self._is_unsaved = False  # whether the manifest does not name all that was sealed
         self.rest = 0
         self._whole = False
 
@@ -152,9 +154,9 @@ class Store:
             log.warning("store", "%s: line %d is of a form that is not known" % (self.log.name, line["seq"]))
             return no_entry()
 
-    def _has_words(self, seq: int):
-        """Whether a line has words to be found by; None if the log has it no more."""
-        line = self.log.read(seq) if seq >= self.log.oldest else None
+    def _has_words(self, seq: int, offset: int):
+        """Whether a line has words to be found by; None if the log has it no more. `offset` is about where it was."""
+        line = self.log.read(seq, offset) if seq >= self.log.oldest else None
         return None if line is None else any(True for _ in self.describe(line).terms)
 
     # --- writing
@@ -216,6 +218,36 @@ class Store:
         self.log.seal(self._tail_state)
         self.set_tail()
 
+    def sealing(self):
+        """As seal_segment(), a generator that pauses between its steps; lines may come meanwhile."""
+        self._seal_rows()
+        self._save()
+        yield
+        # Of what came meanwhile, the lines are in pieces before the segment ends.
+        self._seal_rows()
+        self._end_segment()
+        yield
+        self._save()
+
+    def _seal_some(self) -> None:
+        """A step of what the next line would otherwise have to wait for."""
+        if self.index.is_full:
+            self._seal_rows()
+        elif not self.log.has_room:
+            self._seal_rows()
+            self._end_segment()
+        else:
+            self._save()
+
+    @property
+    def _is_seal_due(self) -> bool:
+        return self.index.is_full or not self.log.has_room or self._is_unsaved
+
+    def _end_segment(self) -> None:
+        self.log.seal(self._tail_state)
+        self.tail = [self.log.live, self.log.size, self.log.next_seq]
+        self._is_unsaved = True
+
     def set_tail(self) -> None:
         """The lines in RAM are those of a live segment that has begun."""
         self.tail = [self.log.live, self.log.size, self.log.next_seq]
@@ -223,6 +255,12 @@ class Store:
 
     def _seal_chunk(self, tail) -> None:
         """Make a piece of the lines in RAM; those from `tail` (segment, offset, seq) on come next."""
+        self._seal_rows(tail)
+        self._save()
+
+    def _seal_rows(self, tail=None) -> None:
+        """As _seal_chunk(), but that the manifest is written later: a cut before has its lines read from the log again."""
+        tail = tail or [self.log.live, self.log.size, self.log.next_seq]
         self.log.refresh()
         first, last = self.tail[2], tail[2] - 1
         try:
@@ -233,7 +271,7 @@ class Store:
             self.index.forget_live()
             self._add_hole(first, last)
         self.tail, self._tail_state = tail, self.owner.state()
-        self._save()
+        self._is_unsaved = True
 
     def _add_hole(self, first: int, last: int) -> None:
         if self.holes and self.holes[-1][1] + 1 == first:
@@ -243,6 +281,7 @@ class Store:
         self.filling = None
 
     def _save(self) -> None:
+        self._is_unsaved = False
         try:
             self.index.save(self.tail, sorted(self.fates.pending), self._tail_state)
         except StoreError as error:
@@ -255,14 +294,25 @@ class Store:
 
     # --- work in the background
 
-    def tick(self, slices: int = _SLICES) -> bool:
-        """Do a little of the work in the background: marking, filling holes, merging. Whether there is more to do."""
+    def tick(self, slices: int = _SLICES, may_seal: bool = False) -> bool:
+        """Do a little of the work in the background: marking, filling holes, merging. Whether there is more to do.
+
+        With `may_seal` a piece, or a segment, is ended as soon as it is full, step by step; else when the next line comes.
+        """
         self.ready()
         if self.rest:
             self.rest -= 1
             return False
         self._whole = False
         try:
+            if may_seal and self._is_seal_due and not self.is_compacting:
+                self._seal_some()
+                self._whole = True
+                return True
+            if self.is_reserve_due:
+                self.is_reserve_due = self.reserve.take_some()
+                self._whole = True
+                return True
             if self.fates.pending and self.fates.may_settle:
                 self.fates.settle_one(next(iter(self.fates.pending)))
             elif self.holes and not self.is_compacting:

@@ -18,7 +18,7 @@ from typing import Any
 from engram_host.board import contents
 from engram_host.board.contents import CODE_JSON, Files
 from engram_host.board.errors import BadRequest, BoardFailed, Garbled, NoFile, kilobytes
-from engram_host.board.progress import Meter, Progress
+from engram_host.board.progress import Meter, Progress, Tally
 from engram_host.board.session import Entry, Session, opened
 
 LOG_FOLDERS = ("memory", "journal")
@@ -48,8 +48,7 @@ def backup(named_port: str, out: Path, progress: Progress, *, with_secrets: bool
         raise NoFile(f"there is no folder {out.parent} to write {out.name} to.")
     progress.step("Stopping the board")
     with opened(named_port) as session:
-        progress.step("Looking what there is")
-        present = session.around(f"{folder}/" for folder in FOLDERS)
+        present = session.around((f"{folder}/" for folder in FOLDERS), Tally(progress, "Looking what there is"))
         wanted = _wanted(present, with_secrets)
         if not wanted:
             raise BoardFailed("there is nothing of Engram's on this board to save.")

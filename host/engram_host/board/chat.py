@@ -13,11 +13,15 @@ _HARMLESS = "\n\t"
 def chat(port: str) -> None:
     """Talk until the input ends. BoardError."""
     try:
-        with opened(port) as board:
+        with opened(port, _tell) as board:
             _talk(board)
     except KeyboardInterrupt:
         _show("\n")
         raise
+
+
+def _tell(sentence: str) -> None:
+    sys.stderr.write(sentence + "\n")
 
 
 def _talk(board: Board) -> None:

@@ -6,7 +6,7 @@ from engram_host.board import contents, heap, profile, settings, staging
 from engram_host.board.contents import CODE_JSON, Files
 from engram_host.board.errors import BadRequest, WrongBoard, WrongFirmware, kilobytes
 from engram_host.board.profile import CHIPS, Profile
-from engram_host.board.progress import Progress
+from engram_host.board.progress import Progress, Tally
 from engram_host.board.session import Entry, Session, opened
 
 _CODE_FOLDER = "engram/"
@@ -20,8 +20,7 @@ def deploy(named_port: str, board: str, config: Path | None, progress: Progress)
     progress.step("Stopping the board")
     with opened(named_port) as session:
         _check_runtime(session)
-        progress.step("Comparing")
-        present = session.around([_CODE_FOLDER, "profile/"])
+        present = session.around([_CODE_FOLDER, "profile/"], Tally(progress, "Comparing"))
         wanted = profile.load(board or _board_on(session, present))
         _check_chip(session, wanted)
         if note := heap.note(session.about().free_heap):

@@ -9,27 +9,34 @@ import contextlib
 import json
 import time
 from binascii import crc32
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any, Protocol
 
 from engram_host.board import port as ports
 from engram_host.board.errors import BoardFailed, NoAnswer
+from engram_host.board.greeting import LONGEST_SECONDS, PROBE, Greeting
 
 Answer = dict[str, Any]
+Tell = Callable[[str], None]
+Hear = Callable[[bytes, float], None]
 
 PIECE = 128
 PAUSE_SECONDS = 0.02
 """What is sent goes in pieces, with a pause after each: on a UART the board takes 260 bytes while it is busy, no more."""
 
 _PROTOCOL = 1
-_GREETING_SECONDS = 25.0
-"""A board on a UART may begin anew when its port is opened, and then needs some seconds until its console is there."""
 _GREETING_EVERY = 2.0
 _NUDGE_SECONDS = 5.0
+_TAKEN_SECONDS = 10.0
+"""After so long without a sign that a request has arrived a person is told."""
+_GONE_SECONDS = 60.0
+"""After so long the board counts as gone: no command keeps its console from reading for longer."""
 _ATTEMPTS = 4
 _WAIT_SECONDS = 0.2
 _LONGEST_LINE = 1 << 16
-_PROMPT = b">>> "
+_NOT_TAKEN = (
+    "the board has not taken this yet: it is busy, or stuck (Ctrl-C stops waiting; `make monitor` shows what it says)"
+)
 
 
 class Line(Protocol):
@@ -59,21 +66,29 @@ class Board:
         self.asides: list[str] = []
         """What came between the answers and was none: messages of the firmware."""
 
-    def greet(self) -> None:
-        """Bring the console to talk JSON; NoAnswer if there is none, BoardFailed if it talks in a newer way."""
-        deadline = time.monotonic() + _GREETING_SECONDS
-        seen = b""
-        while time.monotonic() < deadline:
-            self._send(b"/json on\r\n")
+    def greet(self, tell: Tell | None = None, silent_seconds: float = 0) -> None:
+        """Bring the console to talk JSON. `tell` is told when the board is waited for.
+
+        NoAnswer if it says nothing for `silent_seconds`, or what it says is no console's; BoardFailed if its way is newer.
+        """
+        greeting = Greeting(self._port, time.monotonic(), silent_seconds)
+        is_first = True
+        while True:
+            self._send(PROBE + b"\r\n")
             until = time.monotonic() + _GREETING_EVERY
-            while time.monotonic() < until:
-                for line in self._lines():
-                    seen = (seen + line)[-200:]
+            while (now := time.monotonic()) < until:
+                for line in self._lines(greeting.hear):
                     answer = _parsed(line)
                     if answer and "json" in answer:
                         self._take_greeting(answer)
                         return
-        raise NoAnswer(self._why_silent(seen + self._pending))
+                problem = greeting.problem(now)
+                if problem:
+                    raise NoAnswer(problem)
+            if tell and not is_first and greeting.is_waiting:
+                tell(f"The board on {self._port} is starting, or busy: waiting up to {LONGEST_SECONDS:.0f} s.")
+                tell = None
+            is_first = False
 
     def _take_greeting(self, answer: Answer) -> None:
         if answer["json"] != _PROTOCOL:
@@ -81,11 +96,6 @@ class Board:
                 f"the board's firmware {answer.get('engram')} is newer than this program: update this one."
             )
         self.line_bytes = int(answer["line_bytes"])
-
-    def _why_silent(self, seen: bytes) -> str:
-        if _PROMPT in seen:
-            return f"the board on {self._port} is at the MicroPython prompt: press its RESET (or type app.run() there)."
-        return f"no Engram answers on {self._port}: press the board's RESET; `make monitor` shows what it says."
 
     def ask(self, *, say: str = "", command: str = "") -> Iterator[Answer]:
         """Yield what the board tells of a request, without the ids and the end; BoardFailed if it cannot be sent.
@@ -108,8 +118,8 @@ class Board:
 
     def _answers_to(self, number: int) -> Generator[Answer, None, bool]:
         """Yield the answers to a request; whether it was refused since it was damaged on its way."""
-        is_taken = False
-        nudged = time.monotonic()
+        is_taken = is_told = False
+        began = nudged = time.monotonic()
         for answer in self._answers():
             if answer.pop("id", None) == number:
                 is_taken = True
@@ -119,6 +129,11 @@ class Board:
                     yield answer
             elif "error" in answer and not is_taken:
                 return True
+            elif not is_taken and not is_told and time.monotonic() - began > _TAKEN_SECONDS:
+                is_told = True
+                yield {"notice": _NOT_TAKEN}
+            elif not is_taken and time.monotonic() - began > _GONE_SECONDS:
+                raise NoAnswer(f"the board on {self._port} does not answer any more: press its RESET, then try again.")
             elif not is_taken and time.monotonic() - nudged > _NUDGE_SECONDS:
                 # The end of the line may have been lost; where it was not, an empty line is passed over.
                 self._send(b"\n")
@@ -140,12 +155,15 @@ class Board:
                     self.asides.append(line.decode("utf-8", "replace").strip())
             yield {}
 
-    def _lines(self) -> list[bytes]:
-        """The lines that have come, maybe none."""
-        self._pending += self._line.read(1)
+    def _lines(self, hear: Hear | None = None) -> list[bytes]:
+        """The lines that have come, maybe none; `hear` is given all that came, and when."""
+        data = self._line.read(1)
         waiting = getattr(self._line, "in_waiting", 0)
         if waiting:
-            self._pending += self._line.read(waiting)
+            data += self._line.read(waiting)
+        if hear:
+            hear(data, time.monotonic())
+        self._pending += data
         *lines, rest = self._pending.split(b"\n")
         self._pending = rest[-_LONGEST_LINE:]
         return lines
@@ -176,8 +194,11 @@ def _parsed(line: bytes) -> Answer | None:
 
 
 @contextlib.contextmanager
-def opened(named_port: str) -> Iterator[Board]:
-    """The board on a port, ready to be asked; its console talks to people again when the block ends."""
+def opened(named_port: str, tell: Tell | None = None) -> Iterator[Board]:
+    """The board on a port, ready to be asked; its console talks to people again when the block ends.
+
+    `tell` is given a sentence when the board is waited for.
+    """
     import serial
 
     name = ports.choose(named_port)
@@ -188,7 +209,7 @@ def opened(named_port: str) -> Iterator[Board]:
     with contextlib.closing(line):
         board = Board(line, name)
         try:
-            board.greet()
+            board.greet(tell)
             yield board
             board.end()
         except (serial.SerialException, OSError):

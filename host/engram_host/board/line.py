@@ -6,8 +6,10 @@ from typing import Any
 
 from mpremote.transport_serial import SerialTransport
 
-SILENT_SECONDS = 10.0
-"""How long a board may say nothing before it counts as gone; it says something with each piece of a file."""
+SILENT_SECONDS = 60.0
+"""How long a board may say nothing before it counts as gone. It says something with each piece of work, but cannot while
+littlefs looks through a full flash for a free block.
+"""
 
 
 class Line(SerialTransport):

@@ -1,6 +1,7 @@
 """What a board does for the host over the raw REPL: session.py sends this text and then calls these by their names.
 
-It runs on MicroPython, in whatever heap is left. Bytes come and go in base64; a path begins with a slash.
+It runs on MicroPython, in whatever heap is left. Bytes come and go in base64; a path begins with a slash. What takes long says
+between two pieces that it lives: a line "~" and how many bytes it has looked at since the last one.
 """
 
 import binascii
@@ -11,24 +12,35 @@ import sys
 
 _FOLDER = 0x4000
 _PIECE = 768
+_SIGN_BYTES = 8192
 _file = None
 
 
 def about():
-    """Print what runs here: platform, version, the form of .mpy files, the board's name, free heap, free flash."""
+    """Print what runs here: platform, version, the form of .mpy files, the board's name, free heap."""
     import gc
 
     gc.collect()
     here = sys.implementation
-    flash = os.statvfs("/")
     board = getattr(here, "_machine", "")
-    print(
-        json.dumps([sys.platform, list(here.version[:3]), here._mpy & 0x3FF, board, gc.mem_free(), flash[1] * flash[4]])
-    )
+    print(json.dumps([sys.platform, list(here.version[:3]), here._mpy & 0x3FF, board, gc.mem_free()]))
+
+
+def room():
+    """Print how many bytes of the flash are free: littlefs looks through all of it."""
+    _live(0)
+    flash = os.statvfs("/")
+    print(json.dumps([flash[1] * flash[4]]))
+
+
+def _live(count):
+    """Say that this goes on."""
+    print(f"~{count}")
 
 
 def tree(folder, deep):
     """Print a line for each thing in a folder, or `deep` below it: [path, size, sha256], or [path, -1, ""] for a folder."""
+    _live(0)
     try:
         entries = sorted(os.ilistdir(folder))
     except OSError:
@@ -57,8 +69,14 @@ def _pieces(path):
 
 def _digest(path):
     sha = hashlib.sha256()
+    done = 0
     for piece in _pieces(path):
         sha.update(piece)
+        done += len(piece)
+        if done >= _SIGN_BYTES:
+            _live(done)
+            done = 0
+    _live(done)
     return binascii.hexlify(sha.digest()).decode()
 
 
@@ -101,3 +119,4 @@ def drop(path):
         os.rmdir(path)
     else:
         os.remove(path)
+    _live(0)

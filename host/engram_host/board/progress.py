@@ -4,6 +4,8 @@ import sys
 import time
 from typing import TextIO
 
+from engram_host.board.errors import kilobytes
+
 _SECONDS = 0.1
 """The line moves no more often than this: a terminal is slower than a port."""
 
@@ -36,7 +38,7 @@ class Progress:
         if what != self._open:
             self.close()
         self._open, self._shown = what, now
-        share = f" {100 * done // total:3} %" if total else " ..."
+        share = f" {100 * done // total:3} %" if total else f" {kilobytes(done)} ..." if done else " ..."
         self._write(f"\r\x1b[K{what}{share}")
 
     def close(self) -> None:
@@ -48,6 +50,21 @@ class Progress:
     def _write(self, text: str) -> None:
         self._out.write(text)
         self._out.flush()
+
+
+class Tally:
+    """Tells how many bytes are done, as they come, where nobody knows how many there are."""
+
+    def __init__(self, progress: Progress, what: str):
+        self._progress = progress
+        self._what = what
+        self._done = 0
+        progress.step(what)
+
+    def __call__(self, count: int) -> None:
+        """Count some more."""
+        self._done += count
+        self._progress.step(self._what, self._done)
 
 
 class Meter:

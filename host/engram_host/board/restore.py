@@ -10,7 +10,7 @@ from engram_host.board import backup, contents, holdings, profile, settings, sta
 from engram_host.board.backup import FOLDERS, LOG_FOLDERS, SECRETS, SETTINGS, Saved
 from engram_host.board.contents import CODE_JSON, Files, short_hash
 from engram_host.board.errors import MemoryAtRisk, WrongBoard, kilobytes
-from engram_host.board.progress import Progress
+from engram_host.board.progress import Meter, Progress, Tally
 from engram_host.board.session import Entry, Session, opened
 
 RECORDS = "memory/memory_records.jsonl"
@@ -26,8 +26,7 @@ def restore(named_port: str, path: Path, progress: Progress, *, may_erase: bool 
     saved = backup.read(path)
     progress.step("Stopping the board")
     with opened(named_port) as session:
-        progress.step("Looking what there is")
-        present = session.around(f"{folder}/" for folder in FOLDERS)
+        present = session.around((f"{folder}/" for folder in FOLDERS), Tally(progress, "Looking what there is"))
         if CODE_JSON not in present:
             raise WrongBoard("there is no Engram on this board: `make flash` or `make deploy` it first.")
         old = [path for path, entry in present.items() if path.split("/")[0] in LOG_FOLDERS and not entry.is_folder]
@@ -101,8 +100,10 @@ def _settings(session: Session, saved: Saved) -> Files:
 def _make_room(session: Session, files: Files, old: list[str], progress: Progress) -> None:
     """Remove the old memory first where the flash cannot hold both; what an earlier attempt has sent counts as room."""
     staged = {f"{staging.NEXT}/{path}": content for path, content in files.items()}
-    unsent = staging.missing(staged, session.tree(staging.NEXT))
-    if old and session.about().free_flash < staging.room_for(unsent):
+    unsent = staging.missing(staged, session.tree(staging.NEXT, Tally(progress, "Looking what was sent before")))
+    if old and session.free_flash() < staging.room_for(unsent):
         progress.say("The flash has no room for both memories: the old one is removed first.")
+        meter = Meter(progress, f"Removing {len(old)} files", len(old))
         for path in old:
             session.drop(path)
+            meter(1)

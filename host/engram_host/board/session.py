@@ -25,12 +25,14 @@ PLATFORM = "esp32"
 _PIECE = 1024
 """Bytes of a file that go in one call: twice that is needed on the board's heap."""
 
-_ENTER_SECONDS = 5
-_ENTER_ATTEMPTS = 3
-"""A board that is busy, such as with a name server, sees Ctrl-C late."""
+_ENTER_SECONDS = (5.0, 10.0, 15.0)
+"""The patience of each attempt to stop the board: one that is busy, such as with a name server, sees Ctrl-C late."""
 
-_RESTART_SECONDS = 180
-"""A restart may finish a deploy first: some 200 renames of .1 s each, and as many removals, without a word."""
+_RESTART_SECONDS = 180.0
+"""How long a restart may be silent: it may finish a deploy first, some 200 renames, in silence under an older boot.py."""
+
+_LONGEST_RESTART_SECONDS = 3600.0
+"""How long it may take though it says that it goes on."""
 
 _READ_SECONDS = 3.0
 """How long an idle prompt may take to answer."""
@@ -40,6 +42,9 @@ _SETTLE_SECONDS = 0.2
 
 _ON_BOARD = Path(__file__).with_name("on_board.py")
 _NO_SPACE = "28"
+_END = b"\x04"
+"""What the raw REPL says behind all that was printed."""
+_SIGN = b"~"
 
 Count = Callable[[int], None]
 """Is told how many bytes were done since it was last told."""
@@ -54,7 +59,6 @@ class About:
     mpy: tuple[int, int]
     machine: str
     free_heap: int
-    free_flash: int
 
     @property
     def chip(self) -> str:
@@ -87,19 +91,24 @@ class Session:
 
     def about(self) -> About:
         """What runs on the board."""
-        ((platform, version, mpy, machine, heap, flash),) = self._told("about()")
-        return About(platform, tuple(version), (mpy & 0xFF, mpy >> 8), machine, heap, flash)
+        ((platform, version, mpy, machine, heap),) = self._told("about()")
+        return About(platform, tuple(version), (mpy & 0xFF, mpy >> 8), machine, heap)
 
-    def tree(self, folder: str, *, deep: bool = True) -> dict[str, Entry]:
+    def free_flash(self) -> int:
+        """How many bytes of its flash are free."""
+        ((free,),) = self._told("room()")
+        return free
+
+    def tree(self, folder: str, count: Count | None = None, *, deep: bool = True) -> dict[str, Entry]:
         """All below a folder, or what is right in it, by path; nothing if it is not there."""
-        entries = self._told(f"tree({_quoted(folder)}, {deep})")
+        entries = self._told(f"tree({_quoted(folder)}, {deep})", count)
         return {path.lstrip("/"): Entry(size, digest) for path, size, digest in entries}
 
-    def around(self, paths: Iterable[str]) -> dict[str, Entry]:
+    def around(self, paths: Iterable[str], count: Count | None = None) -> dict[str, Entry]:
         """All that is at the board's root, and below those of its folders that `paths` begin with."""
-        found = self.tree("", deep=False)
-        for folder in {path.partition("/")[0] for path in paths if "/" in path}:
-            found |= self.tree(folder)
+        found = self.tree("", count, deep=False)
+        for folder in sorted({path.partition("/")[0] for path in paths if "/" in path}):
+            found |= self.tree(folder, count)
         return found
 
     def put(self, path: str, content: bytes, count: Count | None = None) -> None:
@@ -124,27 +133,32 @@ class Session:
         """What a file holds."""
         received = bytearray()
 
-        def take(data: bytes) -> None:
-            received.extend(data)
-            if count and data == b"\n":
+        def take(line: bytes) -> None:
+            received.extend(line)
+            if count:
                 count(_SHOWN_PIECE)
 
-        self.call(f"show({_quoted(path)})", take)
+        self.call(f"show({_quoted(path)})", take=take)
         try:
-            return b"".join(binascii.a2b_base64(line) for line in received.replace(b"\x04", b"").splitlines())
+            return b"".join(binascii.a2b_base64(line) for line in received.splitlines())
         except binascii.Error:
             raise Garbled(f"{path} did not arrive from the board as it was sent: try again.") from None
 
-    def drop(self, path: str) -> None:
-        """Remove a file, or a folder with all below it."""
-        self.call(f"drop({_quoted(path)})")
+    def drop(self, path: str, count: Count | None = None) -> None:
+        """Remove a file, or a folder with all below it; `count` is told of each that went."""
+        self.call(f"drop({_quoted(path)})", count)
 
-    def call(self, code: str, consume: Callable[[bytes], None] | None = None) -> str:
-        """Run code on the board; what it printed, unless `consume` takes that."""
+    def call(self, code: str, count: Count | None = None, take: Callable[[bytes], None] | None = None) -> str:
+        """Run code on the board; what it printed, unless `take` takes its lines. It may take long, but not be silent for long.
+
+        What it says of its progress goes to `count`.
+        """
         from mpremote.transport import TransportError, TransportExecError
 
+        printed = bytearray()
+        lines = Lines(take or printed.extend, count)
         try:
-            printed = self._transport.exec(code, data_consumer=consume)
+            self._transport.exec(code, data_consumer=lines.feed)
         except TransportExecError as error:
             raise _failure(error.error_output) from None
         except TransportError:
@@ -153,12 +167,13 @@ class Session:
             ) from None
         except ports.LOST:
             raise ports.gone(self._port) from None
-        return "" if consume else printed.decode("utf-8", "replace").strip()
+        lines.end()
+        return printed.decode("utf-8", "replace").strip()
 
-    def _told(self, code: str) -> list[list[Any]]:
+    def _told(self, code: str, count: Count | None = None) -> list[list[Any]]:
         """The lines that code printed, each a list."""
         try:
-            lines = [json.loads(line) for line in self.call(code).splitlines()]
+            lines = [json.loads(line) for line in self.call(code, count).splitlines()]
         except ValueError:
             lines = []
             is_whole = False
@@ -172,10 +187,10 @@ class Session:
 
     def restart(self) -> None:
         """Start the board's Python anew, which runs its boot.py but no app."""
-        self._enter(1, _RESTART_SECONDS)
+        self._enter((_RESTART_SECONDS,), _LONGEST_RESTART_SECONDS)
 
     def boot(self, code: str) -> None:
-        """Run a boot.py that may have a deploy to finish, all of it in silence."""
+        """Run a boot.py that may have a deploy to finish."""
         with self._transport.patience(_RESTART_SECONDS):
             self.call(code)
 
@@ -184,7 +199,7 @@ class Session:
 
         NoAnswer if there is none, WrongBoard if it is for other boards, WrongFirmware if it is too old.
         """
-        self._enter(_ENTER_ATTEMPTS, _ENTER_SECONDS)
+        self._enter(_ENTER_SECONDS)
         about = self.about()
         if about.platform != PLATFORM:
             raise WrongBoard(
@@ -207,14 +222,14 @@ class Session:
             line.flush()
             time.sleep(_SETTLE_SECONDS)
 
-    def _enter(self, attempts: int, seconds: int) -> None:
+    def _enter(self, attempts: Iterable[float], longest: float = 0.0) -> None:
+        """Get to the raw REPL: attempts with a patience each, which take at most so long though the board says something."""
         from mpremote.transport import TransportError
 
-        for attempt in range(attempts):
-            patience = seconds * (attempt + 1)
+        for patience in attempts:
             try:
                 with contextlib.redirect_stdout(io.StringIO()), self._transport.patience(patience):
-                    self._transport.enter_raw_repl(timeout_overall=patience)
+                    self._transport.enter_raw_repl(timeout_overall=longest or patience)
                 break
             except TransportError:
                 continue
@@ -225,6 +240,31 @@ class Session:
                 f"no MicroPython answers on {self._port}: press the board's RESET and try again; if it has none, `make flash`."
             )
         self.call(_ON_BOARD.read_text(encoding="utf-8"))
+
+
+class Lines:
+    """The lines that the board prints: signs of life go to `count`, all others to `take`, each with its end."""
+
+    def __init__(self, take: Callable[[bytes], Any], count: Count | None):
+        self._take = take
+        self._count = count
+        self._open = bytearray()
+
+    def feed(self, data: bytes) -> None:
+        """Take what came."""
+        self._open.extend(data.replace(_END, b""))
+        if not data.endswith(b"\n"):
+            return
+        line, self._open = bytes(self._open), bytearray()
+        if not line.startswith(_SIGN):
+            self._take(line)
+        elif self._count:
+            self._count(int(line[1:]) if line[1:].strip().isdigit() else 0)
+
+    def end(self) -> None:
+        """There is nothing more: the last line has no end."""
+        if self._open:
+            self._take(bytes(self._open))
 
 
 @contextlib.contextmanager

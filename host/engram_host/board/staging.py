@@ -12,8 +12,8 @@ from engram_host.board.contents import Files
 from engram_host.board.errors import BoardFailed, kilobytes
 from engram_host.board.places import FIRMWARE
 from engram_host.board.profile import BLOCK
-from engram_host.board.progress import Meter, Progress
-from engram_host.board.session import Entry, Session
+from engram_host.board.progress import Meter, Progress, Tally
+from engram_host.board.session import Count, Entry, Session
 
 NEXT = "next"
 READY = "next/READY"
@@ -36,7 +36,7 @@ def install(session: Session, files: Files, removals: list[str], progress: Progr
         # The board's own boot.py is not Engram's, or could not go on: the new one is tried.
         session.boot((FIRMWARE / "boot.py").read_text(encoding="utf-8"))
         session.restart()
-    _verify(session, files, removals)
+    _verify(session, files, removals, Tally(progress, "Comparing what is there now"))
 
 
 def room_for(files: Files) -> int:
@@ -57,10 +57,10 @@ def missing(files: Files, present: dict[str, Entry]) -> Files:
 
 def _send(session: Session, files: Files, progress: Progress) -> None:
     staged = {f"{NEXT}/{path}": content for path, content in files.items()}
-    present = session.tree(NEXT)
-    _drop_others(session, present, staged)
+    present = session.tree(NEXT, Tally(progress, "Looking what was sent before"))
+    _drop_others(session, present, staged, Tally(progress, "Removing what is not needed"))
     unsent = missing(staged, present)
-    free, needed = session.about().free_flash, room_for(unsent)
+    free, needed = session.free_flash(), room_for(unsent)
     if free < needed:
         raise BoardFailed(
             f"the board's flash has {kilobytes(free)} free, and {kilobytes(needed)} are needed: forget something and"
@@ -71,18 +71,18 @@ def _send(session: Session, files: Files, progress: Progress) -> None:
         session.put(path, content, meter)
 
 
-def _drop_others(session: Session, present: dict[str, Entry], staged: Files) -> None:
+def _drop_others(session: Session, present: dict[str, Entry], staged: Files, count: Count) -> None:
     """Take out of /next what an attempt left that was about other files."""
     kept = {str(parent) for path in staged for parent in PurePosixPath(path).parents} | set(staged)
     dropped: list[str] = []
     for path in present:
         if path not in kept and not any(path.startswith(f"{folder}/") for folder in dropped):
-            session.drop(path)
+            session.drop(path, count)
             dropped.append(path)
 
 
-def _verify(session: Session, files: Files, removals: list[str]) -> None:
-    present = session.around([*files, *removals])
+def _verify(session: Session, files: Files, removals: list[str], count: Count) -> None:
+    present = session.around([*files, *removals], count)
     wrong = list(missing(files, present)) + [path for path in removals if path in present]
     if wrong or NEXT in present:
         raise BoardFailed(

@@ -16,6 +16,8 @@ _PACKAGES = str(Path(__file__).resolve().parents[2])
 _PIECE = 65536
 _WAIT_SECONDS = 0.2
 _END_SECONDS = 10.0
+_START_SECONDS = 25.0
+"""How long a simulated board may be silent at its start: this computer may be busy."""
 
 
 @contextlib.contextmanager
@@ -97,7 +99,7 @@ def _simulated(folder: Path) -> Iterator[Board]:
     try:
         board = Board(_Pipe(process), "the pipe")
         board.pause = 0.0
-        board.greet()
+        board.greet(silent_seconds=_START_SECONDS)
         yield board
     except BoardError:
         if process.poll() is not None:

@@ -1,0 +1,104 @@
+"""While a full memory makes room, the keyboard is looked at often: what the flash does between two looks is counted.
+
+The reads of the firmware count, and all erases. What littlefs reads by itself while it finds or changes an entry of a folder,
+or takes a block, is no step that could be made smaller; the most that one of its calls has read is told where a test fails.
+"""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import firmware_build
+import get_micropython
+from sharing import shared
+
+READS, ERASES = 200, 4
+IN_VAIN = 1500
+"""Reads of a compaction's longest step: a line that has left the log is looked for before its row leaves the index."""
+
+RECORDS, TURNS = 795, 620
+SETTINGS = json.dumps(
+    {"records.bytes": 262144, "records.most": 800, "records.trash_bytes": 16384, "journal.bytes": 131072}
+)
+HEAP = "4m"
+"""The functions that name themselves take more than a chip has; the flash does the same."""
+
+HERE = Path(__file__).resolve().parent
+MICROPYTHON = get_micropython.HOME / "32"
+PATH = [firmware_build.FIRMWARE, firmware_build.UNIT, firmware_build.SIM, HERE, Path(".frozen")]
+
+Situation = dict[str, Any]
+
+
+def run(*words: object) -> str:
+    """What the program prints."""
+    done = subprocess.run(
+        [MICROPYTHON, "-X", f"heapsize={HEAP}", HERE / "keyboard_board.py", *map(str, words)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "MICROPYPATH": ":".join(map(str, PATH))},
+        timeout=300,
+    )
+    assert not done.returncode and "Traceback" not in done.stderr, done.stdout[-2000:] + done.stderr[-2000:]
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def full(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """A flash with a memory and a journal that are nearly full."""
+    if not get_micropython.usable(MICROPYTHON, 32):
+        pytest.skip("there is no 32-bit MicroPython for this machine")
+
+    def make() -> bytes:
+        path = tmp_path_factory.mktemp("full") / "flash.bin"
+        run("fill", path, SETTINGS, RECORDS, TURNS)
+        return path.read_bytes()
+
+    return shared(tmp_path_factory, "full_memory", make)
+
+
+def watch(full: bytes, folder: Path, *situations: str) -> list[Situation]:
+    """What was counted in situations on one start of the board."""
+    flash = folder / "flash.bin"
+    flash.write_bytes(full)
+    printed = [
+        json.loads(line[2:]) for line in run("watch", flash, SETTINGS, *situations).splitlines() if line[:1] == ">"
+    ]
+    assert [name for name, *_ in printed] == list(situations)
+    return [{"name": name, "most": most, "longest": longest, "looks": looks} for name, most, longest, looks in printed]
+
+
+def assert_short(found: list[Situation], reads: int = READS) -> None:
+    """No step is longer than it may be; else what ran is told."""
+    for situation in found:
+        most = situation["most"]
+        assert most["reads"] <= reads and most["erases"] <= ERASES, situation
+        assert situation["looks"] > 100, situation
+
+
+def test_a_full_memory_makes_room_after_the_start_and_with_each_new_memory(full: bytes, tmp_path: Path):
+    assert_short(watch(full, tmp_path, "start", "room"))
+
+
+def test_the_oldest_turns_leave_a_full_journal(full: bytes, tmp_path: Path):
+    assert_short(watch(full, tmp_path, "start", "turns"))
+
+
+def test_a_lost_index_is_made_anew(full: bytes, tmp_path: Path):
+    assert_short(watch(full, tmp_path, "rebuild"))
+
+
+def test_a_compaction(full: bytes, tmp_path: Path):
+    start, compaction = watch(full, tmp_path, "start", "compact")
+    assert_short([start])
+    assert_short([compaction], IN_VAIN)
+
+
+def test_a_step_that_is_too_long_is_seen(full: bytes, tmp_path: Path):
+    # A search is one step: it shows that the counts count, and what ran is named.
+    _, search = watch(full, tmp_path, "start", "search")
+    assert search["most"]["reads"] > READS and " < " in search["longest"]["reads"]

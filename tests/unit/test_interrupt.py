@@ -1,0 +1,102 @@
+"""Ctrl-C as on a chip, a KeyboardInterrupt in whatever task runs: the app stops at once, and goes on when it is told to."""
+
+import asyncio
+
+from engram.app import App
+from engram.compat import sleep_ms
+from engram.interrupt import interruptible
+from support import folder, raises
+
+
+def endless(told):
+    """A channel that never ends by itself."""
+
+    async def run():
+        told.append("runs")
+        try:
+            while True:
+                await sleep_ms(1000)
+        finally:
+            told.append("ended")
+
+    return run
+
+
+def strike(*_):
+    raise KeyboardInterrupt
+
+
+def test_it_stops_when_ctrl_c_strikes_work_in_the_background_and_goes_on():
+    app = App(folder())
+    told = []
+    app.add_channel("endless", endless(told))
+    tick = app._parts.capacity.tick
+    for _ in range(2):
+        app._parts.capacity.tick = strike
+        app.run()
+        app._parts.capacity.tick = tick
+    assert told == ["runs", "ended"] * 2
+    app.memory.store("The bike is green", ["bike"])
+    assert app._parts.records.count_all() == 1
+
+
+def test_it_stops_when_ctrl_c_strikes_a_channel():
+    app = App(folder())
+    told = []
+
+    async def struck():
+        await sleep_ms(1)
+        strike()
+
+    app.add_channel("struck", struck)
+    app.add_channel("endless", endless(told))
+    app.run()
+    assert told == ["runs", "ended"]
+
+
+def test_it_stops_when_ctrl_c_strikes_a_task_for_which_a_channel_waits():
+    app = App(folder())
+    told = []
+
+    async def work():
+        await sleep_ms(1)
+        strike()
+
+    async def waiting():
+        try:
+            await asyncio.create_task(interruptible(work()))
+        finally:
+            told.append("waited")
+
+    app.add_channel("waiting", waiting)
+    app.run()
+    assert told == ["waited"]
+
+
+class Lost:
+    """A task that asyncio has lost, as when Ctrl-C strikes asyncio itself."""
+
+    is_cancelled = False
+
+    def done(self):
+        return False
+
+    def cancel(self):
+        self.is_cancelled = True
+
+
+def test_a_task_that_does_not_end_is_left_behind():
+    task = Lost()
+    asyncio.run(App(folder())._cancel([task], most_ms=20))
+    assert task.is_cancelled
+
+
+def test_without_an_app_that_runs_ctrl_c_goes_its_way():
+    async def main():
+        with raises(KeyboardInterrupt):
+            await interruptible(work())
+
+    async def work():
+        strike()
+
+    asyncio.run(main())
