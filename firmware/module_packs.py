@@ -23,6 +23,10 @@ _IS_FOLDER = (0x4000, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 _IS_FILE = (0x8000, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 _ENOENT = 2
 _EIO = 5
+_CLOSE = 4  # what a stream is asked to do, and the size of the pieces in which it likes to be read
+_PIECE_SIZE = 11
+_PIECE = 255  # bytes, the most that the loader takes at once
+_BUFFER = 1024
 
 # MicroPython looks through the whole path for time.py and its like at each `import time`, unless the module stands in
 # sys.modules.
@@ -34,14 +38,21 @@ class _Pack:
 
     def __init__(self, path: str):
         self._path = path
-        self._file = open(path, "rb")
+        self._file = open(path, "rb")  # noqa: SIM115  for as long as the board runs
         words = self._file.read(_FIRST_LINE).split(b"\n")[0].split(b" ")
         if len(words) != 4 or words[:2] != [b"engram-pack", b"1"]:
-            raise OSError(_EIO, path + " is damaged")
-        start = sum(len(word) + 1 for word in words)
+            raise self.damage()
+        start, size = sum(len(word) + 1 for word in words), int(words[2])
+        self._file.seek(start)
+        index = self._file.read(size)
+        if len(index) != size or b"%08x" % binascii.crc32(index) != words[3]:
+            raise self.damage()
         # A newline in front, so that a search for a path with one in front finds the first as well.
-        self._index = b"\n" + self._read(start, int(words[2]), words[3])
-        self._start = start + int(words[2])
+        self._index = b"\n" + index
+        self._start = start + size
+
+    def damage(self):
+        return OSError(_EIO, self._path + " is damaged")
 
     def has_folder(self, path: str) -> bool:
         return self._index.find(b"\n" + path.encode() + b"/") >= 0
@@ -52,17 +63,57 @@ class _Pack:
         if at < 0:
             return ()
         _, start, size, crc = self._index[at + 1 : self._index.find(b"\n", at + 1)].split(b" ")
-        return int(start), int(size), crc
+        return self._start + int(start), int(size), int(crc, 16)
 
-    def content(self, start: int, size: int, crc: bytes) -> bytes:
-        return self._read(self._start + start, size, crc)
+    def read(self, at: int, view) -> int:
+        """Fill a view from a place in the file; the count."""
+        self._file.seek(at)
+        return self._file.readinto(view)
 
-    def _read(self, start, size, crc):
-        self._file.seek(start)
-        data = self._file.read(size)
-        if len(data) != size or b"%08x" % binascii.crc32(data) != crc:
-            raise OSError(_EIO, self._path + " is damaged")
-        return data
+
+class _Module(io.IOBase):
+    """A module as MicroPython's loader reads it: to its end, and then it closes it, before a step of it is run.
+
+    One is read at a time: those that a module imports come when it runs. So all share one buffer.
+    """
+
+    def __init__(self, pack, place: tuple, buffer):
+        self._pack = pack
+        self._at, self._left, self._crc = place
+        self._sum = 0
+        self._buffer = buffer
+        self._start = self._end = 0
+
+    def readinto(self, view) -> int:
+        # All of the view, but at the end: what is shorter is the end to the loader.
+        at = 0
+        while at < len(view) and (self._left or self._start != self._end):
+            if self._start == self._end:
+                self._fill()
+            count = min(len(view) - at, self._end - self._start)
+            view[at : at + count] = self._buffer[self._start : self._start + count]
+            self._start += count
+            at += count
+        return at
+
+    def _fill(self):
+        part = self._buffer[: min(len(self._buffer), self._left)]
+        count = self._pack.read(self._at, part)
+        # Here and not by a shorter answer: of that the loader would make a module without an end, and read it for ever.
+        if count != len(part) or self._is_wrong(part):
+            raise self._pack.damage()
+        self._at += count
+        self._start, self._end = 0, count
+
+    def _is_wrong(self, part) -> bool:
+        self._sum = binascii.crc32(part, self._sum)
+        self._left -= len(part)
+        return not self._left and self._sum != self._crc
+
+    def ioctl(self, request: int, _argument: int) -> int:
+        while request == _CLOSE and self._left:
+            self._fill()  # damaged, it may have seemed to end early
+        return _PIECE if request == _PIECE_SIZE else 0
 
 
 class _Packs:
@@ -70,6 +121,7 @@ class _Packs:
 
     def __init__(self):
         self._open = {}
+        self._buffer = memoryview(bytearray(_BUFFER))
 
     def mount(self, readonly, mkfs):
         pass
@@ -92,7 +144,7 @@ class _Packs:
         place = pack.place(rest)
         if not place:
             raise OSError(_ENOENT)
-        return io.BytesIO(pack.content(*place))
+        return _Module(pack, place, self._buffer)
 
     def _pack_of(self, path):
         """The pack that a path is in, and the rest of the path there."""

@@ -235,6 +235,8 @@ class App:
         self._beside = [asyncio.create_task(interruptible(self._supervise(name, run))) for name, run in beside]
         try:
             await stop.wait()
+            for task in self._tasks:
+                await task  # what even the supervisor could not handle, such as an output that is gone, ends the app
         finally:
             stop.close()
             for task in self._beside:

@@ -66,7 +66,7 @@ def test_it_chats_and_remembers_after_a_restart(board: Boards, scripted: Scripte
         {"reply": ["Good", "."]},
     )
     made = board(llm__url=server.url + "/v1", llm__model="m")
-    with made.start() as talk:
+    with made.start(speed=20) as talk:
         talk.heard("0 memories", CONSOLE)
         assert "remembered m1" in asked(talk, "my bike is green")
     with made.start() as talk:

@@ -101,9 +101,12 @@ found = 0
 for name in {names}:
     path = "/packs/" + name.replace(".", "/")
     try:
-        found += bool(open(path + ".mpy", "rb").read())
+        file = open(path + ".mpy", "rb")
     except OSError:
-        found += bool(open(path + "/__init__.mpy", "rb").read())
+        file = open(path + "/__init__.mpy", "rb")
+    part = bytearray(3)
+    found += file.readinto(part) == 3 and part[:1] == b"M"
+    file.ioctl(4, 0)  # closed, it reads the rest and compares the checksum
 import engram.store.store
 print(engram.store.store.__file__.startswith("/packs/"), found)
 """

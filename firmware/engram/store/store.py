@@ -319,12 +319,16 @@ class Store:
                 self._fill()
             for _ in range(slices):
                 if self.index.tick(bool(self.holes)):
-                    self._save()
+                    if not may_seal:
+                        self._save()
+                    # Else in a step of its own.
+                    self._is_unsaved = may_seal
         except StoreError as error:
             self.filling = None
             self._put_off(error)
         self._whole = True
-        return bool(self.notice_lost() or self.fates.pending or self.holes or self.index.is_busy)
+        is_due = may_seal and self._is_unsaved
+        return bool(self.notice_lost() or self.fates.pending or self.holes or self.index.is_busy or is_due)
 
     def _fill(self) -> None:
         """Go on with making the index of what it lacks."""
