@@ -38,7 +38,7 @@ class _Pack:
 
     def __init__(self, path: str):
         self._path = path
-        self._file = open(path, "rb")  # noqa: SIM115  for as long as the board runs
+        self._file = open(path, "rb")
         words = self._file.read(_FIRST_LINE).split(b"\n")[0].split(b" ")
         if len(words) != 4 or words[:2] != [b"engram-pack", b"1"]:
             raise self.damage()
