@@ -66,6 +66,7 @@ def pytest_configure(config):
     os.environ.update(PYTHONPYCACHEPREFIX=str(ROOT / "build" / "pycache"), PYTHONDONTWRITEBYTECODE="")
     if not hasattr(config, "workerinput"):
         firmware_build.compile_all()
+        firmware_build.compile_small()
 
 
 def pytest_report_header():
