@@ -16,6 +16,7 @@ from pathlib import Path
 
 import firmware_build
 import get_micropython
+import ranks
 from board_fixture import DATA, EXPECTED, FLASH, dump, flash, read, run, shortened, unpack
 from engram import wire
 from engram.link import messages
@@ -145,5 +146,21 @@ def conversation(files: Path) -> Iterator[bytes]:
     yield hello(link=214089264)
 
 
+# --- ranks
+
+
+def make_ranks() -> None:
+    """Note how the board ranks the turns of all conversations that are there."""
+    ranks.FOLDER.mkdir(parents=True, exist_ok=True)
+    for name in ranks.NAMES:
+        rows = []
+        for conversation in ranks.conversations(ranks.SETS / name):
+            found = [ranks.shortened(ranked) for ranked in ranks.on_this_python(ranks.load(conversation))]
+            kept = {"set": ranks.digest_of(conversation), "questions": found}
+            rows.append(f"{json.dumps(conversation.name)}: {json.dumps(kept)}")
+            print(f"{name}/{conversation.name}: {len(found)} questions")
+        (ranks.FOLDER / f"{name}.json").write_text("{\n" + ",\n".join(rows) + "\n}\n", encoding="ascii")
+
+
 if __name__ == "__main__":
-    {"flash": make_flash, "wire": make_messages}[sys.argv[1]]()
+    {"flash": make_flash, "wire": make_messages, "ranks": make_ranks}[sys.argv[1]]()
