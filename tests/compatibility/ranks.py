@@ -19,7 +19,7 @@ sys.path.append(str(firmware_build.ROOT / "tools" / "board"))
 import eval_sets
 import eval_store
 
-SETS = Path(os.environ.get("ENGRAM_TEST_SETS") or firmware_build.ROOT.parent / "shared" / "data")
+SETS = Path(os.environ.get("TEST_SETS") or firmware_build.ROOT.parent / "shared" / "data")
 FOLDER = firmware_build.ROOT / "tests" / "data" / "ranks-0.1"
 NAMES = ("locomo", "realtalk", "beam")
 

@@ -23,7 +23,7 @@ def conversation_of(name: str) -> Path:
     """Where a conversation is; the test is skipped where it is not, or is another one than it was."""
     folder = ranks.SETS / name
     if not folder.is_dir():
-        pytest.skip(f"{folder} is not there: ENGRAM_TEST_SETS names the folder of the sets")
+        pytest.skip(f"{folder} is not there: TEST_SETS names the folder of the sets")
     if ranks.digest_of(folder) != expected_of(name)["set"]:
         pytest.skip(f"{folder} is another conversation than the one whose ranks are kept")
     return folder
