@@ -121,6 +121,7 @@ class _Packs:
 
     def __init__(self):
         self._open = {}
+        self._kept = None
         self._buffer = memoryview(bytearray(_BUFFER))
 
     def mount(self, readonly, mkfs):
@@ -130,7 +131,23 @@ class _Packs:
         pass
 
     def stat(self, path):
-        if path == _FOLDER:
+        """Whether a path is a folder or a file, in the form of os.stat.
+
+        `import` takes any error here for "there is no such file". So Ctrl-C, and a lack of memory, wait for open(), which
+        comes next: the first for good, the second if it is not the same lack again.
+        """
+        while True:
+            try:
+                return self._stat(path)
+            except (KeyboardInterrupt, MemoryError) as error:
+                if self._kept:
+                    raise
+                self._kept = error
+                if isinstance(error, MemoryError):
+                    return _IS_FILE
+
+    def _stat(self, path):
+        if path in ("/", _FOLDER):
             return _IS_FOLDER
         pack, rest = self._pack_of(path)
         if not rest or pack.has_folder(rest):
@@ -140,6 +157,9 @@ class _Packs:
         raise OSError(_ENOENT)
 
     def open(self, path, mode):
+        error, self._kept = self._kept, None
+        if error:
+            raise error
         pack, rest = self._pack_of(path)
         place = pack.place(rest)
         if not place:
@@ -162,15 +182,21 @@ class _Packs:
 
 
 def mount() -> None:
-    """Let `import engram` find the packs, before frozen modules; nothing where there are none, or they are mounted."""
-    if _MOUNT in sys.path or not _is_there("%s/%s.pack" % (_FOLDER, _TOP)):
+    """Let `import engram` find the packs, before frozen modules; nothing where there are none.
+
+    It can be called again, also after Ctrl-C has struck in it.
+    """
+    if not _is_there("%s/%s.pack" % (_FOLDER, _TOP)):
         return
-    import vfs
 
     for name in _BUILT_IN.split():
         sys.modules[name] = __import__(name)
-    vfs.mount(_Packs(), _MOUNT)
-    sys.path.insert(0, _MOUNT)
+    if not _is_there(_MOUNT):
+        import vfs
+
+        vfs.mount(_Packs(), _MOUNT)
+    if _MOUNT not in sys.path:
+        sys.path.insert(0, _MOUNT)
 
 
 def _is_there(path):

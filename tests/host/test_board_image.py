@@ -112,6 +112,39 @@ print(engram.store.store.__file__.startswith("/packs/"), found)
 """
 
 
+INTERRUPTED = """
+import sys, vfs
+import flash
+device = flash.Flash(sys.argv[1], 0)
+vfs.umount("/")
+vfs.mount(vfs.VfsLfs2(device, readsize=32, progsize=32), "/")
+sys.path[:] = ["", "/lib"]
+import module_packs
+module_packs.mount()
+module_packs.mount()
+find = module_packs._Packs._pack_of
+def strike(self, path):
+    module_packs._Packs._pack_of = find
+    raise {error}
+for _ in range(2):
+    module_packs._Packs._pack_of = strike
+    try:
+        import engram.store.codec
+    except {error}:
+        print("struck")
+    import engram.store.{module}
+print(sys.path.count("/packs"))
+"""
+
+
+@needs_micropython
+@pytest.mark.parametrize("error", ["KeyboardInterrupt", "MemoryError"])
+def test_ctrl_c_and_a_lack_of_memory_while_a_module_is_looked_for_are_not_lost(error: str, tmp_path: Path):
+    program = INTERRUPTED.replace("{error}", error).replace("{module}", "idf")
+    found = run_on(make(tmp_path, profile.load("ESP32_GENERIC")), program, heap="1m").split()
+    assert found == ["struck", "struck", "1"]
+
+
 def test_a_pack_has_its_modules_with_their_checksums():
     packed = contents.packs({"engram/app.mpy": b"app", "engram/store/log.mpy": b"log!", "engram/store/x/y.mpy": b""})
     store = b"log.mpy 0 4 %08x\nx/y.mpy 4 0 00000000\n" % crc32(b"log!")

@@ -34,6 +34,7 @@ class Store:
         self.owner = owner
         self.reserve = reserve
         self.index = Index(log.base, self._has_words)
+        self.is_reserve_due = False  # whether a compaction that was broken off has left the reserve to be kept
         self._reset()
 
     def _reset(self) -> None:
@@ -41,7 +42,6 @@ class Store:
         self.holes = []  # [first seq, last seq] that no piece covers
         self.filling = None
         self.is_compacting = False
-        self.is_reserve_due = False  # whether a compaction that was broken off has left the reserve to be taken
         self._is_unsaved = False  # whether the manifest does not name all that was sealed
         self.rest = 0
         self._whole = False
@@ -310,7 +310,7 @@ class Store:
                 self._whole = True
                 return True
             if self.is_reserve_due:
-                self.is_reserve_due = self.reserve.take_some()
+                self.is_reserve_due = self.reserve.allocate_some()
                 self._whole = True
                 return True
             if self.fates.pending and self.fates.may_settle:
