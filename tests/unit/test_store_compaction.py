@@ -5,12 +5,12 @@ from board import ANN, Board
 LINES = 6
 
 
-def _add_at(step, part, add):
+def _add_at(step, board, part, add):
     """Compact a part of a board, and add a line after so many steps; whether there were so many."""
     done = -1
     for done, _ in enumerate(part.compacting()):
         if done == step:
-            add()
+            add(board)
     return done >= step
 
 
@@ -25,7 +25,7 @@ def _try_each_step(fill, part_of, add, store_of, field):
         board = Board()
         for number in range(LINES):
             fill(board, number)
-        if not _add_at(step, part_of(board), lambda: add(board)):
+        if not _add_at(step, board, part_of(board), add):
             return step
         for _ in range(2):
             texts = _texts(store_of(board), field)
