@@ -190,7 +190,7 @@ class Store:
         self._whole = False
         first = self.log.next_seq
         try:
-            was_sealed = self._make_room()
+            was_sealed = self._make_room(len(lines))
             for place in self.log.append(lines):
                 self._take(*place)
         except EngramError:
@@ -202,11 +202,11 @@ class Store:
             self.tick()
         return first
 
-    def _make_room(self) -> bool:
-        """Let full tables and a full segment give way to new ones before a line comes; whether that took some work."""
+    def _make_room(self, count: int) -> bool:
+        """Let full tables and a full segment give way to new ones before so many lines come; whether that took some work."""
         if not self.log.has_room:
             self.seal_segment()
-        elif self.index.is_full:
+        elif self.index.is_full or not self.index.live.has_room_for(count):
             self._seal_chunk([self.log.live, self.log.size, self.log.next_seq])
         else:
             return False
