@@ -17,7 +17,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "firmware"))
 
-from engram import log  # noqa: E402
+from engram import diag  # noqa: E402
 from engram.app import App  # noqa: E402
 from engram.memory.scope import OWNER  # noqa: E402
 
@@ -29,7 +29,7 @@ WORDS = ("kettle", "garden", "violin", "ticket", "harbour", "window", "coffee", 
 
 def make_boards(url: str, count: int, turns: int, folder: Path) -> list[App]:
     """Boards with some more turns each."""
-    log.level = len(log.NAMES) - 1
+    diag.level = len(diag.NAMES) - 1
     boards = []
     for number in range(count):
         name = f"{folder.name}-{number:04d}"

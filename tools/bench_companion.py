@@ -28,7 +28,7 @@ for folder in ("host", "firmware", "tests/companion"):
 import numpy as np  # noqa: E402
 import psutil  # noqa: E402
 
-from engram import wire  # noqa: E402
+from engram import log_line  # noqa: E402
 from engram_host.companion.embedding.notes import read_position, write_index, write_position  # noqa: E402
 from engram_host.companion.model import Batch, Hello, Identity, LogState, Sender, Span, StoredVector  # noqa: E402
 from engram_host.companion.search.keys import KEY_VERSION, digest_of, key_of  # noqa: E402
@@ -79,7 +79,7 @@ def turns(count: int, seed: int) -> Iterator[tuple[int, bytes]]:
         who = "Ann" if place % 2 else "owner"
         fields = [("seq", seq), ("sid", sid), ("role", "user"), ("who", who), ("text", words(numbers))]
         fields += [("at", 1_760_000_000 + 600 * seq), ("prev", previous), ("n", place), ("scope", "user:owner")]
-        yield seq, wire.encode(fields)
+        yield seq, log_line.encode(fields)
         previous = seq
 
 
@@ -98,7 +98,7 @@ def fill(store: Store, device: str, count: int, seed: int, ago: int = 1000) -> N
         vectors = chance.standard_normal((len(pending), IDENTITY.dimensions), dtype=np.float32)
         vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
         made = [
-            StoredVector("journal", seq, digest_of(key_of("journal", wire.decode(line), 0)), vector)
+            StoredVector("journal", seq, digest_of(key_of("journal", log_line.decode(line), 0)), vector)
             for (seq, line), vector in zip(pending, vectors, strict=True)
         ]
         store.put_vectors(device, IDENTITY, made)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from engram import wire
+from engram import log_line
 from engram.memory.scope import OWNER
 from engram_host.companion.embedding.settings import EmbeddingSettings
 from engram_host.companion.meaning import Meaning
@@ -93,7 +93,7 @@ def _line(seq: int, turn: Turn, last_of_session: dict[int, tuple[int, int]]) -> 
     """A turn as a journal has it."""
     before, place = last_of_session.get(turn.session, (0, 0))
     last_of_session[turn.session] = (seq, place + 1)
-    return wire.encode(
+    return log_line.encode(
         [
             ("seq", seq),
             ("sid", f"s{turn.session}"),

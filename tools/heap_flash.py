@@ -23,14 +23,14 @@ def filled(board: profile.Profile, count: int) -> tuple[bytes, int, int]:
     The journal drops its oldest turns at the board's own limit. The image is the same each time.
     """
     let_firmware_be_imported()
-    from engram import log
+    from engram import diag
     from engram.app import App
     from engram.clock import Clock
     from engram.memory.records import Draft
     from engram.memory.scope import OWNER, own
 
     with tempfile.TemporaryDirectory() as name:
-        log.level = log.ERROR
+        diag.level = diag.ERROR
         now = START
         random.seed(1)  # the firmware's, of which the logs' epochs come
         app = App(name, board.settings | {"log.level": "error"}, clock=Clock(0, lambda: now))

@@ -3,11 +3,12 @@
 import asyncio
 import sys
 
-from engram import __version__, files, log
+from engram import __version__, diag, files
 from engram.agent.agent import Agent
 from engram.agent.context import Context
 from engram.agent.offline import HINT, Offline
 from engram.agent.tools import Tools
+from engram.api import Memory
 from engram.channels.commands import Commands, counted
 from engram.clock import Clock, zone_minutes
 from engram.compat import collect_often, const, sleep_ms, ticks_add, ticks_diff, ticks_ms
@@ -17,7 +18,6 @@ from engram.interrupt import Stop, interruptible
 from engram.memory.capacity import Capacity
 from engram.memory.changes import Changes
 from engram.memory.daily import Daily
-from engram.memory.facade import Memory
 from engram.memory.forgetting import Forgetting
 from engram.memory.importance import Importance
 from engram.memory.intents import Intents
@@ -88,7 +88,7 @@ class App:
     def __init__(self, folder: str = "", overrides=None, config=None, clock=None, model=None, network=None):
         collect_often()
         self.config = config or Config(folder, overrides)
-        log.level = log.NAMES.index(self.config.get("log.level"))
+        diag.level = diag.NAMES.index(self.config.get("log.level"))
         self._parts = self._assemble(folder, clock, model, network)
         self.memory = Memory(self._parts)
         self._channels = []
@@ -159,7 +159,7 @@ class App:
         if config.get("companion.url"):
             parts.companion = _companion(parts)
         if not (turns_reserve.keep() and reserve.keep()):
-            log.warning("store", "the flash is nearly full: forget something and /compact")
+            diag.warning("store", "the flash is nearly full: forget something and /compact")
         return parts
 
     # --- for code on the board
@@ -299,7 +299,7 @@ class App:
                 await run()
                 return
             except Exception as error:  # noqa: BLE001 the one place where all that is left over ends
-                log.failure(name, error, "it starts again")
+                diag.failure(name, error, "it starts again")
             await sleep_ms(pause)
             pause = min(2 * pause, _LONGEST_PAUSE_MS)
 

@@ -99,7 +99,7 @@ def let_go(names) -> None:
 
 
 def forget(name: str) -> None:
-    """Let a module go that is seldom used, such as "engram.device.join": its code leaves the heap until the next import."""
+    """Let a module go that is seldom used, such as "engram.device.ntp": its code leaves the heap until the next import."""
     parent, _, last = name.rpartition(".")
     if sys.modules.pop(name, None):
         delattr(sys.modules[parent], last)

@@ -146,10 +146,10 @@ class Config:
         if name not in SECRETS:
             raise ConfigError(name, "is not a secret; " + _SECRETS + " takes " + ", ".join(SECRETS) + ".")
         if name == "wifi":
-            from engram import networks  # few starts need it, and none for long
+            from engram import wifi_config  # few starts need it, and none for long
 
-            networks.check(value)
-            forget("engram.networks")
+            wifi_config.check(value)
+            forget("engram.wifi_config")
         elif not isinstance(value, str) or len(value) > 500 or not _is_ascii(value):
             raise ConfigError(name, "must be a text of at most 500 printable ASCII characters.")
         self._secrets[name] = value

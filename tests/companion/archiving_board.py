@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from engram import wire
+from engram import log_line
 from engram.link import messages
 from engram_host.companion.copy.reading import CopyOfLog
 from engram_host.companion.model import LogName, Range
@@ -28,7 +28,7 @@ class ArchivingBoard(PlainBoard):
 
     def write(self, **fields: Any) -> int:
         seq = self.log.next
-        self.log.lines[seq] = wire.encode([("seq", seq), *fields.items()])
+        self.log.lines[seq] = log_line.encode([("seq", seq), *fields.items()])
         self.log.next += 1
         return seq
 
@@ -75,7 +75,7 @@ class ArchivingBoard(PlainBoard):
         self.write(op="forget", id=f"m{number}", at=1, **more)
 
     def restore(self, number: int) -> None:
-        fields = wire.decode(self.archived.pop(number))
+        fields = log_line.decode(self.archived.pop(number))
         del fields["seq"]
         fields.pop("restored", None)
         self.live[number] = self.write(**fields, restored=2)
@@ -103,7 +103,9 @@ class ArchivingBoard(PlainBoard):
 
     def tell(self) -> int:
         """Say what the archive has; how many memories the companion has in it then."""
-        held = [Range(wire.decode(line).get("scope", "all"), number, number) for number, line in self.archived.items()]
+        held = [
+            Range(log_line.decode(line).get("scope", "all"), number, number) for number, line in self.archived.items()
+        ]
         return self.tell_ranges(held)
 
     def tell_ranges(self, held: list[Range]) -> int:
@@ -120,7 +122,7 @@ class ArchivingBoard(PlainBoard):
 
     def check(self) -> None:
         """The companion has what is live and what is archived, each once, and nothing that went."""
-        held = {wire.decode(line)["id"]: line for _, line in self.store.archived(self.name, 0, 1000)}
+        held = {log_line.decode(line)["id"]: line for _, line in self.store.archived(self.name, 0, 1000)}
         assert held == {f"m{number}": line for number, line in self.archived.items()}
         assert self.hello().archived == self.store.count_archived() == len(self.archived)
         engine = SearchEngine(self.store, IndexCache(self.store))

@@ -24,7 +24,7 @@ import httpx
 import firmware_build
 import get_micropython
 import get_mosquitto
-from engram import wire
+from engram import log_line
 from warm_companion import Forked, fork
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -348,8 +348,8 @@ def read_log(base: Path) -> Iterator[dict[str, Any]]:
     last = 0
     for path in [*sealed, base.with_name(base.name + ".jsonl")]:
         for line in path.read_bytes().splitlines(keepends=True) if path.exists() else ():
-            if wire.check(line):
-                values = wire.decode(line)
+            if log_line.check(line):
+                values = log_line.decode(line)
                 if values.get("seq", 0) > last:
                     last = values["seq"]
                     yield values

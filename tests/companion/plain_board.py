@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import count
 
-from engram import wire
+from engram import log_line
 from engram.link import messages
 from engram_host.companion.errors import Refused, Stale
 from engram_host.companion.model import LOGS, Batch, Held, Hello, LogName, LogState, Sender, Span, Welcome
@@ -42,7 +42,7 @@ class PlainLog:
 
     def append(self, number: int = 1) -> None:
         for _ in range(number):
-            self.lines[self.next] = wire.encode([("seq", self.next), ("text", f"text {next(TEXTS)}")])
+            self.lines[self.next] = log_line.encode([("seq", self.next), ("text", f"text {next(TEXTS)}")])
             self.next += 1
 
     def drop_oldest(self, number: int) -> None:
@@ -56,7 +56,7 @@ class PlainLog:
         """Take lines out, and leave of others that they were forgotten; the lines that are no more."""
         before = set(self.lines.items())
         for seq in emptied & set(self.lines):
-            self.lines[seq] = wire.encode([("seq", seq), ("gone", True)])
+            self.lines[seq] = log_line.encode([("seq", seq), ("gone", True)])
         self.lines = {seq: line for seq, line in self.lines.items() if seq not in gone}
         self.rewrites += 1
         return before - set(self.lines.items())

@@ -6,8 +6,8 @@ from zlib import crc32
 
 import numpy as np
 
+from engram import log_line
 from engram import text as board
-from engram import wire
 from engram.memory.scope import OWNER
 from engram_host.companion.errors import UnknownDevice
 from engram_host.companion.model import Change, Device, Identity, LogName, LogState, StoredVector, Vector
@@ -23,7 +23,7 @@ IDENTITY = Identity("test", 8, keys.KEY_VERSION)
 
 def line_of(seq: int, **fields: Any) -> bytes:
     """A line with its crc."""
-    return wire.encode([("seq", seq), *fields.items()])
+    return log_line.encode([("seq", seq), *fields.items()])
 
 
 def turn(seq: int, text: str, sid: str = "s1", who: str = "ann", at: int = 1_700_000_000, **more: Any) -> bytes:
@@ -50,13 +50,13 @@ class SearchStore:
     def put_all(self, device: str, journal: list[bytes] = [], records: list[bytes] = []) -> None:  # noqa: B006
         for log, lines in (("journal", journal), ("records", records)):
             for line in lines:
-                self.put(device, log, wire.decode(line)["seq"], line)
+                self.put(device, log, log_line.decode(line)["seq"], line)
 
     def embed(self, device: str, log: LogName, seq: int, vector: Vector) -> None:
         """Keep a vector for the line as it is now."""
         line = self._lines[device][log, seq][1]
         assert line is not None
-        digest = keys.digest_of(keys.key_of(log, wire.decode(line), self._zone))
+        digest = keys.digest_of(keys.key_of(log, log_line.decode(line), self._zone))
         self._version += 1
         kept = np.asarray(vector, np.float32)
         self._vectors.setdefault(device, []).append((self._version, StoredVector(log, seq, digest, kept)))
@@ -99,7 +99,7 @@ def vector_of(text: str) -> Vector:
 def embed_all(store: SearchStore, device: str) -> None:
     """Give each line that has a text its vector."""
     for change in store.changes(device, 0, 1 << 30):
-        text = keys.key_of(change.log, wire.decode(change.line), 0) if change.line else ""
+        text = keys.key_of(change.log, log_line.decode(change.line), 0) if change.line else ""
         if text:
             store.embed(device, change.log, change.seq, vector_of(text))
 

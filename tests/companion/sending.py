@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from engram import wire
+from engram import log_line
 from engram.link import messages
 
 
@@ -48,7 +48,7 @@ class Sent:
         return self.lines[log][-1][0] + 1 if self.lines[log] else 1
 
     def _write(self, log: str, seq: int, fields: dict[str, Any]) -> int:
-        self.lines[log].append((seq, wire.encode([("seq", seq), *fields.items()])))
+        self.lines[log].append((seq, log_line.encode([("seq", seq), *fields.items()])))
         return seq
 
     # --- messages
@@ -82,4 +82,4 @@ class Sent:
         """Send a message; the heads of all its answers."""
         self.n += 1
         answer = self.post(self.device, messages.encode(op, self.board, self.link, self.n, **fields) + body)
-        return [wire.decode(line) for line in answer.splitlines(keepends=True)]
+        return [log_line.decode(line) for line in answer.splitlines(keepends=True)]

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 import get_micropython
-from engram import wire
+from engram import log_line
 from engram_host.companion.store.backup import save_sqlite
 from peers import BoardProcess, Companion, Peer, until
 
@@ -49,8 +49,8 @@ def _trash(board: BoardProcess) -> list[str]:
     for name in ("trash.old.jsonl", "trash.jsonl"):
         path = board.home / "memory" / name
         for line in path.read_bytes().splitlines(keepends=True) if path.exists() else ():
-            if wire.check(line):
-                found.add(wire.decode(line)["content"])
+            if log_line.check(line):
+                found.add(log_line.decode(line)["content"])
     return sorted(found)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from archiving_board import RECORDS, ArchivingBoard, archive, board_of_six
-from engram import wire
+from engram import log_line
 from engram_host.companion.model import Range, Span
 from engram_host.companion.store import choose_store
 from engram_host.companion.store.backup import restore_postgres, restore_sqlite, save_postgres, save_sqlite
@@ -210,6 +210,8 @@ def test_what_was_archived_since_the_backup_is_live_again_and_nothing_else(board
 
 def test_a_board_that_was_reset_gets_nothing_of_the_former_archive(board: ArchivingBoard):
     _compacted(board, 2, 4)
-    new = {seq: wire.encode([("seq", seq), ("id", f"m{seq}"), ("content", "new"), ("created", 9)]) for seq in (7, 8)}
+    new = {
+        seq: log_line.encode([("seq", seq), ("id", f"m{seq}"), ("content", "new"), ("created", 9)]) for seq in (7, 8)
+    }
     _put_on_board(board, new, 9)
     assert board.tell_ranges(EVERYTHING) == 0

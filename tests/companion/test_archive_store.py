@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from archiving_board import RECORDS, ArchivingBoard, archive, board_of_six
-from engram import wire
+from engram import log_line
 from engram.memory.scope import OWNER, Asker
 from engram_host.companion.model import Identity, Span, StoredVector
 from engram_host.companion.search.cache import IndexCache
@@ -70,7 +70,7 @@ def test_a_promise_of_which_nothing_came_keeps_nothing(archiving: ArchivingBoard
 
 
 def test_a_promise_is_not_given_for_other_lines(archiving: ArchivingBoard):
-    archiving.log.lines[3] = wire.encode([("seq", 3), ("id", "m3"), ("content", "x"), ("created", 1)])
+    archiving.log.lines[3] = log_line.encode([("seq", 3), ("id", "m3"), ("content", "x"), ("created", 1)])
     assert archiving.promise([2, 3]) == 0
 
 

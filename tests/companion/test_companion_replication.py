@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from engram import wire
+from engram import log_line
 from engram.link import messages
 from engram_host.companion.replication import Replication
 from engram_host.companion.store import open_store
@@ -65,7 +65,7 @@ def test_a_damaged_line_is_refused_with_the_reason(board):
 def test_a_line_outside_of_its_span_is_refused(board):
     one = board()
     one.hello()
-    line = wire.encode([("seq", 9), ("op", "compacted")])
+    line = log_line.encode([("seq", 9), ("op", "compacted")])
     answer = one.ask("lines", line, log="records", epoch=11, after=0, to=1, count=1)
     assert answer["op"] == "refused" and "span" in answer["why"]
 

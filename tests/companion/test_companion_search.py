@@ -5,7 +5,7 @@ from dataclasses import fields
 
 import pytest
 
-from engram import text, wire
+from engram import log_line, text
 from engram.link import messages
 from engram.memory import scope
 from engram.memory.scope import Asker
@@ -117,7 +117,7 @@ def test_an_answer_comes_in_parts_that_a_board_takes(board):
     one.ask("hello", version=1, zone=0, relied=0, records=[11, 1, 1, 0], journal=[11, 13, 13, 0])
     one.n += 1
     message = messages.encode("search", one.board, one.link, one.n, query="violin", limit=12, **OWNER)
-    answers = [wire.decode(line) for line in one.post(one.device, message).splitlines(keepends=True)]
+    answers = [log_line.decode(line) for line in one.post(one.device, message).splitlines(keepends=True)]
     assert len(answers) > 1 and [each["part"] for each in answers] == list(range(1, len(answers) + 1))
     assert sum(len(each["items"]) for each in answers) == 12
     assert all(len(text.dumps(each).encode()) <= messages.ANSWER_BYTES for each in answers)

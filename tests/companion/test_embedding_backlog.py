@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from embedding_service import direction
-from engram import wire
+from engram import log_line
 from engram_host.companion.embedding import backlog as backlog_module
 from engram_host.companion.embedding import notes
 from engram_host.companion.embedding.backlog import Backlog
@@ -46,7 +46,7 @@ class Board:
         after = len(self.texts)
         self.texts.extend(texts)
         lines = [
-            (seq, wire.encode([("seq", seq), ("text", self.texts[seq - 1])]))
+            (seq, log_line.encode([("seq", seq), ("text", self.texts[seq - 1])]))
             for seq in range(after + 1, len(self.texts) + 1)
         ]
         span = Span(self.device, "journal", 5, after, len(self.texts))
@@ -55,7 +55,7 @@ class Board:
     def rewrite(self, seq, text):
         self.texts[seq - 1] = text
         span = Span(self.device, "journal", 5, seq - 1, seq)
-        self.store.take([Batch(self.sender(), span, [(seq, wire.encode([("seq", seq), ("text", text)]))])], NOW)
+        self.store.take([Batch(self.sender(), span, [(seq, log_line.encode([("seq", seq), ("text", text)]))])], NOW)
 
 
 class Embedder:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engram import text, wire
+from engram import log_line, text
 from engram_host.companion.folders import indexing
 from engram_host.companion.folders.indexing import Indexer, Progress
 from engram_host.companion.folders.places import Place
@@ -35,8 +35,8 @@ def place(tmp_path: Path) -> Place:
 def lines(store: Store, place: Place) -> dict[int, dict]:
     """All passages, by seq."""
     device = store.device(place.device)
-    span = Span(place.device, "records", device.logs["records"].epoch, 0, wire.MAX_SEQ)
-    return {seq: wire.decode(line) for seq, line in store.lines(span)}
+    span = Span(place.device, "records", device.logs["records"].epoch, 0, log_line.MAX_SEQ)
+    return {seq: log_line.decode(line) for seq, line in store.lines(span)}
 
 
 def texts(store: Store, place: Place) -> set[str]:

@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engram import wire
+from engram import log_line
 from engram.memory.scope import Asker, may_see
 from engram_host.companion.search.request import SearchResult
 from search_store import SearchStore, asked, embed_all, engine_of, ids, record, turn
@@ -77,14 +77,14 @@ def answer(store: SearchStore, asker: Asker, query: str, options: dict[str, Any]
 def test_an_answer_is_that_of_a_store_without_what_the_asker_may_not_see(
     told: list[tuple[str, bytes]], asker: Asker, query: str, options: dict[str, Any]
 ):
-    seen = [(log, line) for log, line in told if may_see(asker, wire.decode(line).get("scope", "all"))]
+    seen = [(log, line) for log, line in told if may_see(asker, log_line.decode(line).get("scope", "all"))]
     assert answer(stored(told), asker, query, options) == answer(stored(seen), asker, query, options)
 
 
 @settings(max_examples=50, deadline=None)
 @given(lines(), ASKERS, st.booleans())
 def test_nothing_is_returned_that_the_asker_may_not_see(told: list[tuple[str, bytes]], asker: Asker, history: bool):
-    scopes = {(log, wire.decode(line)["seq"]): wire.decode(line)["scope"] for log, line in told}
+    scopes = {(log, log_line.decode(line)["seq"]): log_line.decode(line)["scope"] for log, line in told}
     for hit in answer(stored(told), asker, " ".join(WORDS), {"history": history}).hits:
         assert may_see(asker, scopes["records" if hit.id[0] == "m" else "journal", hit.seq])
 

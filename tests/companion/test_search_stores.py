@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from engram import wire
+from engram import log_line
 from engram_host.companion.model import Batch, Hello, LogName, LogState, Sender, Span, StoredVector
 from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.engine import QueryVector, SearchEngine
@@ -27,9 +27,9 @@ def fill(store: Store) -> None:
     store.greet(Hello("b", Sender("id", 1, 1), 0, logs), NOW)
     told: tuple[tuple[LogName, list[bytes]], ...] = (("journal", JOURNAL), ("records", RECORDS))
     for n, (log, lines) in enumerate(told, 2):
-        numbered = [(wire.decode(line)["seq"], line) for line in lines]
+        numbered = [(log_line.decode(line)["seq"], line) for line in lines]
         store.take([Batch(Sender("id", 1, n), Span("b", log, 1, 0, len(lines)), numbered)], NOW)
-        texts = [(seq, key_of(log, wire.decode(line), 0)) for seq, line in reversed(numbered)]
+        texts = [(seq, key_of(log, log_line.decode(line), 0)) for seq, line in reversed(numbered)]
         vectors = [StoredVector(log, seq, digest_of(text), vector_of(text)) for seq, text in texts]
         store.put_vectors("b", IDENTITY, vectors)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engram import wire
+from engram import log_line
 from engram_host.companion.model import LOGS, Identity, Span, StoredVector
 from engram_host.companion.store.base import Store
 from engram_host.companion.store.sqlite import SqliteStore
@@ -29,7 +29,7 @@ def with_secret(store: Store) -> PlainBoard:
     board = PlainBoard(store)
     log = board.logs["journal"]
     log.append(9)
-    log.lines[10] = wire.encode([("seq", 10), ("text", SECRET.decode())])
+    log.lines[10] = log_line.encode([("seq", 10), ("text", SECRET.decode())])
     log.next = 11
     log.append(10)
     board.sync()
@@ -94,9 +94,9 @@ def test_a_title_that_compaction_took_out_of_a_line_is_not_set_aside(store: Stor
     board = PlainBoard(store)
     log = board.logs["journal"]
     session = [("seq", 1), ("op", "session"), ("sid", "s1"), ("at", 5)]
-    log.lines, log.next = {1: wire.encode([*session, ("title", SECRET.decode())])}, 2
+    log.lines, log.next = {1: log_line.encode([*session, ("title", SECRET.decode())])}, 2
     board.sync()
-    log.lines, log.rewrites = {1: wire.encode(session)}, 1
+    log.lines, log.rewrites = {1: log_line.encode(session)}, 1
     board.sync()
     assert not is_anywhere(store, board, [log.epoch])
 
@@ -158,7 +158,7 @@ def test_a_turn_that_had_left_the_board_goes_with_its_redaction_at_a_compaction(
 
 
 def operate(log: PlainLog, *fields: tuple[str, object]) -> None:
-    log.lines[log.next] = wire.encode([("seq", log.next), *fields])
+    log.lines[log.next] = log_line.encode([("seq", log.next), *fields])
     log.next += 1
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from engram import wire
+from engram import log_line
 from engram_host.companion.errors import Refused, Stale, UnknownDevice
 from engram_host.companion.model import LOGS, Batch, Hello, Identity, LogName, Sender, Span, StoredVector
 from engram_host.companion.store.base import SILENCE_SECONDS, Store
@@ -292,7 +292,7 @@ def test_workers_that_start_at_once_make_one_schema(store_url: str, open_store: 
 def test_a_line_of_the_largest_size_is_kept_as_it_is(store: Store):
     board = PlainBoard(store)
     board.hello()
-    line = wire.encode([("seq", 1), ("text", "x" * (wire.MAX_LINE - 100))])
+    line = log_line.encode([("seq", 1), ("text", "x" * (log_line.MAX_LINE - 100))])
     span = Span(board.name, "journal", board.logs["journal"].epoch, 0, 1)
     assert store.take([Batch(Sender(board.board, board.link, 1), span, [(1, line)])], 1) == [1]
     assert dict(store.lines(span)) == {1: line}

@@ -18,7 +18,7 @@ import firmware_build
 import get_micropython
 import ranks
 from board_fixture import DATA, EXPECTED, FLASH, dump, flash, read, run, shortened, unpack
-from engram import wire
+from engram import log_line
 from engram.link import messages
 
 READ_AFTER = 3600
@@ -89,7 +89,7 @@ def conversation(files: Path) -> Iterator[bytes]:
     for name, path in (("records", "memory/memory_records.0001.jsonl"), ("journal", "journal/journal.0002.jsonl")):
         lines = (files / path).read_bytes().splitlines(keepends=True)
         logs[name] = [line for line in lines if b'{"seq":' in line and b'"op":' not in line][:LINES]
-    seqs = {name: [wire.decode(line)["seq"] for line in lines] for name, lines in logs.items()}
+    seqs = {name: [log_line.decode(line)["seq"] for line in lines] for name, lines in logs.items()}
     epoch = {"records": 11, "journal": 12}
     archived = [at for at, line in enumerate(logs["records"]) if b'"scope":"user:owner"' in line][:2]
 
@@ -124,11 +124,11 @@ def conversation(files: Path) -> Iterator[bytes]:
     yield say("check", digest="00000000", **span("journal"))
     yield say("agreed", log="records", epoch=epoch["records"], rewrites=0)
     wanted = [logs["records"][at] for at in archived]
-    kept = [wire.decode(line) for line in wanted]
+    kept = [log_line.decode(line) for line in wanted]
     yield say("keep", log="records", epoch=epoch["records"], seqs=[one["seq"] for one in kept], digest=digest(wanted))
     last = seqs["records"][-1]
     gone = [
-        wire.encode(
+        log_line.encode(
             [("seq", last + 1 + at), ("op", "archive"), ("id", one["id"]), ("at", 1792259608), ("was", one["seq"])]
         )
         for at, one in enumerate(kept)

@@ -12,7 +12,7 @@ import json
 import random
 import sys
 
-from engram import files, wire
+from engram import files, log_line
 from engram.agent.agent import Sink
 from engram.app import App
 from engram.clock import Clock
@@ -267,7 +267,7 @@ class Life:
         files.make_folder(self.folder + "/memory")
         for name, content in (("config.json", CONFIG), ("secrets.json", SECRETS)):
             files.write(self.folder + "/" + name, json.dumps(content))
-        files.write(self.folder + "/memory/link.json", wire.encode(LINK))
+        files.write(self.folder + "/memory/link.json", log_line.encode(LINK))
         self.start()
         self.talk(60)
         first = self.remember(RECORDS // 2)
@@ -395,7 +395,7 @@ class Life:
         kept = sorted(link.companion.copy("records").kept)
         assert len(kept) >= ARCHIVED // 2, kept
         for number in kept:
-            line = wire.decode(link.companion.copy("records").kept[number])
+            line = log_line.decode(link.companion.copy("records").kept[number])
             if line.get("scope", "all") == "user:owner":
                 break
         for record in list(self.parts.records.newest(OWNER))[40:44]:
@@ -406,11 +406,11 @@ class Life:
         assert self.parts.records.has(number), "none came back"
         gone = [one for one in kept if one != number and link.companion.copy("records").kept.get(one)]
         for one in gone[:2]:
-            line = wire.decode(link.companion.copy("records").kept[one])
+            line = log_line.decode(link.companion.copy("records").kept[one])
             self.parts.forgetting.forget("m%d" % one, _seen_by(line))
         await link.work()
         self.parts.forgetting.forget(
-            "m%d" % gone[3], _seen_by(wire.decode(link.companion.copy("records").kept[gone[3]]))
+            "m%d" % gone[3], _seen_by(log_line.decode(link.companion.copy("records").kept[gone[3]]))
         )
         link.end()
 

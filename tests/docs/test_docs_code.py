@@ -6,9 +6,9 @@ import inspect as python_inspect
 
 import pytest
 
-from engram import errors, inspect
+from engram import errors, repl
+from engram.api import Memory
 from engram.app import App
-from engram.memory.facade import Memory
 from pages import PAGES, fences, in_backticks, plain, read, rows, section
 
 PAGE = "docs/code-on-the-board.md"
@@ -46,7 +46,7 @@ def _calls(heading: str) -> list[str]:
 
 @pytest.mark.parametrize(
     ("heading", "holder"),
-    [("## app.memory", Memory), ("## engram.inspect", inspect)],
+    [("## app.memory", Memory), ("## engram.repl", repl)],
 )
 def test_the_table_of_calls_is_the_codes(heading, holder):
     assert _calls(heading) == _public(holder)

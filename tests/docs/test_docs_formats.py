@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from engram import inspect, wire
+from engram import log_line, repl
 from engram.agent.agent import Sink
 from engram.app import App
 from engram.llm.types import Call
@@ -69,7 +69,7 @@ class _Life:
 
     def note_lines(self) -> None:
         """Keep the lines that are in the logs now: some go when they are compacted."""
-        self.lines += [line for log in LOGS for line in inspect.lines(log, str(self._folder))]
+        self.lines += [line for log in LOGS for line in repl.lines(log, str(self._folder))]
 
     def command(self, line: str) -> list[str]:
         return [answer for answer in self._parts.commands.run(OWNER, line) if isinstance(answer, str)]
@@ -255,4 +255,4 @@ def test_the_bounds_are_the_codes():
 def test_lines_of_logs_are_whole(page):
     for fence in fences(read(page), "jsonl"):
         for line in fence.text.encode().splitlines(keepends=True):
-            assert wire.check(line), line
+            assert log_line.check(line), line

@@ -103,10 +103,10 @@ def test_the_table_of_names_is_charged_to_no_module():
     printed = """qstr pool: n_pool=1, n_qstr=18, n_str_data_bytes=227, n_total_bytes=403
 engram 544
 qstr pool: n_pool=2, n_qstr=21, n_str_data_bytes=306, n_total_bytes=786
-engram.log 880
+engram.diag 880
 qstr pool: n_pool=2, n_qstr=36, n_str_data_bytes=490, n_total_bytes=970
 """
-    assert heap_bench.modules_told(printed) == {"engram": 240, "engram.log": 880, heap_bench.NAMES: 304}
+    assert heap_bench.modules_told(printed) == {"engram": 240, "engram.diag": 880, heap_bench.NAMES: 304}
 
 
 @needs_32
@@ -129,7 +129,7 @@ def test_the_steps_of_the_start_are_all_that_is_in_use_after_it(bench: Bench):
 @needs_32
 def test_the_start_loads_the_app_and_not_what_is_seldom_needed(bench: Bench):
     _, loaded = bench.opening()
-    assert "engram.app" in loaded and "engram.inspect" not in loaded
+    assert "engram.app" in loaded and "engram.repl" not in loaded
 
 
 @needs_32
@@ -181,7 +181,7 @@ def test_the_page_explains_each_build_and_each_case():
 def test_a_build_that_does_not_fit_a_chip_has_no_figures_there():
     each = dict.fromkeys(("start", "turn", "tools"), 1)
     fits = {"used": 7, "free": 8, "largest_block": 9}
-    modules = {heap_bench.NAMES: 3, "engram.app": 4, "engram.inspect": 5}
+    modules = {heap_bench.NAMES: 3, "engram.app": 4, "engram.repl": 5}
 
     def figures(after_tools: dict[str, int] | None) -> Figures:
         return Figures(modules, {"code": 2}, ["engram.app"], each, each, each, after_tools)

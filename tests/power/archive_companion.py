@@ -21,7 +21,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from engram import wire
+from engram import log_line
 from engram_host.companion.copy.reading import CopyOfLog
 from engram_host.companion.dispatch import Dispatch
 from engram_host.companion.embedding.settings import EmbeddingSettings
@@ -94,7 +94,7 @@ class Companion:
             case "said":
                 return " ".join(each.hex() for each in await self.dispatch.answers(DEVICE, bytes.fromhex(told)))
             case "archived":
-                held = [wire.decode(line) for _, line in self.store.archived(DEVICE, 0, _MOST_LISTED)]
+                held = [log_line.decode(line) for _, line in self.store.archived(DEVICE, 0, _MOST_LISTED)]
                 return json.dumps([[int(fields["id"][1:]), fields["content"]] for fields in held])
             case "states":
                 copy = CopyOfLog(self.store, self.store.device(DEVICE), "records", NOW)
@@ -104,7 +104,7 @@ class Companion:
                 held = self.store.lines(
                     Span(DEVICE, "journal", self.store.device(DEVICE).logs["journal"].epoch, 0, 1 << 31)
                 )
-                found = [wire.decode(line) for _, line in held]
+                found = [log_line.decode(line) for _, line in held]
                 return json.dumps([" ".join(fields["text"].split(" ", 2)[:2]) for fields in found if "text" in fields])
             case "save" | "copy":
                 save_sqlite(Path(self.database), Path(told or self.database + _SAVED), lambda done, total: None)

@@ -12,7 +12,7 @@ import random
 import sys
 
 import engram.store.index as index_module
-from engram import log
+from engram import diag
 from engram.store.entry import Query
 from engram.store.log import Log
 from engram.store.reserve import Reserve
@@ -280,7 +280,7 @@ def _finish(store):
     for _ in range(3000):
         if not store.tick():
             break
-    assert not store.partial, "%s; %s" % (store.partial, list(log.lines()))
+    assert not store.partial, "%s; %s" % (store.partial, list(diag.lines()))
 
 
 def _check_all(store, sure, when):
@@ -305,7 +305,7 @@ def one(folder, made, chance):
     print("; ".join(told))
     lost = made.lost(touched)
     sure = made.sure(lost)
-    log._ring.clear()
+    diag._ring.clear()
     store = _open(folder)
     _check_gone(store, sure, "at once")
     _use(store, made.is_turns, chance)
@@ -321,7 +321,7 @@ def one(folder, made, chance):
     _check_all(store, sure, "after a restart")
     store.compact(lambda line: True)
     _check_all(store, sure, "after a compaction")
-    is_told = store.damaged or list(log.lines())
+    is_told = store.damaged or list(diag.lines())
     assert is_told or not gone, "lines %s are lost and nothing was told" % gone
     store.close()
     gc.collect()
@@ -336,7 +336,7 @@ def main(folder, kind, first, last, flash_path=""):
         flash.mount(flash_path, 1 << 19, "/flash")
         folder = "/flash/store"
         os.mkdir(folder)
-    log.level = log.ERROR + 1
+    diag.level = diag.ERROR + 1
     index_module.CHUNK_BYTES = CHUNK
     made = None
     checked = lost = 0

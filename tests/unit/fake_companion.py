@@ -6,7 +6,7 @@ delays and reorders what goes either way, by chance.
 
 from binascii import crc32
 
-from engram import wire
+from engram import log_line
 from engram.compat import sleep_ms
 from engram.link import messages
 from engram.link.exchange import LinkError
@@ -89,7 +89,7 @@ class Companion:
     def _lines(self, head, body):
         new = {}
         for line in messages.lines(body):
-            seq = wire.decode(line)["seq"]
+            seq = log_line.decode(line)["seq"]
             assert head["after"] < seq <= head["to"], "a line is not of its span"
             new[seq] = bytes(line)
         assert len(new) == head["count"], "a message has another number of lines than it says"
@@ -101,7 +101,7 @@ class Companion:
                     del copy.lines[seq]
             copy.lines.update(new)
             for seq in sorted(new):
-                self._follow(copy, wire.decode(new[seq]), new[seq])
+                self._follow(copy, log_line.decode(new[seq]), new[seq])
             copy.have = max(copy.have, head["to"])
         return self._answer("have", head, log=head["log"], epoch=head["epoch"], have=copy.have)
 
@@ -114,8 +114,8 @@ class Companion:
                 copy.kept[number] = copy.texts[line["was"]]
         elif line.get("op") == "forget":
             kept = copy.kept.get(number)
-            if kept and wire.decode(kept).get("scope", "all") in line.get(
-                "scopes", (wire.decode(kept).get("scope", "all"),)
+            if kept and log_line.decode(kept).get("scope", "all") in line.get(
+                "scopes", (log_line.decode(kept).get("scope", "all"),)
             ):
                 del copy.kept[number]
         elif "restored" in line:
@@ -136,7 +136,7 @@ class Companion:
     def _holds(self, head, body):
         copy = self.copy("records")
         for number, line in copy.doubted.items():
-            told = wire.decode(line).get("scope", "all")
+            told = log_line.decode(line).get("scope", "all")
             if any(entry[0] in (told, "*") and entry[1] <= number <= entry[2] for entry in head["entries"]):
                 copy.kept[number] = line
         copy.doubted = {}
@@ -147,7 +147,7 @@ class Companion:
         numbers = [number for number in sorted(kept) if number > head["after"]]
         items = []
         for number in numbers[:3]:
-            line = wire.decode(kept[number])
+            line = log_line.decode(kept[number])
             items.append([number, line.get("scope", "all"), line.get("created", 0), line.get("tags", [])])
         return self._answer("listed", head, items=items, next=numbers[2] if len(numbers) > 3 else 0)
 

@@ -422,7 +422,7 @@ class Intruder:
 
     def try_code(self):
         """Ask as code on the board does."""
-        from engram.memory.facade import Memory
+        from engram.api import Memory
 
         memory = Memory(self.board).of(self.asker)
         for word in self.house.words:

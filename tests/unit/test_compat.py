@@ -36,16 +36,16 @@ def test_raises_tells_when_nothing_was_raised():
 
 
 def test_a_module_that_was_forgotten_is_loaded_anew():
-    import engram.networks
+    import engram.wifi_config
 
-    first = engram.networks
-    forget("engram.networks")
-    assert "engram.networks" not in sys.modules and not hasattr(engram, "networks")
-    import engram.networks
+    first = engram.wifi_config
+    forget("engram.wifi_config")
+    assert "engram.wifi_config" not in sys.modules and not hasattr(engram, "networks")
+    import engram.wifi_config
 
-    assert engram.networks is not first
+    assert engram.wifi_config is not first
 
 
 def test_a_module_that_is_not_loaded_can_be_forgotten():
-    forget("engram.networks")
-    forget("engram.networks")
+    forget("engram.wifi_config")
+    forget("engram.wifi_config")

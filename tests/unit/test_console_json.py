@@ -4,7 +4,7 @@ import json
 import random
 from binascii import crc32
 
-from engram import __version__, wire
+from engram import __version__, log_line
 from engram.agent.agent import Outcome
 from engram.channels.json_lines import JsonLines
 from engram.memory.scope import Asker
@@ -32,7 +32,7 @@ class Console:
         sent, self.sent[:] = "".join(self.sent), []
         lines = [line for line in sent.split("\n") if line]
         assert not sent or sent.endswith("\n")
-        return [wire.decode((line + "\n").encode()) for line in lines]
+        return [log_line.decode((line + "\n").encode()) for line in lines]
 
     async def ask(self, line):
         """What is sent for a line, without the word that it was taken."""

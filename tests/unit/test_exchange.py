@@ -3,7 +3,7 @@
 import random
 
 from board import DAY, NOW, has_large_heap
-from engram import wire
+from engram import log_line
 from engram.memory.scope import OWNER
 from movers import MANY, answered, comparable, fill, imported, live, memories, mover, restarted, rows, stored
 from support import rounds
@@ -207,7 +207,7 @@ def test_long_texts_come_back_whole_in_lines_that_an_import_takes():
     board.notes.of(OWNER).write("MEMORY.md", memory)
     board.remember(content, ["t"])
     lines = answered(board, "/export")
-    assert max(len(line.encode()) for line in lines) < wire.MAX_LINE
+    assert max(len(line.encode()) for line in lines) < log_line.MAX_LINE
     board = mover(content_chars=4000, notes_chars=8000)
     told = imported(board, "\n".join(lines) + "\n")
     assert told == ["1 stored, 0 refused", "put in their place: MEMORY.md"]

@@ -3,7 +3,7 @@
 import os
 
 from board import ANN, DAY, NOW, ROOM, Board
-from engram import files, text, wire
+from engram import files, log_line, text
 from engram.errors import ArgumentError, NotFound, StoreError
 from engram.memory.intents import Intents
 from engram.memory.scope import OWNER, Asker
@@ -360,7 +360,7 @@ def test_whole_lines_of_another_form_are_passed_over():
         (("next", "x"),),
         (("anything", [1]),),
     )
-    _put(board, content + b"".join([wire.encode(fields) for fields in odd]))
+    _put(board, content + b"".join([log_line.encode(fields) for fields in odd]))
     assert len(_listed(board)) == 3 and board.intents.next == 4 and board.intents.damaged == 0
 
 

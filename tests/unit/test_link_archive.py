@@ -1,7 +1,7 @@
 """The archive: memories leave only with the companion's promise, are found and come back, and nothing is lost or doubled."""
 
 from board import ANN, ROOM, Board
-from engram import files, wire
+from engram import files, log_line
 from engram.errors import NotFound, StoreFull
 from engram.link.archive import Archive
 from engram.link.ask import Ask
@@ -160,7 +160,7 @@ async def test_a_companion_that_has_another_line_gets_nothing():
     await linked.copy()
     copy = linked.companion.copy("records")
     for seq in copy.lines:
-        copy.lines[seq] = wire.encode([("seq", seq), ("op", "compacted")])
+        copy.lines[seq] = log_line.encode([("seq", seq), ("op", "compacted")])
     linked.board.capacity.tick()
     for _ in range(3):  # the first may only count what it gave before
         await linked.archive.step()
@@ -210,7 +210,9 @@ async def test_an_answer_that_is_not_what_was_asked_for_is_not_shown():
     linked, _ = await _full(14)
     first, second = linked.kept()[:2]
     kept = linked.companion.copy("records").kept
-    private = wire.encode([("seq", 3), ("id", "m%d" % first), ("content", "x"), ("created", 1), ("scope", "user:ann")])
+    private = log_line.encode(
+        [("seq", 3), ("id", "m%d" % first), ("content", "x"), ("created", 1), ("scope", "user:ann")]
+    )
     for lie in (kept[second], kept[first][:-5], b"", b"{}", private):
         linked.companion.lies["m%d" % first] = lie
         assert (await linked.archive.fetched("m%d" % first, OWNER))[0] is None

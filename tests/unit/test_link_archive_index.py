@@ -3,7 +3,7 @@
 import os
 
 from board import ANN, Board
-from engram import files, wire
+from engram import files, log_line
 from engram.link.exchange import LinkError
 from engram.memory.scope import OWNER, Asker
 from test_link_archive import Archiving, _full, _stored
@@ -145,7 +145,7 @@ async def test_a_companion_that_asks_is_told_what_the_index_has():
     linked = await _away()
     copy = linked.companion.copy("records")
     copy.doubted, copy.kept = copy.kept, {}
-    copy.doubted[9999] = wire.encode([("seq", 9999), ("id", "m9999"), ("content", "x"), ("scope", "all")])
+    copy.doubted[9999] = log_line.encode([("seq", 9999), ("id", "m9999"), ("content", "x"), ("scope", "all")])
     await linked.work()
     assert len(linked.kept()) == linked.board.archived.total and 9999 not in linked.kept()
     assert linked.board.archived.lost == 0

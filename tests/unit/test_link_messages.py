@@ -2,7 +2,7 @@
 
 from binascii import crc32
 
-from engram import wire
+from engram import log_line
 from engram.errors import ArgumentError
 from engram.link import messages
 from engram.link.messages import FROM_BOARD, TO_BOARD, BadMessage, decode, encode
@@ -36,7 +36,7 @@ SAMPLES = (
     (TO_BOARD, "got", {"part": 1, "parts": 1, "text": '{"seq":4}'}),
     (TO_BOARD, "refused", {"why": "the disk is full.", "again": 15}),
 )  # fmt: skip
-LINE = wire.encode([("seq", 4), ("op", "compacted")])
+LINE = log_line.encode([("seq", 4), ("op", "compacted")])
 
 
 def _sealed(body: bytes) -> bytes:
@@ -107,7 +107,7 @@ def test_each_field_that_is_missing_or_of_another_type_is_named():
                 known = {"board": "b1", "link": 3, "n": 4}
                 known.update(fields)
                 known.pop(name)
-                whole = wire.encode([("op", op)] + list(known.items()))
+                whole = log_line.encode([("op", op)] + list(known.items()))
                 body = b"{" + value + whole[1 : whole.rindex(b',"crc":')]
                 with raises(BadMessage) as caught:
                     decode(_sealed(body), table)
@@ -143,7 +143,7 @@ def test_what_does_not_fit_is_not_written():
 
 
 def test_the_digest_of_lines_tells_their_order_and_their_content():
-    other = wire.encode([("seq", 5), ("op", "compacted")])
+    other = log_line.encode([("seq", 5), ("op", "compacted")])
     digests = set()
     for some in ((), (LINE,), (other,), (LINE, other), (other, LINE)):
         digest = 0

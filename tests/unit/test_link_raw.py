@@ -3,7 +3,7 @@
 from binascii import crc32
 
 from board import Board
-from engram import wire
+from engram import log_line
 from engram.errors import StoreError
 from engram.link import messages
 from engram.memory.scope import OWNER
@@ -46,7 +46,7 @@ def _on_flash(store):
 
 
 def _seqs(lines):
-    return [wire.decode(line)["seq"] for line in lines]
+    return [log_line.decode(line)["seq"] for line in lines]
 
 
 def test_spans_in_a_row_are_the_log():

@@ -252,7 +252,7 @@ def test_after_a_month_without_power_notes_leave_a_day_later():
 
 
 def test_of_too_many_bytes_the_oldest_leave_and_that_is_told():
-    from engram import log
+    from engram import diag
 
     board = Board(notes_days=300, notes_bytes=24576, notes_chars=8000)
     for at in range(5):
@@ -261,7 +261,7 @@ def test_of_too_many_bytes_the_oldest_leave_and_that_is_told():
     board.now -= DAY
     _tidy(board, True)
     assert _mine(board).names() == ["2026-09-25.md", "2026-09-24.md", "2026-09-23.md", "2026-09-22.md"]
-    assert any("notes.bytes" in line for line in log.lines())
+    assert any("notes.bytes" in line for line in diag.lines())
 
 
 def test_of_too_many_bytes_notes_that_were_distilled_leave_before_others():

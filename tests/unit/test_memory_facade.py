@@ -1,9 +1,9 @@
 """What code on the board calls, and what the prompt reads of a stopped board."""
 
 from board import ANN, DAY, NOW, Board
-from engram import inspect
+from engram import repl
+from engram.api import Memory
 from engram.errors import ArgumentError, NotFound
-from engram.memory.facade import Memory
 from engram.memory.scope import OWNER
 from support import raises
 
@@ -20,12 +20,12 @@ class _Output:
 
 def _shown(show, *arguments):
     """What a function of inspect shows."""
-    kept, inspect.sys = inspect.sys, _Stand()
+    kept, repl.sys = repl.sys, _Stand()
     try:
         show(*arguments)
-        return inspect.sys.stdout.text
+        return repl.sys.stdout.text
     finally:
-        inspect.sys = kept
+        repl.sys = kept
 
 
 class _Stand:
@@ -121,7 +121,7 @@ def _stopped():
 
 def test_inspect_shows_the_live_memories():
     board = _stopped()
-    assert _shown(inspect.records, board.place) == (
+    assert _shown(repl.records, board.place) == (
         "m2      Ann lives in Oslo  [ann, city]\nm5      猫 two\ufffd[31m  [cat]\n"
     )
 
@@ -136,17 +136,17 @@ def test_inspect_agrees_with_the_store_after_undo_and_compaction():
     for _ in range(2):
         live = sorted(record["id"] for record in board.records.newest())
         board.close()
-        assert [line.split()[0] for line in _shown(inspect.records, board.place).split("\n")[:-1]] == live
+        assert [line.split()[0] for line in _shown(repl.records, board.place).split("\n")[:-1]] == live
         board.open()
         board.compact()
 
 
 def test_inspect_shows_all_turns_or_those_of_one_session():
     board = _stopped()
-    shown = _shown(inspect.turns, "", board.place).split("\n")
+    shown = _shown(repl.turns, "", board.place).split("\n")
     assert shown[0] == "t3      s1    2026-09-21 14:13  owner: green bike" and len(shown) == 12
     sid = shown[-2].split()[1]
-    assert _shown(inspect.turns, sid, board.place).split("\n") == shown[1:]
+    assert _shown(repl.turns, sid, board.place).split("\n") == shown[1:]
 
 
 def test_inspect_does_not_show_a_redacted_turn():
@@ -154,21 +154,21 @@ def test_inspect_does_not_show_a_redacted_turn():
     board.open()
     board.journal.redact("t3", OWNER)
     board.close()
-    assert "green bike" not in _shown(inspect.turns, "", board.place)
+    assert "green bike" not in _shown(repl.turns, "", board.place)
 
 
 def test_inspect_shows_the_profile():
-    shown = _shown(inspect.profile, _stopped().place)
+    shown = _shown(repl.profile, _stopped().place)
     assert "--- user.md\nLikes tea\n" in shown and "--- soul.md\n" in shown
 
 
 def test_inspect_shows_how_much_there_is():
-    assert _shown(inspect.show, _stopped().place) == "2 memories\n11 turns\n"
+    assert _shown(repl.show, _stopped().place) == "2 memories\n11 turns\n"
 
 
 def test_inspect_gives_every_line_of_a_log():
     board = _stopped()
-    seqs = [line["seq"] for line in inspect.lines("memory/memory_records", board.place) if "seq" in line]
+    seqs = [line["seq"] for line in repl.lines("memory/memory_records", board.place) if "seq" in line]
     assert seqs == list(range(1, len(seqs) + 1)) and len(seqs) == 7
 
 
@@ -179,6 +179,6 @@ def test_inspect_passes_over_damage_and_writes_nothing():
         file.write(b'{"seq":99,"id":"m99","content":"torn')
     with open(path, "rb") as file:
         before = file.read()
-    assert "m99" not in _shown(inspect.records, board.place)
+    assert "m99" not in _shown(repl.records, board.place)
     with open(path, "rb") as file:
         assert file.read() == before

@@ -3,7 +3,7 @@
 import os
 
 from board import Board
-from engram import wire
+from engram import log_line
 from engram.memory.scope import OWNER, Asker
 from engram.store.codec import term_hash
 
@@ -13,7 +13,7 @@ TWIN = Asker("aqfcz", "chat#2", False, "")
 
 def _append(board, path, fields):
     with open(board.place + path, "ab") as file:
-        file.write(wire.encode(fields))
+        file.write(log_line.encode(fields))
 
 
 def test_the_two_names_share_a_hash():

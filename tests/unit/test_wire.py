@@ -5,7 +5,7 @@ import io
 from binascii import crc32
 
 from engram.errors import ArgumentError
-from engram.wire import MAX_LINE, check, decode, encode, lines
+from engram.log_line import MAX_LINE, check, decode, encode, lines
 from samples import Numbers, surrogate_between
 from support import folder, on_micropython, raises
 

@@ -3,8 +3,6 @@
 import gc
 
 import bench_store_owner
-import engram.fold  # code that the first text with an accent loads, before the heap is measured
-import engram.store.manifest  # noqa: F401  likewise, for the time of opening
 from engram.store.log import Log
 from engram.store.store import Store
 

@@ -3,7 +3,7 @@
 import time
 
 from engram.store.entry import FORGOTTEN, Entry, no_entry
-from engram.words import terms
+from engram.text.tokenizer import terms
 
 MONTHS = (
     "January", "February", "March", "April", "May", "June",

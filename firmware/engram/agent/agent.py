@@ -5,7 +5,7 @@ streams out and is kept.
 import asyncio
 from collections import namedtuple
 
-from engram import log, text
+from engram import diag, text
 from engram.agent import rounds
 from engram.compat import const, let_go, sleep_ms
 from engram.errors import EngramError, ModelError
@@ -93,7 +93,7 @@ class Agent:
         except EngramError as error:
             self.failed += 1
             problem = str(error)
-            log.info("agent", problem)  # kept for /stats: the channel tells the person
+            diag.info("agent", problem)  # kept for /stats: the channel tells the person
         finally:
             # Whatever ended it, a task that was cancelled or a channel that is gone: what came of it is kept.
             self._keep(asker, reply.all(), not is_whole)
@@ -139,7 +139,7 @@ class Agent:
             self._journal.add(asker, "assistant", "engram", reply, cut)
         except EngramError as error:
             # The person has read it, and their own turn is on flash: the conversation goes on.
-            log.error("agent", "the reply could not be kept: " + str(error))
+            diag.error("agent", "the reply could not be kept: " + str(error))
         except MemoryError:
             # A line takes several times its length while it is made: the first half is better than nothing.
             self._keep(asker, text.cut(reply, len(reply) // 2), True)

@@ -5,7 +5,7 @@ and more strictly, since a note may hold what others wrote. What it gave goes in
 notes were read, as one change that undo takes back whole. Its memories never become notes, so nothing is distilled twice.
 """
 
-from engram import log
+from engram import diag
 from engram.agent.pause import Pause
 from engram.agent.refusals import Refusals
 from engram.compat import const, let_go
@@ -138,7 +138,7 @@ class Distillation:
             self._run = 0
             report.is_over = True
             self._asked.pop(report.asked, None)
-            log.info("distilling", next(report.lines()))
+            diag.info("distilling", next(report.lines()))
 
     def _begin(self) -> None:
         self._run = self._parts.records.changes
@@ -167,7 +167,7 @@ class Distillation:
                 raise
             problem = "%d notes were passed over: %s" % (len(batch.entries), error)
             report.refusals.add(problem)
-            log.warning("distilling", problem)
+            diag.warning("distilling", problem)
             elements = []
         self._attempts = 0
         self._batches += 1

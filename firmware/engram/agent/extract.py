@@ -5,7 +5,7 @@ waits through a link that is down and a power cut, and is read once. A model's a
 operation is checked, compared with what is known, and refused with a reason if it does not hold.
 """
 
-from engram import log, text
+from engram import diag, text
 from engram.agent.pause import Pause
 from engram.agent.refusals import Refusals
 from engram.compat import const, let_go
@@ -97,7 +97,7 @@ class Extraction:
         gone = learning.missed()
         if gone:
             self.lost += gone
-            log.warning("learning", "%d lines of the journal left before they were read for facts" % gone)
+            diag.warning("learning", "%d lines of the journal left before they were read for facts" % gone)
         # One alone after a failure: it may be the only one that the model cannot take.
         batch = learning.batch(1 if self._attempts else self._parts.config.get("extract.turns"))
         turns = [turn for turn in batch.turns if not _is_small_talk(turn["text"])]
@@ -138,7 +138,7 @@ class Extraction:
 
     def _pass_over(self, turns: list, why: str, until: int) -> None:
         self.lost += len(turns)
-        log.warning("learning", "%s: %s; passed over" % (_named(turns), why))
+        diag.warning("learning", "%s: %s; passed over" % (_named(turns), why))
         self._learning.keep((), until)
 
     # --- what is told
@@ -147,7 +147,7 @@ class Extraction:
         """Keep why something was refused; it has no word of what people said."""
         problem = "%s: %s" % (_named(turns), problem)
         self._refusals.add(problem)
-        log.info("learning", "refused: " + problem)
+        diag.info("learning", "refused: " + problem)
 
     def told(self):
         """Yield lines on how it goes, for /stats."""

@@ -5,7 +5,7 @@ It comes before the window moves, as a job in the background. A message that com
 have their last look later, from the journal.
 """
 
-from engram import log
+from engram import diag
 from engram.agent import rounds
 from engram.agent.agent import Sink
 from engram.agent.pause import Pause
@@ -104,7 +104,7 @@ class Flush:
             self._parts.records.check_room()
         note()
         self.done += 1
-        log.info("flush", "t%d to t%d had a last look" % (turns[0], turns[-1]))
+        diag.info("flush", "t%d to t%d had a last look" % (turns[0], turns[-1]))
 
     def told(self):
         """Yield lines on how it goes, for /stats."""

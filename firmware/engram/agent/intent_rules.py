@@ -9,8 +9,8 @@ from collections import namedtuple
 
 from engram.agent.phrases import past, past_several, sentence_end, simplified, skip, statement, unmarked
 from engram.compat import const
-from engram.utf8 import encode
-from engram.words import terms
+from engram.text.tokenizer import terms
+from engram.text.utf8 import encode
 
 Asked = namedtuple("Asked", ("when", "remind", "rest"))
 """What is to come up, what to remind of, as they were said, and what the message says after it, "" mostly."""

@@ -1,6 +1,6 @@
 """Waiting without a task: for a while, or after a failure, twice as long each time."""
 
-from engram import log
+from engram import diag
 from engram.compat import const, ticks_add, ticks_diff, ticks_ms
 from engram.errors import ModelError
 
@@ -49,7 +49,7 @@ class Pause(Wait):
         self.is_for_link = isinstance(error, ModelError)
         self._length = min(2 * self._length or _FIRST_MS, _LONGEST_MS)
         self.begin(self._length)
-        log.info(self._name, "it waits %d s: %s" % (self._length // 1000, self.why))
+        diag.info(self._name, "it waits %d s: %s" % (self._length // 1000, self.why))
 
     def end(self) -> None:
         """There is nothing to wait for any more."""

@@ -1,6 +1,6 @@
 """Sentences and opening words, as the rules look at them: English and Chinese.
 
-Texts are worked on as bytes (see engram.utf8), in one case and in simplified characters, which moves nothing. A list of
+Texts are worked on as bytes (see engram.text.utf8), in one case and in simplified characters, which moves nothing. A list of
 words is one object, cut up when it is needed: it takes a fifth of the heap of a tuple.
 """
 

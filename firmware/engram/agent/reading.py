@@ -1,6 +1,6 @@
 """Reading one batch of messages for facts: what the model is asked, and what is kept of the operations that it proposes."""
 
-from engram import log, text
+from engram import diag, text
 from engram.agent import operations, rules
 from engram.agent.extract_prompt import Asking
 from engram.agent.proposals import Proposals
@@ -30,7 +30,7 @@ class Reading:
         self.refused = []
         self.notes = []
         for seq in self._asking.cut:
-            log.info("learning", "only the beginning of t%d was read for facts: it is long" % seq)
+            diag.info("learning", "only the beginning of t%d was read for facts: it is long" % seq)
 
     def request(self):
         """What the model is asked."""

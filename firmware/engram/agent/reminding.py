@@ -1,6 +1,6 @@
 """Standing intents that a message brought up: the person is told, and the model too."""
 
-from engram import log
+from engram import diag
 from engram.agent.plain_commands import is_command
 from engram.errors import EngramError
 
@@ -23,7 +23,7 @@ async def remind(intents, numbers: list, asker, content: str, sink) -> str:
         # Those alone: a number may be another's, whose name has the same crc32.
         intents.note_fired([int(ref[1:]) for ref, _ in found])
     except EngramError as error:
-        log.warning("intents", "a reminder could not be read: " + str(error))
+        diag.warning("intents", "a reminder could not be read: " + str(error))
         return ""
     # The text cannot close the fence that it stands in.
     lines = ["- [%s] %s" % (ref, what.replace("<", "‹")) for ref, what in found]

@@ -29,7 +29,7 @@ from engram.agent.phrases import (
     unmarked,
 )
 from engram.compat import const
-from engram.utf8 import encode
+from engram.text.utf8 import encode
 
 Rule = namedtuple("Rule", ("kind", "content", "tags", "type", "asked", "rest"))
 """kind "remember" or "forget"; the content, as it was said; tags and type of a record of it; whether the person asked for it

@@ -4,8 +4,9 @@ Backspace takes a whole character, Ctrl-U the line, Ctrl-W a word; Ctrl-D on an 
 keys and escape sequences (arrow keys) are left out. Without echo, for a pipe, only line ends count.
 """
 
-from engram import text, utf8
+from engram import text
 from engram.compat import const
+from engram.text import utf8
 
 _BACKSPACE = const(0x08)
 _CTRL_D = const(0x04)

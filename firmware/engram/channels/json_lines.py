@@ -1,12 +1,12 @@
 """The console for programs: a JSON object a line, both ways. docs/serial.md is the protocol.
 
-The lines are those of engram.wire: each one from here ends with its crc. One that comes may have none, but once one
+The lines are those of engram.log_line: each one from here ends with its crc. One that comes may have none, but once one
 had it all have to: a UART loses what comes while the board is busy, and half a message must not be taken for a whole.
 """
 
 import gc
 
-from engram import __version__, text, wire
+from engram import __version__, log_line, text
 from engram.agent.agent import Sink
 from engram.compat import const, let_go
 from engram.errors import ArgumentError
@@ -101,7 +101,7 @@ class JsonLines(Sink):
         if self._wants_crc or b'"crc":' in bytes(line[-_CHECK:]):
             line.append(0x0A)
             try:
-                fields = wire.decode(line)
+                fields = log_line.decode(line)
             except ValueError:
                 raise ValueError(_DAMAGED)
             self._wants_crc = True
@@ -139,7 +139,7 @@ class JsonLines(Sink):
         self._send(("id", self._id), ("notice", line))
 
     def _send(self, *fields) -> None:
-        self._write(wire.encode(fields).decode())
+        self._write(log_line.encode(fields).decode())
 
 
 def _asker(fields: dict):

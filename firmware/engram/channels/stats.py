@@ -1,6 +1,6 @@
 """The commands that tell how the board is doing: /stats and /companion."""
 
-from engram import __version__, log
+from engram import __version__, diag
 from engram.channels.commands import only_owner
 from engram.compat import heap_free, heap_used
 from engram.memory import scope
@@ -45,7 +45,7 @@ def _of_all(parts):
         yield "%-9s %s" % ("index", parts.recall.partial)
     if parts.journal.dropped_segments:
         yield "%-9s %d segments of old turns left to make room" % ("journal", parts.journal.dropped_segments)
-    for line in log.lines():
+    for line in diag.lines():
         yield "log       " + line
 
 

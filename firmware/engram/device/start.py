@@ -62,14 +62,14 @@ def _assemble(heart):
 
 
 def _wifi(config):
-    from engram import log
+    from engram import diag
 
     try:
         from engram.device.wifi import Wifi
 
         return Wifi(config)
     except (ImportError, OSError, RuntimeError) as error:
-        log.error("network", "there is no Wi-Fi: %s; all else goes on" % error)
+        diag.error("network", "there is no Wi-Fi: %s; all else goes on" % error)
     return None
 
 

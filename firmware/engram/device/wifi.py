@@ -5,7 +5,7 @@ Joining and asking for the time are in modules of their own, which leave the hea
 
 import network
 
-from engram import log, text
+from engram import diag, text
 from engram.compat import const, forget, sleep_ms
 from engram.errors import ConfigError
 
@@ -63,9 +63,9 @@ class Wifi:
                 pause = _FIRST_PAUSE_MS
                 await self._stay()
                 self.problem = "%s was lost" % self.joined
-                log.warning("network", self.problem + "; joining again")
+                diag.warning("network", self.problem + "; joining again")
             else:
-                log.info("network", self.problem)
+                diag.info("network", self.problem)
                 await sleep_ms(_jittered(pause))
                 pause = min(2 * pause, _LONGEST_PAUSE_MS)
 
@@ -75,7 +75,7 @@ class Wifi:
         try:
             await join.configure(self.wlan, self._saves_power)
         except (OSError, RuntimeError) as error:  # the port raises either
-            log.warning("network", "Wi-Fi did not take its settings: %s" % error)
+            diag.warning("network", "Wi-Fi did not take its settings: %s" % error)
         del join
         forget("engram.device.join")
 
@@ -89,7 +89,7 @@ class Wifi:
         del join
         forget("engram.device.join")
         if self.joined:
-            log.info("network", "joined %s as %s" % (self.joined, self.wlan.ifconfig()[0]))
+            diag.info("network", "joined %s as %s" % (self.joined, self.wlan.ifconfig()[0]))
         return bool(self.joined)
 
     async def _stay(self) -> None:
@@ -104,11 +104,11 @@ class Wifi:
         from engram.device import ntp
 
         try:
-            log.info("clock", await ntp.set_clock(self._server))
+            diag.info("clock", await ntp.set_clock(self._server))
             self._retry_looks = _FIRST_RETRY_LOOKS
             return _DAY_LOOKS
         except OSError as error:
-            log.info("clock", "%s gave no time: %s" % (self._server, error))
+            diag.info("clock", "%s gave no time: %s" % (self._server, error))
         finally:
             del ntp
             forget("engram.device.ntp")

@@ -12,7 +12,7 @@ What happens on the board in between is told in docs/archive.md, with what a cut
 import asyncio
 from binascii import crc32
 
-from engram import log, wire
+from engram import diag, log_line
 from engram.compat import const, let_go, sleep_ms, ticks_add, ticks_diff, ticks_ms, wait_for_ms
 from engram.errors import ArgumentError, StoreError
 from engram.link.exchange import LinkError
@@ -75,7 +75,7 @@ class Archive:
     def _rest(self, why: str) -> None:
         self.why = why
         self._rests_until = ticks_add(ticks_ms(), _REST_MS)
-        log.warning("archive", why)
+        diag.warning("archive", why)
 
     # --- for the link
 
@@ -99,7 +99,7 @@ class Archive:
         self._held = held
         lost = max(0, archived.total - held)
         if lost and lost != archived.lost:
-            log.error("archive", "the companion has lost %d archived memories: was its database replaced?" % lost)
+            diag.error("archive", "the companion has lost %d archived memories: was its database replaced?" % lost)
         archived.lost = lost
         self._has_to_remake = held > archived.total and self._done_for != (held, archived.total)
 
@@ -127,7 +127,9 @@ class Archive:
                 self._is_counted = False  # something was archived meanwhile: it is begun again
                 return
             self._done_for = (self._held, archived.total)
-            log.warning("archive", "the index was made anew: it has %d memories, and had %d" % (archived.total, before))
+            diag.warning(
+                "archive", "the index was made anew: it has %d memories, and had %d" % (archived.total, before)
+            )
         except StoreError as error:
             self._rest("the archive's index cannot be made anew: %s" % error)
             self._is_counted = False
@@ -174,7 +176,7 @@ class Archive:
                 capacity.archived += went
                 capacity.wanted = max(0, capacity.wanted - len(some))
                 if went:
-                    log.info("archive", "%d memories are with the companion" % went)
+                    diag.info("archive", "%d memories are with the companion" % went)
             if not weakest:
                 capacity.wanted = 0
             if not self._is_resting():
@@ -235,9 +237,9 @@ class Archive:
         try:
             line = await self.line("m%d" % number, asker)
             if line and restore(self._parts.records, self._parts.archived, line, asker):
-                log.info("archive", "m%d is back from the companion" % number)
+                diag.info("archive", "m%d is back from the companion" % number)
         except (StoreError, asyncio.TimeoutError) as error:
-            log.info("archive", "m%d did not come back: %s" % (number, error))
+            diag.info("archive", "m%d did not come back: %s" % (number, error))
         return True
 
     # --- turns
@@ -264,7 +266,7 @@ class Archive:
             after = max(after + 1, span.to)
             await sleep_ms(0)
         if self._parts.journal.archive(last):
-            log.info("archive", "turns up to t%d are with the companion" % last)
+            diag.info("archive", "turns up to t%d are with the companion" % last)
 
     # --- getting one
 
@@ -310,9 +312,9 @@ class Archive:
 
     def _checked(self, ref: str, line: bytes, asker):
         """The line as a dict, if it is what was asked for, whole, and for who asks: the board decides that itself."""
-        if not line or not self.is_away(ref, asker) or not wire.check(line):
+        if not line or not self.is_away(ref, asker) or not log_line.check(line):
             return None
-        fields = wire.decode(line)
+        fields = log_line.decode(line)
         has_name = fields.get("id") == ref if ref[0] == "m" else fields.get("seq") == int(ref[1:])
         if not has_name or not ("text" in fields or "content" in fields):
             return None

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from engram import log, text
+from engram import diag, text
 from engram.compat import const, wait_for_ms
 from engram.errors import ArgumentError
 from engram.link.exchange import LinkError
@@ -69,7 +69,7 @@ class Ask:
         return More(items, have, note)
 
     def _failed(self, have, problem: str) -> More:
-        log.info("companion", problem)
+        diag.info("companion", problem)
         return More((), have, problem)
 
     def _alone(self, asker) -> str:

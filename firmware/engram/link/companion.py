@@ -3,7 +3,7 @@
 import asyncio
 import random
 
-from engram import log
+from engram import diag
 from engram.compat import const, sleep_ms
 from engram.errors import ArgumentError, ConfigError, EngramError
 from engram.interrupt import interruptible
@@ -98,7 +98,7 @@ class Companion:
         """Keep a link, for ever."""
         while True:
             wait_ms = await self._connect()
-            log.info("companion", self._problem)
+            diag.info("companion", self._problem)
             while wait_ms > 0:
                 # In steps: /companion tells how long it still takes.
                 self._pause_ms = wait_ms
@@ -154,7 +154,7 @@ class Companion:
 
     def _greeted(self, archived: int, asks: bool) -> None:
         if not self.is_connected:
-            log.info("companion", "connected to %s as %s" % (self.url, self.device))
+            diag.info("companion", "connected to %s as %s" % (self.url, self.device))
         self.is_connected = True
         if self.archive:
             self.archive.greeted(archived, asks)

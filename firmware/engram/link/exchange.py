@@ -2,7 +2,7 @@
 
 import asyncio
 
-from engram import log, text
+from engram import diag, text
 from engram.compat import const, wait_for_ms
 from engram.errors import EngramError
 from engram.link import messages
@@ -95,7 +95,7 @@ class Exchange:
         try:
             head, _ = messages.decode(data, messages.TO_BOARD)
         except messages.BadMessage as error:
-            log.warning("companion", str(error))
+            diag.warning("companion", str(error))
             return
         if head["board"] != self.board or head["link"] != self.link:
             return

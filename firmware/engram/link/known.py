@@ -10,7 +10,7 @@ left the board that the companion may not have; it stands there if it is not 0.
 import os
 from binascii import crc32, hexlify
 
-from engram import files, log, wire
+from engram import diag, files, log_line
 from engram.compat import const, ticks_diff, ticks_ms
 from engram.errors import StoreError
 
@@ -100,9 +100,9 @@ class Known:
         have = self._have + [self.missed] if self.missed else self._have
         fields = (("board", self.board), ("chip", self._chip), ("link", self.link), ("have", have))
         try:
-            files.write(self._path, wire.encode(fields))
+            files.write(self._path, log_line.encode(fields))
         except StoreError as error:
-            log.warning("companion", "the link's number could not be kept: %s" % error)
+            diag.warning("companion", "the link's number could not be kept: %s" % error)
 
 
 def chip() -> str:
@@ -119,7 +119,7 @@ def chip() -> str:
 def _read(path: str):
     """What the file tells, None if there is none of this form."""
     try:
-        told = wire.decode(files.read(path, _LARGEST) or b"")
+        told = log_line.decode(files.read(path, _LARGEST) or b"")
     except (ValueError, StoreError):
         return None
     have, link, board = told.get("have"), told.get("link"), told.get("board")

@@ -1,6 +1,6 @@
 """The messages between board and companion, the same over MQTT and HTTP, and the same code on both sides.
 
-A message is a head, which is a line as in every log (see engram.wire), and for `lines` the raw lines of a log behind it.
+A message is a head, which is a line as in every log (see engram.log_line), and for `lines` the raw lines of a log behind it.
 docs/formats.md tells what each field is for; the tables here tell what each may be.
 
 All messages of a board have its id (`board`), the number of its connection (`link`) and their own number (`n`), which both
@@ -9,7 +9,7 @@ only ever rise: so what comes twice or late is known, and does nothing. An answe
 
 from binascii import crc32
 
-from engram import wire
+from engram import log_line
 from engram.compat import const
 from engram.errors import ArgumentError, EngramError
 
@@ -25,7 +25,7 @@ LOGS = ("records", "journal")
 _MOST_NUMBER = const((1 << 30) - 1)
 _ID = ("text", 1, 32)
 _NUMBER = ("number", 0, _MOST_NUMBER)
-_SEQ = ("number", 0, wire.MAX_SEQ)
+_SEQ = ("number", 0, log_line.MAX_SEQ)
 _CRC = ("text", 0, 8)
 _ADDRESS = (("board", _ID), ("link", _NUMBER), ("n", _NUMBER))
 _RANGE = (
@@ -97,7 +97,7 @@ def encode(op: str, board: str, link: int, n: int, **fields) -> bytes:
     _check(table, fields)
     pairs = [("op", op), ("board", board), ("link", link), ("n", n)]
     pairs.extend((name, fields[name]) for name, _ in table)
-    return wire.encode(pairs)
+    return log_line.encode(pairs)
 
 
 def decode(data, table) -> tuple:
@@ -105,9 +105,9 @@ def decode(data, table) -> tuple:
     data = memoryview(data)
     if len(data) > MOST_BYTES:
         raise BadMessage("a message has %d bytes, at most %d are taken." % (len(data), MOST_BYTES))
-    end = bytes(data[: wire.MAX_LINE]).find(b"\n") + 1
+    end = bytes(data[: log_line.MAX_LINE]).find(b"\n") + 1
     try:
-        head = wire.decode(data[:end])
+        head = log_line.decode(data[:end])
     except ValueError as error:
         raise BadMessage("the head of a message cannot be read: %s." % error)
     op = head.get("op")
@@ -131,7 +131,7 @@ def lines(body):
     while start < len(data):
         end = data.find(b"\n", start) + 1
         line = body[start:end]
-        if not end or not wire.check(line):
+        if not end or not log_line.check(line):
             raise BadMessage("a line at byte %d is damaged." % start)
         yield line
         start = end
@@ -176,9 +176,9 @@ def _misfit(value, kind: str, low, high) -> str:
         is_good = len(value) <= high and all(isinstance(one, str) and len(one) <= 64 for one in value)
         return "" if is_good else "must be at most %d texts" % high
     if kind == "seqs":
-        is_good = low <= len(value) <= high and all(_is_number(one) and 0 < one <= wire.MAX_SEQ for one in value)
+        is_good = low <= len(value) <= high and all(_is_number(one) and 0 < one <= log_line.MAX_SEQ for one in value)
         return "" if is_good else "must be %d to %d seqs" % (low, high)
-    fits = len(value) == low and all(_is_number(one) and 0 <= one <= wire.MAX_SEQ * 2 for one in value)
+    fits = len(value) == low and all(_is_number(one) and 0 <= one <= log_line.MAX_SEQ * 2 for one in value)
     return "" if fits else "must be %d numbers" % low
 
 

@@ -13,7 +13,7 @@ a link broke: the messages themselves are acknowledged from end to end. One task
 import asyncio
 from errno import ECONNRESET, EIO, ETIMEDOUT
 
-from engram import log
+from engram import diag
 from engram.compat import const, ticks_diff, ticks_ms
 from engram.errors import ArgumentError
 from engram.link.exchange import LinkError, Refused
@@ -250,7 +250,7 @@ class Mqtt:
         topic = await self._bytes(size)
         number = await self._bytes(2) if quality else b""
         if self._left > ANSWER_BYTES or topic != self._down:
-            log.warning("companion", "a message of %d bytes was passed over" % self._left)
+            diag.warning("companion", "a message of %d bytes was passed over" % self._left)
             while self._left:
                 await self._some(self._left)
         else:

@@ -3,7 +3,7 @@
 list      the archived memories whose lines have a seq after this one       listed: [number, scope, created, tags] of some
 """
 
-from engram import wire
+from engram import log_line
 from engram.link.exchange import LinkError
 from engram.memory import ALL
 
@@ -32,7 +32,9 @@ def _is_good(item) -> bool:
     if not isinstance(item, (list, tuple)) or len(item) != 4:
         return False
     number, told, at, tags = item
-    is_good = isinstance(number, int) and 0 < number <= wire.MAX_SEQ and isinstance(told, str) and isinstance(at, int)
+    is_good = (
+        isinstance(number, int) and 0 < number <= log_line.MAX_SEQ and isinstance(told, str) and isinstance(at, int)
+    )
     return is_good and isinstance(tags, (list, tuple)) and all(isinstance(tag, str) for tag in tags)
 
 

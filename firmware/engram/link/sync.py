@@ -10,7 +10,7 @@ Else it first compares what both have, span by span. There is no queue: what is 
 says all of its span, so a message that comes twice, or a link that breaks anywhere, does no harm.
 """
 
-from engram import log, text
+from engram import diag, text
 from engram.compat import const, sleep_ms, ticks_diff, ticks_ms
 from engram.link.exchange import LinkError, Silent
 from engram.link.messages import LOGS, VERSION, shown
@@ -83,7 +83,7 @@ class Sync:
         welcome = await self.ask("hello", version=VERSION, zone=self._clock.zone_minutes, relied=relied, **states)
         if welcome["told"]:
             self.told = text.printable(welcome["told"])
-            log.info("companion", self.told)
+            diag.info("companion", self.told)
         for copy in self.copies:
             copy.welcome(welcome[copy.name])
         self._greeted(welcome["archived"], welcome["asks"])
@@ -94,7 +94,7 @@ class Sync:
             try:
                 return await self._exchange.ask(op, within_ms, body, **fields)
             except Silent as silence:
-                log.info("companion", "%s is sent again: %s" % (op, silence))
+                diag.info("companion", "%s is sent again: %s" % (op, silence))
         return await self._exchange.ask(op, _ANSWER_MS[-1], body, **fields)
 
     def _has_changed(self) -> bool:

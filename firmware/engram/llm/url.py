@@ -2,7 +2,7 @@
 
 from engram.compat import const
 from engram.errors import ArgumentError
-from engram.utf8 import encode
+from engram.text.utf8 import encode
 
 # Protects the heap and the request line: no service has a longer base URL.
 _LONGEST = const(300)

@@ -10,7 +10,7 @@ line `relied` the companion had been told of the archive when a compaction took 
 has gone back to an older state since then. If the file is lost or damaged it is made anew from what the companion has.
 """
 
-from engram import files, log, wire
+from engram import diag, files, log_line
 from engram.compat import const
 from engram.errors import StoreError, StoreFull
 from engram.memory import ALL, scope
@@ -162,7 +162,7 @@ class Archived:
             self._relied = relied
         except StoreError as error:
             # What is not noted is not relied on: the lines stay.
-            log.warning("archive", str(error))
+            diag.warning("archive", str(error))
 
     # --- keeping it up to date
 
@@ -178,7 +178,7 @@ class Archived:
         except StoreError as error:
             # The lines stay until they are counted.
             self.why = str(error)
-            log.warning("archive", self.why)
+            diag.warning("archive", self.why)
 
     def _fold(self) -> None:
         changes = []
@@ -224,9 +224,9 @@ class Archived:
         return True
 
     def _parts(self, head, entries):
-        yield wire.encode(head)
+        yield log_line.encode(head)
         for entry in entries:
-            yield wire.encode([(name, entry[name]) for name in _NAMES])
+            yield log_line.encode([(name, entry[name]) for name in _NAMES])
 
     def _waiting(self) -> list:
         have = self.acknowledged()
@@ -243,7 +243,7 @@ class Archived:
         elif files.size(self._path) >= 0:
             self.damage = self.damage or _DAMAGED
         if self.damage:
-            log.error("archive", self.damage)
+            diag.error("archive", self.damage)
 
     def _entries(self, path: str):
         """Yield the entries of a file."""
@@ -264,9 +264,9 @@ class Archived:
         if file is None:
             return
         with file:
-            for _, line, ended in wire.long_lines(file, bytearray(_BUFFER)):
-                if wire.is_whole(line, ended):
-                    yield wire.decode(bytes(line))  # pyright: ignore
+            for _, line, ended in log_line.long_lines(file, bytearray(_BUFFER)):
+                if log_line.is_whole(line, ended):
+                    yield log_line.decode(bytes(line))  # pyright: ignore
                 else:
                     self.damage = _DAMAGED
 

@@ -8,7 +8,7 @@ With an archive (see link/archive.py) they leave to the companion instead, in th
 long as there is any room: only at the caps themselves they leave to the trash.
 """
 
-from engram import log
+from engram import diag
 from engram.compat import const, let_go
 from engram.errors import StoreError, StoreFull
 
@@ -59,7 +59,7 @@ class Capacity:
             self.why = ""
         except StoreError as error:
             self.why = str(error)
-            log.warning("memory", "no room was made: " + self.why)
+            diag.warning("memory", "no room was made: " + self.why)
         self._end()
         return False
 
@@ -101,7 +101,7 @@ class Capacity:
             yield from self._going(self._at_once(), lambda: not self._has_many())
 
     def _making_lighter(self):
-        log.info("memory", "earlier versions of memories leave for want of room")
+        diag.info("memory", "earlier versions of memories leave for want of room")
         yield from self._records.compacting(with_history=False)
         wanted = self._cap - 2 * (self._cap // _BYTES_SHARE)
         while self._records.bytes > wanted:
@@ -156,7 +156,7 @@ class Capacity:
         left = yield from leaving(self._records, self._trash, count, is_enough, keeping)
         self.left += left
         if left:
-            log.info("memory", "%d of the least important memories left to the trash, for want of room" % left)
+            diag.info("memory", "%d of the least important memories left to the trash, for want of room" % left)
         return left
 
 

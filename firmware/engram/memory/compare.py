@@ -20,8 +20,8 @@ from engram.memory.fact_change import difference, takes_place
 from engram.memory.fact_numbers import is_number
 from engram.memory.fact_order import is_ordinary
 from engram.memory.fact_tokens import stem, tokens
-from engram.utf8 import encode
-from engram.words import words
+from engram.text.tokenizer import words
+from engram.text.utf8 import encode
 
 SAME = "same"
 CHANGED = "changed"

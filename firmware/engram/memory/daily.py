@@ -16,7 +16,7 @@ import os
 from binascii import crc32
 from collections import namedtuple
 
-from engram import files, log, text, wire
+from engram import diag, files, log_line, text
 from engram.clock import day_number
 from engram.compat import const, finish, let_go
 from engram.errors import StoreError
@@ -109,7 +109,7 @@ class Daily:
             return
         start, crc = mark if mark and self._crc(file, mark[0]) == mark[1] else (0, 0)
         with open(self._folder + "/" + file, "rb") as opened:
-            for at, line, _ in wire.long_lines(opened, bytearray(_BUFFER), start):
+            for at, line, _ in log_line.long_lines(opened, bytearray(_BUFFER), start):
                 if isinstance(line, int):
                     # No tool writes a line of this length: who did has it in the file still.
                     crc = self._crc(file, at + line)
@@ -142,9 +142,9 @@ class Daily:
                 if _is_known(found):
                     told = found
                 else:
-                    log.warning("daily", "daily.json is of a form that is not known and is made anew")
+                    diag.warning("daily", "daily.json is of a form that is not known and is made anew")
             except (StoreError, ValueError):
-                log.warning("daily", "daily.json is damaged and is made anew: notes may be distilled once more")
+                diag.warning("daily", "daily.json is damaged and is made anew: notes may be distilled once more")
         seq, marks = self._versions.distilled or (0, ())
         if seq > told["seq"]:
             # The power failed between that line and this file.

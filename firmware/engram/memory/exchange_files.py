@@ -4,11 +4,11 @@ Each reader yields (number of the line, Item), (number of the line, why it is re
 there is nothing yet: no piece is longer than a line of a log may be.
 """
 
-from engram import files, text, wire
+from engram import files, log_line, text
 from engram.compat import const
 from engram.errors import ArgumentError
 from engram.memory import exchange_json
-from engram.utf8 import valid
+from engram.text.utf8 import valid
 
 _BUFFER = const(1024)
 _CHUNK = const(256)
@@ -31,7 +31,7 @@ def lines(path: str):
     number = 0
     try:
         with open(path, "rb") as file:
-            for _, line, _ in wire.long_lines(file, bytearray(_BUFFER)):
+            for _, line, _ in log_line.long_lines(file, bytearray(_BUFFER)):
                 number += 1
                 if not isinstance(line, int):
                     line = bytes(line)
@@ -48,7 +48,7 @@ def json_lines(path: str, left_out, note):
     try:
         for number, line in found:
             if isinstance(line, int):
-                yield number, _TOO_LONG % (line, wire.MAX_LINE)
+                yield number, _TOO_LONG % (line, log_line.MAX_LINE)
             elif not line.strip():
                 yield number, None
             else:
@@ -77,7 +77,7 @@ def markdown(path: str, reader):
     try:
         for number, line in found:
             if isinstance(line, int):
-                yield number, _TOO_LONG % (line, wire.MAX_LINE)
+                yield number, _TOO_LONG % (line, log_line.MAX_LINE)
             elif not valid(line):
                 yield number, _NO_UTF_8
             else:
@@ -98,7 +98,7 @@ def json_list(path: str, left_out, note):
             while data:
                 for number, piece in splitter.feed(data):
                     if isinstance(piece, int):
-                        yield number, _TOO_LONG % (piece, wire.MAX_LINE)
+                        yield number, _TOO_LONG % (piece, log_line.MAX_LINE)
                     else:
                         yield number, read_object(piece, left_out, note)
                 yield splitter.line, None
@@ -142,7 +142,7 @@ class Splitter:
                 self._depths = self._depths[:-1]
                 if len(self._depths) == self._inside:
                     self._keep(data[start : at + 1])
-                    yield self._first, self._length if self._length > wire.MAX_LINE else self._object
+                    yield self._first, self._length if self._length > log_line.MAX_LINE else self._object
                     self._inside = -1
         if self._inside >= 0:
             self._keep(data[start:])
@@ -166,7 +166,7 @@ class Splitter:
 
     def _keep(self, data: bytes) -> None:
         self._length += len(data)
-        if self._length > wire.MAX_LINE:
+        if self._length > log_line.MAX_LINE:
             self._object = bytearray()
         else:
             self._object.extend(data)

@@ -4,7 +4,7 @@ from engram.memory import fact_order
 from engram.memory.fact_numbers import is_number
 from engram.memory.fact_order import has, is_ordinary
 from engram.memory.fact_tokens import stem, tokens
-from engram.utf8 import encode
+from engram.text.utf8 import encode
 
 # Before a day or a time these say nothing, and those do.
 _AT = (b"@on", b"@at", b"@in", b"@zai", b"@of", b"@to", b"@for", b"Z")

@@ -3,7 +3,7 @@
 from engram.memory.fact import Fact
 from engram.memory.fact_numbers import is_number
 from engram.memory.fact_order import has, is_ordinary
-from engram.utf8 import encode
+from engram.text.utf8 import encode
 
 _LINKS = (b"#start", b"will")  # "the meeting is at 3", "starts at 3", "will be at 3"
 _QUALIFIERS = (b"@for", b"@when", b"@during", b"@while", b"@if", b"@because", b"@after", b"@before", b"@as")

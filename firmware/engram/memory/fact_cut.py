@@ -6,9 +6,9 @@ stays whole. Its numerals become digits where they count something. A sentence e
 """
 
 from engram.compat import const
-from engram.fold import WIDE_MARK, fold
 from engram.memory.fact_words import begins_chinese, head, simplified, unit
-from engram.utf8 import encode
+from engram.text.unicode_fold import WIDE_MARK, fold
+from engram.text.utf8 import encode
 
 _LONGEST = const(12)  # bytes of the longest Chinese word that is listed
 _SPACE, _PLUS, _COMMA, _MINUS, _DOT, _SLASH, _COLON, _UNDERSCORE = b" +,-./:_"

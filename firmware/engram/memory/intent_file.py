@@ -3,13 +3,13 @@
     {"format":1,"next":4}                                                      first and last line
     {"id":"i3","when":"the paint shop","remind":"buy brushes","scope":"user:owner","created":..,"expires":..}
 
-Lines are those of engram.wire. The file is small and is replaced whole, so a change has happened or not, whenever the power
+Lines are those of engram.log_line. The file is small and is replaced whole, so a change has happened or not, whenever the power
 fails; lines that do not change are copied as they are. What is over leaves at the next change.
 """
 
 from struct import pack
 
-from engram import files, log, text, wire
+from engram import diag, files, log_line, text
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound, StoreError
 from engram.memory import ids, scope
@@ -41,7 +41,7 @@ def open_file(intents) -> None:
         raise files.failure(error, intents.path) from None
     except StoreError as error:
         # There is no room for that: what is whole is read all the same.
-        log.warning("intents", str(error))
+        diag.warning("intents", str(error))
     intents.damaged += repair.damaged
     _load(intents)
 
@@ -64,7 +64,7 @@ def _load(intents) -> None:
 
 
 def _lines(file, offset: int = 0):
-    return wire.long_lines(file, bytearray(_BUFFER), offset)
+    return log_line.long_lines(file, bytearray(_BUFFER), offset)
 
 
 def _read(path: str, opening: bytes = b"{"):
@@ -74,9 +74,13 @@ def _read(path: str, opening: bytes = b"{"):
     try:
         with open(path, "rb") as file:
             for _, line, ended in _lines(file):
-                if isinstance(line, int) or not wire.is_whole(line, ended) or bytes(line[: len(opening)]) != opening:
+                if (
+                    isinstance(line, int)
+                    or not log_line.is_whole(line, ended)
+                    or bytes(line[: len(opening)]) != opening
+                ):
                     continue
-                fields = wire.decode(line)
+                fields = log_line.decode(line)
                 if _is_known(fields, line):
                     yield bytes(line), fields
     except OSError as error:
@@ -136,7 +140,7 @@ def _opening(number: int) -> bytes:
 
 def _write(intents, change, added=()) -> None:
     """Write the file anew; `change` gives an intent's new fields: None if it leaves, the same object if it stays as it is."""
-    ends = wire.encode((("format", _FORMAT), ("next", intents.next + len(added))))
+    ends = log_line.encode((("format", _FORMAT), ("next", intents.next + len(added))))
 
     def parts():
         yield ends
@@ -155,7 +159,7 @@ def _write(intents, change, added=()) -> None:
 
 
 def _encoded(fields: dict) -> bytes:
-    return wire.encode([(name, fields.get(name)) for name in FIELDS])
+    return log_line.encode([(name, fields.get(name)) for name in FIELDS])
 
 
 def add(intents, asker, when: str, remind: str, days: int) -> dict:
@@ -256,6 +260,6 @@ def _try(intents, change, otherwise: str) -> bool:
     try:
         _write(intents, change)
     except StoreError as error:
-        log.warning("intents", "%s (%s)" % (otherwise, error))
+        diag.warning("intents", "%s (%s)" % (otherwise, error))
         return False
     return True

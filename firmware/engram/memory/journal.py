@@ -6,7 +6,7 @@ linked list, and its window is read back from its newest turn without a scan; th
 
 from collections import namedtuple
 
-from engram import log, text
+from engram import diag, text
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound, StoreFull
 from engram.memory import ids, scope, turns
@@ -149,9 +149,9 @@ class Journal:
         unsent = last - max(oldest - 1, self.acknowledged()) if self.acknowledged else 0
         if unsent > 0:
             self.unsent += unsent
-            log.error("journal", "%d lines left that the companion does not have: there was no room" % unsent)
+            diag.error("journal", "%d lines left that the companion does not have: there was no room" % unsent)
         self.dropped_segments += 1
-        log.warning("journal", "the oldest segment of turns left to make room")
+        diag.warning("journal", "the oldest segment of turns left to make room")
         return True
 
     def last_of_oldest(self) -> int:

@@ -11,7 +11,7 @@ window dropped turns that were not read, the seq up to which the model was given
 
 from collections import namedtuple
 
-from engram import files, log, text
+from engram import diag, files, text
 from engram.compat import const
 from engram.errors import StoreError
 
@@ -82,7 +82,7 @@ class Learning:
                 return told
         except (StoreError, ValueError):
             pass
-        log.warning("learning", "learning.json is damaged and is made anew")
+        diag.warning("learning", "learning.json is damaged and is made anew")
         return {}
 
     def save(self) -> None:
@@ -93,7 +93,7 @@ class Learning:
             files.write(self._path, text.dumps(values))
         except StoreError as error:
             # What it gave is on flash: at worst, turns that gave nothing are read once more.
-            log.warning("learning", str(error))
+            diag.warning("learning", str(error))
 
     # --- what is next
 

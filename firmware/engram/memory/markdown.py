@@ -10,8 +10,9 @@ from engram import files
 from engram.clock import day_number
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound
-from engram.memory import edit, own_files
+from engram.memory import own_files
 from engram.memory.scope import OWNER
+from engram.text import edit
 
 MEMORY = "MEMORY.md"
 _DAY = const(86400)

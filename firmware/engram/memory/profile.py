@@ -10,8 +10,9 @@ them. A change is first noted in the log of changes with the old text, so that i
 
 from engram import files
 from engram.errors import ArgumentError
-from engram.memory import edit, own_files
+from engram.memory import own_files
 from engram.memory.scope import OWNER
+from engram.text import edit
 
 USER = "user.md"
 FILES = ("identity.md", "soul.md", USER)

@@ -6,7 +6,7 @@ since the others in the room read the answer too.
 
 from collections import namedtuple
 
-from engram import log
+from engram import diag
 from engram.errors import ArgumentError
 from engram.memory import ALL
 
@@ -45,7 +45,7 @@ def may_see(asker: Asker, scope: str) -> bool:
 
 def refuse(asker: Asker, scope: str) -> None:
     """Note that what has this scope was asked for and not shown: the scope, never the text."""
-    log.info("scope", "what %s may see was not shown to %s" % (scope, own(asker)))
+    diag.info("scope", "what %s may see was not shown to %s" % (scope, own(asker)))
 
 
 def of_tags(tags) -> str:

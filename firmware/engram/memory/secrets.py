@@ -3,12 +3,12 @@
 What only looks odd is none: phone numbers, dates, hashes of commits, UUIDs, addresses of machines. A link is none either, but
 for what is named in it ("?token=..."), and a password before its host.
 
-Texts are worked on as bytes: see engram.utf8. A list of words is one object, cut up when it is needed.
+Texts are worked on as bytes: see engram.text.utf8. A list of words is one object, cut up when it is needed.
 """
 
 from engram.compat import const
-from engram.utf8 import encode
-from engram.words import parts
+from engram.text.tokenizer import parts
+from engram.text.utf8 import encode
 
 _LEAST_KEY = const(20)  # bytes of a key of a known form
 _LEAST_VARIED = const(24)  # letters and digits of any other

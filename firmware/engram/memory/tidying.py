@@ -1,6 +1,6 @@
 """Which notes leave: those whose days are over, and the oldest where all of them take too much of the flash."""
 
-from engram import files, log
+from engram import diag, files
 from engram.clock import day_number
 from engram.compat import const
 
@@ -21,7 +21,7 @@ def tidy(folder: str, notes: list, today: str, bounds: tuple, is_unread, waits_f
         yield
         if day_number(day) < last and not (waits_for_reading and is_unread(file)):
             files.remove(folder + "/" + file)
-            log.info("daily", "the note %s left: its days are over (notes.days)" % file)
+            diag.info("daily", "the note %s left: its days are over (notes.days)" % file)
             continue
         size = (files.size(folder + "/" + file) + _BLOCK - 1) // _BLOCK * _BLOCK
         total += size
@@ -35,7 +35,7 @@ def tidy(folder: str, notes: list, today: str, bounds: tuple, is_unread, waits_f
             if day == today or files.size(folder + "/" + file) < 0 or (not may_be_unread and is_unread(file)):
                 continue
             files.remove(folder + "/" + file)
-            log.warning("daily", "the note %s left: all notes together take too much (notes.bytes)" % file)
+            diag.warning("daily", "the note %s left: all notes together take too much (notes.bytes)" % file)
             total -= size
             has_gone = True
     return has_gone

@@ -4,7 +4,7 @@ memory/trash.jsonl        the lines that they had in the log of records, with "l
 memory/trash.old.jsonl    those before them: they go when the first file has half of what both may have
 """
 
-from engram import files, log, wire
+from engram import diag, files, log_line
 from engram.compat import const
 
 _FILE = "/trash.jsonl"
@@ -28,7 +28,7 @@ class Trash:
             return
         part = []
         size = max(0, files.size(self._path))
-        for line in (wire.encode(pairs) for pairs in records):
+        for line in (log_line.encode(pairs) for pairs in records):
             if size + len(line) > self._limit // 2:
                 self._append(part)
                 self._turn_over()
@@ -56,7 +56,7 @@ class Trash:
         files.rename(self._path, self._old)
         if left:
             self.gone += left
-            log.info("memory", "%d memories left the trash for good" % left)
+            diag.info("memory", "%d memories left the trash for good" % left)
 
     def _is_ended(self) -> bool:
         if files.size(self._path) <= 0:
@@ -69,15 +69,15 @@ class Trash:
         """Yield what is there, oldest first, as dicts; one that was brought back or stands twice may come again."""
         for path in (self._old, self._path):
             for line in _lines(path):
-                yield wire.decode(line)
+                yield log_line.decode(line)
 
     def remove(self, wanted) -> int:
         """Take out the records for which wanted(record) is true; how many there were."""
         removed = 0
         for path in (self._old, self._path):
-            count = sum(1 for line in _lines(path) if wanted(wire.decode(line)))
+            count = sum(1 for line in _lines(path) if wanted(log_line.decode(line)))
             if count:
-                files.write_parts(path, (line for line in _lines(path) if not wanted(wire.decode(line))))
+                files.write_parts(path, (line for line in _lines(path) if not wanted(log_line.decode(line))))
             removed += count
         return removed
 
@@ -96,6 +96,6 @@ def _lines(path: str):
             return
         raise files.failure(error, path) from None
     with file:
-        for _, line, ended in wire.long_lines(file, bytearray(_BUFFER)):
-            if wire.is_whole(line, ended):
+        for _, line, ended in log_line.long_lines(file, bytearray(_BUFFER)):
+            if log_line.is_whole(line, ended):
                 yield bytes(line)  # pyright: ignore

@@ -10,7 +10,7 @@ order in which records may leave a full memory.
 from binascii import crc32
 from struct import pack, unpack
 
-from engram import files, log
+from engram import diag, files
 from engram.compat import const, ticks_diff, ticks_ms
 from engram.errors import StoreError
 
@@ -92,7 +92,7 @@ class Uses:
         try:
             files.write_parts(self._path, self._parts(left + len(self._new) - _MOST))
         except StoreError as error:
-            log.info("uses", str(error))
+            diag.info("uses", str(error))
         self._new.clear()
 
     def _parts(self, over: int):

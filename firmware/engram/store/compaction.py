@@ -7,7 +7,7 @@ read. Lines keep their seqs.
 
 import os
 
-from engram import files, wire
+from engram import files, log_line
 from engram.errors import StoreError
 
 
@@ -110,7 +110,7 @@ class _Copier:
     def _copy(self, path: str, target):
         with open(path, "rb") as source:
             for _, line, ended in self._segments.lines(source, 0):
-                if wire.is_whole(line, ended):
+                if log_line.is_whole(line, ended):
                     self._copy_line(bytes(line), target)
                 else:
                     rescued = _Lines()
@@ -121,14 +121,14 @@ class _Copier:
                 yield
 
     def _copy_line(self, line: bytes, target) -> None:
-        values = wire.decode(line)
+        values = log_line.decode(line)
         # Headers have no seq: the live one tells all that they told. A seq of another segment is none of this one's.
         if not self._last < values.get("seq", 0) < self._following:
             return
         self._last = values["seq"]
         verdict = self._decide(values)
         if verdict:
-            self.size += target.write(line if verdict is True else wire.encode(verdict))
+            self.size += target.write(line if verdict is True else log_line.encode(verdict))
 
 
 class _Lines:

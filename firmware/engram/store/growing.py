@@ -6,7 +6,7 @@ so far: five at most at once. So their number stays about logarithmic, and a row
 
 import gc
 
-from engram import files, log
+from engram import diag, files
 from engram.compat import const
 from engram.store import codec
 from engram.store import index as tables
@@ -145,7 +145,9 @@ def _finish(index, job) -> None:
     index.pieces[at : at + len(job.pieces)] = made
     if job.has_left_names and not index.has_left_names:
         index.has_left_names = True
-        log.warning("index", index.base + ": there are more tags than the catalog holds: some are found but not listed")
+        diag.warning(
+            "index", index.base + ": there are more tags than the catalog holds: some are found but not listed"
+        )
     if job.rows < sum(old.rows for old in job.pieces):
         index.sizes.forget()
     for old in job.pieces:

@@ -11,7 +11,7 @@ import gc
 import os
 from binascii import a2b_base64
 
-from engram import files, log
+from engram import diag, files
 from engram.compat import const, forget
 from engram.store import codec
 from engram.store.live import Live
@@ -125,7 +125,7 @@ class Index:
             self._drop(piece)
 
     def _tell(self, number: int, error) -> None:
-        log.warning("index", "%s is damaged (%s) and is made anew" % (self.path_of(number), error))
+        diag.warning("index", "%s is damaged (%s) and is made anew" % (self.path_of(number), error))
 
     # --- what is in it
 

@@ -19,7 +19,7 @@ it is read.
 
 import random
 
-from engram import files, log, wire
+from engram import diag, files, log_line
 from engram.compat import const
 from engram.errors import StoreError
 from engram.store import lookup
@@ -123,7 +123,7 @@ class Log:
         """Take what the live segment's header says; False if there is none that can be read."""
         self.size = self._file.seek(0, 2)
         for _, line, ended in self.lines(self._file, 0):
-            return wire.is_whole(line, ended) and self._take_header(wire.decode(line), len(line))  # pyright: ignore
+            return log_line.is_whole(line, ended) and self._take_header(log_line.decode(line), len(line))  # pyright: ignore
         return False
 
     def _take_header(self, header: dict, length: int) -> bool:
@@ -145,7 +145,7 @@ class Log:
         """Begin a live segment, or the present one anew; `state` is the owner's, a dict or None."""
         if not self.epoch:
             self.epoch = random.getrandbits(30) | 1
-        header = wire.encode(self._header_fields(state))
+        header = log_line.encode(self._header_fields(state))
         self.close_live()
         files.write(self._base_path(), header)
         self._began(len(header))
@@ -181,7 +181,7 @@ class Log:
         JSON. The caller seals: `has_room` tells whether it must.
         """
         self.settle()
-        encoded = [wire.encode(_with_seq(self.next_seq + at, fields)) for at, fields in enumerate(lines)]
+        encoded = [log_line.encode(_with_seq(self.next_seq + at, fields)) for at, fields in enumerate(lines)]
         if self._file is None:
             self._reopen()
         self._write(encoded)
@@ -236,7 +236,7 @@ class Log:
         segment = [self.live, self.first, self.size]
         self.sealed.append(segment)
         self.live += 1
-        header = wire.encode(self._header_fields(state))
+        header = log_line.encode(self._header_fields(state))
         try:
             # First what needs room: on a full flash nothing has happened then.
             files.write(self._base_path() + _NEXT, header)
@@ -307,8 +307,8 @@ class Log:
             return
         with open(self.path(number), "rb") as file:
             for at, line, ended in self.lines(file, offset):
-                if wire.is_whole(line, ended):
-                    values = wire.decode(line)  # pyright: ignore
+                if log_line.is_whole(line, ended):
+                    values = log_line.decode(line)  # pyright: ignore
                     # A line that stands twice counts once.
                     if values.get("seq", 0) > last:
                         last = values["seq"]
@@ -339,7 +339,7 @@ class Log:
             self.repair.mend(self.path(number))
             mended = True
         except StoreError as error:
-            log.error("store", "%s: damage in segment %d was passed over: %s" % (self.name, number, error))
+            diag.error("store", "%s: damage in segment %d was passed over: %s" % (self.name, number, error))
             mended = False
             # The next append has to end an unfinished line first.
             self._unsure = self._unsure or number == self.live
@@ -383,7 +383,7 @@ class Log:
         _, start, first, end, following = self.segment_of(seq)
         return max(first, seq - size * (following - first) // max(1, end - start) + 1)
 
-    def backwards(self, below: int = wire.MAX_SEQ):
+    def backwards(self, below: int = log_line.MAX_SEQ):
         """Yield all lines with a seq below one, newest first, as dicts."""
         while below > self.oldest:
             number = self.segment_of(below - 1)[0]
@@ -485,7 +485,7 @@ class Log:
 
     def lines(self, file, offset: int):
         """Yield as wire.long_lines does."""
-        return wire.long_lines(file, bytearray(_BUFFER), offset)
+        return log_line.long_lines(file, bytearray(_BUFFER), offset)
 
 
 def _with_seq(seq: int, fields):

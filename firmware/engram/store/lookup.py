@@ -1,6 +1,6 @@
 """Finds a line of a segment by its seq, with a few small reads: seqs count up with the offset, and about evenly."""
 
-from engram import files, wire
+from engram import files, log_line
 from engram.compat import const
 
 _BUFFER = const(512)
@@ -54,7 +54,7 @@ def place(
             return at, here
         if here > seq and guess > low:
             high, high_seq = guess, here
-            if here < wire.MAX_SEQ:
+            if here < log_line.MAX_SEQ:
                 end, end_seq = at, here
         elif 0 <= here < seq:
             low, low_seq = at, here
@@ -76,7 +76,7 @@ def _line_from(file, guess: int, low: int, high: int, seq: int, is_careful: bool
         if not at:
             guess = _next_line(file, guess + len(data), high)
             if guess < 0:
-                return high, wire.MAX_SEQ
+                return high, log_line.MAX_SEQ
             files.seek(file, guess)
             data = file.read(_SEQ)
     found = -1, -1
@@ -116,7 +116,7 @@ def line_at(file, offset: int):
     files.seek(file, offset)
     data = file.read(_LINE)
     end = data.find(b"\n")
-    while end < 0 and data and len(data) < wire.MAX_LINE:
+    while end < 0 and data and len(data) < log_line.MAX_LINE:
         more = file.read(_MORE)
         if not more:
             return None
@@ -124,7 +124,7 @@ def line_at(file, offset: int):
         end = end + len(data) if end >= 0 else -1
         data += more
     try:
-        values = wire.decode(data[: end + 1])
+        values = log_line.decode(data[: end + 1])
     except ValueError:
         return None
     return values if "seq" in values else None
@@ -132,10 +132,10 @@ def line_at(file, offset: int):
 
 def _walk(file, seq: int, low: int, high: int, high_seq: int) -> tuple:
     """Read through all lines that begin before `high`, where one begins."""
-    for offset, line, ended in wire.long_lines(file, bytearray(_BUFFER), low):
+    for offset, line, ended in log_line.long_lines(file, bytearray(_BUFFER), low):
         if offset >= high:
             break
-        if wire.is_whole(line, ended):
+        if log_line.is_whole(line, ended):
             here = seq_of(bytes(line[:_SEQ]), 0)  # pyright: ignore
             if here >= seq:
                 return offset, here
@@ -150,7 +150,7 @@ def lines_before(file, end: int) -> tuple:
         found = _between(file, start, end)
         if found:
             return [values for _, values in reversed(found) if "seq" in values], found[0][0]
-        if not start or span > wire.MAX_LINE:
+        if not start or span > log_line.MAX_LINE:
             return [], start  # nothing but damage
         span *= 2
 
@@ -158,11 +158,11 @@ def lines_before(file, end: int) -> tuple:
 def _between(file, start: int, end: int) -> list:
     """[(offset, values)] of the lines that begin from one offset on and before another."""
     found = []
-    for at, line, ended in wire.long_lines(file, bytearray(_BUFFER), start):
+    for at, line, ended in log_line.long_lines(file, bytearray(_BUFFER), start):
         if at >= end:
             break
-        if wire.is_whole(line, ended):  # pyright: ignore
-            found.append((at, wire.decode(line)))  # pyright: ignore
+        if log_line.is_whole(line, ended):  # pyright: ignore
+            found.append((at, log_line.decode(line)))  # pyright: ignore
     return found
 
 

@@ -12,7 +12,7 @@ belong to the store and to the log's owner.
 
 from binascii import b2a_base64
 
-from engram import files, log, wire
+from engram import diag, files, log_line
 from engram.compat import const
 
 _FORMAT = const(1)
@@ -36,15 +36,15 @@ def read(path: str):
             return None
     except (ValueError, KeyError):
         pass
-    log.warning("index", path + " is damaged and is made anew")
+    diag.warning("index", path + " is damaged and is made anew")
     return None
 
 
 def _whole_lines(file):
-    for _, line, ended in wire.long_lines(file, bytearray(_BUFFER)):
-        if not wire.is_whole(line, ended):
+    for _, line, ended in log_line.long_lines(file, bytearray(_BUFFER)):
+        if not log_line.is_whole(line, ended):
             raise ValueError("a line is damaged")
-        yield wire.decode(line)  # pyright: ignore
+        yield log_line.decode(line)  # pyright: ignore
 
 
 def lines(index, tail, drop, pending, state):
@@ -53,7 +53,7 @@ def lines(index, tail, drop, pending, state):
     named = [[piece.number, piece.first] for piece in index.pieces]
     head = [("format", _FORMAT), ("epoch", index.epoch), ("tail", tail), ("next", index.next_number)]
     head += [("tidy", index.tidy_below), ("drop", drop), ("pieces", named)]
-    yield wire.encode(head + [("marked", len(marked)), ("pending", pending)])
-    yield wire.encode((("state", state or {}),))
+    yield log_line.encode(head + [("marked", len(marked)), ("pending", pending)])
+    yield log_line.encode((("state", state or {}),))
     for piece in marked:
-        yield wire.encode((("piece", piece.number), ("dead", b2a_base64(piece.dead).decode().strip())))
+        yield log_line.encode((("piece", piece.number), ("dead", b2a_base64(piece.dead).decode().strip())))

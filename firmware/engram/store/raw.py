@@ -6,7 +6,7 @@ Nothing is held between two calls but places in files; where lines have moved me
 from binascii import crc32
 from collections import namedtuple
 
-from engram import files, wire
+from engram import files, log_line
 from engram.compat import const
 from engram.errors import StoreError
 from engram.store import lookup
@@ -143,12 +143,12 @@ class _Run:
         goes_on = True
         while goes_on:
             goes_on = False
-            for at, line, ended in wire.lines(self._file, buffer, self.end):
+            for at, line, ended in log_line.lines(self._file, buffer, self.end):
                 if ended is None:
                     # Longer than the buffer: read by itself, then on behind it.
                     goes_on = self._take_long(at, line)  # pyright: ignore
                     break
-                is_whole = wire.is_whole(line, ended)
+                is_whole = log_line.is_whole(line, ended)
                 seq = lookup.seq_of(bytes(line[:_SEQ])) if is_whole else -1  # pyright: ignore
                 if not self._take(at, seq, len(line), line[-11:-3] if is_whole else b""):  # pyright: ignore
                     break
@@ -192,5 +192,5 @@ class _Run:
             crc = crc32(data, crc)
             left -= len(data)
         digits = ("%08x" % crc).encode()
-        is_whole = self._file.read(_END) == b',"crc":"' + digits + b'"}\n' and size <= wire.MAX_LINE
+        is_whole = self._file.read(_END) == b',"crc":"' + digits + b'"}\n' and size <= log_line.MAX_LINE
         return self._take(at, seq if is_whole else -1, size, digits if is_whole else b"")

@@ -6,7 +6,7 @@ The segments are found by their files. What the live segment holds becomes a sea
 import os
 import random
 
-from engram import files, log, wire
+from engram import diag, files, log_line
 
 
 def recover(segments, owner) -> None:
@@ -51,8 +51,8 @@ def _take(segments, number: int, path: str, found: list) -> bool:
     first = 0
     with open(path, "rb") as file:
         for _, line, ended in segments.lines(file, 0):
-            if wire.is_whole(line, ended):
-                values = wire.decode(line)
+            if log_line.is_whole(line, ended):
+                values = log_line.decode(line)
                 if "log" in values:
                     if values["log"] != segments.name:
                         break
@@ -63,7 +63,7 @@ def _take(segments, number: int, path: str, found: list) -> bool:
                 first = values.get("first") or values.get("seq", 0)
                 break
     if not first or (found and first <= found[-1][0][1]):
-        log.error("store", path + " is no segment of this log and is passed over.")
+        diag.error("store", path + " is no segment of this log and is passed over.")
         return False
     segments.epoch = header["epoch"] if header else segments.epoch
     found.append(([number, first, files.size(path)], header))

@@ -2,7 +2,7 @@
 
 import os
 
-from engram import files, log, wire
+from engram import diag, files, log_line
 from engram.compat import const
 from engram.errors import StoreError
 
@@ -21,7 +21,7 @@ class Repair:
     def is_sound(self, path: str) -> bool:
         """Whether all lines of a segment are whole."""
         with open(path, "rb") as file:
-            return all(wire.is_whole(line, ended) for _, line, ended in self._lines(file, 0))
+            return all(log_line.is_whole(line, ended) for _, line, ended in self._lines(file, 0))
 
     def mend(self, path: str) -> None:
         """Write a segment anew without what is damaged, if anything is."""
@@ -30,13 +30,13 @@ class Repair:
         try:
             with open(draft, "wb") as target, open(path, "rb") as source:
                 for _, line, ended in self._lines(source, 0):
-                    if wire.is_whole(line, ended):
+                    if log_line.is_whole(line, ended):
                         target.write(line)
                     else:
                         self.set_aside(line, ended, target)
             if self.damaged > before:
                 os.rename(draft, path)
-                log.error("store", path + ": damaged bytes were set aside in " + self._base + ".bad")
+                diag.error("store", path + ": damaged bytes were set aside in " + self._base + ".bad")
             else:
                 os.remove(draft)
         except OSError as error:
@@ -61,11 +61,11 @@ class Repair:
             return
         rest = bytes(line)
         start = 0
-        while start >= 0 and not wire.check(rest[start:]):
+        while start >= 0 and not log_line.check(rest[start:]):
             start = rest.find(b'{"', start + 1)
         saved = rest[start:] if start >= 0 else b""
         rest = rest[:start] if start >= 0 else rest
-        if wire.check(rest + b"\n"):
+        if log_line.check(rest + b"\n"):
             target.write(rest + b"\n")
             rest = b""
         target.write(saved)

@@ -9,7 +9,7 @@ by the index (fates.py). Entries of which something has become lately are kept i
 one in `tick`.
 """
 
-from engram import log
+from engram import diag
 from engram.compat import const, finish
 from engram.errors import ArgumentError, EngramError, StoreError, StoreFull
 from engram.store import codec
@@ -67,7 +67,7 @@ class Store:
         has_gone = (was_missing or self.log.is_recovered) and self.index.leave(self.log.oldest)
         if has_gone or (was_missing and not saved):
             told = "%s: lines before %d are gone: the power failed while they left, or a file was lost"
-            log.warning("store", told % (self.log.name, self.log.oldest))
+            diag.warning("store", told % (self.log.name, self.log.oldest))
         segment, offset, seq = saved["tail"] if saved else (0, 0, 0)
         # No seq is used twice, even if the newest lines were lost.
         self.log.next_seq = max(self.log.next_seq, seq)
@@ -151,7 +151,7 @@ class Store:
             return self.owner.describe(line)
         except (KeyError, TypeError, ValueError, ArgumentError):
             # Whole by its crc, but not as this version writes it: it stays in the log and means nothing.
-            log.warning("store", "%s: line %d is of a form that is not known" % (self.log.name, line["seq"]))
+            diag.warning("store", "%s: line %d is of a form that is not known" % (self.log.name, line["seq"]))
             return no_entry()
 
     def _has_words(self, seq: int, offset: int):
@@ -289,7 +289,7 @@ class Store:
 
     def _put_off(self, error) -> None:
         """Leave the index as it is for a while: the flash does not take more of it now."""
-        log.info("index", "%s: work was put off: %s" % (self.log.name, error))
+        diag.info("index", "%s: work was put off: %s" % (self.log.name, error))
         self.rest = _REST
 
     # --- work in the background
@@ -399,7 +399,7 @@ class Store:
         line = self.log.read(seq, offset) if seq else None
         if line is None:
             if seq:
-                log.error("store", "%s: line %d is damaged and cannot be read" % (self.log.name, seq))
+                diag.error("store", "%s: line %d is damaged and cannot be read" % (self.log.name, seq))
                 codec.set_bit(self.index.live.dead if piece is None else piece.dead, row)
             return None
         number = self.describe(line).number

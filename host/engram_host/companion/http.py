@@ -9,7 +9,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
-from engram import wire
+from engram import log_line
 from engram.errors import EngramError
 from engram.link import messages
 from engram_host import __version__
@@ -234,7 +234,7 @@ def _add_devices(app: FastAPI, service: Service) -> None:
     async def lines(
         device: DeviceName,
         log: Annotated[Literal["records", "journal"], Query(description="which log")],
-        after: Annotated[int, Query(ge=0, le=wire.MAX_SEQ)] = 0,
+        after: Annotated[int, Query(ge=0, le=log_line.MAX_SEQ)] = 0,
         limit: Annotated[int, Query(ge=1, le=_MOST_LINES)] = 100,
     ) -> list[Line]:
         """The lines of a board's log after a seq, as the board wrote them."""
@@ -243,21 +243,21 @@ def _add_devices(app: FastAPI, service: Service) -> None:
     @app.get("/v1/devices/{device}/archive", responses=_NO_DEVICE, openapi_extra=may(Who.OPERATOR))
     async def archive(
         device: DeviceName,
-        after: Annotated[int, Query(ge=0, le=wire.MAX_SEQ)] = 0,
+        after: Annotated[int, Query(ge=0, le=log_line.MAX_SEQ)] = 0,
         limit: Annotated[int, Query(ge=1, le=_MOST_LINES)] = 100,
     ) -> list[Line]:
         """The memories that the board has archived here, as it wrote them, by the seq of the line."""
         await asyncio.to_thread(service.store.device, device)
         found = await asyncio.to_thread(service.store.archived, device, after, limit)
-        return [Line(seq=seq, line=wire.decode(line)) for seq, line in found]
+        return [Line(seq=seq, line=log_line.decode(line)) for seq, line in found]
 
 
 def _read_lines(service: Service, name: str, log: Literal["records", "journal"], after: int, limit: int) -> list[Line]:
     device = service.store.device(name)
     found: list[Line] = []
-    reading = service.store.lines(Span(name, log, device.logs[log].epoch, after, wire.MAX_SEQ))
+    reading = service.store.lines(Span(name, log, device.logs[log].epoch, after, log_line.MAX_SEQ))
     for seq, line in reading:
-        found.append(Line(seq=seq, line=wire.decode(line)))
+        found.append(Line(seq=seq, line=log_line.decode(line)))
         if len(found) == limit:
             break
     return found

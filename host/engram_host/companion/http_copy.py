@@ -10,7 +10,7 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 from starlette.types import Receive, Scope, Send
 
-from engram import wire
+from engram import log_line
 from engram_host.companion.copy.export import export
 from engram_host.companion.copy.reading import CopyOfLog, Read, log_of
 from engram_host.companion.model import Aside, LogName
@@ -159,7 +159,7 @@ def add_copy(app: FastAPI, store: Store, not_found: dict[int | str, dict[str, An
 
 def _aside(one: Aside) -> AsideShown:
     try:
-        line = wire.decode(one.line)
+        line = log_line.decode(one.line)
     except ValueError:
         line = {}  # it was set aside as it was, readable or not
     return AsideShown(number=one.number, at=one.at, why=one.why, log=one.log, epoch=one.epoch, seq=one.seq, line=line)

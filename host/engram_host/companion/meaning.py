@@ -5,7 +5,7 @@ import contextlib
 import logging
 from collections.abc import Callable
 
-from engram import wire
+from engram import log_line
 from engram_host.companion.embedding.backlog import Backlog
 from engram_host.companion.embedding.make import make_embedder, make_jobs
 from engram_host.companion.embedding.none import NoEmbedder
@@ -124,7 +124,7 @@ def text_of(device: Device, change: Change) -> str:
     if change.line is None:
         return ""
     try:
-        return key_of(change.log, wire.decode(change.line), device.zone)
+        return key_of(change.log, log_line.decode(change.line), device.zone)
     except ValueError:
         _log.error("%s: line %d of %s cannot be read", device.name, change.seq, change.log)
         return ""

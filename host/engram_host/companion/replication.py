@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, cast
 
-from engram import wire
+from engram import log_line
 from engram.link import messages
 from engram_host.companion.errors import CompanionError, Refused, Stale, StoreUnavailable
 from engram_host.companion.metrics import Metrics
@@ -204,7 +204,7 @@ def _listed(head: dict[str, Any], found: list[tuple[int, bytes]]) -> bytes:
     items: list[list[Any]] = []
     last, answer = head["after"], _answer("listed", head, items=[], next=0)
     for at, (seq, line) in enumerate(found):
-        fields = wire.decode(line)
+        fields = log_line.decode(line)
         number = int(fields["id"][1:])
         items.append([number, fields.get("scope", "all"), fields.get("created", 0), fields.get("tags", [])])
         # Whether there are more behind those that were read is found out by asking once more.
@@ -247,7 +247,7 @@ def _numbered(span: Span, lines: Iterable[memoryview]) -> Iterable[tuple[int, by
     last = span.after
     for line in lines:
         try:
-            seq = wire.decode(line).get("seq")
+            seq = log_line.decode(line).get("seq")
         except ValueError as error:
             raise Refused(f"a line after seq {last} cannot be read: {error}.", DAMAGED_SECONDS) from None
         if type(seq) is not int or not last < seq <= span.to:

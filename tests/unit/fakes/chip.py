@@ -26,11 +26,11 @@ def install() -> None:
     sys.modules["os"] = _Module(os, names.OS)
     sys.modules["sys"] = chip_sys = _Module(sys, names.SYS)
     chip_sys.platform = "esp32"
-    from engram import json_read, json_write
     from engram.memory import fields
+    from engram.text import json_reader, json_writer
 
-    json_read.float = lambda text: single(float(text))
-    json_write._float = _single_float(json_write._float)
+    json_reader.float = lambda text: single(float(text))
+    json_writer._float = _single_float(json_writer._float)
     fields.round = lambda value, digits: single(round(value, digits))
     links.install()
 

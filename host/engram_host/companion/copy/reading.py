@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from engram import wire
+from engram import log_line
 from engram.store.entry import ARCHIVED, FORGOTTEN, LIVE
 from engram_host.companion.errors import UnknownEntry
 from engram_host.companion.model import Device, LogName, Span
@@ -155,11 +155,11 @@ class CopyOfLog:
         if state is None:
             return
         before = 0
-        span = Span(self.device.name, self._log, state.epoch, 0, wire.MAX_SEQ)
+        span = Span(self.device.name, self._log, state.epoch, 0, log_line.MAX_SEQ)
         for seq, line in heapq.merge(self._store.lines(span), self._archive()):
             if seq > before:
                 before = seq
-                yield seq, wire.decode(line)
+                yield seq, log_line.decode(line)
 
     def _archive(self) -> Iterator[tuple[int, bytes]]:
         """The lines of what is archived, some of which the board's log may have still."""
@@ -175,4 +175,4 @@ class CopyOfLog:
         """Some lines by their seqs."""
         state = self.device.logs[self._log]
         found = self._store.lines_at(self.device.name, self._log, state.epoch, list(seqs), archived=True)
-        return {seq: wire.decode(line) for seq, line in found.items()}
+        return {seq: log_line.decode(line) for seq, line in found.items()}

@@ -8,7 +8,7 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from engram import text, wire
+from engram import log_line, text
 from engram.memory import ALL, scope
 from engram.memory.scope import Asker
 from engram_host.companion.errors import EmbedderError
@@ -207,7 +207,7 @@ class _Search:
 
 def _shown(line: bytes, asker: Asker) -> dict[str, Any] | None:
     """What a line says, if it has a text that who asks may see: it may be another one than when it was indexed."""
-    fields = wire.decode(line)
+    fields = log_line.decode(line)
     has_text = "text" in fields or "content" in fields
     return fields if has_text and scope.may_see(asker, fields.get("scope", ALL)) else None
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engram import wire
+from engram import log_line
 from engram.clock import MONTHS, civil
 from engram.memory import ALL
 from engram.store.entry import ARCHIVED, FORGOTTEN, SUPERSEDED, Entry
@@ -287,7 +287,7 @@ class DeviceIndex:
 def _decoded(line: bytes) -> dict[str, Any]:
     """The fields of a line; none if it cannot be read: its crc is right, so that is how the board wrote it."""
     try:
-        return wire.decode(line)
+        return log_line.decode(line)
     except ValueError:
         return {}
 

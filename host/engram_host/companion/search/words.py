@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from engram import text as board
-from engram.words import MAX_TERM
+from engram.text.tokenizer import MAX_TERM
 
 MOST_BYTES = 8 << 20
 """About what the pieces of text that are remembered may take. When it is more, all are forgotten and come again."""

@@ -12,7 +12,7 @@ has; they are found by no search meanwhile. What else its archive has may be wit
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from engram import wire
+from engram import log_line
 from engram_host.companion.model import Range
 from engram_host.companion.store.rows import Rows
 from engram_host.companion.store.state import DeviceRow, LogRow, NewLine
@@ -136,7 +136,7 @@ def _keep(rows: Rows, device: DeviceRow, copy: LogRow, record: tuple[int, int], 
     if free and free[-1] > seq:
         place = free.pop()
         fields = [("seq", place), ("op", "archive"), ("id", f"m{number}"), ("at", now), ("was", seq)]
-        line = wire.encode(fields)
+        line = log_line.encode(fields)
         rows.put(copy, [NewLine(place, device.step(), line)], now)
         put_beyond(rows, device, copy, [(place, line)])
         rows.set_archive(copy, place, number, device.step())
@@ -218,6 +218,6 @@ def _number(fields: dict[str, Any]) -> int:
 
 def _fields(line: bytes) -> dict[str, Any]:
     try:
-        return wire.decode(line)
+        return log_line.decode(line)
     except ValueError:
         return {}

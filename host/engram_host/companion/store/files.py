@@ -8,7 +8,7 @@ import json
 import secrets
 from collections.abc import Iterable, Sequence
 
-from engram import wire
+from engram import log_line
 from engram_host.companion.model import KeptFile, NewFile, Text
 from engram_host.companion.store.rows import Rows
 from engram_host.companion.store.state import DeviceRow, LogRow, NewLine
@@ -132,7 +132,7 @@ def _lines(rows: Rows, copy: LogRow, seqs: Sequence[int]) -> dict[int, tuple[_Sa
     found: dict[int, tuple[_Said, str, int]] = {}
     for start in range(0, len(seqs), _AT_ONCE):
         for seq, data in rows.chosen(copy, seqs[start : start + _AT_ONCE]):
-            line = wire.decode(data)
+            line = log_line.decode(data)
             found[seq] = ((line["heading"], line["content"]), line["scope"], line["created"])
     return found
 
@@ -145,7 +145,7 @@ def _take_out(rows: Rows, device: DeviceRow, copy: LogRow, seqs: Sequence[int], 
 
 def _line(seq: int, file: NewFile, passage: Text, at: int) -> bytes:
     """A passage as a record."""
-    return wire.encode(
+    return log_line.encode(
         [
             ("seq", seq),
             ("id", f"m{seq}"),

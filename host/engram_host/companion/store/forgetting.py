@@ -6,7 +6,7 @@ before that is only here: so it has to be found when what told of it goes.
 
 from collections.abc import Iterable, Iterator
 
-from engram import wire
+from engram import log_line
 from engram_host.companion.store.rows import Rows
 from engram_host.companion.store.state import LogRow
 
@@ -81,6 +81,6 @@ def _containing(rows: Rows, copy: LogRow, after: int, to: int, part: bytes) -> I
 def _fields(line: bytes) -> dict:
     """What a line says; nothing if it cannot be read."""
     try:
-        return wire.decode(line)
+        return log_line.decode(line)
     except ValueError:
         return {}

@@ -57,5 +57,5 @@ class NewLine:
 
 
 def crc_of(line: bytes) -> str:
-    """The check that a line ends with (see engram.wire)."""
+    """The check that a line ends with (see engram.log_line)."""
     return line[-11:-3].decode("ascii", "replace")

@@ -6,8 +6,8 @@ as long.
 """
 
 from engram.compat import const
-from engram.json_write import MAX_DEPTH
-from engram.utf8 import put, valid
+from engram.text.json_writer import MAX_DEPTH
+from engram.text.utf8 import put, valid
 
 # The longest number in characters: the time to convert one grows with the square.
 _MAX_NUMBER = const(64)

@@ -1,16 +1,7 @@
-"""Text: all that board and host have to do alike with it, behind one import.
-
-words, terms, index_terms             what a query asks for and an index holds    engram.words
-STOP_WORDS, MAX_TERM
-dumps, dumps_fields, loads            JSON in one form, read strictly             engram.json_write, json_read
-encode, decode, is_valid              UTF-8 as the standard has it                engram.utf8
-tokens, cut, cut_bytes, printable     how much, how far, and what to show         here
-"""
+"""How long a text is for a model, where it may be cut, and what of it is safe to show."""
 
 from engram.compat import const
-from engram.json_write import dumps, dumps_fields  # noqa: F401
-from engram.utf8 import REPLACEMENT, code_at, decode, encode, is_valid  # noqa: F401
-from engram.words import MAX_TERM, STOP_WORDS, index_terms, terms, words  # noqa: F401
+from engram.text.utf8 import REPLACEMENT, code_at, encode
 
 # What people see as one character stays whole up to this many code points: a pile of combining marks, put
 # there on purpose, is cut like anything else.
@@ -30,13 +21,6 @@ _MARKS = (
 # The same in the scripts of India (U+0900 to U+0D7F) and in Thai and Lao, where blocks of 128 are laid out alike.
 _INDIC_MARKS = (0x00, 0x03, 0x3C, 0x3C, 0x3E, 0x4D, 0x51, 0x57, 0x62, 0x63)
 _THAI_MARKS = (0x31, 0x31, 0x34, 0x3C, 0x47, 0x4E)
-
-
-def loads(data):
-    """The value of a JSON text or its bytes, read strictly; ValueError if it is not valid (see engram.json_read)."""
-    from engram import json_read  # 5 KB of heap: a board that only stores needs it seldom
-
-    return json_read.loads(data)
 
 
 def tokens(text: str) -> int:

@@ -1,4 +1,4 @@
-"""Letters of other scripts and emoji, brought into the form that engram.words cuts up.
+"""Letters of other scripts and emoji, brought into the form that engram.text.tokenizer cuts up.
 
 fold() takes the UTF-8 of a text, ASCII already in lower case, and gives UTF-8 in which
 
@@ -16,7 +16,7 @@ they are loaded when the first character turns up that is not ASCII.
 """
 
 from engram.compat import const
-from engram.utf8 import put
+from engram.text.utf8 import put
 
 # Stands before a run of a script without spaces: a byte that UTF-8 never uses.
 WIDE_MARK = const(0xFF)

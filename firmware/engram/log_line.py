@@ -2,7 +2,7 @@
 
     {"id":"m3f","seq":12,"text":"...","crc":"89abcdef"}\\n
 
-One JSON object a line, in the form of engram.json_write. `crc` is always last: the crc32, in eight lower-case
+One JSON object a line, in the form of engram.text.json_writer. `crc` is always last: the crc32, in eight lower-case
 hexadecimal digits, of this line's own bytes before `,"crc":`. A line is valid by its newline and its crc,
 never because it parses.
 """
@@ -13,7 +13,7 @@ from binascii import crc32
 from engram import files
 from engram.compat import const
 from engram.errors import ArgumentError
-from engram.utf8 import is_valid
+from engram.text.utf8 import is_valid
 
 # The longest line in bytes, newline included. It bounds the buffer that reading a log takes.
 MAX_LINE = 16384
@@ -21,7 +21,7 @@ MAX_LINE = 16384
 # No seq is as high: ids have nine digits at most.
 MAX_SEQ = 1000000000
 
-_MOST_BRACKETS = const(16)  # that surely do not nest deeper than engram.json_write lets them
+_MOST_BRACKETS = const(16)  # that surely do not nest deeper than engram.text.json_writer lets them
 _HEAD = b',"crc":"'  # the eight digits stand between these two
 _TAIL = b'"}\n'
 _CHECK_SIZE = const(19)  # all three
@@ -29,7 +29,7 @@ _CHECK_SIZE = const(19)  # all three
 
 def encode(fields) -> bytes:
     """The line of (key, value) pairs in their order; values that are None are left out."""
-    from engram.json_write import dumps_open  # 3 KB of heap, which a board that only reads can do without
+    from engram.text.json_writer import dumps_open  # 3 KB of heap, which a board that only reads can do without
 
     data = dumps_open(_present(fields)).encode()
     size = len(data) + _CHECK_SIZE
@@ -87,7 +87,7 @@ def _parsed(text: str):
     put behind a right crc, escaped surrogates and thousands of brackets, is not.
     """
     if "\\u" in text or text.count("[") + text.count("{") > _MOST_BRACKETS:
-        from engram.json_read import loads  # 5 KB of heap, seldom needed
+        from engram.text.json_reader import loads  # 5 KB of heap, seldom needed
 
         return loads(text)
     return json.loads(text)

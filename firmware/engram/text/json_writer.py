@@ -10,9 +10,9 @@ MicroPython's json.dumps writes objects, sets and NaN as invalid JSON: here they
 import json
 
 from engram.errors import ArgumentError
-from engram.utf8 import is_valid
+from engram.text.utf8 import is_valid
 
-# How deep lists and objects may be nested, here and in engram.json_read. It bounds the recursion on the chip's
+# How deep lists and objects may be nested, here and in engram.text.json_reader. It bounds the recursion on the chip's
 # stack, and what a peer's text can make the reader hold.
 MAX_DEPTH = 16
 

@@ -1,6 +1,6 @@
 """Words and terms: how text is cut up for finding it again.
 
-words          runs of ASCII letters and digits in lower case, apostrophes dropped ("'s" counts as a space); engram.fold
+words          runs of ASCII letters and digits in lower case, apostrophes dropped ("'s" counts as a space); unicode_fold
                brings other scripts and emoji into a like form, and is loaded when the first of them turns up
 terms          words without the stop words, the ASCII ones stemmed: what a query asks for
 index_terms    terms, and each single Han character and Hangul syllable: what an index holds
@@ -9,7 +9,7 @@ The retrieval figures were measured with these steps: a change here changes rank
 """
 
 from engram.compat import const
-from engram.utf8 import encode
+from engram.text.utf8 import encode
 
 # The longest word in bytes; the rest of a longer one is left out. It bounds an index's entries.
 MAX_TERM = 48
@@ -28,7 +28,7 @@ STOP_WORDS = (
 
 _LONGEST_STOP_WORD = const(6)
 _APOSTROPHE = const(0x27)
-_WIDE_MARK = const(0xFF)  # engram.fold puts it before a run of a script without spaces
+_WIDE_MARK = const(0xFF)  # engram.text.unicode_fold puts it before a run of a script without spaces
 _FIRST_LEAD_OF_WORDS = const(0xE4)  # Han and Hangul begin with it or a higher byte, kana and Thai with lower ones
 _D, _E, _G, _L, _S, _Y = b"deglsy"
 _AROUND = b'.,!?;:"()[]*-\n\r\t'  # what often stands before or after a word: only a short cut
@@ -75,7 +75,7 @@ def _words(text: str, singles: bool = False):
 
 
 def _load_fold():
-    from engram.fold import fold
+    from engram.text.unicode_fold import fold
 
     return fold
 

@@ -13,10 +13,10 @@ Each takes `folder`, where the memory is ("" is the flash's root).
 import os
 import sys
 
-from engram import text, wire
+from engram import log_line, text
 from engram.clock import Clock
 
-_BUFFER = wire.MAX_LINE
+_BUFFER = log_line.MAX_LINE
 
 
 def lines(log: str, folder: str = ""):
@@ -28,9 +28,9 @@ def lines(log: str, folder: str = ""):
     buffer = bytearray(_BUFFER)
     for segment in segments:
         with open(place + "/" + segment, "rb") as file:
-            for _, line, ended in wire.lines(file, buffer):
-                if ended is True and not isinstance(line, int) and wire.check(line):
-                    yield wire.decode(line)
+            for _, line, ended in log_line.lines(file, buffer):
+                if ended is True and not isinstance(line, int) and log_line.check(line):
+                    yield log_line.decode(line)
 
 
 def records(folder: str = "") -> None:
