@@ -32,8 +32,8 @@ from engram.memory.scope import OWNER
 from engram.memory.trash import Trash
 from engram.memory.uses import Uses
 from engram.memory.versions import Versions
-from engram.store.log import Log
-from engram.store.reserve import Reserve
+from engram.store.log.reserve import Reserve
+from engram.store.log.segments import Log
 from engram.store.store import Store
 
 TYPE_CHECKING = False

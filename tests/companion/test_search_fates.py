@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from engram.clock import Clock
 from engram.memory.turns import Turns
 from engram.memory.versions import Versions
-from engram.store.log import Log
+from engram.store.log.segments import Log
 from engram.store.store import Store
 from engram_host.companion.model import LogName
 from engram_host.companion.search import rows

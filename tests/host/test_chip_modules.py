@@ -33,7 +33,7 @@ ONLY_FOR_OTHERS = {"engram/compat.py": {"time.monotonic_ns"}, "manifest.py": set
 
 FLOATS = {
     "engram/compat.py": "seconds of a sleep on CPython",
-    "engram/store/idf.py": "a logarithm, made whole at once",
+    "engram/store/search/weights.py": "a logarithm, made whole at once",
     "engram/memory/fields.py": "the default of importance",
 }
 """Modules in which there are floats, and for what; no time is one."""
@@ -141,7 +141,8 @@ def compiled() -> dict[str, list[str]]:
 
 
 def test_names_are_read_from_compiled_modules(compiled: dict[str, list[str]]):
-    assert "inverse_frequency" in compiled["engram/store/idf.mpy"] and "set_clock" in compiled["engram/device/ntp.mpy"]
+    assert "inverse_frequency" in compiled["engram/store/search/weights.mpy"]
+    assert "set_clock" in compiled["engram/device/ntp.mpy"]
     assert len(compiled) == len(SOURCES)
 
 
@@ -158,7 +159,7 @@ chip.install()
 import os, sys, time, json
 from engram import text, wire
 from engram.clock import Clock
-from engram.store.idf import inverse_frequency
+from engram.store.search.weights import inverse_frequency
 from fakes import machine
 machine.RTC().datetime((2026, 9, 21, 0, 14, 13, 20, 0))
 told = [hasattr(os, "getenv"), hasattr(sys, "exc_info"), time.gmtime(0)[0], type(time.time()) is int, Clock().known]
@@ -189,7 +190,7 @@ def test_a_words_weight_is_the_same_in_single_floats():
     import struct
 
     sys.path.append(str(FIRMWARE))
-    from engram.store.idf import inverse_frequency
+    from engram.store.search.weights import inverse_frequency
 
     def single(value: float) -> float:
         return struct.unpack("f", struct.pack("f", value))[0]

@@ -78,10 +78,10 @@ class Watch:
         # Loaded now, so that what runs in them has names.
         import engram.app
         import engram.memory.leaving
-        import engram.store.compaction
-        import engram.store.filling
-        import engram.store.growing
-        import engram.store.merge
+        import engram.store.index.merge
+        import engram.store.index.merge_policy
+        import engram.store.index.rebuild
+        import engram.store.log.compaction
 
         watching.name_functions()
         # Time passes quickly in the background.

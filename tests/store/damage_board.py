@@ -11,12 +11,12 @@ import os
 import random
 import sys
 
-import engram.store.index as index_module
+import engram.store.index.index as index_module
 from engram import diag
-from engram.store.entry import Query
-from engram.store.log import Log
-from engram.store.reserve import Reserve
+from engram.store.log.reserve import Reserve
+from engram.store.log.segments import Log
 from engram.store.store import Store
+from engram.store.types import Query
 from plain_owner import Owner
 
 LINES = 150

@@ -13,10 +13,10 @@ import sys
 
 import flash
 from engram.errors import StoreFull
-from engram.store.entry import Query
-from engram.store.log import Log
-from engram.store.reserve import Reserve
+from engram.store.log.reserve import Reserve
+from engram.store.log.segments import Log
 from engram.store.store import LIVE, Store
+from engram.store.types import Query
 from plain_owner import Owner
 
 FLASH_BYTES = 1 << 20

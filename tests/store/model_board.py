@@ -9,12 +9,12 @@ import json
 import os
 import sys
 
-import engram.store.index as index_module
+import engram.store.index.index as index_module
 from engram.compat import collect_often
-from engram.store import codec, live
-from engram.store.entry import Query
-from engram.store.log import Log
+from engram.store.index import codec, memtable
+from engram.store.log.segments import Log
 from engram.store.store import Store
+from engram.store.types import Query
 from plain_owner import Owner
 
 
@@ -24,13 +24,13 @@ class _Told:
     def __init__(self):
         self.events = []
         told = self
-        write = live.Live.write
+        write = memtable.Live.write
 
         def watched(rows, path, mean, *rest):
             told.events.append([list(rows.seqs[: len(rows)]), mean])
             write(rows, path, mean, *rest)
 
-        live.Live.write = watched
+        memtable.Live.write = watched
 
 
 def _marked(piece):

@@ -5,7 +5,7 @@
 """
 
 from engram import text
-from engram.store.entry import FORGOTTEN, SUPERSEDED, Entry, no_entry
+from engram.store.types import FORGOTTEN, SUPERSEDED, Entry, no_entry
 
 
 class Owner:

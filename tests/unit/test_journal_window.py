@@ -6,7 +6,7 @@ from board import Board
 from engram.errors import StoreFull
 from engram.memory.journal import step
 from engram.memory.scope import OWNER
-from engram.store.index import Index
+from engram.store.index.index import Index
 from support import raises
 
 

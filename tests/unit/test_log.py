@@ -4,8 +4,8 @@ import os
 import random
 
 from engram import files
-from engram.store.compaction import compact
-from engram.store.log import Log
+from engram.store.log.compaction import compact
+from engram.store.log.segments import Log
 from support import folder
 
 

@@ -2,9 +2,9 @@
 
 from engram import files
 from engram.errors import StoreError
-from engram.store.entry import Entry
-from engram.store.log import Log
+from engram.store.log.segments import Log
 from engram.store.store import Store
+from engram.store.types import Entry
 from support import folder, raises
 
 

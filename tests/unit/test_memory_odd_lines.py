@@ -5,7 +5,7 @@ import os
 from board import Board
 from engram import log_line
 from engram.memory.scope import OWNER, Asker
-from engram.store.codec import term_hash
+from engram.store.index.codec import term_hash
 
 ANN = Asker("ann", "chat#1", False, "")
 TWIN = Asker("aqfcz", "chat#2", False, "")

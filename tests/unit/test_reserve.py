@@ -2,7 +2,7 @@
 
 from board import Board
 from engram import files
-from engram.store.reserve import Reserve
+from engram.store.log.reserve import Reserve
 from support import folder
 
 

@@ -1,9 +1,9 @@
 """Searching in many scripts: a small set of memories, and queries that have to find one of them first, or nothing."""
 
 from engram import text
-from engram.store.entry import Entry, Query
-from engram.store.log import Log
+from engram.store.log.segments import Log
 from engram.store.store import Store
+from engram.store.types import Entry, Query
 from support import folder
 
 MEMORIES = {

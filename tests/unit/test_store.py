@@ -4,9 +4,9 @@ import math
 import random
 
 from engram import text
-from engram.store.entry import FORGOTTEN, LIVE, SUPERSEDED, Entry, Query, no_entry
-from engram.store.log import Log
+from engram.store.log.segments import Log
 from engram.store.store import Store
+from engram.store.types import FORGOTTEN, LIVE, SUPERSEDED, Entry, Query, no_entry
 from support import folder
 
 WORDS = ("apple", "boat", "cedar", "delta", "ember", "flint", "grove", "harbor")

@@ -1,7 +1,7 @@
 """Lines that come together fit into the tables in RAM, however full these are."""
 
 from board import Board
-from engram.store.live import MOST_ROWS
+from engram.store.index.memtable import MOST_ROWS
 
 BATCH = 8
 

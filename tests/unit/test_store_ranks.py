@@ -1,9 +1,9 @@
 """Ranks at the limits of the integers they are worked out in."""
 
 from engram import text
-from engram.store.entry import Entry, Query
-from engram.store.log import Log
+from engram.store.log.segments import Log
 from engram.store.store import Store
+from engram.store.types import Entry, Query
 from support import folder
 
 COMMON = ["w%d" % number for number in range(23)]

@@ -3,7 +3,7 @@
 import gc
 
 import bench_store_owner
-from engram.store.log import Log
+from engram.store.log.segments import Log
 from engram.store.store import Store
 
 CAP = 4 << 20

@@ -3,9 +3,9 @@
 import gc
 import time
 
-import engram.store.filters  # code that searching loads, before the heap is measured
-import engram.store.search  # noqa: F401
-from engram.store.entry import Query
+import engram.store.search.filters  # code that searching loads, before the heap is measured
+import engram.store.search.ranking  # noqa: F401
+from engram.store.types import Query
 
 SEARCHES = 200
 FETCHED = 10

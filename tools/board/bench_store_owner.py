@@ -2,7 +2,7 @@
 
 import time
 
-from engram.store.entry import FORGOTTEN, Entry, no_entry
+from engram.store.types import FORGOTTEN, Entry, no_entry
 from engram.text.tokenizer import terms
 
 MONTHS = (

@@ -3,9 +3,9 @@
 from engram import text
 from engram.clock import Clock
 from engram.memory import turns
-from engram.store.entry import Query
-from engram.store.log import Log
+from engram.store.log.segments import Log
 from engram.store.store import Store
+from engram.store.types import Query
 
 CAP = 2 << 20
 

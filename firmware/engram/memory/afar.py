@@ -6,8 +6,8 @@ from engram.errors import ArgumentError, NotFound
 from engram.memory import fields, ids, scope
 from engram.memory.archiving import is_away
 from engram.memory.recall import Item
-from engram.store.entry import LIVE
-from engram.store.idf import ONE
+from engram.store.search.weights import ONE
+from engram.store.types import LIVE
 
 _LONGEST = const(1000)  # characters of the text of what has left the board
 _WHO_LONGEST = const(64)

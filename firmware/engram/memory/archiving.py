@@ -2,7 +2,7 @@
 
 from engram.errors import NotFound, StoreError
 from engram.memory import ids, scope
-from engram.store.entry import ARCHIVED, LIVE
+from engram.store.types import ARCHIVED, LIVE
 
 
 def archive(records, archived, promised) -> int:

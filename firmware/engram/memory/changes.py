@@ -8,7 +8,7 @@ undoes.
 from engram.compat import const
 from engram.errors import NotFound
 from engram.memory import scope
-from engram.store.entry import LIVE
+from engram.store.types import LIVE
 
 _FARTHEST = const(200)  # lines that undo looks back over: bounds its reads
 _PIECE = const(2000)  # characters of an old text in one line, which wire.MAX_LINE bounds, however they are escaped

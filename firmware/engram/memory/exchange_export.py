@@ -5,7 +5,7 @@ A slice of the log is read at a time, since others may write, compact and restar
 
 from engram.compat import const
 from engram.memory import origins, scope
-from engram.store.entry import LIVE, SUPERSEDED
+from engram.store.types import LIVE, SUPERSEDED
 
 _LINES_AT_ONCE = const(16)
 _BYTES_AT_ONCE = const(4096)  # of those lines, from which on no more are read at once: bounds the heap

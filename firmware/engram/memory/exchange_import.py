@@ -16,7 +16,7 @@ from engram.memory import comparing, fields, origins, scope
 from engram.memory.exchange_item import DEFAULT_TAG
 from engram.memory.nearest import near
 from engram.memory.records import Draft
-from engram.store.entry import FORGOTTEN, LIVE, SUPERSEDED
+from engram.store.types import FORGOTTEN, LIVE, SUPERSEDED
 
 _AT_ONCE = const(16)  # memories that are kept with one flush
 _CHARS_AT_ONCE = const(2000)  # of their contents: bounds the heap

@@ -31,7 +31,7 @@ _NUMBERS = ("created", "expires", "last", "fired")
 
 def open_file(intents) -> None:
     """Read the file; damage is taken out of it first."""
-    from engram.store.repair import Repair
+    from engram.store.log.repair import Repair
 
     repair = Repair(intents.path[: -len(".jsonl")], _lines)
     try:

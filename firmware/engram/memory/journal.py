@@ -11,7 +11,7 @@ from engram.compat import const
 from engram.errors import ArgumentError, NotFound, StoreFull
 from engram.memory import ids, scope, turns
 from engram.memory.sessions import Sessions, kept_title, room_of, title_of
-from engram.store.entry import LIVE, Query
+from engram.store.types import LIVE, Query
 
 _TEXT_BYTES = const(15000)  # of one turn, as JSON: its line has to stay below wire.MAX_LINE
 _CAPTION_BYTES = const(600)

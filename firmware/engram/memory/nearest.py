@@ -3,7 +3,7 @@
 from engram import text
 from engram.compat import const
 from engram.memory import comparing, scope
-from engram.store.entry import LIVE, Query
+from engram.store.types import LIVE, Query
 
 _SIMILAR = const(5)  # nearest records that a text is compared with
 _OVERLAP = const(60)  # per cent of words in common from which a record counts as similar

@@ -9,7 +9,7 @@ from collections import namedtuple
 from engram import text
 from engram.compat import const
 from engram.memory.importance import given
-from engram.store.idf import ONE, distinct, weights
+from engram.store.search.weights import ONE, distinct, weights
 
 _CANDIDATES = const(24)  # of each store, before both are put in one order
 _WEAKEST = const(4)  # what matches less than a fourth of the best hit's words is left out of a prompt
@@ -93,7 +93,7 @@ class Recall:
 
     def is_weak(self, query: str, asker, skip=(), tags=(), since: int = 0, until: int = 0) -> bool:
         """Whether nothing that the board finds has much of the query: by what its words weigh, those that stand nowhere too."""
-        from engram.store.best import OWN  # the search itself loads it
+        from engram.store.search.top_k import OWN  # the search itself loads it
 
         found = self._ranked(query, asker, skip, tags, since, until)
         best = max((item.evidence for item in found), default=0)

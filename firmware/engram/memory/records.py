@@ -7,7 +7,7 @@ from engram.compat import const, finish
 from engram.errors import ArgumentError, NotFound, StoreFull
 from engram.memory import fields, ids, scope
 from engram.memory.importance import Importance
-from engram.store.entry import ARCHIVED, LIVE, SUPERSEDED, Query
+from engram.store.types import ARCHIVED, LIVE, SUPERSEDED, Query
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

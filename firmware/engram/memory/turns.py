@@ -20,7 +20,7 @@ from engram import text
 from engram.clock import MONTHS, civil
 from engram.compat import const
 from engram.memory import ALL, ids
-from engram.store.entry import FORGOTTEN, Entry, no_entry
+from engram.store.types import FORGOTTEN, Entry, no_entry
 
 _DAY_SECONDS = const(86400)
 _NEEDED = {

@@ -30,7 +30,7 @@ companion.
 
 from engram import text
 from engram.memory import ALL, ids
-from engram.store.entry import ARCHIVED, FORGOTTEN, SUPERSEDED, Entry, no_entry
+from engram.store.types import ARCHIVED, FORGOTTEN, SUPERSEDED, Entry, no_entry
 
 
 class Versions:

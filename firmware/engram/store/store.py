@@ -12,10 +12,10 @@ one in `tick`.
 from engram import diag
 from engram.compat import const, finish
 from engram.errors import ArgumentError, EngramError, StoreError, StoreFull
-from engram.store import codec
-from engram.store.entry import LIVE, SUPERSEDED, Entry, Hit, Query, concerned, labels, minutes, no_entry, passes
-from engram.store.fates import Fates
-from engram.store.index import Index
+from engram.store.entry_state import Fates
+from engram.store.index import codec
+from engram.store.index.index import Index
+from engram.store.types import LIVE, SUPERSEDED, Entry, Hit, Query, concerned, labels, minutes, no_entry, passes
 
 _SLICES = const(4)  # of merging, after each append
 _LONGEST_TAIL = const(32768)  # bytes of lines that are read into RAM at once: twice what becomes a piece
@@ -333,7 +333,7 @@ class Store:
     def _fill(self) -> None:
         """Go on with making the index of what it lacks."""
         if self.filling is None:
-            from engram.store.filling import Filling  # 2 KB of heap, seldom needed
+            from engram.store.index.rebuild import Filling  # 2 KB of heap, seldom needed
 
             self.filling = Filling(self.log, self.index, self.describe, self.holes, self.fates.pending.add)
         if self.filling.step():
@@ -387,7 +387,7 @@ class Store:
 
         For a log without threads. What is appended or changed meanwhile does not come.
         """
-        from engram.store.listing import newest  # as all listing: the heap of a board that only answers is for searches
+        from engram.store.queries import newest  # as all listing: the heap of a board that only answers is for searches
 
         return newest(self, labels, scopes)
 
@@ -414,9 +414,9 @@ class Store:
     def thread(self, session: int):
         """Yield the seqs of a thread's lines, newest first, as far as they are in the index."""
         self.ready()
-        from engram.store import threads
+        from engram.store import thread_queries
 
-        for seq in threads.backwards(self, session):
+        for seq in thread_queries.backwards(self, session):
             if seq < self.log.oldest:
                 return
             yield seq
@@ -424,9 +424,9 @@ class Store:
     def following(self, session: int, seq: int):
         """Yield the seqs of a thread's lines after a line, oldest first, as far as they are in the index."""
         self.ready()
-        from engram.store import threads
+        from engram.store import thread_queries
 
-        return threads.following(self, session, seq)
+        return thread_queries.following(self, session, seq)
 
     def lines_backwards(self):
         """Yield all lines, newest first, as dicts."""
@@ -435,7 +435,7 @@ class Store:
 
     def raw(self):
         """The lines as they stand on flash, for whoever copies the log; see raw.py."""
-        from engram.store.raw import RawLines
+        from engram.store.log.reader import RawLines
 
         return RawLines(self)
 
@@ -446,7 +446,7 @@ class Store:
 
         Lines with a seq in `skip` are passed over unread: a long one would take much of the heap.
         """
-        from engram.store import filters
+        from engram.store.search import filters
 
         self.ready()
         self.fates.settle()
@@ -469,7 +469,7 @@ class Store:
                 yield Hit(entry.number, score, evidence, line, made_of)
 
     def _parts(self, ranking, place: int, row: int, speaker_rows) -> list:
-        from engram.store.explain import parts  # 1 KB of heap, seldom needed
+        from engram.store.search.explain import parts  # 1 KB of heap, seldom needed
 
         piece = ranking.piece(place)
         if piece is None:
@@ -477,7 +477,7 @@ class Store:
         return self.index.guarded(piece, parts, ranking, place, row, speaker_rows) or []
 
     def _ranking(self, terms, weights):
-        from engram.store.search import Ranking  # 7 KB of heap: not before the first search
+        from engram.store.search.ranking import Ranking  # 7 KB of heap: not before the first search
 
         return Ranking(self.index, terms, weights)
 
@@ -488,28 +488,28 @@ class Store:
 
     def names(self, prefix: str):
         """Yield the labels of "#tag", "%speaker" and "@scope" that begin with a prefix, in no order."""
-        from engram.store import names
+        from engram.store import name_queries
 
         self.ready()
-        return names.beginning(self, prefix)
+        return name_queries.beginning(self, prefix)
 
     def labels(self, prefix: str, scopes=()):
         """Yield (label, number of live entries within the scopes) of the labels that begin with a prefix, in no order."""
-        from engram.store import listing
+        from engram.store import queries
 
-        return listing.labels(self, prefix, scopes)
+        return queries.labels(self, prefix, scopes)
 
     def count(self, labels=(), scopes=()) -> int:
         """The number of live entries that have all `labels` and one of `scopes`."""
-        from engram.store import listing
+        from engram.store import queries
 
-        return listing.count(self, labels, scopes)
+        return queries.count(self, labels, scopes)
 
     def is_used(self, label: str, scopes) -> bool:
         """Whether a live entry with one of `scopes` has the label, as far as hashes tell."""
-        from engram.store import listing
+        from engram.store import queries
 
-        return listing.is_used(self, label, scopes)
+        return queries.is_used(self, label, scopes)
 
     # --- making room
 
@@ -536,7 +536,7 @@ class Store:
 
     def compacting(self, decide):
         """As compact(), a generator that pauses between slices; other calls may come between."""
-        from engram.store.compaction import compacting
+        from engram.store.log.compaction import compacting
 
         return compacting(self, decide)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engram import log_line
-from engram.store.entry import ARCHIVED, FORGOTTEN, LIVE
+from engram.store.types import ARCHIVED, FORGOTTEN, LIVE
 from engram_host.companion.errors import UnknownEntry
 from engram_host.companion.model import Device, LogName, Span
 from engram_host.companion.search.fates import Fate, Fates

@@ -11,7 +11,7 @@ from bisect import insort
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from engram.store.entry import FORGOTTEN, LIVE, Entry, concerned
+from engram.store.types import FORGOTTEN, LIVE, Entry, concerned
 
 _ENTRY_BYTES = 400
 """About what a line that is kept here takes, measured: the part, its lists and its places in the dicts."""
@@ -29,7 +29,7 @@ class _Part:
 
 @dataclass(frozen=True, slots=True)
 class Fate:
-    """`state` as engram.store.entry has it; `latest` is the seq of the latest version; all versions in `versions`."""
+    """`state` as engram.store.types has it; `latest` is the seq of the latest version; all versions in `versions`."""
 
     state: int
     latest: int

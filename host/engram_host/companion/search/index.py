@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from engram import log_line
 from engram.clock import MONTHS, civil
 from engram.memory import ALL
-from engram.store.entry import ARCHIVED, FORGOTTEN, SUPERSEDED, Entry
+from engram.store.types import ARCHIVED, FORGOTTEN, SUPERSEDED, Entry
 from engram_host.companion.model import Change, Device, Identity, LogName, StoredVector
 from engram_host.companion.search import keys, rows
 from engram_host.companion.search.fates import Fate, Fates

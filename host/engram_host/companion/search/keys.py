@@ -11,7 +11,7 @@ from engram.clock import MONTHS, civil
 from engram.errors import ArgumentError
 from engram.memory.turns import Turns
 from engram.memory.versions import Versions
-from engram.store.entry import Entry, no_entry
+from engram.store.types import Entry, no_entry
 from engram_host.companion.embedding.digest import digest_of as digest_of
 from engram_host.companion.model import LogName
 

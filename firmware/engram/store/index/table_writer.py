@@ -6,8 +6,8 @@ from binascii import crc32
 
 from engram import files
 from engram.compat import const
-from engram.store import codec
-from engram.store.piece import BUCKETS_A_PART, BUCKETS_BITS, RUNS_A_MARK, SINGLE_BYTES, TERM_BYTES, Footer
+from engram.store.index import codec
+from engram.store.index.table import BUCKETS_A_PART, BUCKETS_BITS, RUNS_A_MARK, SINGLE_BYTES, TERM_BYTES, Footer
 
 BUCKET_TERMS = 16
 """About how many terms share a bucket: a bucket is read whole, and each costs 4 bytes of heap."""

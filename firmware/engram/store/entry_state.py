@@ -5,8 +5,8 @@ read through. A row of which something has become lately is marked later, one en
 """
 
 from engram.compat import finish
-from engram.store import codec
-from engram.store.entry import FORGOTTEN, LIVE, concerned
+from engram.store.index import codec
+from engram.store.types import FORGOTTEN, LIVE, concerned
 
 
 class Fates:

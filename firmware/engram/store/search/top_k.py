@@ -4,8 +4,8 @@ T = B + .4 B of the rows before and after in the session + .2 B of the next but 
 """
 
 from engram.compat import const
-from engram.store import codec
-from engram.store.sessions import NO_SLOT
+from engram.store.index import codec
+from engram.store.search.session_scores import NO_SLOT
 
 KEPT = 64
 """Rows that are kept by T, before S and the filters that need the line: bounds the heap of a search."""

@@ -25,7 +25,7 @@ from binascii import crc32
 
 from engram import files
 from engram.compat import const
-from engram.store import codec
+from engram.store.index import codec
 
 _MAGIC = b"EGX5"
 _FOOTER = "<4sHHHHIIIIIIIIIII"

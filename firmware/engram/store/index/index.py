@@ -13,10 +13,10 @@ from binascii import a2b_base64
 
 from engram import diag, files
 from engram.compat import const, forget
-from engram.store import codec
-from engram.store.live import Live
-from engram.store.piece import Damaged, Piece, decoded
-from engram.store.sessions import Sizes, scratch
+from engram.store.index import codec
+from engram.store.index.memtable import Live
+from engram.store.index.table import Damaged, Piece, decoded
+from engram.store.search.session_scores import Sizes, scratch
 
 CHUNK_BYTES = 16384
 """Bytes of the log from which the lines in RAM become a piece: bounds what is read when the log is opened."""
@@ -48,10 +48,10 @@ class Index:
     def open(self, epoch: int):
         """Open the pieces that count; the manifest's fields as a dict, None if there is nothing to go on from."""
         self.epoch = epoch
-        from engram.store import manifest
+        from engram.store.index import manifest
 
         saved = manifest.read(self.base + ".index")
-        forget("engram.store.manifest")
+        forget("engram.store.index.manifest")
         if saved is None or saved["epoch"] != epoch:
             self.remove()
             return None
@@ -76,7 +76,7 @@ class Index:
 
     def save(self, tail, pending, state) -> None:
         """Write the manifest."""
-        from engram.store import manifest
+        from engram.store.index import manifest
 
         drop = self.retired + ([self.job.number] if self.job else [])
         lines = manifest.lines(self, tail, drop, pending, state)
@@ -244,18 +244,18 @@ class Index:
         self.sizes.forget()
 
     def _insert(self, rows: Live, log_bytes: int, first: int, last: int) -> None:
-        from engram.store import growing  # when a board only reads, its heap is for searches
+        from engram.store.index import merge_policy  # when a board only reads, its heap is for searches
 
-        growing.insert(self, rows, log_bytes, first, last)
+        merge_policy.insert(self, rows, log_bytes, first, last)
 
     def tick(self, is_filling: bool = False) -> bool:
         """Do a slice of merging; whether the index has to be saved.
 
         After a merge that can wait for the next piece: until then the pieces stay of which the merged one was made.
         """
-        from engram.store import growing
+        from engram.store.index import merge_policy
 
-        return growing.step(self, is_filling)
+        return merge_policy.step(self, is_filling)
 
     def tidy(self) -> None:
         """Make the pieces of now that have dead rows anew, in tick(), without what has left the log (see Merge)."""
@@ -264,16 +264,16 @@ class Index:
     @property
     def is_tidying(self) -> bool:
         """Whether there are pieces to be made anew."""
-        from engram.store import growing
+        from engram.store.index import merge_policy
 
-        return bool(growing.untidy(self))
+        return bool(merge_policy.untidy(self))
 
     @property
     def is_busy(self) -> bool:
         """Whether there is merging to do."""
-        from engram.store import growing
+        from engram.store.index import merge_policy
 
-        return self.job is not None or bool(growing.untidy(self) or growing.due(self))
+        return self.job is not None or bool(merge_policy.untidy(self) or merge_policy.due(self))
 
     def stop_job(self) -> None:
         """Give up the merge that is under way."""

@@ -8,10 +8,10 @@ import gc
 
 from engram import diag, files
 from engram.compat import const
-from engram.store import codec
-from engram.store import index as tables
-from engram.store.live import Live
-from engram.store.piece import Damaged, Piece
+from engram.store.index import codec
+from engram.store.index import index as tables
+from engram.store.index.memtable import Live
+from engram.store.index.table import Damaged, Piece
 
 _MOST_PIECES = const(5)  # that are merged at once: each takes about 4 bytes a session and a kilobyte
 _FRESH_PIECES = const(3)  # made of lines in RAM, before they are merged with what is older
@@ -104,7 +104,7 @@ def step(index, is_filling: bool) -> bool:
     try:
         if pieces:
             gc.collect()
-            from engram.store.merge import Merge
+            from engram.store.index.merge import Merge
 
             left = index.has_words if len(pieces) == 1 else None
             index.job = Merge(pieces, index.path_of(index.next_number), index.next_number, left)

@@ -13,11 +13,11 @@ on the heap, and ties go to the older line, so every runtime gives the same rank
 from array import array
 
 from engram.compat import const
-from engram.store import codec
-from engram.store.best import BLOCK, BLOCK_BITS, FAR, NEAR, OWN, Best, collect, silence
-from engram.store.idf import ONE, distinct, inverse_frequency
-from engram.store.live import NO_ROW, ROW_BITS
-from engram.store.sessions import NO_SLOT
+from engram.store.index import codec
+from engram.store.index.memtable import NO_ROW, ROW_BITS
+from engram.store.search.session_scores import NO_SLOT
+from engram.store.search.top_k import BLOCK, BLOCK_BITS, FAR, NEAR, OWN, Best, collect, silence
+from engram.store.search.weights import ONE, distinct, inverse_frequency
 
 _SLOTS = const(512)  # as in sessions.py
 _SESSION_TERMS = const(10)  # the rarest words count for S: three bits each fill a small integer

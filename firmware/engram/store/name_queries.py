@@ -1,6 +1,6 @@
 """The labels that are kept as they are: "#tag", "%speaker" and "@scope", each once."""
 
-from engram.store.piece import Damaged, in_order
+from engram.store.index.table import Damaged, in_order
 
 
 def beginning(store, prefix: str):

@@ -1,9 +1,9 @@
 """Which rows a search may find: filters by label, scope and time, as bits for each piece of the index."""
 
-from engram.store import codec
-from engram.store.entry import MOST_MINUTES, minutes
-from engram.store.live import MOST_ROWS
-from engram.store.piece import decoded
+from engram.store.index import codec
+from engram.store.index.memtable import MOST_ROWS
+from engram.store.index.table import decoded
+from engram.store.types import MOST_MINUTES, minutes
 
 
 def allowed(index, labels, scopes, since: int, until: int):

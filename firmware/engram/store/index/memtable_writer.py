@@ -1,10 +1,10 @@
 """Makes a piece of the index of the newest lines, which are in RAM (live.py)."""
 
 from engram.compat import const
-from engram.store import codec
-from engram.store.live import HASH_BIAS, ROW_BITS, Live
-from engram.store.piece import Footer
-from engram.store.writer import PieceWriter, pack_row
+from engram.store.index import codec
+from engram.store.index.memtable import HASH_BIAS, ROW_BITS, Live
+from engram.store.index.table import Footer
+from engram.store.index.table_writer import PieceWriter, pack_row
 
 _ROW_MASK = const(127)
 

@@ -9,7 +9,7 @@ from collections import namedtuple
 from engram import files, log_line
 from engram.compat import const
 from engram.errors import StoreError
-from engram.store import lookup
+from engram.store.log import seq_seek
 
 _BUFFER = const(512)
 _PIECE = const(512)  # bytes of a line, or of a span, that are read at once
@@ -98,7 +98,7 @@ class RawLines:
         """Where the first line with such a seq or a higher one stands in a segment's file."""
         if self._next[0] == seq and self._next[1] == number and self._next[3] == self._store.log.moves:
             return self._next[2]
-        return lookup.place(file, seq, *bounds)[0]
+        return seq_seek.place(file, seq, *bounds)[0]
 
     def pieces(self, span: Span):
         """Yield the bytes of a span's lines, as memoryviews that hold until the next one; StoreError if they are gone."""
@@ -149,7 +149,7 @@ class _Run:
                     goes_on = self._take_long(at, line)  # pyright: ignore
                     break
                 is_whole = log_line.is_whole(line, ended)
-                seq = lookup.seq_of(bytes(line[:_SEQ])) if is_whole else -1  # pyright: ignore
+                seq = seq_seek.seq_of(bytes(line[:_SEQ])) if is_whole else -1  # pyright: ignore
                 if not self._take(at, seq, len(line), line[-11:-3] if is_whole else b""):  # pyright: ignore
                     break
 
@@ -182,7 +182,7 @@ class _Run:
             return False
         files.seek(self._file, at)
         data = self._file.read(_SEQ)
-        seq = lookup.seq_of(data)
+        seq = seq_seek.seq_of(data)
         crc = crc32(data)
         left = size - _END - len(data)
         while left > 0:

@@ -5,10 +5,10 @@ replaced since.
 """
 
 from engram.compat import const
-from engram.store import codec
-from engram.store.entry import concerned, labels, minutes
-from engram.store.index import enough_for_piece
-from engram.store.live import Live
+from engram.store.index import codec
+from engram.store.index.index import enough_for_piece
+from engram.store.index.memtable import Live
+from engram.store.types import concerned, labels, minutes
 
 _PIECE_BYTES = const(6144)  # of the log, that one piece is tried for
 _WORDS = const(640)  # for which there is room: half as many as in RAM beside it

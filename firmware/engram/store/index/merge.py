@@ -11,9 +11,9 @@ log, and without the words of lines that have lost theirs.
 from array import array
 
 from engram.compat import const
-from engram.store import codec
-from engram.store.piece import ROW_BYTES, SINGLE_BYTES, TERM_BYTES, Footer, decoded, in_order, term
-from engram.store.writer import PieceWriter
+from engram.store.index import codec
+from engram.store.index.table import ROW_BYTES, SINGLE_BYTES, TERM_BYTES, Footer, decoded, in_order, term
+from engram.store.index.table_writer import PieceWriter
 
 _SLICE_BYTES = const(512)  # written in a slice
 _STEP = const(32)  # postings between two places at which a merge can pause

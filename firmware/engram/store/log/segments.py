@@ -22,7 +22,7 @@ import random
 from engram import diag, files, log_line
 from engram.compat import const
 from engram.errors import StoreError
-from engram.store import lookup
+from engram.store.log import seq_seek
 
 SMALLEST_SEGMENT = 16384
 """Bytes of a segment of a small log."""
@@ -79,7 +79,7 @@ class Log:
     def repair(self):
         """What takes damage out of a segment."""
         if self._repair is None:
-            from engram.store.repair import Repair  # 4 KB of heap, seldom needed
+            from engram.store.log.repair import Repair  # 4 KB of heap, seldom needed
 
             self._repair = Repair(self.base, self.lines)
         return self._repair
@@ -109,7 +109,7 @@ class Log:
             files.make_folder(self.folder)
             self._reopen()
         if not self._read_header():
-            from engram.store.recover import recover
+            from engram.store.log.recovery import recover
 
             self.close_live()
             recover(self, owner)
@@ -272,7 +272,7 @@ class Log:
                 # A file that is missing has left the list: then another segment has the line, or none.
                 if file is not None:
                     # Where it ends is known for sure since it is open.
-                    line = lookup.find(file, seq, offset, self.segment_of(seq)[1:])
+                    line = seq_seek.find(file, seq, offset, self.segment_of(seq)[1:])
                     if line is not None or not self._mend(number):
                         return line
             except OSError as error:
@@ -359,7 +359,7 @@ class Log:
             if file is None:
                 continue
             bounds = self.segment_of(seq)[1:]
-            offset = lookup.place(file, seq, *bounds)[0]  # pyright: ignore
+            offset = seq_seek.place(file, seq, *bounds)[0]  # pyright: ignore
             before = seq - 1
             seq = max(seq, bounds[3])
             for place in self.scan(number, offset, min(to_seq, seq - 1), before):
@@ -370,11 +370,11 @@ class Log:
         moved, since damage was set aside or a part is missing.
         """
         if offset == self.size:
-            lines = lookup.lines_before(self._file, offset)[0]
+            lines = seq_seek.lines_before(self._file, offset)[0]
             files.seek(self._file, offset - 1)
             is_there = self._file.read(1) == b"\n" and (lines[0]["seq"] < seq if lines else offset == self.start)
         else:
-            line = lookup.line_at(self._file, offset)
+            line = seq_seek.line_at(self._file, offset)
             is_there = line is not None and line["seq"] == seq
         return offset if is_there else self.start
 
@@ -392,9 +392,9 @@ class Log:
                 continue
             _, start, first, end, following = self.segment_of(below - 1)
             if below < following:
-                end = lookup.place(file, below, start, first, end, following)[0]
+                end = seq_seek.place(file, below, start, first, end, following)[0]
             while end > 0 and file is not None:
-                lines, end = lookup.lines_before(file, end)
+                lines, end = seq_seek.lines_before(file, end)
                 for line in lines:
                     if line["seq"] < below:
                         below = line["seq"]

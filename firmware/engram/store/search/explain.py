@@ -1,10 +1,10 @@
 """Tells of what a found row's score is made: see search.py for the formula."""
 
-from engram.store import codec
-from engram.store.best import OWN
-from engram.store.idf import ONE
-from engram.store.live import ROW_BITS
-from engram.store.piece import decoded
+from engram.store.index import codec
+from engram.store.index.memtable import ROW_BITS
+from engram.store.index.table import decoded
+from engram.store.search.top_k import OWN
+from engram.store.search.weights import ONE
 
 
 def parts(ranking, place: int, row: int, speaker_rows=None) -> list:

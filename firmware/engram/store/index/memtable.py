@@ -6,7 +6,7 @@ Each word of a row is one entry of 31 bits: the term's hash and the row, so that
 from array import array
 
 from engram.compat import const
-from engram.store import codec
+from engram.store.index import codec
 
 ROW_BITS = const(7)
 MOST_ROWS = const(128)
@@ -152,6 +152,6 @@ class Live:
 
         `mean` is 16 times the mean number of words of a row.
         """
-        from engram.store.seal import write  # when a board only reads, its heap is for searches
+        from engram.store.index.memtable_writer import write  # when a board only reads, its heap is for searches
 
         write(self, path, mean, epoch, log_bytes, first, last)

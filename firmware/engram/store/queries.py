@@ -4,8 +4,9 @@ The index knows a label by 21 bits of its crc32. Where that of another scope is 
 learn so what others have.
 """
 
-from engram.store import codec, filters
-from engram.store.entry import LIVE, passes
+from engram.store.index import codec
+from engram.store.search import filters
+from engram.store.types import LIVE, passes
 
 
 def newest(store, labels, scopes):

@@ -1,0 +1,1 @@
+"""The keyword index: a memtable, tables on flash, merging."""

@@ -1,0 +1,1 @@
+"""Ranking in integers, filters, top-k."""
