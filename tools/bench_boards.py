@@ -19,7 +19,7 @@ sys.path.insert(0, str(ROOT / "firmware"))
 
 from engram import diag  # noqa: E402
 from engram.app import App  # noqa: E402
-from engram.memory.scope import OWNER  # noqa: E402
+from engram.memory.access import OWNER  # noqa: E402
 
 SECONDS = 600.0
 """After which boards that have not sent all are counted as lost."""

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from engram import log_line
-from engram.memory.scope import OWNER
+from engram.memory.access import OWNER
 from engram_host.companion.embedding.settings import EmbeddingSettings
 from engram_host.companion.meaning import Meaning
 from engram_host.companion.model import Batch, Hello, LogState, Sender, Span

@@ -26,8 +26,8 @@ def filled(board: profile.Profile, count: int) -> tuple[bytes, int, int]:
     from engram import diag
     from engram.app import App
     from engram.clock import Clock
-    from engram.memory.records import Draft
-    from engram.memory.scope import OWNER, own
+    from engram.memory.access import OWNER, own
+    from engram.memory.records.records import Draft
 
     with tempfile.TemporaryDirectory() as name:
         diag.level = diag.ERROR

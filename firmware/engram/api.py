@@ -1,13 +1,14 @@
 """What code on the board calls: app.memory.store(...), app.memory.search(...). It acts for the owner, unless told otherwise."""
 
 from engram.errors import ArgumentError
-from engram.memory import fields, scope
+from engram.memory import access
+from engram.memory.records import fields
 
 
 class Memory:
     """The memory as a sensor loop or a person's own main.py uses it; `parts` has records, recall and forgetting."""
 
-    def __init__(self, parts, asker=scope.OWNER):
+    def __init__(self, parts, asker=access.OWNER):
         self._parts = parts
         self._asker = asker
         self._records = parts.records
@@ -19,11 +20,11 @@ class Memory:
 
         more: keywords, type, importance, pinned, expires (Unix seconds), supersedes (an id), source, scope.
         """
-        workspace = scope.of_tags(fields.check("tags", tags, 0))
+        workspace = access.of_tags(fields.check("tags", tags, 0))
         if workspace and more.get("scope", workspace) != workspace:
             raise ArgumentError("scope", "is that of the workspace in the tags: give one of the two.")
         if "scope" not in more:
-            more["scope"] = workspace or scope.ALL
+            more["scope"] = workspace or access.ALL
         return self._records.store(content, tags, self._asker, **more).id
 
     def search(self, query: str, limit: int = 10, tags=(), since: int = 0, until: int = 0) -> list:
@@ -49,9 +50,9 @@ class Memory:
 
     def of(self, asker):
         """The memory as somebody else sees it, or the owner in a workspace: Asker(principal, room, group, workspace)."""
-        from engram.memory import askers
+        from engram.memory import caller_check
 
-        return Memory(self._parts, askers.checked(asker))
+        return Memory(self._parts, caller_check.checked(asker))
 
 
 def _shown(item) -> dict:

@@ -15,23 +15,23 @@ from engram.compat import collect_often, const, sleep_ms, ticks_add, ticks_diff,
 from engram.config import Config
 from engram.errors import ArgumentError, ConfigError
 from engram.interrupt import Stop, interruptible
-from engram.memory.capacity import Capacity
-from engram.memory.changes import Changes
-from engram.memory.daily import Daily
+from engram.memory.access import OWNER
 from engram.memory.forgetting import Forgetting
-from engram.memory.importance import Importance
 from engram.memory.intents import Intents
-from engram.memory.journal import Journal
+from engram.memory.journal.journal import Journal
 from engram.memory.learning import Learning
-from engram.memory.markdown import Notes
-from engram.memory.own_files import People
-from engram.memory.profile import Profile
+from engram.memory.principal_files import People
 from engram.memory.recall import Recall
-from engram.memory.records import Records
-from engram.memory.scope import OWNER
-from engram.memory.trash import Trash
-from engram.memory.uses import Uses
-from engram.memory.versions import Versions
+from engram.memory.records.eviction import Capacity
+from engram.memory.records.importance import Importance
+from engram.memory.records.records import Records
+from engram.memory.records.schema import Versions
+from engram.memory.records.trash import Trash
+from engram.memory.records.undo import Changes
+from engram.memory.records.usage import Uses
+from engram.memory.texts.notes import Notes
+from engram.memory.texts.profile import Profile
+from engram.memory.texts.retention import Daily
 from engram.store.log.reserve import Reserve
 from engram.store.log.segments import Log
 from engram.store.store import Store
@@ -171,9 +171,9 @@ class App:
     async def ask(self, content: str, sink, asker=OWNER):
         """Give the agent a message, as a channel does; see Agent.turn. ArgumentError if the asker cannot be one."""
         if asker is not OWNER:
-            from engram.memory import askers
+            from engram.memory import caller_check
 
-            askers.checked(asker)
+            caller_check.checked(asker)
         return await self._parts.agent.turn(asker, content, sink)
 
     def banner(self):

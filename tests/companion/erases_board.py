@@ -15,7 +15,7 @@ async def main() -> None:
 
     support.use_root("/flash")
     from board import Board
-    from engram.memory.scope import OWNER
+    from engram.memory.access import OWNER
     from test_link_sync import Linked
 
     board = Board()

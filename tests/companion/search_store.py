@@ -8,7 +8,7 @@ import numpy as np
 
 from engram import log_line
 from engram import text as board
-from engram.memory.scope import OWNER
+from engram.memory.access import OWNER
 from engram_host.companion.errors import UnknownDevice
 from engram_host.companion.model import Change, Device, Identity, LogName, LogState, StoredVector, Vector
 from engram_host.companion.search import keys

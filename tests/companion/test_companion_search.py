@@ -7,8 +7,8 @@ import pytest
 
 from engram import log_line, text
 from engram.link import messages
-from engram.memory import scope
-from engram.memory.scope import Asker
+from engram.memory import access
+from engram.memory.access import Asker
 from engram_host.companion.embedding.settings import EmbeddingSettings
 from engram_host.companion.errors import BadSearch
 from engram_host.companion.http_search import Question
@@ -146,7 +146,7 @@ def test_a_principal_that_cannot_be_one_is_refused(board):
 
 def test_a_search_over_http_has_the_defaults_that_were_measured():
     asked = Question(query="x")
-    request = SearchRequest("x", ("b",), scope.OWNER, now=0)
+    request = SearchRequest("x", ("b",), access.OWNER, now=0)
     shared = {each.name for each in fields(SearchRequest)} & set(Question.model_fields) - {"devices"}
     assert len(shared) > 10
     assert all(_plain(getattr(asked, name)) == _plain(getattr(request, name)) for name in shared)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from engram.memory.scope import Asker
+from engram.memory.access import Asker
 from engram_host.companion.folders import keeping, watching
 from engram_host.companion.folders.keeping import Folders
 from engram_host.companion.store import choose_store

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engram.clock import Clock
-from engram.memory.turns import Turns
-from engram.memory.versions import Versions
+from engram.memory.journal.schema import Turns
+from engram.memory.records.schema import Versions
 from engram.store.log.segments import Log
 from engram.store.store import Store
 from engram_host.companion.model import LogName

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engram import log_line
-from engram.memory.scope import Asker, may_see
+from engram.memory.access import Asker, may_see
 from engram_host.companion.search.request import SearchResult
 from search_store import SearchStore, asked, embed_all, engine_of, ids, record, turn
 

@@ -20,7 +20,7 @@ from binascii import crc32
 from engram.app import App
 from engram.clock import Clock
 from engram.errors import EngramError
-from engram.memory.scope import Asker
+from engram.memory.access import Asker
 
 CALLERS = (
     ("owner", Asker("owner", "console", False, "")),

@@ -18,8 +18,8 @@ from engram.app import App
 from engram.clock import Clock
 from engram.errors import EngramError
 from engram.llm.types import Call, Reply
-from engram.memory.records import Draft
-from engram.memory.scope import OWNER, Asker
+from engram.memory.access import OWNER, Asker
+from engram.memory.records.records import Draft
 from fake_companion import Companion, Way
 
 FLASH_BYTES = 1 << 20

@@ -15,8 +15,8 @@ from engram.agent.agent import Sink
 from engram.app import App
 from engram.llm.types import Call
 from engram.memory import archiving, intent_file
+from engram.memory.access import OWNER, Asker
 from engram.memory.archived import Archived
-from engram.memory.scope import OWNER, Asker
 from engram_host.scripted import serving
 from pages import PAGES, fences, in_backticks, plain, read, rows, section, tables
 from sharing import shared

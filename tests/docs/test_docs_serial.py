@@ -7,7 +7,7 @@ from binascii import crc32
 from engram.agent.agent import Outcome
 from engram.channels import json_lines
 from engram.channels.json_lines import JsonLines
-from engram.memory import askers
+from engram.memory import caller_check
 from pages import fences, plain, read, rows, section
 
 PAGE = "docs/serial.md"
@@ -80,6 +80,9 @@ def test_the_crcs_of_the_examples_are_right():
 def test_the_bounds_are_the_codes():
     page = read(PAGE)
     assert f"at most {json_lines._ID_LONGEST} characters" in page
-    assert f"at most {askers.NAME_BYTES} bytes" in page and f"at most {askers.WORKSPACE_CHARS} characters" in page
-    assert f"at most {askers.ROOM_BYTES - len(json_lines._ROOM)} bytes" in page
+    assert (
+        f"at most {caller_check.NAME_BYTES} bytes" in page
+        and f"at most {caller_check.WORKSPACE_CHARS} characters" in page
+    )
+    assert f"at most {caller_check.ROOM_BYTES - len(json_lines._ROOM)} bytes" in page
     assert json.loads(fences(read(PAGE), "json")[0].text)["json"] == json_lines._PROTOCOL

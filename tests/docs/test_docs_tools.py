@@ -13,7 +13,7 @@ from engram.agent.agent import Sink
 from engram.app import App
 from engram.errors import ArgumentError
 from engram.llm.types import Call
-from engram.memory.scope import OWNER
+from engram.memory.access import OWNER
 from pages import PAGES, fences, headings, in_backticks, plain, read, rows, section
 
 PAGE = "docs/tools.md"

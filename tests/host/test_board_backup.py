@@ -24,7 +24,7 @@ let_firmware_be_imported()
 
 from engram.agent.agent import Sink  # noqa: E402
 from engram.app import App  # noqa: E402
-from engram.memory.scope import OWNER  # noqa: E402
+from engram.memory.access import OWNER  # noqa: E402
 
 BOARD = profile.load("ESP32_GENERIC")
 SIZE = 1 << 20

@@ -34,7 +34,7 @@ ONLY_FOR_OTHERS = {"engram/compat.py": {"time.monotonic_ns"}, "manifest.py": set
 FLOATS = {
     "engram/compat.py": "seconds of a sleep on CPython",
     "engram/store/search/weights.py": "a logarithm, made whole at once",
-    "engram/memory/fields.py": "the default of importance",
+    "engram/memory/records/fields.py": "the default of importance",
 }
 """Modules in which there are floats, and for what; no time is one."""
 

@@ -20,8 +20,8 @@ import watching
 import flash
 from engram.app import App
 from engram.clock import Clock
-from engram.memory.records import Draft
-from engram.memory.scope import OWNER, own
+from engram.memory.access import OWNER, own
+from engram.memory.records.records import Draft
 
 FLASH_BYTES = 1 << 20
 SYLLABLES = ("ba", "ko", "du", "fi", "lo", "mu", "re", "ti")
@@ -77,7 +77,7 @@ class Watch:
         self.parts = self.app._parts
         # Loaded now, so that what runs in them has names.
         import engram.app
-        import engram.memory.leaving
+        import engram.memory.records.eviction_order
         import engram.store.index.merge
         import engram.store.index.merge_policy
         import engram.store.index.rebuild

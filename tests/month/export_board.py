@@ -13,7 +13,7 @@ import flash
 import life
 from engram.app import App
 from engram.clock import Clock
-from engram.memory.scope import OWNER, Asker
+from engram.memory.access import OWNER, Asker
 
 flash.mount(sys.argv[1], life.FLASH_BYTES, "/flash")
 clock = Clock(0, lambda: life.moment(int(sys.argv[3]), 0))

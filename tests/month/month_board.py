@@ -25,7 +25,7 @@ from engram.agent.agent import Sink
 from engram.app import App
 from engram.clock import Clock
 from engram.errors import EngramError
-from engram.memory.scope import OWNER, Asker
+from engram.memory.access import OWNER, Asker
 from scripted_month import Model
 from witness import Witness
 

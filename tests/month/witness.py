@@ -6,7 +6,8 @@ leaves  a day's file that is about to leave: [file, notes in it that were not di
 """
 
 from engram import files
-from engram.memory import markdown, own_files
+from engram.memory import principal_files
+from engram.memory.texts import notes
 
 _NAMES = ("op", "id", "supersedes", "restores", "undoes", "file")
 
@@ -22,10 +23,10 @@ class Witness:
         self._store = parts.records.entries
         self._append = self._store.append
         self._remove = files.remove
-        self._note = markdown.Notebook.note
+        self._note = notes.Notebook.note
         self._store.append = self._appended
         # Classes and modules are shared, as frozen ones are, but a board starts once in a process.
-        markdown.Notebook.note = lambda notebook, content: self._noted(notebook, content)
+        notes.Notebook.note = lambda notebook, content: self._noted(notebook, content)
 
     def catch_up(self, heard):
         """Tell of what is on flash since a line: the power failed before anybody heard of it."""
@@ -53,7 +54,7 @@ class Witness:
 
     def _noted(self, notebook, content):
         self._note(notebook, content)
-        file = own_files.name_of(notebook.today(), notebook._principal)
+        file = principal_files.name_of(notebook.today(), notebook._principal)
         self._tell({"noted": [file, self._noting, " ".join(content.split())]})
 
     def tidy(self):

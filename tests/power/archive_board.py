@@ -23,7 +23,7 @@ from engram.clock import Clock
 from engram.link.archive import Archive
 from engram.link.exchange import Exchange, LinkError
 from engram.link.sync import Sync
-from engram.memory.scope import OWNER
+from engram.memory.access import OWNER
 
 SETTINGS = {
     "records.most": 12,

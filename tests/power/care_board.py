@@ -18,7 +18,7 @@ import flash
 from engram.app import App
 from engram.clock import Clock
 from engram.llm.types import Reply
-from engram.memory.scope import OWNER
+from engram.memory.access import OWNER
 
 SETTINGS = {"records.most": 12, "distill.chars": 1000, "extract.pause_seconds": 0, "log.level": "error"}
 NOTES = 4

@@ -16,8 +16,8 @@ import sys
 
 import flash
 from engram.app import App
-from engram.memory.records import Draft
-from engram.memory.scope import OWNER, own
+from engram.memory.access import OWNER, own
+from engram.memory.records.records import Draft
 
 FLASH_BYTES = 2 << 20
 SYLLABLES = ("ba", "ko", "du", "fi", "lo", "mu", "re", "ti")

@@ -13,7 +13,7 @@ from binascii import crc32
 import flash
 from engram import text
 from engram.app import App
-from engram.memory.scope import OWNER
+from engram.memory.access import OWNER
 
 FLASH_BYTES = 16 << 20
 SYLLABLES = ("ba", "ko", "du", "fi", "lo", "mu", "re", "ti")

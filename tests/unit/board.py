@@ -8,22 +8,22 @@ import os
 
 from engram.clock import Clock
 from engram.compat import heap_free, heap_used
-from engram.memory.capacity import Capacity
-from engram.memory.changes import Changes
-from engram.memory.daily import Daily
+from engram.memory.access import OWNER, Asker, own
 from engram.memory.forgetting import Forgetting
 from engram.memory.intents import Intents
-from engram.memory.journal import Journal
+from engram.memory.journal.journal import Journal
 from engram.memory.learning import Learning
-from engram.memory.markdown import Notes
-from engram.memory.own_files import People
-from engram.memory.profile import Profile
+from engram.memory.principal_files import People
 from engram.memory.recall import Recall
-from engram.memory.records import Draft, Records
-from engram.memory.scope import OWNER, Asker, own
-from engram.memory.trash import Trash
-from engram.memory.uses import Uses
-from engram.memory.versions import Versions
+from engram.memory.records.eviction import Capacity
+from engram.memory.records.records import Draft, Records
+from engram.memory.records.schema import Versions
+from engram.memory.records.trash import Trash
+from engram.memory.records.undo import Changes
+from engram.memory.records.usage import Uses
+from engram.memory.texts.notes import Notes
+from engram.memory.texts.profile import Profile
+from engram.memory.texts.retention import Daily
 from engram.store.log.reserve import Reserve
 from engram.store.log.segments import Log
 from engram.store.store import Store

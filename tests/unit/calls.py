@@ -4,7 +4,7 @@ import json
 
 from board import Board
 from engram.llm.types import Call
-from engram.memory.scope import OWNER
+from engram.memory.access import OWNER
 
 
 def equipped(**settings):

@@ -18,9 +18,10 @@ from engram.channels.commands import Commands
 from engram.compat import forget
 from engram.errors import EngramError
 from engram.llm.types import Call
-from engram.memory import origins, scope
-from engram.memory.records import Draft
-from engram.memory.scope import OWNER, Asker
+from engram.memory import access
+from engram.memory.access import OWNER, Asker
+from engram.memory.records import provenance
+from engram.memory.records.records import Draft
 from support import at_once, is_in_full, on_micropython
 from turns import Ear
 
@@ -209,7 +210,7 @@ class House:
         return ref
 
     def _furnish(self, asker):
-        board, private = self.board, scope.own(asker)
+        board, private = self.board, access.own(asker)
         records, journal = board.records, board.journal
         board.now -= DAY
         board.notes.of(asker).note(self.thing(private))
@@ -290,7 +291,7 @@ class House:
         if kind == "<code>":
             return [self.code]
         if kind == "<origin>":
-            epoch = origins.of_epoch(self.board.records.entries.epoch)
+            epoch = provenance.of_epoch(self.board.records.entries.epoch)
             return [epoch + ":" + ref for ref in self.values("<record>")] + ["esp-claw:" + ref for ref in self.foreign]
         if kind == "<foreign>":
             return self.foreign
@@ -415,7 +416,7 @@ class Intruder:
             prompt = self.board.context.build(self.asker, sid, seq, said)
             self.check("the prompt", said + " t%d" % seq, _all(prompt) + prompt.notice)
             turns = [self.board.journal.turn(seq)]
-            request = Asking(self.board, turns, scope.teller(turns[0])).request(3, 800)
+            request = Asking(self.board, turns, access.teller(turns[0])).request(3, 800)
             self.check("the reading", said + " t%d" % seq, _all(request))
         look = self.board.context.last_look(self.asker, self.board.journal.window(sid, 20), "look", "look")
         self.check("the last look", "", _all(look))

@@ -4,7 +4,7 @@ import asyncio
 import json
 
 from board import Board, Script
-from engram.memory.scope import OWNER
+from engram.memory.access import OWNER
 from turns import Ear
 
 

@@ -5,7 +5,7 @@ import random
 
 from board import DAY, NOW, Board, has_large_heap
 from engram.channels.commands import Commands
-from engram.memory.scope import OWNER
+from engram.memory.access import OWNER
 from support import rounds
 
 NAMES = (

@@ -4,7 +4,7 @@ import asyncio
 
 from board import ROOM, has_large_heap
 from engram.errors import ArgumentError, ModelError
-from engram.memory.scope import OWNER
+from engram.memory.access import OWNER
 from support import raises
 from turns import Ear, kept, say, scripted
 

@@ -6,7 +6,7 @@ from board import DAY, Board, has_large_heap
 from engram import files, text
 from engram.agent import schemas
 from engram.agent.context import Context
-from engram.memory.scope import OWNER
+from engram.memory.access import OWNER
 
 WORDS = ("apple", "boat", "自行车很好", "دراجة", "🎉", "ember", "a\nb", '"quoted"', "grove-7")
 

@@ -2,7 +2,7 @@
 
 from board import ANN, ROOM, Board
 from engram.agent.context import Context
-from engram.memory.scope import OWNER
+from engram.memory.access import OWNER
 
 
 def _board(**settings):

@@ -4,7 +4,7 @@ import asyncio
 
 from engram.errors import ModelCut, ModelGarbled, ModelRefused, ModelUnavailable, StoreError
 from engram.llm.types import Call
-from engram.memory.scope import OWNER
+from engram.memory.access import OWNER
 from support import raises
 from turns import Ear, kept, say, scripted
 

@@ -5,7 +5,7 @@ from engram import files
 from engram.agent.agent import Sink
 from engram.llm.openai import OpenAI
 from engram.llm.types import Call, Request
-from engram.memory.scope import OWNER
+from engram.memory.access import OWNER
 from support import rounds
 
 TURNS = rounds(40, 24) if has_large_heap() else 12

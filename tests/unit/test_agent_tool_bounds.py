@@ -5,7 +5,7 @@ import random
 
 from board import Board, has_large_heap
 from engram.llm.types import Call
-from engram.memory.scope import OWNER
+from engram.memory.access import OWNER
 
 _VALUES = (
     None, True, False, 0, -1, 7, 1 << 40, 0.5, "", "m1", "t3", "MEMORY.md", "user.md", "2026-09-21", "bike", "x" * 3000,

@@ -5,7 +5,7 @@ import json
 from board import ANN, ROOM, Board
 from engram.agent import schemas
 from engram.llm.types import Call
-from engram.memory.scope import OWNER
+from engram.memory.access import OWNER
 
 
 def _board(**settings):

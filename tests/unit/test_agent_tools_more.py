@@ -2,7 +2,7 @@
 
 from board import DAY, ROOM
 from calls import equipped, fill, problem_of, result_of, run
-from engram.memory.scope import OWNER
+from engram.memory.access import OWNER
 
 # --- memory_list
 

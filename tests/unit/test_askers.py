@@ -5,8 +5,8 @@ import random
 
 from board import ANN, ROOM, Board, has_large_heap
 from engram.errors import ArgumentError, NotFound, StoreFull
-from engram.memory import askers, own_files, scope
-from engram.memory.scope import OWNER, Asker
+from engram.memory import access, caller_check, principal_files
+from engram.memory.access import OWNER, Asker
 from support import raises
 
 BOB = Asker("bob", "chat#3", False, "")
@@ -48,22 +48,22 @@ def _refused(argument, attempt, *arguments):
 
 def test_a_name_that_cannot_be_stored_is_refused_with_what_is_wrong():
     for who in WRONG:
-        _refused("who", askers.of_channel, who)
+        _refused("who", caller_check.of_channel, who)
 
 
 def test_no_channel_can_name_the_owner():
-    _refused("who", askers.of_channel, "owner")
+    _refused("who", caller_check.of_channel, "owner")
 
 
 def test_rooms_groups_and_workspaces_are_checked():
     for room in ("a\0", "r" * 65, 5, " x"):
-        _refused("room", askers.of_channel, "ann", room)
-    _refused("room", askers.of_channel, "ann", "", True)
+        _refused("room", caller_check.of_channel, "ann", room)
+    _refused("room", caller_check.of_channel, "ann", "", True)
     for group in (1, "yes", None):
-        _refused("group", askers.of_channel, "ann", "x", group)
+        _refused("group", caller_check.of_channel, "ann", "x", group)
     for workspace in ("Garden", "my garden", "a,b", "#a", "w" * 30, "a\0", 5, None, True):
-        _refused("workspace", askers.of_channel, "ann", "x", False, workspace)
-    assert askers.of_channel("ann", "x", True, "garden") == Asker("ann", "x", True, "garden")
+        _refused("workspace", caller_check.of_channel, "ann", "x", False, workspace)
+    assert caller_check.of_channel("ann", "x", True, "garden") == Asker("ann", "x", True, "garden")
 
 
 # --- files
@@ -73,14 +73,14 @@ def test_no_two_principals_share_a_file_even_where_case_is_not_told_apart():
     seen = {}
     for who in ODD:
         for name in ("user.md", "MEMORY.md", "2026-01-31.md"):
-            path = own_files.name_of(name, who).lower()
+            path = principal_files.name_of(name, who).lower()
             assert path not in seen, (who, seen.get(path))
             seen[path] = who
 
 
 def test_a_principals_file_has_a_plain_name_below_its_folder():
     for who in ODD:
-        file = own_files.name_of("user.md", who)
+        file = principal_files.name_of("user.md", who)
         assert len(file) < 128 and file[:5] == "user~" and file[-3:] == ".md"
         for letter in file[5:-3]:
             assert letter in "abcdefghijklmnopqrstuvwxyz0123456789-_", file
@@ -88,8 +88,8 @@ def test_a_principals_file_has_a_plain_name_below_its_folder():
 
 def test_whose_a_file_is_can_be_read_from_its_name():
     for who in ODD:
-        assert own_files.told_by(own_files.name_of("2026-01-31.md", who)) == ("2026-01-31.md", who)
-    assert own_files.told_by("user.md") == ("user.md", "owner")
+        assert principal_files.told_by(principal_files.name_of("2026-01-31.md", who)) == ("2026-01-31.md", who)
+    assert principal_files.told_by("user.md") == ("user.md", "owner")
     for file in (
         "user~.md",
         "user~Ann.md",
@@ -100,7 +100,7 @@ def test_whose_a_file_is_can_be_read_from_its_name():
         "user~owner.md",
         "user~a~b.md",
     ):
-        assert own_files.told_by(file) == ("", ""), file
+        assert principal_files.told_by(file) == ("", ""), file
 
 
 def test_names_by_chance_give_files_of_their_own():
@@ -109,9 +109,9 @@ def test_names_by_chance_give_files_of_their_own():
     seen = {}
     for _ in range(3000 if has_large_heap() else 300):
         who = "".join([random.choice(letters) for _ in range(random.randrange(1, 8))])
-        file = own_files.name_of("user.md", who)
+        file = principal_files.name_of("user.md", who)
         assert seen.setdefault(file.lower(), who) == who
-        assert own_files.told_by(file) == ("user.md", who)
+        assert principal_files.told_by(file) == ("user.md", who)
 
 
 def test_each_principal_has_texts_of_their_own():
@@ -266,9 +266,9 @@ def test_what_a_turn_gives_may_go_to_the_workspace_in_which_it_was_said():
     board = Board()
     seq = board.journal.add(GARDEN, "user", "ann", "the key is under the pot")
     board.restart()
-    assert scope.teller(board.journal.turn(seq)) == Asker("ann", "", False, "garden")
+    assert access.teller(board.journal.turn(seq)) == Asker("ann", "", False, "garden")
     seq = board.journal.add(Asker("ann", "x", True, "garden"), "user", "ann", "hello all")
-    assert scope.teller(board.journal.turn(seq)) == Asker("ann", "", True, "")
+    assert access.teller(board.journal.turn(seq)) == Asker("ann", "", True, "")
 
 
 # --- sessions
@@ -311,9 +311,9 @@ def test_long_names_of_rooms_and_people_fit_into_a_segments_header():
     most = 64 if has_large_heap() else 24
     board = Board(sessions=most)
     for number in range(most):
-        who = "%02d" % number + "n" * (askers.NAME_BYTES - 2)
+        who = "%02d" % number + "n" * (caller_check.NAME_BYTES - 2)
         board.now += 1
-        board.journal.begin(Asker(who, "%02d" % number + "r" * (askers.ROOM_BYTES - 2), False, ""), "字" * 60)
+        board.journal.begin(Asker(who, "%02d" % number + "r" * (caller_check.ROOM_BYTES - 2), False, ""), "字" * 60)
     for _ in range(40):
         board.journal.add(ANN, "user", "ann", "x" * 1000)
     board.restart()

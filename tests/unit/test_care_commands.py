@@ -3,7 +3,7 @@
 from board import ANN, NOW, ROOM, Board, Script
 from engram.channels.commands import Commands
 from engram.errors import ArgumentError, NotFound
-from engram.memory.scope import OWNER
+from engram.memory.access import OWNER
 from learners import contents
 from support import raises
 

@@ -3,7 +3,7 @@
 from board import ANN, ROOM, Board
 from engram.channels.commands import Commands
 from engram.errors import EngramError
-from engram.memory.scope import OWNER
+from engram.memory.access import OWNER
 from support import raises
 
 

@@ -4,7 +4,7 @@ import json
 
 from board import ANN, DAY, Board, Script
 from engram.errors import ModelUnavailable
-from engram.memory.scope import OWNER
+from engram.memory.access import OWNER
 from learners import contents, told
 
 TEA = "Ann drinks green tea every morning"

@@ -4,7 +4,7 @@ import random
 
 from board import DAY, NOW, has_large_heap
 from engram import log_line
-from engram.memory.scope import OWNER
+from engram.memory.access import OWNER
 from movers import MANY, answered, comparable, fill, imported, live, memories, mover, restarted, rows, stored
 from support import rounds
 

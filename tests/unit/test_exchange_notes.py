@@ -4,7 +4,7 @@ import json
 
 from board import ANN, DAY
 from engram.errors import ArgumentError
-from engram.memory.scope import OWNER
+from engram.memory.access import OWNER
 from movers import answered, mover
 from support import raises
 

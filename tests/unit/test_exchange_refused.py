@@ -5,7 +5,7 @@ import random
 
 from board import has_large_heap
 from engram.errors import ArgumentError, NotFound
-from engram.memory.scope import OWNER
+from engram.memory.access import OWNER
 from movers import answered, fill, imported, live, mover, put, rows, stored
 from support import raises, rounds
 

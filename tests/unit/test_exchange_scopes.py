@@ -6,7 +6,7 @@ import random
 from board import ANN, NOW, ROOM
 from engram.channels.commands import Commands
 from engram.errors import ArgumentError
-from engram.memory.scope import OWNER
+from engram.memory.access import OWNER
 from movers import MANY, WORDS, answered, exported, fill, imported, live, memories, mover, put, stored, told
 from support import raises
 

@@ -3,7 +3,7 @@
 from board import ANN, ROOM
 from engram.errors import ModelGarbled, ModelRefused, ModelUnavailable
 from engram.llm.types import Call
-from engram.memory.scope import OWNER
+from engram.memory.access import OWNER
 from learners import add, contents, facts, learn, learner, read, tell, told
 from support import raises
 

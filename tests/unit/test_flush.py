@@ -3,7 +3,7 @@
 from board import ROOM
 from engram.errors import ModelUnavailable
 from engram.llm.types import Call
-from engram.memory.scope import OWNER
+from engram.memory.access import OWNER
 from learners import contents, learner, read, tell, told
 
 STORE = Call("1", "memory_store", '{"content":"The bike is green","tags":["bike"]}')

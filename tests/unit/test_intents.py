@@ -5,8 +5,8 @@ import os
 from board import ANN, DAY, NOW, ROOM, Board
 from engram import files, log_line, text
 from engram.errors import ArgumentError, NotFound, StoreError
+from engram.memory.access import OWNER, Asker
 from engram.memory.intents import Intents
-from engram.memory.scope import OWNER, Asker
 from samples import Numbers
 from support import raises, rounds
 

@@ -3,7 +3,7 @@
 from board import ANN, DAY, NOW, ROOM, Board, has_large_heap
 from engram import files
 from engram.errors import ArgumentError, NotFound
-from engram.memory.scope import OWNER
+from engram.memory.access import OWNER
 from support import raises
 
 

@@ -4,7 +4,7 @@ import os
 
 from board import ANN, ROOM, Board, has_large_heap
 from engram.errors import ArgumentError, NotFound
-from engram.memory.scope import OWNER, Asker
+from engram.memory.access import OWNER, Asker
 from support import raises
 
 

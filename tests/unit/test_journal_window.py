@@ -4,8 +4,8 @@ import os
 
 from board import Board
 from engram.errors import StoreFull
-from engram.memory.journal import step
-from engram.memory.scope import OWNER
+from engram.memory.access import OWNER
+from engram.memory.journal.journal import step
 from engram.store.index.index import Index
 from support import raises
 

@@ -7,8 +7,8 @@ from engram.link.archive import Archive
 from engram.link.ask import Ask
 from engram.link.exchange import LinkError
 from engram.memory import archiving
+from engram.memory.access import OWNER
 from engram.memory.archived import MOST_GONE, Archived
-from engram.memory.scope import OWNER
 from samples import Numbers
 from support import raises, rounds
 from test_link_sync import Linked

@@ -5,7 +5,7 @@ import os
 from board import ANN, Board
 from engram import files, log_line
 from engram.link.exchange import LinkError
-from engram.memory.scope import OWNER, Asker
+from engram.memory.access import OWNER, Asker
 from test_link_archive import Archiving, _full, _stored
 
 

@@ -7,8 +7,8 @@ from engram.compat import sleep_ms, ticks_diff, ticks_ms
 from engram.link.ask import Ask
 from engram.link.exchange import LinkError
 from engram.llm.types import Call
+from engram.memory.access import OWNER
 from engram.memory.recall import More
-from engram.memory.scope import OWNER
 from test_link_sync import Linked
 
 

@@ -6,7 +6,7 @@ from board import Board
 from engram import log_line
 from engram.errors import StoreError
 from engram.link import messages
-from engram.memory.scope import OWNER
+from engram.memory.access import OWNER
 from samples import Numbers
 from support import raises
 

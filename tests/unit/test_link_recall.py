@@ -6,7 +6,7 @@ from board import ANN
 from engram.link.ask import Ask
 from engram.link.exchange import LinkError
 from engram.llm.types import Call
-from engram.memory.scope import OWNER
+from engram.memory.access import OWNER
 from test_link_archive import Archiving
 from test_memory_capacity import _said
 

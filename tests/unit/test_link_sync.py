@@ -11,7 +11,7 @@ from engram.link import sync as sync_module
 from engram.link.exchange import Exchange, LinkError, Refused, Silent
 from engram.link.known import Known
 from engram.link.sync import Sync
-from engram.memory.scope import OWNER
+from engram.memory.access import OWNER
 from fake_companion import Companion, Way
 from samples import Numbers
 from support import raises

@@ -2,7 +2,7 @@
 
 from board import ANN, DAY, NOW, Board
 from engram.errors import StoreFull
-from engram.memory.scope import OWNER
+from engram.memory.access import OWNER
 from samples import Numbers
 from support import raises
 

@@ -1,7 +1,7 @@
 """What a score is made of."""
 
 from board import Board
-from engram.memory.scope import OWNER
+from engram.memory.access import OWNER
 
 SAID = ("my bike is green and fast", "I planted tomatoes", "the bike is red", "green tea is good", "we went to the sea")
 

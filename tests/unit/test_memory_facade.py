@@ -4,7 +4,7 @@ from board import ANN, DAY, NOW, Board
 from engram import repl
 from engram.api import Memory
 from engram.errors import ArgumentError, NotFound
-from engram.memory.scope import OWNER
+from engram.memory.access import OWNER
 from support import raises
 
 

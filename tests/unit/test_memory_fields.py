@@ -2,7 +2,7 @@
 
 from board import Board, has_large_heap
 from engram.errors import ArgumentError, NotFound
-from engram.memory.scope import OWNER
+from engram.memory.access import OWNER
 from support import raises
 
 GOOD = {"content": "The bike is green", "tags": ["bike"]}

@@ -3,8 +3,8 @@
 from board import ANN, ROOM, Board
 from engram.errors import NotFound
 from engram.llm.types import Call
-from engram.memory.records import Draft
-from engram.memory.scope import OWNER
+from engram.memory.access import OWNER
+from engram.memory.records.records import Draft
 from support import raises
 
 SECRET = "zanzibar"

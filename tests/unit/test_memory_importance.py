@@ -1,8 +1,8 @@
 """Importance decays while a record is of no use: reckoned when it is read, never stored, never compounded."""
 
 from board import DAY, NOW, Board
-from engram.memory.importance import Importance, given
-from engram.memory.scope import OWNER
+from engram.memory.access import OWNER
+from engram.memory.records.importance import Importance, given
 from samples import Numbers
 
 

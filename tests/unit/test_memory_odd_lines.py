@@ -4,7 +4,7 @@ import os
 
 from board import Board
 from engram import log_line
-from engram.memory.scope import OWNER, Asker
+from engram.memory.access import OWNER, Asker
 from engram.store.index.codec import term_hash
 
 ANN = Asker("ann", "chat#1", False, "")

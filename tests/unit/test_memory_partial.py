@@ -6,7 +6,7 @@ from board import Board
 from calls import result_of
 from engram.agent.offline import Offline
 from engram.errors import StoreFull
-from engram.memory.scope import OWNER
+from engram.memory.access import OWNER
 from support import at_once, raises
 
 COUNT = 60

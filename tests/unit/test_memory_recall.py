@@ -5,7 +5,7 @@ import random
 from board import ANN, DAY, ROOM, Board
 from engram import text
 from engram.memory import catalog
-from engram.memory.scope import OWNER, Asker
+from engram.memory.access import OWNER, Asker
 
 WORDS = ("apple", "boat", "自行车", "دراجة", "🎉🎉", "ember", "<b>", "grove-7", "x" * 60)
 

@@ -2,7 +2,7 @@
 
 from board import ANN, ROOM, Board
 from engram.errors import NotFound
-from engram.memory.scope import OWNER, Asker
+from engram.memory.access import OWNER, Asker
 from support import raises
 
 BOB = Asker("bob", "chat#3", False, "")

@@ -5,8 +5,8 @@ import os
 from board import DAY, NOW, Board
 from engram import files
 from engram.errors import ArgumentError, NotFound
-from engram.memory.profile import FILES, TEMPLATES
-from engram.memory.scope import OWNER
+from engram.memory.access import OWNER
+from engram.memory.texts.profile import FILES, TEMPLATES
 from support import raises
 
 TODAY = "2026-09-21.md"

@@ -1,7 +1,7 @@
 """The trash is bounded, survives damage and cuts, and lets go of what is forgotten."""
 
 from engram import files
-from engram.memory.trash import Trash
+from engram.memory.records.trash import Trash
 from support import folder
 
 

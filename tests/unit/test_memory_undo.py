@@ -2,7 +2,7 @@
 
 from board import NOW, Board, has_large_heap
 from engram.errors import NotFound
-from engram.memory.scope import OWNER
+from engram.memory.access import OWNER
 from support import raises
 
 

@@ -2,7 +2,7 @@
 
 from board import ANN, ROOM, Board
 from engram.agent.offline import Offline
-from engram.memory.scope import OWNER
+from engram.memory.access import OWNER
 from support import at_once
 
 WORDS = ("apples", "boats", "trees", "frogs", "leaves")

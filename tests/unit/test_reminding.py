@@ -6,7 +6,7 @@ from engram.agent.agent import Sink
 from engram.channels.commands import Commands
 from engram.errors import EngramError, ModelUnavailable, StoreError
 from engram.llm.types import Call
-from engram.memory.scope import OWNER, Asker
+from engram.memory.access import OWNER, Asker
 from support import raises
 from turns import Ear, kept, say
 

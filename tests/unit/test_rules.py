@@ -1,7 +1,7 @@
 """The rules without a model: what is kept of a message, in whose words, and what is no clear statement."""
 
 from engram.agent.rules import is_question, match
-from engram.memory.fields import TYPES
+from engram.memory.records.fields import TYPES
 from samples import Digest, Numbers
 
 # A message, what is kept of it, and the record's tag.

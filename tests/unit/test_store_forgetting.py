@@ -2,7 +2,7 @@
 
 from board import ANN, Board
 from engram.memory import catalog
-from engram.memory.scope import OWNER
+from engram.memory.access import OWNER
 
 SECRET = "zanzibar"
 TAG = "quagga"

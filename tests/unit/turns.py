@@ -2,7 +2,7 @@
 
 from board import Board, Script
 from engram.agent.agent import Sink
-from engram.memory.scope import OWNER
+from engram.memory.access import OWNER
 
 
 class Ear(Sink):

@@ -2,7 +2,7 @@
 
 from engram import text
 from engram.clock import Clock
-from engram.memory import turns
+from engram.memory.journal import schema
 from engram.store.log.segments import Log
 from engram.store.store import Store
 from engram.store.types import Query
@@ -27,7 +27,7 @@ class Turns:
     """The turns of one conversation, in a folder."""
 
     def __init__(self, folder):
-        self._store = Store(Log(folder, "journal", cap=CAP), turns.Turns(_NoSessions(), Clock()))
+        self._store = Store(Log(folder, "journal", cap=CAP), schema.Turns(_NoSessions(), Clock()))
         self._store.open()
 
     def add(self, session, at, who, content, caption):
@@ -49,6 +49,6 @@ class Turns:
 
     def search(self, query, limit):
         """Yield the ids of what fits a query, best first."""
-        speaker = turns.named(query, self._store.names("%"), lambda label: True)
+        speaker = schema.named(query, self._store.names("%"), lambda label: True)
         for hit in self._store.search(Query(text.terms(query), (), (), 0, 0, speaker, None), limit):
             yield hit.number

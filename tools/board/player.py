@@ -108,7 +108,7 @@ class Player:
 
     def do_keep(self, content, tags, do, supersedes=None, turns=None):
         """Keep a record without a look for one that says the same, which takes longer than all else; its id."""
-        from engram.memory.records import Draft
+        from engram.memory.records.records import Draft
 
         values = {"content": content, "tags": tags, "scope": "all", "created": self.parts.clock.now()}
         if supersedes is not None:
@@ -296,7 +296,7 @@ def _list(home, folder, found):
 
 
 def _asker(room):
-    from engram.memory.scope import Asker
+    from engram.memory.access import Asker
 
     return Asker("owner", room, room.startswith("group"), "")
 

@@ -19,8 +19,9 @@ from engram import text
 from engram.agent import guidance, schemas
 from engram.compat import const
 from engram.llm.types import Message, assistant, user
-from engram.memory import catalog, profile, scope
-from engram.memory.journal import step
+from engram.memory import access, catalog
+from engram.memory.journal.journal import step
+from engram.memory.texts import profile
 
 _A_TOOL = const(25)  # tokens that an API puts around a tool's description and schema
 _MARGIN = const(150)  # tokens for the time, the new tags and what the estimate is off
@@ -170,7 +171,7 @@ class Context:
 
     def _catalog(self, asker, sid: str, turns: list) -> tuple:
         """The snapshot's line of tags, and the tags that came since."""
-        key = (turns[0], scope.labels(asker))
+        key = (turns[0], access.labels(asker))
         tags = catalog.ranked(self._parts.records, asker)
         snapshot = self._snapshots.get(sid)
         if snapshot is None or snapshot.key != key:

@@ -10,8 +10,8 @@ from engram.agent.pause import Pause
 from engram.agent.refusals import Refusals
 from engram.compat import const, let_go
 from engram.errors import ArgumentError, EngramError, ModelGarbled
+from engram.memory.access import OWNER
 from engram.memory.learning import SPENT
-from engram.memory.scope import OWNER
 
 _HOUR = const(3600)
 _MOST_BATCHES = const(8)  # of one distillation: it is a change that people take back as a whole

@@ -8,7 +8,7 @@ from engram.compat import const, sleep_ms
 from engram.errors import ArgumentError, NotFound
 from engram.llm.types import Request, user
 from engram.memory import comparing
-from engram.memory.scope import Asker, own
+from engram.memory.access import Asker, own
 from engram.memory.secrets import secrets
 
 _TAGS = const(100)  # tokens of the tags in use

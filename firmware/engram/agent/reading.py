@@ -6,7 +6,8 @@ from engram.agent.extract_prompt import Asking
 from engram.agent.proposals import Proposals
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound
-from engram.memory import comparing, fields, scope
+from engram.memory import access, comparing
+from engram.memory.records import fields
 from engram.memory.secrets import secrets
 
 _SHORT = const(8)  # words of an answer such as "yes, that is right"
@@ -24,7 +25,7 @@ class Reading:
     def __init__(self, parts, turns: list):
         self._parts = parts
         self._turns = turns
-        self._asker = scope.teller(turns[0])
+        self._asker = access.teller(turns[0])
         self._asking = Asking(parts, turns, self._asker)
         self._most_facts = parts.config.get("extract.facts")
         self.refused = []

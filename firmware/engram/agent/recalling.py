@@ -2,9 +2,9 @@
 
 from engram import text
 from engram.compat import const
-from engram.memory import fields
 from engram.memory.afar import merged
 from engram.memory.recall import Item, snippet
+from engram.memory.records import fields
 
 _MOST = const(50)  # items of an answer of the companion
 _TAG_LONGEST = const(64)  # characters of one in a message

@@ -2,8 +2,9 @@
 
 from engram.compat import const, ticks_add, ticks_diff, ticks_ms
 from engram.errors import ArgumentError
-from engram.memory import fields, scope
+from engram.memory import access
 from engram.memory.recall import snippet
+from engram.memory.records import fields
 
 _LOOK_MS = const(50)
 _LONGEST_MS = const(180_000)  # that a person waits for a distillation; it goes on without
@@ -123,7 +124,7 @@ def _taken_over(kept: dict, lesser: dict) -> dict:
     for name, most in (("tags", fields.MOST_TAGS), ("keywords", fields.MOST_KEYWORDS)):
         words = list(kept.get(name, ()))
         # A tag of a workspace would move the memory.
-        new = [word for word in lesser.get(name, ()) if word not in words and word[:3] != scope.WORKSPACE]
+        new = [word for word in lesser.get(name, ()) if word not in words and word[:3] != access.WORKSPACE]
         if new[: most - len(words)]:
             changes[name] = words + new[: most - len(words)]
     if kept.get("expires", fields.NEVER) < lesser.get("expires", fields.NEVER):

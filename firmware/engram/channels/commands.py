@@ -5,8 +5,9 @@ import sys
 from engram import text
 from engram.compat import const, let_go
 from engram.errors import ArgumentError
-from engram.memory import catalog, fields, ids, scope
+from engram.memory import access, catalog, ids
 from engram.memory.recall import shown_score, snippet
+from engram.memory.records import fields
 
 _PAGE = const(20)
 _FOUND = const(10)
@@ -343,7 +344,7 @@ class Commands:
 
 def only_owner(asker, command: str) -> None:
     """ArgumentError for all but the owner: a command that concerns what others have, too."""
-    if not scope.is_owner(asker):
+    if not access.is_owner(asker):
         raise ArgumentError(command, "concerns the whole board: only the owner can do that, on the console.")
 
 

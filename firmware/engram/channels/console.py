@@ -18,7 +18,7 @@ from engram.channels.editor import Editor, TooLong
 from engram.compat import const, forget, sleep_ms
 from engram.errors import EngramError
 from engram.interrupt import interruptible
-from engram.memory.scope import OWNER, Asker
+from engram.memory.access import OWNER, Asker
 
 _AT_ONCE = const(256)  # bytes taken between two looks at other tasks
 _AHEAD = const(1024)  # bytes typed while an answer comes that are kept: more wait in the serial line's own buffer

@@ -3,7 +3,8 @@
 from engram import files, text
 from engram.compat import const, let_go
 from engram.errors import ArgumentError, NotFound, StoreError
-from engram.memory import profile, scope
+from engram.memory import access
+from engram.memory.texts import profile
 
 _MOST_TOLD = const(100)  # refused lines that are told one by one; the others are counted
 _NAME_LONGEST = const(64)
@@ -19,7 +20,7 @@ _MODULES = (
     "engram.memory.exchange_export",
     "engram.memory.exchange_import",
     "engram.memory.exchange_item",
-    "engram.memory.origins",
+    "engram.memory.records.provenance",
 )
 
 
@@ -75,7 +76,7 @@ def _markdown(parts, asker):
             yield "## " + day
             yield ""
         epoch = parts.records.entries.epoch
-        yield from exchange_markdown.lines(found[0], parts.clock, scope.own(asker), epoch)
+        yield from exchange_markdown.lines(found[0], parts.clock, access.own(asker), epoch)
 
 
 def _trash(parts, asker):
@@ -96,7 +97,7 @@ def _trash(parts, asker):
 def _trashed(parts, asker):
     """Yield what an asker may see of the trash."""
     for record in parts.trash.records():
-        if scope.may_see(asker, record.get("scope", scope.ALL)):
+        if access.may_see(asker, record.get("scope", access.ALL)):
             yield record
 
 
@@ -198,7 +199,7 @@ def _items(parts, source: str, is_file: bool, taking, texts):
 
 
 def _path(parts, asker, name: str) -> str:
-    if not scope.is_owner(asker):
+    if not access.is_owner(asker):
         raise ArgumentError("/import", "reads files for the owner only; others can send a JSON object.")
     if not name.endswith((".jsonl", ".json", ".md")) or len(name) > _NAME_LONGEST or name[0] == "." or name in _NEVER:
         raise ArgumentError("/import", "takes a file of the board whose name ends in .jsonl, .json or .md.")
@@ -267,12 +268,13 @@ class Texts:
         return True
 
     def _head(self, fields: dict) -> None:
-        from engram.memory import exchange_json, origins
+        from engram.memory import exchange_json
+        from engram.memory.records import provenance
 
         exchange_json.check_head(fields)
         self._has_head = True
         journal = self._parts.journal
-        if fields.get("journal") == origins.of_epoch(journal.epoch):
+        if fields.get("journal") == provenance.of_epoch(journal.epoch):
             self._taking.has_turns = lambda turn: journal.has(turn, self._asker)
 
     def _text(self, name, content) -> None:

@@ -152,7 +152,7 @@ def _asker(fields: dict):
         if told != [None] * len(told):
             raise ValueError("room, group and workspace go with who.")
         return None
-    from engram.memory import askers
+    from engram.memory import caller_check
 
     try:
         who, room, group, workspace = told
@@ -161,8 +161,8 @@ def _asker(fields: dict):
         if room is not None and isinstance(room, str):
             # What a program calls its rooms is never the console.
             room = _ROOM + room
-        return askers.of_channel(
+        return caller_check.of_channel(
             who, room or "", False if group is None else group, "" if workspace is None else workspace
         )
     finally:
-        let_go(("engram.memory.askers",))
+        let_go(("engram.memory.caller_check",))

@@ -3,7 +3,7 @@
 from engram import __version__, diag
 from engram.channels.commands import only_owner
 from engram.compat import heap_free, heap_used
-from engram.memory import scope
+from engram.memory import access
 
 
 def stats_command(parts, asker, rest: str):
@@ -19,7 +19,7 @@ def stats_command(parts, asker, rest: str):
     )
     for name, value in rows:
         yield "%-9s %s" % (name, value)
-    if scope.is_owner(asker):
+    if access.is_owner(asker):
         yield from _of_all(parts)
 
 
@@ -79,7 +79,7 @@ def companion_command(parts, asker, rest: str):
 
 def _memories_told(parts, asker) -> str:
     told = "%d" % parts.records.count(asker)
-    if not scope.is_owner(asker):
+    if not access.is_owner(asker):
         return told
     told += ", %d bytes" % parts.records.bytes
     if parts.capacity.archived:

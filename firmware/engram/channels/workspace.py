@@ -1,8 +1,8 @@
 """The command that says in which workspace the owner is; for all others their channel says it."""
 
 from engram.errors import ArgumentError
-from engram.memory import askers
-from engram.memory.scope import OWNER
+from engram.memory import caller_check
+from engram.memory.access import OWNER
 
 _SETTING = "console.workspace"
 
@@ -13,7 +13,7 @@ def workspace_command(parts, asker, rest: str):
     if rest:
         if (asker.principal, asker.room) != OWNER[:2]:
             raise ArgumentError("/workspace", "is set by the channel here: only the owner changes it, on the console.")
-        present = "" if rest == "off" else askers.workspace("/workspace", rest)
+        present = "" if rest == "off" else caller_check.workspace("/workspace", rest)
         parts.config.save(_SETTING, present)
     if present:
         yield "in the workspace %s: a memory tagged ws:%s is for all who are in it" % (present, present)

@@ -17,7 +17,7 @@ from engram.compat import const, let_go, sleep_ms, ticks_add, ticks_diff, ticks_
 from engram.errors import ArgumentError, StoreError
 from engram.link.exchange import LinkError
 from engram.link.messages import shown
-from engram.memory import ALL, ids, scope
+from engram.memory import ALL, access, ids
 from engram.memory.archived import MOST_ENTRIES, SEVERAL
 from engram.memory.archiving import archive, is_away, restore
 
@@ -27,7 +27,7 @@ _SPAN = const(4096)  # bytes of lines that are compared at once
 _MOST_PARTS = const(32)  # of the longest line, in which each piece may be escaped
 _ANSWER_MS = const(20_000)
 _REST_MS = const(60_000)  # after the companion did not take what it was to take
-_MODULES = ("engram.memory.leaving",)
+_MODULES = ("engram.memory.records.eviction_order",)
 
 
 class Archive:
@@ -187,7 +187,7 @@ class Archive:
             let_go(_MODULES)
 
     async def _weakest(self, count: int) -> list:
-        from engram.memory.leaving import weakest_of
+        from engram.memory.records.eviction_order import weakest_of
 
         found = []
 
@@ -319,8 +319,8 @@ class Archive:
         if not has_name or not ("text" in fields or "content" in fields):
             return None
         told = fields.get("scope", ALL)
-        if not scope.may_see(asker, told):
-            scope.refuse(asker, told)
+        if not access.may_see(asker, told):
+            access.refuse(asker, told)
             return None
         return fields
 

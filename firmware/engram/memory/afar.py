@@ -3,9 +3,10 @@
 from engram import text
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound
-from engram.memory import fields, ids, scope
+from engram.memory import access, ids
 from engram.memory.archiving import is_away
 from engram.memory.recall import Item
+from engram.memory.records import fields
 from engram.store.search.weights import ONE
 from engram.store.types import LIVE
 
@@ -78,9 +79,9 @@ def _turn(journal, ref: str, number: int, asker):
     turn = journal.turn(number)
     if turn is None or "text" not in turn or turn.get("command"):
         return None
-    told = turn.get("scope", scope.ALL)
-    if not scope.may_see(asker, told):
-        scope.refuse(asker, told)
+    told = turn.get("scope", access.ALL)
+    if not access.may_see(asker, told):
+        access.refuse(asker, told)
         return None
     return Item(ref, turn["at"], turn["who"], "", 0, 0)
 

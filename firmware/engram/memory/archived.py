@@ -13,7 +13,7 @@ has gone back to an older state since then. If the file is lost or damaged it is
 from engram import diag, files, log_line
 from engram.compat import const
 from engram.errors import StoreError, StoreFull
-from engram.memory import ALL, scope
+from engram.memory import ALL, access
 
 _FILE = "/archive.jsonl"
 _AGAIN = ".again"
@@ -84,7 +84,7 @@ class Archived:
         """Yield the entries, oldest first, as dicts; those that an asker may see if one is given."""
         self.fold()
         for entry in self._entries(self._path) if self._total else ():
-            if asker is None or scope.may_see(asker, entry["scope"]):
+            if asker is None or access.may_see(asker, entry["scope"]):
                 yield entry
 
     def covers(self, number: int, asker, is_checked: bool = True) -> bool:
@@ -94,12 +94,12 @@ class Archived:
         """
         if not self.total or any(number == gone for gone, _ in self._gone):
             return False
-        key = (self._epoch, self._seen, scope.labels(asker), is_checked)
+        key = (self._epoch, self._seen, access.labels(asker), is_checked)
         if self._ranges[0] != key:
             # An answer of the companion has many that are looked up.
             found = []
             for each in self.entries():
-                if scope.may_see(asker, each["scope"]) or (is_checked and each["scope"] == SEVERAL):
+                if access.may_see(asker, each["scope"]) or (is_checked and each["scope"] == SEVERAL):
                     found.extend((each["first"], each["last"]))
             self._ranges = (key, found)
         ranges = self._ranges[1]

@@ -1,7 +1,7 @@
 """Memories on their way to the companion and back, and forgetting them there: what is written of it to the log of records."""
 
 from engram.errors import NotFound, StoreError
-from engram.memory import ids, scope
+from engram.memory import access, ids
 from engram.store.types import ARCHIVED, LIVE
 
 
@@ -61,15 +61,15 @@ def forget(records, archived, ref: str, asker) -> dict:
     archived.may_forget()
     state, record = records.entries.fate(number)
     if state == ARCHIVED:
-        told = record.get("scope", scope.ALL)
-        if not scope.may_see(asker, told):
-            scope.refuse(asker, told)
+        told = record.get("scope", access.ALL)
+        if not access.may_see(asker, told):
+            access.refuse(asker, told)
             raise NotFound("memory", ref, "it may have been forgotten; memory_list shows what there is.")
         more = [("left", True)] + [(name, record[name]) for name in ("scope", "tags") if name in record]
     else:
         # Whose it is the companion knows: it looks whether it is for one of these.
         record: dict = {"id": ref, "content": "(its text is with the companion)"}
-        more = [("scopes", [label[1:] for label in scope.labels(asker)])]
+        more = [("scopes", [label[1:] for label in access.labels(asker)])]
     line: list = [("op", "forget"), ("id", ref), ("at", records.now())]
     records.entries.append(line + more, urgent=True)
     archived.fold()

@@ -4,7 +4,8 @@ A slice of the log is read at a time, since others may write, compact and restar
 """
 
 from engram.compat import const
-from engram.memory import origins, scope
+from engram.memory import access
+from engram.memory.records import provenance
 from engram.store.types import LIVE, SUPERSEDED
 
 _LINES_AT_ONCE = const(16)
@@ -24,7 +25,7 @@ def memories(records, asker, with_past: bool):
         numbers = [entries.describe(line).number for line in lines]
         used = records.uses.of_some(numbers) if records.uses else {}
         for number, line in zip(numbers, lines):
-            if number < 0 or not scope.may_see(asker, line.get("scope", scope.ALL)):
+            if number < 0 or not access.may_see(asker, line.get("scope", access.ALL)):
                 continue
             state, latest = entries.fate(number)
             if state not in (LIVE, SUPERSEDED) or latest["seq"] != line["seq"]:
@@ -53,6 +54,6 @@ def _follows(records, line: dict, asker) -> str:
     if "supersedes" not in line:
         return ""
     state, older = records.entries.fate(int(line["supersedes"][1:]))
-    if state not in (LIVE, SUPERSEDED) or not scope.may_see(asker, older.get("scope", scope.ALL)):
+    if state not in (LIVE, SUPERSEDED) or not access.may_see(asker, older.get("scope", access.ALL)):
         return ""
-    return origins.of(older, records.entries.epoch)
+    return provenance.of(older, records.entries.epoch)

@@ -1,9 +1,9 @@
 """Memories as other programs write them: ESP-Claw's memory_records.jsonl, and what CoClaw exports."""
 
 from engram.errors import ArgumentError
-from engram.memory import fields as record_fields
-from engram.memory import origins
 from engram.memory.exchange_item import Item, item, put_labels, put_moment, whole
+from engram.memory.records import fields as record_fields
+from engram.memory.records import provenance
 
 _ESP_CLAW = (
     "id", "source", "content", "tags", "keywords", "created_at", "updated_at", "access_count", "deleted",
@@ -76,7 +76,7 @@ def _tell_unknown(fields: dict, known: tuple, left_out) -> None:
 
 def _origin(source: str, fields: dict) -> str:
     ref = fields.get("id")
-    return origins.check("id", source + ref) if isinstance(ref, str) and ref else ""
+    return provenance.check("id", source + ref) if isinstance(ref, str) and ref else ""
 
 
 def _split(fields: dict, name: str) -> list:

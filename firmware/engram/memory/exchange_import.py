@@ -12,10 +12,11 @@ How it is decided what becomes of a memory:
 from engram import text
 from engram.compat import const
 from engram.errors import ArgumentError, StoreFull
-from engram.memory import comparing, fields, origins, scope
+from engram.memory import access, comparing
 from engram.memory.exchange_item import DEFAULT_TAG
-from engram.memory.nearest import near
-from engram.memory.records import Draft
+from engram.memory.records import fields, provenance
+from engram.memory.records.nearest import near
+from engram.memory.records.records import Draft
 from engram.store.types import FORGOTTEN, LIVE, SUPERSEDED
 
 _AT_ONCE = const(16)  # memories that are kept with one flush
@@ -49,9 +50,9 @@ class Import:
         self._entries = records.entries
         self._clock = clock
         self._asker = asker
-        self._is_owner = scope.is_owner(asker)
+        self._is_owner = access.is_owner(asker)
         self._uses = records.uses
-        self._own = scope.own(asker)
+        self._own = access.own(asker)
         self._batch = []  # (line, values, item) of new ones that are not kept yet
         self._chars = 0
         # On an empty board only what comes from nowhere can be there already.
@@ -128,11 +129,11 @@ class Import:
             values["guess"] = item.values.get("guess") is True
         if self._is_owner:
             # Whatever it says: the owner brings in what others have, too.
-            values.setdefault("scope", scope.of_tags(values.get("tags", ())) or self._own)
-        elif self._asker.group and values.get("scope", scope.ALL) != scope.ALL:
+            values.setdefault("scope", access.of_tags(values.get("tags", ())) or self._own)
+        elif self._asker.group and values.get("scope", access.ALL) != access.ALL:
             raise ArgumentError("scope", "in a group room only memories that are for all can be imported.")
         else:
-            values["scope"] = scope.of_imported(values.get("scope", ""), values.get("tags", ()), self._asker)
+            values["scope"] = access.of_imported(values.get("scope", ""), values.get("tags", ()), self._asker)
         self._put_turns(values, item)
         return values
 
@@ -151,10 +152,10 @@ class Import:
             return None, None
 
         def is_ours(record) -> bool:
-            has = record.get("scope", scope.ALL)
-            return scope.may_see(self._asker, has) or (self._is_owner and has == own_scope)
+            has = record.get("scope", access.ALL)
+            return access.may_see(self._asker, has) or (self._is_owner and has == own_scope)
 
-        return origins.find(self._entries, origin, is_ours)
+        return provenance.find(self._entries, origin, is_ours)
 
     def _is_said(self, item, values: dict) -> bool:
         """Whether a record that comes from elsewhere says the same."""
@@ -164,7 +165,7 @@ class Import:
             return True
         source = item.origin.partition(":")[0]
         for record in near(self._records, values["content"], values["scope"]):
-            if source and origins.of(record, self._entries.epoch).partition(":")[0] == source:
+            if source and provenance.of(record, self._entries.epoch).partition(":")[0] == source:
                 continue
             if record.get("expires", fields.NEVER) < values.get("expires", fields.NEVER):
                 # It says so for a shorter time, or its time is over.
@@ -278,7 +279,7 @@ class Import:
         if state not in (LIVE, SUPERSEDED):
             return ""
         # One that others see must not vanish for them.
-        is_shared = record.get("scope", scope.ALL) != own_scope and not self._is_owner
+        is_shared = record.get("scope", access.ALL) != own_scope and not self._is_owner
         return "" if is_shared else record["id"]
 
     # --- telling
@@ -306,7 +307,7 @@ def _default(name: str):
     for known, default in _DEFAULTS:
         if known == name:
             return default
-    return scope.ALL if name == "scope" else None
+    return access.ALL if name == "scope" else None
 
 
 def _moment(name: str, value) -> int:

@@ -4,7 +4,7 @@ from collections import namedtuple
 
 from engram.compat import const
 from engram.errors import ArgumentError
-from engram.memory import fields
+from engram.memory.records import fields
 
 Item = namedtuple("Item", ("values", "is_whole", "origin", "follows", "is_past", "is_gone", "uses", "used"))
 """A memory that is to be imported.

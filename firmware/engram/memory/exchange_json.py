@@ -3,8 +3,9 @@
 from engram import text
 from engram.compat import const
 from engram.errors import ArgumentError
-from engram.memory import origins, scope
+from engram.memory import access
 from engram.memory.exchange_item import Item, item, whole
+from engram.memory.records import provenance
 
 FORMAT = 1
 _PIECE = const(2000)  # characters of a text in one line, however they are escaped: wire.MAX_LINE bounds what is read
@@ -24,8 +25,8 @@ def head(entries, journal_epoch: int, at: int, count: int) -> str:
     return line(
         (
             ("engram_export", FORMAT),
-            ("epoch", origins.of_epoch(entries.epoch)),
-            ("journal", origins.of_epoch(journal_epoch)),
+            ("epoch", provenance.of_epoch(entries.epoch)),
+            ("journal", provenance.of_epoch(journal_epoch)),
             ("at", at),
             ("records", count),
         )
@@ -109,7 +110,7 @@ def pairs(records, record: dict, follows: str, is_past: bool, used: tuple):
     for name, value in records.fields(record):
         if name == "id":
             yield name, value
-            yield "origin", origins.of(record, records.entries.epoch)
+            yield "origin", provenance.of(record, records.entries.epoch)
         elif name == "supersedes":
             if follows:
                 yield name, follows
@@ -145,7 +146,7 @@ def read(fields: dict, left_out) -> Item:
 
             return getattr(exchange_foreign, form)(fields, left_out)
     # Who writes a line by hand means a memory of their own.
-    values = {"scope": scope.ALL} if "origin" in fields else {}
+    values = {"scope": access.ALL} if "origin" in fields else {}
     for name, value in fields.items():
         if name in _FIELDS:
             values[name] = value
@@ -154,8 +155,8 @@ def read(fields: dict, left_out) -> Item:
     return item(
         values,
         "origin" in fields,
-        origins.check("origin", fields["origin"]) if "origin" in fields else "",
-        origins.check("supersedes", fields["supersedes"]) if "supersedes" in fields else "",
+        provenance.check("origin", fields["origin"]) if "origin" in fields else "",
+        provenance.check("supersedes", fields["supersedes"]) if "supersedes" in fields else "",
         _flag(fields, "superseded"),
         uses=whole(fields, "uses"),
         used=whole(fields, "used"),

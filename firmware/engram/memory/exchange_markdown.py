@@ -17,9 +17,10 @@ from engram.clock import day_number, zone_minutes
 from engram.compat import const
 from engram.errors import ArgumentError
 from engram.log_line import MAX_LINE
-from engram.memory import fields as record_fields
-from engram.memory import origins, scope
+from engram.memory import access
 from engram.memory.exchange_item import DEFAULT_TAG, item, put_labels
+from engram.memory.records import fields as record_fields
+from engram.memory.records import provenance
 
 _ZONE = ", times at "
 _CONTROLS = ((0x00, 0x09), (0x0B, 0x20), (0x7F, 0xA0), (0x202A, 0x202F), (0x2066, 0x206A))
@@ -56,9 +57,9 @@ def lines(record: dict, clock, own_scope: str, epoch: int):
     for name, word in (("updated", "changed "), ("expires", "until ")):
         if name in record:
             told.append(word + _second(clock, record[name]))
-    if record.get("scope", scope.ALL) != own_scope:
-        told.append("for " + _escaped(record.get("scope", scope.ALL), ";"))
-    told.append("from " + _escaped(origins.of(record, epoch), ";"))
+    if record.get("scope", access.ALL) != own_scope:
+        told.append("for " + _escaped(record.get("scope", access.ALL), ";"))
+    told.append("from " + _escaped(provenance.of(record, epoch), ";"))
     yield "  (" + "; ".join(told) + ")"
 
 
@@ -214,7 +215,7 @@ class Reader:
         if word == "for" and rest:
             return "scope", _plain(rest)
         if word == "from":
-            return "origin", origins.check("from", _plain(rest)) if ":" in rest else None
+            return "origin", provenance.check("from", _plain(rest)) if ":" in rest else None
         return "created", self._moment(part if rest else self._day + " " + part)
 
     def _moment(self, told: str):

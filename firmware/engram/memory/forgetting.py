@@ -1,9 +1,9 @@
 """What concerns memories and the turns that they came from together: forgetting them, and naming them."""
 
 from engram.compat import let_go
-from engram.memory import ids, scope
+from engram.memory import access, ids
 
-_MODULES = ("engram.memory.trashed", "engram.memory.origins")
+_MODULES = ("engram.memory.records.trash_search", "engram.memory.records.provenance")
 
 
 class Forgetting:
@@ -14,7 +14,7 @@ class Forgetting:
         self._journal = journal
         self._trash = trash
 
-    def forget(self, ref: str, asker=scope.OWNER, with_turns: bool = False) -> tuple:
+    def forget(self, ref: str, asker=access.OWNER, with_turns: bool = False) -> tuple:
         """(what the record was, the ids of the turns that went with it); its copies leave the trash.
 
         One that had left for want of room, which "left" tells, goes for good: undo does not bring it back. Nor does it bring
@@ -28,20 +28,20 @@ class Forgetting:
                 return archiving.forget(self._records, archived, ref, asker), []
         if not self._trash.bytes:
             return self._forget(ref, asker, with_turns)
-        from engram.memory import origins, trashed
+        from engram.memory.records import provenance, trash_search
 
         records, trash = self._records, self._trash
         try:
-            record = trashed.found(trash, records, ref, asker)
+            record = trash_search.found(trash, records, ref, asker)
             if record:
-                wanted = [origins.of(record, records.entries.epoch)]
+                wanted = [provenance.of(record, records.entries.epoch)]
                 gone = record, self._present(record.get("turns", ()), asker) if with_turns else []
                 self._redact(gone[1], asker)
             else:
-                wanted = trashed.sources(records, ref, asker)
+                wanted = trash_search.sources(records, ref, asker)
                 gone = self._forget(ref, asker, with_turns)
             # Last, since it alone needs room on the flash.
-            trashed.remove(trash, records, wanted, asker)
+            trash_search.remove(trash, records, wanted, asker)
         finally:
             let_go(_MODULES)
         return gone
@@ -50,10 +50,10 @@ class Forgetting:
         """Take the copies of a record that left, which has that origin, out of the trash; whether there were any."""
         if not self._trash.bytes:
             return False
-        from engram.memory import trashed
+        from engram.memory.records import trash_search
 
         try:
-            return trashed.remove(self._trash, self._records, (origin,), asker) > 0
+            return trash_search.remove(self._trash, self._records, (origin,), asker) > 0
         finally:
             let_go(_MODULES[:1])
 
@@ -73,7 +73,7 @@ class Forgetting:
 
     def seen(self, record: dict, asker) -> dict:
         """A record as who asks may see it: one of a workspace does not name what is private to who brought it there."""
-        if record.get("scope", scope.ALL)[:3] != scope.WORKSPACE:
+        if record.get("scope", access.ALL)[:3] != access.WORKSPACE:
             return record
         seen = dict(record)
         turns = self._present(record.get("turns", ()), asker)

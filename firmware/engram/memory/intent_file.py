@@ -12,7 +12,7 @@ from struct import pack
 from engram import diag, files, log_line, text
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound, StoreError
-from engram.memory import ids, scope
+from engram.memory import access, ids
 from engram.memory.intents import GUESSED_LAST, GUESSED_LIFE, HEAD, MOST_TERMS, is_of, owner, room_of, term_of
 
 _FORMAT = const(1)
@@ -177,7 +177,7 @@ def add(intents, asker, when: str, remind: str, days: int) -> dict:
         raise ArgumentError("days", "must be a whole number from 1 to %d." % _MOST_DAYS)
     _check_new(intents, asker, wanted, remind)
     now = intents.clock.now()
-    fields: dict = {"id": "i%d" % intents.next, "when": when, "remind": remind, "scope": scope.own(asker)}
+    fields: dict = {"id": "i%d" % intents.next, "when": when, "remind": remind, "scope": access.own(asker)}
     fields.update({"created": now, "expires": now + days * _DAY})
     if room_of(asker):
         fields["room"] = room_of(asker)

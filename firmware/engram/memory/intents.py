@@ -16,7 +16,7 @@ from struct import calcsize, pack, pack_into, unpack_from
 
 from engram import files, text
 from engram.compat import const, let_go
-from engram.memory import scope
+from engram.memory import access
 
 MOST_TERMS = const(12)
 """Of one intent: with the number of intents it bounds what a message is held against."""
@@ -173,7 +173,7 @@ class Intents:
 
 def owner_of(asker) -> int:
     """Whose an asker's intents are: the principal's, in whatever private room, or the group's room's."""
-    return owner(scope.own(asker), room_of(asker))
+    return owner(access.own(asker), room_of(asker))
 
 
 def owner(scope_name: str, room: str) -> int:
@@ -188,7 +188,7 @@ def room_of(asker) -> str:
 
 def is_of(asker, fields: dict) -> bool:
     """Whether an intent is one of this asker's."""
-    return fields["scope"] == scope.own(asker) and fields.get("room", "") == room_of(asker)
+    return fields["scope"] == access.own(asker) and fields.get("room", "") == room_of(asker)
 
 
 def term_of(term: str) -> bytes:

@@ -8,7 +8,7 @@ from collections import namedtuple
 
 from engram import text
 from engram.compat import const
-from engram.memory.importance import given
+from engram.memory.records.importance import given
 from engram.store.search.weights import ONE, distinct, weights
 
 _CANDIDATES = const(24)  # of each store, before both are put in one order

@@ -99,7 +99,7 @@ def told_by(code_json: bytes) -> dict[str, Any]:
 def seeds(profile: Profile, given: settings.Settings) -> Files:
     """What a board begins with beside its code; BadRequest if a setting is wrong."""
     let_firmware_be_imported()
-    from engram.memory.profile import TEMPLATES
+    from engram.memory.texts.profile import TEMPLATES
 
     files = {"config.json": settings.config_json(profile.settings, given)}
     files.update({f"profile/{name}": text.encode() for name, text in TEMPLATES.items()})

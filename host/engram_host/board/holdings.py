@@ -34,6 +34,6 @@ def _has_lines(log: str, sizes: Mapping[str, int], content: Callable[[str], byte
 
 def _templates() -> dict[str, bytes]:
     let_firmware_be_imported()
-    from engram.memory.profile import TEMPLATES
+    from engram.memory.texts.profile import TEMPLATES
 
     return {f"profile/{name}": text.encode() for name, text in TEMPLATES.items()}

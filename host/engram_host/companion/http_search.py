@@ -7,8 +7,8 @@ from fastapi import FastAPI
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
-from engram.memory import askers
-from engram.memory.scope import Asker
+from engram.memory import caller_check
+from engram.memory.access import Asker
 from engram_host.companion.search.request import (
     MOST_DEVICES,
     MOST_HITS,
@@ -125,7 +125,7 @@ def add_search(app: FastAPI, searching: Searching, not_found: dict[int | str, di
             if any(not caller.may_act_for(device) for device in question.devices):
                 raise HTTPException(403, f"the token is that of {caller.device}, which searches its own memory only")
             question.devices, question.folders = [caller.device], False
-        asker = askers.checked(Asker(question.principal, "http", question.group, question.workspace))
+        asker = caller_check.checked(Asker(question.principal, "http", question.group, question.workspace))
         options = question.model_dump(exclude={"principal", "group", "workspace"})
         return _answer(await searching.find(asker, **options))
 

@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Any
 
 from engram.errors import ArgumentError
-from engram.memory import askers, ids
-from engram.memory.scope import Asker
+from engram.memory import caller_check, ids
+from engram.memory.access import Asker
 from engram_host.companion import parts
 from engram_host.companion.errors import (
     BadSearch,
@@ -203,7 +203,7 @@ class Searching:
         asker = Asker(head["principal"], "link", head["group"], head["workspace"])
         ref = head["id"]
         try:
-            askers.checked(asker)
+            caller_check.checked(asker)
             number = ids.number("id", ref, "t" if ref[:1] == "t" else "m")
             log: LogName = "journal" if ref[:1] == "t" else "records"
             async with self._room:
@@ -219,7 +219,7 @@ class Searching:
         """The answers to a board's search: ids of what the board has, and the text of what it has no more."""
         asker = Asker(head["principal"], "link", head["group"], head["workspace"])
         try:
-            askers.checked(asker)
+            caller_check.checked(asker)
             result = await self.find(
                 asker,
                 devices=(device,),

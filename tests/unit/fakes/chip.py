@@ -26,7 +26,7 @@ def install() -> None:
     sys.modules["os"] = _Module(os, names.OS)
     sys.modules["sys"] = chip_sys = _Module(sys, names.SYS)
     chip_sys.platform = "esp32"
-    from engram.memory import fields
+    from engram.memory.records import fields
     from engram.text import json_reader, json_writer
 
     json_reader.float = lambda text: single(float(text))

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
-from engram.memory import exchange_json, origins
-from engram.memory.records import Records
+from engram.memory import exchange_json
+from engram.memory.records import provenance
+from engram.memory.records.records import Records
 from engram_host.companion.copy.reading import CopyOfLog
 
 _UNUSED = (0, 0)
@@ -54,4 +55,4 @@ def _origin_before(copy: CopyOfLog, line: dict[str, Any], epoch: int) -> str:
     """The origin of the memory in whose place another came, "" if there is none any more."""
     older = line.get("supersedes")
     before = copy.latest_of(older) if isinstance(older, str) and older[1:].isdigit() else None
-    return origins.of(before, epoch) if before else ""
+    return provenance.of(before, epoch) if before else ""

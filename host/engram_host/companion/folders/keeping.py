@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Literal
 
 from engram import text as board
-from engram.memory import scope
-from engram.memory.scope import Asker
+from engram.memory import access
+from engram.memory.access import Asker
 from engram_host.companion.errors import NoSuchFile, SettingError, StoreUnavailable
 from engram_host.companion.folders.chunks import lines_of
 from engram_host.companion.folders.indexing import Indexer, Progress
@@ -188,13 +188,13 @@ class Folders:
 
     def visible(self, asker: Asker) -> list[Standing]:
         """The folders that this asker may see."""
-        return [one for one in self.standings if scope.may_see(asker, one.place.scope)]
+        return [one for one in self.standings if access.may_see(asker, one.place.scope)]
 
     def searched(self, asker: Asker) -> tuple[str, ...]:
         """The names in the store of the folders that a search of this asker goes through; a folder that it may not see is
         noted in the log, with its scope.
         """
-        for wanted in sorted({one.place.scope for one in self.standings if not scope.may_see(asker, one.place.scope)}):
+        for wanted in sorted({one.place.scope for one in self.standings if not access.may_see(asker, one.place.scope)}):
             _refuse(asker, wanted)
         there = [one.place.device for one in self.visible(asker) if one.state != "not there"]
         # Each search asks, and most companions have thousands of boards and no folder: then nothing is read.
@@ -257,7 +257,7 @@ class Folders:
         for one in self.standings:
             path = one.place.path_of(cited)
             if path:
-                if scope.may_see(asker, one.place.scope):
+                if access.may_see(asker, one.place.scope):
                     return one.place, path
                 _refuse(asker, one.place.scope)
         raise NoSuchFile(cited)

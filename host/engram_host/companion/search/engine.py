@@ -9,8 +9,8 @@ from typing import Any, Literal, cast
 import numpy as np
 
 from engram import log_line, text
-from engram.memory import ALL, scope
-from engram.memory.scope import Asker
+from engram.memory import ALL, access
+from engram.memory.access import Asker
 from engram_host.companion.errors import EmbedderError
 from engram_host.companion.model import Device, Identity, LogName, Vector
 from engram_host.companion.search import diversity, meaning, rows, seen
@@ -209,7 +209,7 @@ def _shown(line: bytes, asker: Asker) -> dict[str, Any] | None:
     """What a line says, if it has a text that who asks may see: it may be another one than when it was indexed."""
     fields = log_line.decode(line)
     has_text = "text" in fields or "content" in fields
-    return fields if has_text and scope.may_see(asker, fields.get("scope", ALL)) else None
+    return fields if has_text and access.may_see(asker, fields.get("scope", ALL)) else None
 
 
 def _words_of(line: dict[str, Any] | None) -> frozenset[str]:

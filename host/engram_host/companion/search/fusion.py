@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from engram.memory import turns
+from engram.memory.journal import schema
 from engram_host.companion.search import dates
 from engram_host.companion.search.meaning import MeaningSide
 from engram_host.companion.search.request import SearchRequest, Weights
@@ -125,7 +125,7 @@ def _named(query: str, boards: list[Board]) -> str:
         texts = board.seen.index.speakers.texts
         said = board.column("who")[board.seen.live & board.column("turn") & (board.lengths > 0)]
         names.update(texts[number] for number in np.flatnonzero(np.bincount(said, minlength=len(texts))).tolist())
-    return turns.named(query, sorted(names), lambda label: True)
+    return schema.named(query, sorted(names), lambda label: True)
 
 
 def _candidates(

@@ -9,8 +9,8 @@ from typing import Any
 
 from engram.clock import MONTHS, civil
 from engram.errors import ArgumentError
-from engram.memory.turns import Turns
-from engram.memory.versions import Versions
+from engram.memory.journal.schema import Turns
+from engram.memory.records.schema import Versions
 from engram.store.types import Entry, no_entry
 from engram_host.companion.embedding.digest import digest_of as digest_of
 from engram_host.companion.model import LogName

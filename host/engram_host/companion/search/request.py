@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from engram.memory.scope import Asker
+from engram.memory.access import Asker
 from engram_host.companion.errors import BadSearch
 from engram_host.companion.model import LogName
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from engram.memory import scope
+from engram.memory import access
 from engram_host.companion.search import rows
 from engram_host.companion.search.index import DeviceIndex
 from engram_host.companion.search.request import SearchRequest
@@ -40,7 +40,7 @@ def look(index: DeviceIndex, request: SearchRequest) -> Seen:
 
 def _in_scope(index: DeviceIndex, request: SearchRequest) -> Mask:
     """Rows of a scope that the asker may see, and whose time is not over."""
-    may_see = set(scope.labels(request.asker))
+    may_see = set(access.labels(request.asker))
     by_scope = np.array([text in may_see for text in index.scopes.texts] or [False], np.bool_)
     expires = index.rows.column("expires")
     return by_scope[index.rows.column("scope")] & ((expires == 0) | (expires > request.now))

@@ -1,6 +1,7 @@
 """Forgetting what left for want of room: seldom needed, so it stands apart from forgetting.py."""
 
-from engram.memory import ids, origins, scope
+from engram.memory import access, ids
+from engram.memory.records import provenance
 
 
 def found(trash, records, ref: str, asker):
@@ -16,14 +17,14 @@ def found(trash, records, ref: str, asker):
 def sources(records, ref: str, asker) -> list:
     """The origins of a live record and of what it superseded: some may have been brought back from the trash."""
     lines = [records.entries.get(int(each[1:])) for each in records.roots(ref, asker)]
-    return [origins.of(line, records.entries.epoch) for line in lines if line]
+    return [provenance.of(line, records.entries.epoch) for line in lines if line]
 
 
 def remove(trash, records, wanted, asker) -> int:
     """Take the copies that came from origins in `wanted` out of the trash, as far as the asker may see them; how many."""
     epoch = records.entries.epoch
-    return trash.remove(lambda record: origins.of(record, epoch) in wanted and _may_see(asker, record))
+    return trash.remove(lambda record: provenance.of(record, epoch) in wanted and _may_see(asker, record))
 
 
 def _may_see(asker, record: dict) -> bool:
-    return scope.may_see(asker, record.get("scope", scope.ALL))
+    return access.may_see(asker, record.get("scope", access.ALL))

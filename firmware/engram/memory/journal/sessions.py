@@ -7,7 +7,7 @@ Kept in RAM and told by the journal's lines; the journal's segments and its inde
 from engram import text
 from engram.compat import const
 from engram.errors import NotFound
-from engram.memory import ids, scope
+from engram.memory import access, ids
 
 _TITLE_LONGEST = const(60)
 _TITLE_BYTES = const(90)  # the titles of all sessions stand in one line, a segment's header
@@ -112,12 +112,12 @@ class Sessions:
 
     def _is_of(self, asker, sid: str) -> bool:
         """Whether a session is one in which what the asker says has its place: a group's is not for what is private."""
-        return sid in self.heads and self.heads[sid].scope == scope.own(asker)
+        return sid in self.heads and self.heads[sid].scope == access.own(asker)
 
 
 def room_of(asker) -> str:
     """The name by which a room's session is kept: a private one's has the principal too, should a channel mix up rooms."""
-    return asker.room if asker.group or scope.is_owner(asker) else asker.room + "\n" + asker.principal
+    return asker.room if asker.group or access.is_owner(asker) else asker.room + "\n" + asker.principal
 
 
 def _in_header(room: str) -> int:

@@ -9,8 +9,9 @@ from collections import namedtuple
 from engram import diag, text
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound, StoreFull
-from engram.memory import ids, scope, turns
-from engram.memory.sessions import Sessions, kept_title, room_of, title_of
+from engram.memory import access, ids
+from engram.memory.journal import schema
+from engram.memory.journal.sessions import Sessions, kept_title, room_of, title_of
 from engram.store.types import LIVE, Query
 
 _TEXT_BYTES = const(15000)  # of one turn, as JSON: its line has to stay below wire.MAX_LINE
@@ -32,7 +33,7 @@ class Journal:
         self._told = Sessions(sessions)
         self._clock = clock
         self._cap = cap
-        self._store = make_store(turns.Turns(self._told, clock))
+        self._store = make_store(schema.Turns(self._told, clock))
         self.dropped_segments = 0
         self.archived_segments = 0
         """Those that left once a companion had them."""
@@ -70,7 +71,7 @@ class Journal:
     def _beginning(self, asker, title: str) -> list:
         sid = "s%d" % self._store.next_seq
         opened = [("op", "session"), ("sid", sid), ("title", title)]
-        opened += [("scope", scope.own(asker)), ("at", self._clock.now())]
+        opened += [("scope", access.own(asker)), ("at", self._clock.now())]
         return [opened, [("op", "current"), ("room", room_of(asker)), ("sid", sid)]]
 
     def switch(self, asker, ref: str) -> Session:
@@ -128,7 +129,7 @@ class Journal:
         """What a turn's line tells of the turn's place."""
         head = self._heads.get(sid)
         if head is None:
-            return [("sid", sid), ("prev", 0), ("n", 0), ("scope", scope.own(asker))]
+            return [("sid", sid), ("prev", 0), ("n", 0), ("scope", access.own(asker))]
         return [("sid", sid), ("prev", head.seq), ("n", head.turns), ("scope", head.scope)]
 
     def _write(self, lines: list) -> int:
@@ -242,20 +243,20 @@ class Journal:
         found = self._found(ref, asker)
         near = self._neighbours(found["seq"], found["sid"], around)
         turns = [found if seq == found["seq"] else self._store.get(seq) for seq in near]
-        return [turn for turn in turns if turn is not None and scope.may_see(asker, turn.get("scope", scope.ALL))]
+        return [turn for turn in turns if turn is not None and access.may_see(asker, turn.get("scope", access.ALL))]
 
     def has(self, ref: str, asker) -> bool:
         """Whether the asker sees a turn of that id."""
         turn = self._store.get(ids.number("id", ref, "t"))
-        return bool(turn) and "text" in turn and scope.may_see(asker, turn.get("scope", scope.ALL))
+        return bool(turn) and "text" in turn and access.may_see(asker, turn.get("scope", access.ALL))
 
     def _found(self, ref: str, asker) -> dict:
         seq = ids.number("id", ref, "t")
         found = self._store.get(seq)
-        told = found.get("scope", scope.ALL) if found and "text" in found else ""
-        if found is None or not scope.may_see(asker, told):
+        told = found.get("scope", access.ALL) if found and "text" in found else ""
+        if found is None or not access.may_see(asker, told):
             if told:
-                scope.refuse(asker, told)
+                access.refuse(asker, told)
             raise NotFound("turn", "t%d" % seq, "it may have been forgotten or have left the journal.")
         return found
 
@@ -288,7 +289,7 @@ class Journal:
     ):
         """Yield (hit, turn) for at most `limit` turns, best first, without those whose seq is in `skip`."""
         labels = ("~" + session,) if session else ()
-        wanted = Query(text.terms(query), labels, scope.labels(asker), since, until, self._named(query, asker), idfs)
+        wanted = Query(text.terms(query), labels, access.labels(asker), since, until, self._named(query, asker), idfs)
         for hit in self._store.search(wanted, limit, explain, skip):
             yield hit, hit.line
 
@@ -298,8 +299,8 @@ class Journal:
 
     def _named(self, query: str, asker) -> str:
         """The label of the speaker whom a query names, "" if it names none or several of whom the asker sees a turn."""
-        scopes = scope.labels(asker)
-        return turns.named(query, self._store.names("%"), lambda label: self._store.is_used(label, scopes))
+        scopes = access.labels(asker)
+        return schema.named(query, self._store.names("%"), lambda label: self._store.is_used(label, scopes))
 
     def redact(self, ref: str, asker) -> None:
         """Forget a turn: its text leaves history and search at once, and the flash at the next compaction."""
@@ -311,7 +312,7 @@ class Journal:
         seq = ids.number("id", ref, "t")
         line = self._store.line(seq)
         is_there = line is not None and "text" in line and line["sid"] in self._heads
-        if line is not None and is_there and scope.may_see(asker, line.get("scope", scope.ALL)):
+        if line is not None and is_there and access.may_see(asker, line.get("scope", access.ALL)):
             self._store.append([("op", "show"), ("turn", seq), ("at", self._clock.now())])
 
     # --- the whole

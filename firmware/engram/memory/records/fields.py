@@ -3,7 +3,7 @@
 from engram import text
 from engram.compat import const
 from engram.errors import ArgumentError
-from engram.memory import ids, scope
+from engram.memory import access, ids
 
 TYPES = ("fact", "decision", "preference", "convention", "code_context", "pattern", "event", "device")
 SOURCES = ("manual", "auto_llm", "auto_rule", "distilled", "import")
@@ -118,7 +118,7 @@ def _check_turns(name: str, value, limit: int):
 def _check_scope(name: str, value, limit: int):
     if isinstance(value, str):
         kind, _, rest = value.partition(":")
-        if value == scope.ALL or (rest and kind == "user") or (rest and kind == "ws" and tag(value) == value):
+        if value == access.ALL or (rest and kind == "user") or (rest and kind == "ws" and tag(value) == value):
             return value
     raise ArgumentError(name, "must be all, user:NAME or ws:ID, as in the tag.")
 

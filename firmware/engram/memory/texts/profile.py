@@ -10,8 +10,8 @@ them. A change is first noted in the log of changes with the old text, so that i
 
 from engram import files
 from engram.errors import ArgumentError
-from engram.memory import own_files
-from engram.memory.scope import OWNER
+from engram.memory import principal_files
+from engram.memory.access import OWNER
 from engram.text import edit
 
 USER = "user.md"
@@ -121,4 +121,4 @@ class OneProfile:
             return self._profile.folder + "/" + name
         if self._group:
             raise ArgumentError("file", "user.md is private and stays out of group rooms.")
-        return self._profile.folder + "/" + own_files.name_of(name, self._principal)
+        return self._profile.folder + "/" + principal_files.name_of(name, self._principal)

@@ -7,7 +7,7 @@ undoes.
 
 from engram.compat import const
 from engram.errors import NotFound
-from engram.memory import scope
+from engram.memory import access
 from engram.store.types import LIVE
 
 _FARTHEST = const(200)  # lines that undo looks back over: bounds its reads
@@ -46,11 +46,11 @@ class Changes:
 
     def _text_change(self, kind: str, name: str, principal: str) -> list:
         line: list = [("op", kind), ("file", name), ("at", self._clock.now())]
-        if principal != scope.OWNER.principal:
+        if principal != access.OWNER.principal:
             line.append(("who", principal))
         return line
 
-    def undo(self, asker=scope.OWNER) -> str:
+    def undo(self, asker=access.OWNER) -> str:
         """Take the latest change that this asker may see back, unless it was; a sentence that says what was done."""
         undone = set()
         for looked, line in enumerate(self._store.lines_backwards()):
@@ -64,7 +64,7 @@ class Changes:
 
     def _may_undo(self, line: dict, asker) -> bool:
         if line.get("op") == "distilled":
-            return scope.may_see(asker, line.get("scope", ""))
+            return access.may_see(asker, line.get("scope", ""))
         if "restored" in line:
             return False
         if line.get("op") in _TEXT_CHANGES:
@@ -99,7 +99,7 @@ class Changes:
         reached = set()  # lines that hold again since what came after them in the same distillation was taken back
         run = line["run"]
         while line is not None and line.get("op") == "distilled" and line["run"] == run:
-            if not scope.may_see(asker, line.get("scope", "")):
+            if not access.may_see(asker, line.get("scope", "")):
                 line = self._store.line(line.get("before", 0))
                 continue
             lines = [self._store.line(seq) for seq in range(line["seq"] - line["lines"], line["seq"])]
@@ -167,9 +167,9 @@ class Changes:
 
 def _is_seen(version, asker) -> bool:
     """Whether a version of a record is still there and may be shown to who asks."""
-    return bool(version) and "content" in version and scope.may_see(asker, version.get("scope", scope.ALL))
+    return bool(version) and "content" in version and access.may_see(asker, version.get("scope", access.ALL))
 
 
 def _whose(line: dict) -> str:
     """The principal whose text a line tells of."""
-    return line.get("who", scope.OWNER.principal)
+    return line.get("who", access.OWNER.principal)

@@ -4,7 +4,7 @@ Nothing of this is stored: it follows from the record, from its last use and fro
 """
 
 from engram.compat import const
-from engram.memory import fields
+from engram.memory.records import fields
 
 _DAY = const(86400)
 _WEEK_DAYS = const(7)

@@ -1,7 +1,7 @@
 """Which records leave when there is no room, and their way out: into the trash first, then out of the log."""
 
 from engram.compat import const
-from engram.memory.importance import given
+from engram.memory.records.importance import given
 
 _CHUNK = const(32)  # records for which the uses are read once
 _LOOKED_AT = const(3)  # between two pauses

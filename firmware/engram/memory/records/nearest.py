@@ -2,7 +2,7 @@
 
 from engram import text
 from engram.compat import const
-from engram.memory import comparing, scope
+from engram.memory import access, comparing
 from engram.store.types import LIVE, Query
 
 _SIMILAR = const(5)  # nearest records that a text is compared with
@@ -43,8 +43,8 @@ def twin(records, record: dict, asker):
     # It may have gone, or changed, while others were looked at.
     if state != LIVE or live["content"] != record["content"]:
         return None
-    of_scope = record.get("scope", scope.ALL)
-    if not scope.may_see(asker, of_scope):
+    of_scope = record.get("scope", access.ALL)
+    if not access.may_see(asker, of_scope):
         return None
     try:
         for other in near(records, record["content"], of_scope):

@@ -16,7 +16,7 @@ _SHARE = const(50)  # of records.most, or of the records there are, so many-th l
 _MOST_AT_ONCE = const(64)
 _BYTES_SHARE = const(16)  # of records.bytes: so much before the cap it begins, and so much is made free
 _SLICE_SHARE = const(64)  # of records.bytes: so much more has to be used before what could not be done is tried again
-_MODULES = ("engram.memory.leaving",)
+_MODULES = ("engram.memory.records.eviction_order",)
 
 
 class Capacity:
@@ -151,7 +151,7 @@ class Capacity:
 
     def _leaving(self, count: int, is_enough, keeping=()):
         """Let the least important records go, at most so many; a generator that pauses, and gives how many left."""
-        from engram.memory.leaving import leaving
+        from engram.memory.records.eviction_order import leaving
 
         left = yield from leaving(self._records, self._trash, count, is_enough, keeping)
         self.left += left

@@ -3,8 +3,8 @@
 from engram import text
 from engram.compat import const
 from engram.errors import ArgumentError
-from engram.memory import fields
-from engram.memory.scope import OWNER, WORKSPACE, Asker
+from engram.memory.access import OWNER, WORKSPACE, Asker
+from engram.memory.records import fields
 
 NAME_BYTES = const(32)
 """The longest name of a principal: those of all sessions stand in one line, and a file's name has three letters for a byte."""

@@ -5,8 +5,9 @@ from collections import namedtuple
 from engram import text
 from engram.compat import const, finish
 from engram.errors import ArgumentError, NotFound, StoreFull
-from engram.memory import fields, ids, scope
-from engram.memory.importance import Importance
+from engram.memory import access, ids
+from engram.memory.records import fields
+from engram.memory.records.importance import Importance
 from engram.store.types import ARCHIVED, LIVE, SUPERSEDED, Query
 
 TYPE_CHECKING = False
@@ -32,7 +33,7 @@ _DEFAULTS = {
     "type": "fact",
     "importance": fields.IMPORTANCE,
     "source": "manual",
-    "scope": scope.ALL,
+    "scope": access.ALL,
     "pinned": False,
     "past": False,
 }
@@ -83,7 +84,7 @@ class Records:
 
     # --- writing
 
-    def store(self, content: str, tags, asker=scope.OWNER, **more) -> Stored:
+    def store(self, content: str, tags, asker=access.OWNER, **more) -> Stored:
         """Keep a record; it is on flash when this returns. What says the same as one of its scope is not stored twice, and
         a fact that has changed takes the place of the old one.
 
@@ -100,13 +101,13 @@ class Records:
             return Stored("duplicate", draft.id, draft.similar, "")
         return Stored("stored", self.keep((draft,))[0], draft.similar, draft.values.get("supersedes", ""))
 
-    def draft(self, content: str, tags, asker=scope.OWNER, **more) -> Draft:
+    def draft(self, content: str, tags, asker=access.OWNER, **more) -> Draft:
         """What store() would keep, checked and compared with its nearest."""
         values = {"content": content, "tags": tags}
         values.update(more)
         values = self._checked(values)
         if "scope" not in values:
-            values["scope"] = scope.of_new(values["tags"], asker)
+            values["scope"] = access.of_new(values["tags"], asker)
         if "supersedes" in values:
             self._check_superseded(values, asker, "scope" in more)
         same, changed, similar = self._nearest(values)
@@ -123,14 +124,14 @@ class Records:
         values["created"] = self._clock.now()
         return Draft("", values, similar, "" if "supersedes" in more else same, 0)
 
-    def update(self, ref: str, changes: dict, asker=scope.OWNER) -> dict:
+    def update(self, ref: str, changes: dict, asker=access.OWNER) -> dict:
         """Write a next version of a record with some fields changed, None clears one; the version as a dict."""
         draft = self.draft_update(ref, changes, asker)
         # To unpin is how room is made: it needs none.
         self.keep((draft,), urgent=changes == {"pinned": False})
         return self._store.get(int(draft.id[1:]))
 
-    def draft_update(self, ref: str, changes: dict, asker=scope.OWNER) -> Draft:
+    def draft_update(self, ref: str, changes: dict, asker=access.OWNER) -> Draft:
         """What update() would write, checked."""
         number, record = self._live(ref, asker)
         record.pop("past", None)
@@ -144,7 +145,7 @@ class Records:
         kept = {name: value for name, value in changes.items() if value is not None}
         kept = self._checked(kept)
         if "tags" in kept and "scope" not in kept:
-            kept["scope"] = scope.of_changed(record, kept["tags"], asker)
+            kept["scope"] = access.of_changed(record, kept["tags"], asker)
         record.update(kept)
         record["updated"] = self._clock.now()
         self.releases += changes.get("pinned") is False
@@ -191,7 +192,7 @@ class Records:
         if self.uses:
             self.uses.add(int(ref[1:]))
 
-    def forget(self, ref: str, asker=scope.OWNER, redacts=()) -> dict:
+    def forget(self, ref: str, asker=access.OWNER, redacts=()) -> dict:
         """Let a record leave recall at once, and the flash at the next compaction; what it was, as a dict.
 
         What it superseded goes with it, so that an older fact does not come back. `redacts` are the turns that the
@@ -230,11 +231,11 @@ class Records:
             self._store.append(*lines, urgent=True)
         return len(lines)
 
-    def origins(self, ref: str, asker=scope.OWNER) -> list:
+    def origins(self, ref: str, asker=access.OWNER) -> list:
         """The ids of the turns that a live record, and what it superseded, came from."""
         return self._roots(self._live(ref, asker)[1])[1]
 
-    def roots(self, ref: str, asker=scope.OWNER) -> list:
+    def roots(self, ref: str, asker=access.OWNER) -> list:
         """The id of a live record and those of what it superseded."""
         record = self._live(ref, asker)[1]
         return [record["id"]] + self._roots(record)[0]
@@ -284,21 +285,21 @@ class Records:
 
     # --- reading
 
-    def get(self, ref: str, asker=scope.OWNER) -> dict:
+    def get(self, ref: str, asker=access.OWNER) -> dict:
         """A record as a dict with its id, seq, tags and content; NotFound if this asker sees none of that id."""
         number = ids.number("id", ref, "m")
         record = self._store.get(number)
-        told = record.get("scope", scope.ALL) if record else ""
-        if record is None or not scope.may_see(asker, told):
+        told = record.get("scope", access.ALL) if record else ""
+        if record is None or not access.may_see(asker, told):
             if told:
-                scope.refuse(asker, told)
+                access.refuse(asker, told)
             raise NotFound("memory", "m%d" % number, "it may have been forgotten; memory_list shows what there is.")
         return record
 
     def is_seen(self, ref: str, asker) -> bool:
         """Whether the asker sees a record of that id."""
         record = self._store.get(ids.number("id", ref, "m"))
-        return record is not None and scope.may_see(asker, record.get("scope", scope.ALL))
+        return record is not None and access.may_see(asker, record.get("scope", access.ALL))
 
     def _live(self, ref: str, asker) -> tuple:
         record = self.get(ref, asker)
@@ -307,9 +308,9 @@ class Records:
             raise NotFound("current memory", record["id"], "a newer one has taken its place.")
         return number, record
 
-    def newest(self, asker=scope.OWNER, tags=()):
+    def newest(self, asker=access.OWNER, tags=()):
         """Yield live records, newest first; those that have all `tags`."""
-        for record in self._store.newest(_tag_labels(tags), scope.labels(asker)):
+        for record in self._store.newest(_tag_labels(tags), access.labels(asker)):
             if not self.is_expired(record):
                 yield record
 
@@ -317,7 +318,7 @@ class Records:
         self,
         query: str,
         limit: int,
-        asker=scope.OWNER,
+        asker=access.OWNER,
         tags=(),
         since: int = 0,
         until: int = 0,
@@ -325,7 +326,7 @@ class Records:
         explain=False,
     ):
         """Yield (hit, record) for at most `limit` live records, best first."""
-        wanted = Query(text.terms(query), _tag_labels(tags), scope.labels(asker), since, until, "", idfs)
+        wanted = Query(text.terms(query), _tag_labels(tags), access.labels(asker), since, until, "", idfs)
         for hit in self._store.search(wanted, limit + _SPARE, explain):
             if limit <= 0:
                 return
@@ -358,14 +359,14 @@ class Records:
         """Whether a record's time is over."""
         return 0 < record.get("expires", 0) <= self._clock.now()
 
-    def history(self, ref: str, asker=scope.OWNER):
+    def history(self, ref: str, asker=access.OWNER):
         """Yield the versions of a record that are still on flash, newest first, then what it superseded.
 
         A private one that went to a workspace keeps its earlier versions to itself.
         """
         record = self.get(ref, asker)
         while record is not None:
-            if "content" in record and scope.may_see(asker, record.get("scope", scope.ALL)):
+            if "content" in record and access.may_see(asker, record.get("scope", access.ALL)):
                 yield record
             if record.get("was"):
                 record = self._store.line(record["was"])
@@ -374,10 +375,10 @@ class Records:
             else:
                 return
 
-    def tags(self, asker=scope.OWNER):
+    def tags(self, asker=access.OWNER):
         """Yield (tag, number of live records), in no order."""
         # Each turn's prompt asks for them, and counting reads the index tag by tag.
-        key = (self._store.next_seq, self._store.partial, scope.labels(asker))
+        key = (self._store.next_seq, self._store.partial, access.labels(asker))
         if self._tags[0] != key:
             self._tags = (key, self._packed_tags(asker))
         packed = self._tags[1]
@@ -401,12 +402,12 @@ class Records:
         return bytes(packed)
 
     def _counted_tags(self, asker):
-        for label, count in self._store.labels("#", scope.labels(asker)):
+        for label, count in self._store.labels("#", access.labels(asker)):
             yield label[1:], count
 
-    def count(self, asker=scope.OWNER, tags=()) -> int:
+    def count(self, asker=access.OWNER, tags=()) -> int:
         """The number of live records that the asker may see, of those that have all `tags` if given."""
-        return self._store.count(_tag_labels(tags), scope.labels(asker))
+        return self._store.count(_tag_labels(tags), access.labels(asker))
 
     @property
     def bytes(self) -> int:
@@ -470,13 +471,13 @@ class Records:
 
     def _nearest(self, values: dict) -> tuple:
         """What nearest.nearest() tells of the content."""
-        from engram.memory.nearest import nearest  # the search itself needs the heap
+        from engram.memory.records.nearest import nearest  # the search itself needs the heap
 
         return nearest(self, values["content"], values["scope"])
 
-    def twin(self, record: dict, asker=scope.OWNER):
+    def twin(self, record: dict, asker=access.OWNER):
         """Another live record of the same scope that says the same as one, None if there is none."""
-        from engram.memory.nearest import twin
+        from engram.memory.records.nearest import twin
 
         return twin(self, record, asker)
 
@@ -491,7 +492,7 @@ class Records:
     def _check_superseded(self, values: dict, asker, is_trusted: bool) -> None:
         """A record takes the place of one that the same people see: else it would vanish for some of them."""
         record = self._live(values["supersedes"], asker)[1]
-        if record.get("scope", scope.ALL) != values["scope"] and not is_trusted:
+        if record.get("scope", access.ALL) != values["scope"] and not is_trusted:
             problem = "%s is not seen by the same people as this: change it with memory_update, or forget it."
             raise ArgumentError("supersedes", problem % record["id"])
 

@@ -10,7 +10,7 @@ import os
 from engram import text
 from engram.compat import const
 from engram.errors import ArgumentError, StoreFull
-from engram.memory.scope import OWNER
+from engram.memory.access import OWNER
 
 _MARK = "~"
 _PLAIN = b"abcdefghijklmnopqrstuvwxyz0123456789-"

@@ -10,8 +10,8 @@ from engram import files
 from engram.clock import day_number
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound
-from engram.memory import own_files
-from engram.memory.scope import OWNER
+from engram.memory import principal_files
+from engram.memory.access import OWNER
 from engram.text import edit
 
 MEMORY = "MEMORY.md"
@@ -87,7 +87,7 @@ class Notebook:
         """The names of the files that exist: MEMORY.md first, then the notes, newest first."""
         found = []
         for file in os.listdir(self._notes.folder):
-            name, principal = own_files.told_by(file)
+            name, principal = principal_files.told_by(file)
             if principal == self._principal and is_note(name):
                 found.append(name)
         found.sort(reverse=True)
@@ -184,7 +184,7 @@ class Notebook:
     def _path(self, name: str) -> str:
         if name != MEMORY and not is_note(name):
             raise ArgumentError("file", "must be MEMORY.md or a day's note such as " + self.today() + ".")
-        return self._notes.folder + "/" + own_files.name_of(name, self._principal)
+        return self._notes.folder + "/" + principal_files.name_of(name, self._principal)
 
 
 def is_note(name) -> bool:

@@ -20,8 +20,8 @@ from engram import diag, files, log_line, text
 from engram.clock import day_number
 from engram.compat import const, finish, let_go
 from engram.errors import StoreError
-from engram.memory import own_files
-from engram.memory.markdown import is_note
+from engram.memory import principal_files
+from engram.memory.texts.notes import is_note
 
 _FILE = "/daily.json"
 _LARGEST = const(65536)  # bytes of that file
@@ -95,7 +95,7 @@ class Daily:
     def _all_files(self) -> list:
         found = []
         for file in os.listdir(self._folder):
-            name, principal = own_files.told_by(file)
+            name, principal = principal_files.told_by(file)
             if is_note(name):
                 found.append((name[:-3], file, principal))
         found.sort()
@@ -214,16 +214,16 @@ class Daily:
         yield
         # After a leap of the clock nothing goes: it may have been a wrong one.
         if 0 < told["tidied"] - last <= _LEAP_DAYS:
-            from engram.memory import tidying  # once a day
+            from engram.memory.texts import retention_sweep  # once a day
 
             def is_unread(file: str) -> bool:
                 return any(True for _ in self._unread(file, told["read"].get(file)))
 
             bounds = (self._days, self._most_bytes)
             notes = self._all_files()
-            if (yield from tidying.tidy(self._folder, notes, today, bounds, is_unread, waits_for_reading)):
+            if (yield from retention_sweep.tidy(self._folder, notes, today, bounds, is_unread, waits_for_reading)):
                 self._notes.version += 1
-            let_go(("engram.memory.tidying",))
+            let_go(("engram.memory.texts.retention_sweep",))
 
 
 def _is_known(told) -> bool:
