@@ -13,13 +13,13 @@ _NEVER = ("config.json", "secrets.json", "code.json")
 _WORK = const(10000)  # steps that an index may take that is made anew, before an import gives up
 
 _MODULES = (
-    "engram.memory.exchange_markdown",
-    "engram.memory.exchange_files",
-    "engram.memory.exchange_foreign",
-    "engram.memory.exchange_json",
-    "engram.memory.exchange_export",
-    "engram.memory.exchange_import",
-    "engram.memory.exchange_item",
+    "engram.transfer.markdown",
+    "engram.transfer.files",
+    "engram.transfer.foreign",
+    "engram.transfer.jsonl",
+    "engram.transfer.export",
+    "engram.transfer.importer",
+    "engram.transfer.item",
     "engram.memory.records.provenance",
 )
 
@@ -38,35 +38,35 @@ def export_command(parts, asker, rest: str):
 
 
 def _json(parts, asker):
-    from engram.memory import exchange_export, exchange_json
+    from engram.transfer import export, jsonl
 
     records = parts.records
-    yield exchange_json.head(records.entries, parts.journal.epoch, parts.clock.now(), records.count(asker))
+    yield jsonl.head(records.entries, parts.journal.epoch, parts.clock.now(), records.count(asker))
     count = 1
-    for found in exchange_export.memories(records, asker, True):
+    for found in export.memories(records, asker, True):
         if found is None:
             yield 0
             continue
         record, follows, is_past, used = found
         record = parts.forgetting.seen(record, asker)
-        for line in exchange_json.lines(exchange_json.pairs(records, record, follows, is_past, used)):
+        for line in jsonl.lines(jsonl.pairs(records, record, follows, is_past, used)):
             yield line
             count += 1
     if not asker.group:
         for keeper in (parts.profile.of(asker), parts.notes.of(asker)):
             for name in keeper.names():
-                for line in exchange_json.lines((("file", name), ("text", keeper.text(name)))):
+                for line in jsonl.lines((("file", name), ("text", keeper.text(name)))):
                     yield line
                     count += 1
-    yield exchange_json.tail(count)
+    yield jsonl.tail(count)
 
 
 def _markdown(parts, asker):
-    from engram.memory import exchange_export, exchange_markdown
+    from engram.transfer import export, markdown
 
-    yield exchange_markdown.title(parts.clock)
+    yield markdown.title(parts.clock)
     day = ""
-    for found in exchange_export.memories(parts.records, asker, False):
+    for found in export.memories(parts.records, asker, False):
         if found is None:
             yield 0
             continue
@@ -76,22 +76,22 @@ def _markdown(parts, asker):
             yield "## " + day
             yield ""
         epoch = parts.records.entries.epoch
-        yield from exchange_markdown.lines(found[0], parts.clock, access.own(asker), epoch)
+        yield from markdown.lines(found[0], parts.clock, access.own(asker), epoch)
 
 
 def _trash(parts, asker):
-    from engram.memory import exchange_json
+    from engram.transfer import jsonl
 
     records = parts.records
     count = sum(1 for _ in _trashed(parts, asker))
     lines = 1
-    yield exchange_json.head(records.entries, parts.journal.epoch, parts.clock.now(), count)
+    yield jsonl.head(records.entries, parts.journal.epoch, parts.clock.now(), count)
     for record in _trashed(parts, asker):
         seen = parts.forgetting.seen(record, asker)
-        for line in exchange_json.lines(exchange_json.pairs(records, seen, "", False, (0, 0))):
+        for line in jsonl.lines(jsonl.pairs(records, seen, "", False, (0, 0))):
             yield line
             lines += 1
-    yield exchange_json.tail(lines)
+    yield jsonl.tail(lines)
 
 
 def _trashed(parts, asker):
@@ -118,7 +118,7 @@ def import_command(parts, asker, rest: str):
 
 
 def _import(parts, asker, rest: str):
-    from engram.memory.exchange_import import Import
+    from engram.transfer.importer import Import
 
     path = "" if rest[0] == "{" else _path(parts, asker, rest)
     yield from _ready(parts.records)
@@ -183,12 +183,12 @@ def _refused(taking):
 
 
 def _items(parts, source: str, is_file: bool, taking, texts):
-    from engram.memory import exchange_files
+    from engram.transfer import files as exchange_files
 
     if not is_file:
         yield 1, exchange_files.read_object(text.encode(source), taking.left_out, texts.note)
     elif source.endswith(".md"):
-        from engram.memory.exchange_markdown import Reader
+        from engram.transfer.markdown import Reader
 
         texts.reader = Reader(parts.clock, taking.left_out)
         yield from exchange_files.markdown(source, texts.reader)
@@ -247,14 +247,14 @@ class Texts:
 
     def note(self, fields: dict) -> bool:
         """Take an object that is no memory; whether it was one. ArgumentError says why it cannot be taken."""
-        from engram.memory import exchange_json
+        from engram.transfer import jsonl
 
         if "engram_export_end" in fields:
-            if not exchange_json.is_count(fields["engram_export_end"]):
+            if not jsonl.is_count(fields["engram_export_end"]):
                 raise ArgumentError("engram_export_end", "must be the number of the lines before it.")
             self._told = fields["engram_export_end"]
             return True
-        self._parts_of = self._parts_of or exchange_json.Parts()
+        self._parts_of = self._parts_of or jsonl.Parts()
         if self._parts_of.take(fields):
             self.lines += 1
             return True
@@ -268,10 +268,10 @@ class Texts:
         return True
 
     def _head(self, fields: dict) -> None:
-        from engram.memory import exchange_json
         from engram.memory.records import provenance
+        from engram.transfer import jsonl
 
-        exchange_json.check_head(fields)
+        jsonl.check_head(fields)
         self._has_head = True
         journal = self._parts.journal
         if fields.get("journal") == provenance.of_epoch(journal.epoch):

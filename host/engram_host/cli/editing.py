@@ -7,7 +7,7 @@ import json
 import time
 from typing import Any
 
-from engram.memory.exchange_json import Parts
+from engram.transfer.jsonl import Parts
 from engram_host.board.json_lines import Board
 from engram_host.cli.on_board import told
 from engram_host.cli.problems import NotFound, Problem, WrongUsage

@@ -124,7 +124,7 @@ def _memories(head: str) -> int:
 def _objects(file: Path) -> list[tuple[int, dict[str, Any]]]:
     """(number of its line, object) of all memories and texts in a file; WrongUsage."""
     from engram.errors import ArgumentError
-    from engram.memory.exchange_json import Parts
+    from engram.transfer.jsonl import Parts
 
     found: list[tuple[int, dict[str, Any]]] = []
     parts = Parts()

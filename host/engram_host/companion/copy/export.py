@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
-from engram.memory import exchange_json
 from engram.memory.records import provenance
 from engram.memory.records.records import Records
+from engram.transfer import jsonl
 from engram_host.companion.copy.reading import CopyOfLog
 
 _UNUSED = (0, 0)
@@ -34,7 +34,7 @@ def export(copy: CopyOfLog, now: int, archived: bool = True) -> Iterator[str]:
     journal = logs["journal"].epoch if "journal" in logs else 0
     states = ("live", "archived") if archived else ("live",)
     there = sum(entry.state in states for entry in copy.oldest_first())
-    yield exchange_json.head(owner.entries, journal, now, there)
+    yield jsonl.head(owner.entries, journal, now, there)
     count = 1
     for entry in copy.oldest_first():
         if entry.state == "archived" and not archived:
@@ -42,13 +42,13 @@ def export(copy: CopyOfLog, now: int, archived: bool = True) -> Iterator[str]:
         record = {"id": entry.id, **entry.line}
         is_past = entry.state == "superseded"
         follows = _origin_before(copy, entry.line, owner.entries.epoch)
-        pairs: list[tuple[str, Any]] = [*exchange_json.pairs(owner, record, follows, is_past, _UNUSED)]
+        pairs: list[tuple[str, Any]] = [*jsonl.pairs(owner, record, follows, is_past, _UNUSED)]
         if entry.state == "archived":
             pairs.append(("archived", True))
-        for line in exchange_json.lines(pairs):
+        for line in jsonl.lines(pairs):
             yield line
             count += 1
-    yield exchange_json.tail(count)
+    yield jsonl.tail(count)
 
 
 def _origin_before(copy: CopyOfLog, line: dict[str, Any], epoch: int) -> str:

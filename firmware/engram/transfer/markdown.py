@@ -18,9 +18,9 @@ from engram.compat import const
 from engram.errors import ArgumentError
 from engram.log_line import MAX_LINE
 from engram.memory import access
-from engram.memory.exchange_item import DEFAULT_TAG, item, put_labels
 from engram.memory.records import fields as record_fields
 from engram.memory.records import provenance
+from engram.transfer.item import DEFAULT_TAG, item, put_labels
 
 _ZONE = ", times at "
 _CONTROLS = ((0x00, 0x09), (0x0B, 0x20), (0x7F, 0xA0), (0x202A, 0x202F), (0x2066, 0x206A))

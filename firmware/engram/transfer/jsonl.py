@@ -4,8 +4,8 @@ from engram import text
 from engram.compat import const
 from engram.errors import ArgumentError
 from engram.memory import access
-from engram.memory.exchange_item import Item, item, whole
 from engram.memory.records import provenance
+from engram.transfer.item import Item, item, whole
 
 FORMAT = 1
 _PIECE = const(2000)  # characters of a text in one line, however they are escaped: wire.MAX_LINE bounds what is read
@@ -142,9 +142,9 @@ def read(fields: dict, left_out) -> Item:
         raise ArgumentError("content", "is missing.")
     for names, form in ((_FROM_ESP_CLAW, "esp_claw"), (_FROM_COCLAW, "coclaw")):
         if [name for name in names if name in fields]:
-            from engram.memory import exchange_foreign  # seldom needed
+            from engram.transfer import foreign  # seldom needed
 
-            return getattr(exchange_foreign, form)(fields, left_out)
+            return getattr(foreign, form)(fields, left_out)
     # Who writes a line by hand means a memory of their own.
     values = {"scope": access.ALL} if "origin" in fields else {}
     for name, value in fields.items():

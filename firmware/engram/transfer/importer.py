@@ -13,11 +13,11 @@ from engram import text
 from engram.compat import const
 from engram.errors import ArgumentError, StoreFull
 from engram.memory import access, comparing
-from engram.memory.exchange_item import DEFAULT_TAG
 from engram.memory.records import fields, provenance
 from engram.memory.records.nearest import near
 from engram.memory.records.records import Draft
 from engram.store.types import FORGOTTEN, LIVE, SUPERSEDED
+from engram.transfer.item import DEFAULT_TAG
 
 _AT_ONCE = const(16)  # memories that are kept with one flush
 _CHARS_AT_ONCE = const(2000)  # of their contents: bounds the heap

@@ -7,8 +7,8 @@ there is nothing yet: no piece is longer than a line of a log may be.
 from engram import files, log_line, text
 from engram.compat import const
 from engram.errors import ArgumentError
-from engram.memory import exchange_json
 from engram.text.utf8 import valid
+from engram.transfer import jsonl
 
 _BUFFER = const(1024)
 _CHUNK = const(256)
@@ -66,7 +66,7 @@ def read_object(data, left_out, note):
     if not isinstance(fields, dict):
         return _NO_JSON
     try:
-        return None if note(fields) else exchange_json.read(fields, left_out)
+        return None if note(fields) else jsonl.read(fields, left_out)
     except ArgumentError as error:
         return str(error)
 

@@ -1,9 +1,9 @@
 """Memories as other programs write them: ESP-Claw's memory_records.jsonl, and what CoClaw exports."""
 
 from engram.errors import ArgumentError
-from engram.memory.exchange_item import Item, item, put_labels, put_moment, whole
 from engram.memory.records import fields as record_fields
 from engram.memory.records import provenance
+from engram.transfer.item import Item, item, put_labels, put_moment, whole
 
 _ESP_CLAW = (
     "id", "source", "content", "tags", "keywords", "created_at", "updated_at", "access_count", "deleted",
