@@ -17,7 +17,6 @@ from engram.errors import ArgumentError, ConfigError
 from engram.interrupt import Stop, interruptible
 from engram.memory.access import OWNER
 from engram.memory.forgetting import Forgetting
-from engram.memory.intents import Intents
 from engram.memory.journal.journal import Journal
 from engram.memory.learning import Learning
 from engram.memory.principal_files import People
@@ -32,6 +31,7 @@ from engram.memory.records.usage import Uses
 from engram.memory.texts.notes import Notes
 from engram.memory.texts.profile import Profile
 from engram.memory.texts.retention import Daily
+from engram.reminders.reminders import Intents
 from engram.store.log.reserve import Reserve
 from engram.store.log.segments import Log
 from engram.store.store import Store

@@ -14,9 +14,10 @@ from engram import log_line, repl
 from engram.agent.agent import Sink
 from engram.app import App
 from engram.llm.types import Call
-from engram.memory import archiving, intent_file
+from engram.memory import archiving
 from engram.memory.access import OWNER, Asker
 from engram.memory.archived import Archived
+from engram.reminders import reminder_file
 from engram_host.scripted import serving
 from pages import PAGES, fences, in_backticks, plain, read, rows, section, tables
 from sharing import shared
@@ -232,7 +233,7 @@ def test_the_table_of_a_kind_has_the_fields_that_are_written(kind, written):
 
 def test_the_table_of_an_intent_has_the_fields_that_are_written():
     listed = [plain(row[0]) for row in rows(section(read(PAGE), "### intents.jsonl"))]
-    assert listed == list(intent_file.FIELDS)
+    assert listed == list(reminder_file.FIELDS)
 
 
 def test_every_file_is_documented(written):

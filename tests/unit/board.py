@@ -10,7 +10,6 @@ from engram.clock import Clock
 from engram.compat import heap_free, heap_used
 from engram.memory.access import OWNER, Asker, own
 from engram.memory.forgetting import Forgetting
-from engram.memory.intents import Intents
 from engram.memory.journal.journal import Journal
 from engram.memory.learning import Learning
 from engram.memory.principal_files import People
@@ -24,6 +23,7 @@ from engram.memory.records.usage import Uses
 from engram.memory.texts.notes import Notes
 from engram.memory.texts.profile import Profile
 from engram.memory.texts.retention import Daily
+from engram.reminders.reminders import Intents
 from engram.store.log.reserve import Reserve
 from engram.store.log.segments import Log
 from engram.store.store import Store

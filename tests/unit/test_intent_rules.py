@@ -1,7 +1,7 @@
 """Standing intents by rule: what is plainly asked for, in whose words, and what is no such request."""
 
-from engram.agent.intent_rules import match, may_be
 from engram.agent.plain_commands import is_command
+from engram.reminders.rules import match, may_be
 
 # A message, what is to come up, and what to remind of.
 ASKED = (

@@ -6,7 +6,7 @@ from board import ANN, DAY, NOW, ROOM, Board
 from engram import files, log_line, text
 from engram.errors import ArgumentError, NotFound, StoreError
 from engram.memory.access import OWNER, Asker
-from engram.memory.intents import Intents
+from engram.reminders.reminders import Intents
 from samples import Numbers
 from support import raises, rounds
 

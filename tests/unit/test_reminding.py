@@ -301,7 +301,7 @@ def test_the_command_removes_and_tells_how_to_have_it_again():
     board.intents.add(OWNER, "the paint shop", "buy brushes")
     (told,) = _commands(board, "/intents remove i1")
     assert _commands(board, "/intents")[0].startswith("there are none")
-    from engram.agent.intent_rules import match
+    from engram.reminders.rules import match
 
     again = match(told.partition("say: ")[2])
     assert again and (again.when, again.remind) == ("the paint shop", "buy brushes")

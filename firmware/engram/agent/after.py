@@ -7,7 +7,7 @@ from engram.memory.recall import snippet
 
 _MODULES = (
     "engram.agent.by_rule",
-    "engram.agent.intent_rules",
+    "engram.reminders.rules",
     "engram.agent.rules",
     "engram.agent.phrases",
     "engram.memory.secrets",

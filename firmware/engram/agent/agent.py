@@ -14,9 +14,9 @@ _FOUND = const(24)  # that a companion is asked for: as many as recall takes int
 _WAITING = const(4)  # turns under way and waiting: more are refused, so that a flood cannot fill the heap
 
 _REMINDING = (
-    "engram.agent.reminding",
+    "engram.reminders.delivery",
     "engram.agent.plain_commands",
-    "engram.agent.intent_rules",
+    "engram.reminders.rules",
     "engram.agent.rules",
     "engram.agent.phrases",
 )
@@ -109,10 +109,10 @@ class Agent:
         due = self._intents.due(asker, content)
         if not due:
             return ""
-        from engram.agent import reminding
+        from engram.reminders import delivery
 
         try:
-            return await reminding.remind(self._intents, due, asker, content, sink)
+            return await delivery.remind(self._intents, due, asker, content, sink)
         finally:
             let_go(_REMINDING)
 

@@ -14,9 +14,9 @@ def keep(records, rule, asker, turn: str):
 
 def intend(intents, said: str, asker) -> str:
     """Keep the standing intent that a message plainly asks for; a sentence on it, "" if it asks for none."""
-    from engram.agent import intent_rules
+    from engram.reminders import rules
 
-    asked = intent_rules.match(said)
+    asked = rules.match(said)
     if asked is None:
         return ""
     fields = intents.add(asker, asked.when, asked.remind)

@@ -30,7 +30,7 @@ _LAST_AT = const(8)  # where the moment of the last firing stands in a head
 _GUESSED_AT = const(16)
 _TERM_BYTES = const(4)
 _HOUR = const(3600)
-_MODULES = ("engram.memory.intent_file",)
+_MODULES = ("engram.reminders.reminder_file",)
 
 
 class Intents:
@@ -164,11 +164,11 @@ class Intents:
                 yield fields
 
     def _load(self):
-        from engram.memory import intent_file
+        from engram.reminders import reminder_file
 
         # What uses it now has it; where the heap is small, the next one loads it anew.
         let_go(_MODULES)
-        return intent_file
+        return reminder_file
 
 
 def owner_of(asker) -> int:
