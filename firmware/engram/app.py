@@ -15,10 +15,10 @@ from engram.compat import collect_often, const, sleep_ms, ticks_add, ticks_diff,
 from engram.config import Config
 from engram.errors import ArgumentError, ConfigError
 from engram.interrupt import Stop, interruptible
+from engram.learning.cursor import Learning
 from engram.memory.access import OWNER
 from engram.memory.forgetting import Forgetting
 from engram.memory.journal.journal import Journal
-from engram.memory.learning import Learning
 from engram.memory.principal_files import People
 from engram.memory.recall import Recall
 from engram.memory.records.eviction import Capacity

@@ -19,8 +19,8 @@ import json  # noqa: E402, F401
 import random  # noqa: E402, F401
 
 import engram.agent.after  # noqa: E402
-import engram.agent.distilling  # noqa: E402
 import engram.app  # noqa: E402
+import engram.learning.distill_batch  # noqa: E402
 import engram.llm.types  # noqa: E402, F401
 
 _firmware = _used()

@@ -8,10 +8,10 @@ import os
 
 from engram.clock import Clock
 from engram.compat import heap_free, heap_used
+from engram.learning.cursor import Learning
 from engram.memory.access import OWNER, Asker, own
 from engram.memory.forgetting import Forgetting
 from engram.memory.journal.journal import Journal
-from engram.memory.learning import Learning
 from engram.memory.principal_files import People
 from engram.memory.recall import Recall
 from engram.memory.records.eviction import Capacity

@@ -406,7 +406,7 @@ class Intruder:
 
     def try_prompts(self, mode):
         """Have prompts built: of a turn, of a last look, and of the reading for facts."""
-        from engram.agent.extract_prompt import Asking
+        from engram.learning.extract_prompt import Asking
 
         self.board.config._values["mode"] = mode
         sid = self.board.journal.current(self.asker)

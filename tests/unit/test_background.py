@@ -2,8 +2,8 @@
 
 import asyncio
 
-from engram.agent.background import Background
 from engram.compat import sleep_ms
+from engram.learning.jobs import Background
 from learners import add, contents, facts, learner, tell, until
 
 SISTER = "The user's sister Anna lives in Bonn"

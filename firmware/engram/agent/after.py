@@ -1,8 +1,8 @@
 """What follows a turn: a rule may keep what the model did not, and facts are read in the background."""
 
-from engram.agent.background import Background
 from engram.compat import const, let_go
 from engram.errors import EngramError
+from engram.learning.jobs import Background
 from engram.memory.recall import snippet
 
 _MODULES = (
@@ -10,7 +10,7 @@ _MODULES = (
     "engram.reminders.rules",
     "engram.agent.rules",
     "engram.agent.phrases",
-    "engram.memory.secrets",
+    "engram.learning.secrets",
 )
 _OPENING = const(1600)  # characters in which an intent stands
 
@@ -19,9 +19,9 @@ class After:
     """What follows the turns of an agent with a model; `parts` has tools, journal, records, learning, clock and config."""
 
     def __init__(self, parts, model, context):
-        from engram.agent.distill import Distillation
-        from engram.agent.extract import Extraction
-        from engram.agent.flush import Flush
+        from engram.learning.distill import Distillation
+        from engram.learning.extract import Extraction
+        from engram.learning.flush import Flush
 
         self._parts = parts
         self._extraction = Extraction(parts, model)

@@ -1,6 +1,6 @@
 """Keeping what a rule found in a message."""
 
-from engram.memory.secrets import is_free
+from engram.learning.secrets import is_free
 
 
 def keep(records, rule, asker, turn: str):

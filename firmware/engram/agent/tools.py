@@ -16,7 +16,7 @@ _RESULT_LONGEST = const(6000)  # characters of a result: it stays in the heap un
 _NEIGHBOURS = const(1000)  # of all turns together that stand beside the one that is read
 _PORTION = const(3500)  # of the JSON of a text that is read piece by piece
 _DAY = const(86400)
-_INTENT_MODULES = ("engram.reminders.tool", "engram.agent.by_rule", "engram.memory.secrets")
+_INTENT_MODULES = ("engram.reminders.tool", "engram.agent.by_rule", "engram.learning.secrets")
 
 Done = namedtuple("Done", ("result", "notice"))
 """A call's result as JSON text, and one line for the person, "" if nothing was changed."""

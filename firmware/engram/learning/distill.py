@@ -7,22 +7,22 @@ notes were read, as one change that undo takes back whole. Its memories never be
 
 from engram import diag
 from engram.agent.pause import Pause
-from engram.agent.refusals import Refusals
 from engram.compat import const, let_go
 from engram.errors import ArgumentError, EngramError, ModelGarbled
+from engram.learning.cursor import SPENT
+from engram.learning.rejections import Refusals
 from engram.memory.access import OWNER
-from engram.memory.learning import SPENT
 
 _HOUR = const(3600)
 _MOST_BATCHES = const(8)  # of one distillation: it is a change that people take back as a whole
 _ATTEMPTS = const(3)  # with which a model may give no answer that can be read, before the notes are passed over
 _MODULES = (  # the code of one batch
     "engram.agent.answering",
-    "engram.agent.distilling",
-    "engram.agent.proposals",
-    "engram.agent.operations",
+    "engram.learning.distill_batch",
+    "engram.learning.apply_ops",
+    "engram.learning.extract_ops",
     "engram.agent.fences",
-    "engram.memory.secrets",
+    "engram.learning.secrets",
 )
 
 
@@ -156,7 +156,7 @@ class Distillation:
         if batch is None:
             return False
         self._parts.records.check_room()
-        from engram.agent.distilling import Distilling
+        from engram.learning.distill_batch import Distilling
 
         distilling = Distilling(self._parts, batch)
         try:

@@ -7,23 +7,23 @@ operation is checked, compared with what is known, and refused with a reason if 
 
 from engram import diag, text
 from engram.agent.pause import Pause
-from engram.agent.refusals import Refusals
 from engram.compat import const, let_go
 from engram.errors import ArgumentError, EngramError, ModelGarbled, ModelRefused
-from engram.memory.learning import MANY, SPENT
+from engram.learning.cursor import MANY, SPENT
+from engram.learning.rejections import Refusals
 
 _ATTEMPTS = const(3)  # with which a model may give no answer that can be read, before the messages are passed over
 _UNREADABLE = (400, 413, 422)  # the service refuses these messages, not us
 _MODULES = (  # the code of one batch
     "engram.agent.answering",
-    "engram.agent.reading",
-    "engram.agent.extract_prompt",
-    "engram.agent.operations",
+    "engram.learning.extract_batch",
+    "engram.learning.extract_prompt",
+    "engram.learning.extract_ops",
     "engram.agent.fences",
-    "engram.agent.proposals",
+    "engram.learning.apply_ops",
     "engram.agent.rules",
     "engram.agent.phrases",
-    "engram.memory.secrets",
+    "engram.learning.secrets",
 )
 
 _SMALL_TALK = (
@@ -110,7 +110,7 @@ class Extraction:
             self._pass_over(turns, "%d readings of it did not come to an end" % _ATTEMPTS, batch.until)
             return
         self._begun += 1
-        from engram.agent.reading import Reading
+        from engram.learning.extract_batch import Reading
 
         reading = Reading(self._parts, turns)
         try:

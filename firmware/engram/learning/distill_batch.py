@@ -1,15 +1,15 @@
 """One batch of notes for distillation: what the model is asked, and what is kept of what it proposes."""
 
 from engram import text
-from engram.agent import operations
 from engram.agent.fences import fenced, known
-from engram.agent.proposals import Proposals
 from engram.compat import const, sleep_ms
 from engram.errors import ArgumentError, NotFound
+from engram.learning import extract_ops
+from engram.learning.apply_ops import Proposals
+from engram.learning.secrets import secrets
 from engram.llm.types import Request, user
 from engram.memory import comparing
 from engram.memory.access import Asker, own
-from engram.memory.secrets import secrets
 
 _TAGS = const(100)  # tokens of the tags in use
 _KNOWN = const(12)  # records that the notes may touch
@@ -40,7 +40,7 @@ class Distilling:
     refused  why some were refused, without a word of theirs
     """
 
-    most_bytes = operations.MOST_BYTES
+    most_bytes = extract_ops.MOST_BYTES
 
     def __init__(self, parts, batch):
         self._parts = parts
@@ -85,7 +85,7 @@ class Distilling:
 
     def elements(self, answer: bytes) -> list:
         """The elements of an answer; ArgumentError says why it is none."""
-        return operations.read(answer)
+        return extract_ops.read(answer)
 
     def drafts(self, elements: list) -> list:
         """What is to be kept of a model's operations."""
@@ -113,7 +113,7 @@ class Distilling:
             element["from"] = sources[0]
         else:
             sources = [sources]
-        wanted = operations.check(element, self._notes, self._known)
+        wanted = extract_ops.check(element, self._notes, self._known)
         if wanted is None:
             return (), None
         if wanted.kind == "note":
@@ -130,4 +130,4 @@ class Distilling:
             said |= set(text.terms(self._notes[ref]))
         if said.isdisjoint(text.terms(values["content"])):
             raise ArgumentError("content", "has no word of the notes that it names.")
-        operations.check_secrets(values, lambda part: any(True for _ in secrets(part)))
+        extract_ops.check_secrets(values, lambda part: any(True for _ in secrets(part)))

@@ -1,14 +1,15 @@
 """Reading one batch of messages for facts: what the model is asked, and what is kept of the operations that it proposes."""
 
 from engram import diag, text
-from engram.agent import operations, rules
-from engram.agent.extract_prompt import Asking
-from engram.agent.proposals import Proposals
+from engram.agent import rules
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound
+from engram.learning import extract_ops
+from engram.learning.apply_ops import Proposals
+from engram.learning.extract_prompt import Asking
+from engram.learning.secrets import secrets
 from engram.memory import access, comparing
 from engram.memory.records import fields
-from engram.memory.secrets import secrets
 
 _SHORT = const(8)  # words of an answer such as "yes, that is right"
 
@@ -20,7 +21,7 @@ class Reading:
     notes    what is to stand in the day's note
     """
 
-    most_bytes = operations.MOST_BYTES
+    most_bytes = extract_ops.MOST_BYTES
 
     def __init__(self, parts, turns: list):
         self._parts = parts
@@ -43,7 +44,7 @@ class Reading:
 
     def elements(self, answer: bytes) -> list:
         """The elements of an answer; ArgumentError says why it is none."""
-        return operations.read(answer)
+        return extract_ops.read(answer)
 
     def drafts(self, elements: list) -> list:
         """What is to be kept of a model's operations."""
@@ -53,7 +54,7 @@ class Reading:
         said = _Said(self._turns, self._asking)
         for element in elements:
             try:
-                wanted = operations.check(element, left, self._asking.known)
+                wanted = extract_ops.check(element, left, self._asking.known)
                 if wanted is None:
                     continue
                 # Taken back or forgotten since: nothing is learned from it.
@@ -78,7 +79,7 @@ class Reading:
             raise ArgumentError("op", "must not be note: notes are private and stay out of group rooms.")
         if not self._parts.notes.people.has_room(self._asker.principal):
             raise ArgumentError("op", "must not be note: no more people can have files of their own (principals.most).")
-        return fields.check("content", wanted.values["content"], operations.CONTENT_CHARS)  # type: ignore
+        return fields.check("content", wanted.values["content"], extract_ops.CONTENT_CHARS)  # type: ignore
 
     def write_notes(self) -> None:
         """Keep the notes of the day that were proposed. Those that stand there already were written before a cut."""
@@ -104,7 +105,7 @@ class _Said:
         turn = next(turn for turn in self._turns if "t%d" % turn["seq"] == wanted.turn)
         if self._terms(turn).isdisjoint(text.terms(values["content"])):
             raise ArgumentError("content", "has no word of what the person said.")
-        operations.check_secrets(values, self._has_secret)
+        extract_ops.check_secrets(values, self._has_secret)
 
     def _terms(self, turn: dict) -> set:
         found = set(text.terms(turn["text"]))

@@ -1,0 +1,1 @@
+"""Extraction, distillation and the last look at what leaves the window."""
