@@ -5,8 +5,8 @@ import sys
 
 from engram import __version__, diag, files
 from engram.agent.agent import Agent
-from engram.agent.context import Context
 from engram.agent.offline import HINT, Offline
+from engram.agent.prompt import Context
 from engram.agent.tools import Tools
 from engram.api import Memory
 from engram.channels.commands import Commands, counted
@@ -151,7 +151,7 @@ class App:
         model, context = model or _model(config, folder, network), Context(parts)
         after = None
         if model:
-            from engram.agent.after import After
+            from engram.agent.post_turn import After
 
             after = After(parts, model, context)
         parts.agent = Agent(parts, context, parts.tools, model, Offline(parts), after)

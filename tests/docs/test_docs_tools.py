@@ -8,7 +8,7 @@ from calendar import timegm
 
 import pytest
 
-from engram.agent import check, schemas
+from engram.agent import schema_check, schemas
 from engram.agent.agent import Sink
 from engram.app import App
 from engram.errors import ArgumentError
@@ -44,7 +44,7 @@ def _wanted(schema: str, name: str) -> str:
     # An object is in no schema; it stands first, so that it is looked at first.
     wrong = {name: {}} | {other: "" for other in required if other != name}
     with pytest.raises(ArgumentError) as caught:
-        check.arguments(json.dumps(wrong), schema)
+        schema_check.arguments(json.dumps(wrong), schema)
     assert caught.value.argument == name
     return caught.value.problem.removeprefix("must be ").removesuffix(".")
 

@@ -18,7 +18,7 @@ import asyncio  # noqa: E402, F401
 import json  # noqa: E402, F401
 import random  # noqa: E402, F401
 
-import engram.agent.after  # noqa: E402
+import engram.agent.post_turn  # noqa: E402
 import engram.app  # noqa: E402
 import engram.learning.distill_batch  # noqa: E402
 import engram.llm.types  # noqa: E402, F401

@@ -130,14 +130,14 @@ class Board:
     def serve(self, model=None, learns=False, **settings):
         """Add all layers above memory; with `learns` what follows each turn too."""
         from engram.agent.agent import Agent
-        from engram.agent.context import Context
         from engram.agent.offline import Offline
+        from engram.agent.prompt import Context
 
         self.equip(**settings)
         self.context = Context(self)
         after = None
         if learns:
-            from engram.agent.after import After
+            from engram.agent.post_turn import After
 
             after = After(self, model, self.context)
         self.agent = Agent(self, self.context, self.tools, model, Offline(self), after)

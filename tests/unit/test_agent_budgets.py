@@ -5,7 +5,7 @@ import random
 from board import DAY, Board, has_large_heap
 from engram import files, text
 from engram.agent import schemas
-from engram.agent.context import Context
+from engram.agent.prompt import Context
 from engram.memory.access import OWNER
 
 WORDS = ("apple", "boat", "自行车很好", "دراجة", "🎉", "ember", "a\nb", '"quoted"', "grove-7")

@@ -1,7 +1,7 @@
 """The prompt: what stands where in it, and only what the asker may see."""
 
 from board import ANN, ROOM, Board
-from engram.agent.context import Context
+from engram.agent.prompt import Context
 from engram.memory.access import OWNER
 
 

@@ -1,6 +1,6 @@
 """The rules without a model: what is kept of a message, in whose words, and what is no clear statement."""
 
-from engram.agent.rules import is_question, match
+from engram.agent.phrase_rules import is_question, match
 from engram.memory.records.fields import TYPES
 from samples import Digest, Numbers
 

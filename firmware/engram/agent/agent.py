@@ -6,7 +6,7 @@ import asyncio
 from collections import namedtuple
 
 from engram import diag, text
-from engram.agent import rounds
+from engram.agent import tool_loop
 from engram.compat import const, let_go, sleep_ms
 from engram.errors import EngramError, ModelError
 
@@ -17,7 +17,7 @@ _REMINDING = (
     "engram.reminders.delivery",
     "engram.agent.plain_commands",
     "engram.reminders.rules",
-    "engram.agent.rules",
+    "engram.agent.phrase_rules",
     "engram.agent.phrases",
 )
 
@@ -129,7 +129,7 @@ class Agent:
             await sink.notice("%s; trying again in %d s" % (problem, (wait_ms + 999) // 1000))
 
         self.model.on_retry = tell
-        await rounds.run(self.model, self._tools, self._config, prompt, asker, "t%d" % seq, sink, reply)
+        await tool_loop.run(self.model, self._tools, self._config, prompt, asker, "t%d" % seq, sink, reply)
 
     def _keep(self, asker, reply: str, cut: bool) -> None:
         """Keep the reply, as far as it came."""

@@ -69,9 +69,9 @@ class Offline:
         return self._forget(asker, what.content) if what else _FORGET_WHAT
 
     def _remember(self, asker, rule, turn: str) -> str:
-        from engram.agent import by_rule
+        from engram.agent import rule_actions
 
-        stored = by_rule.keep(self._records, rule, asker, turn)
+        stored = rule_actions.keep(self._records, rule, asker, turn)
         if stored is None:
             return _SECRET
         if stored.outcome == "duplicate":

@@ -1,6 +1,6 @@
 """The plain commands of a message to a board without a model, English and Chinese: what is asked for, not what is done."""
 
-from engram.agent import rules
+from engram.agent import phrase_rules
 from engram.compat import const
 
 _MOST = const(4)  # commands of one message
@@ -32,7 +32,7 @@ def _asked(said: str):
 def is_command(content: str) -> bool:
     """Whether a message does nothing but ask for something to be kept, let go, or listed: a question is none."""
     for kind, what in commands(content):
-        is_only_said = kind == "remember" and isinstance(what, rules.Rule) and not what.asked
+        is_only_said = kind == "remember" and isinstance(what, phrase_rules.Rule) and not what.asked
         if is_only_said or kind in ("", "find"):
             return False
     return True
@@ -49,7 +49,7 @@ def commands(content: str):
         rule = _asked(said)
         kind = "intend"
         if not rule:
-            rule = rules.match(said)
+            rule = phrase_rules.match(said)
             if not rule:
                 break
             kind = rule.kind
@@ -57,16 +57,16 @@ def commands(content: str):
         said = rule.rest
         if not said:
             return
-    query = rules.after(_FIND, said)
-    if rules.is_one_of(_INTENTS, said):
+    query = phrase_rules.after(_FIND, said)
+    if phrase_rules.is_one_of(_INTENTS, said):
         yield "intents", None
-    elif query == "" or rules.is_one_of(_LIST, said):
+    elif query == "" or phrase_rules.is_one_of(_LIST, said):
         yield "list", None
-    elif query or rules.is_question(said):
+    elif query or phrase_rules.is_question(said):
         yield "find", query or said
-    elif rules.is_one_of(_REMEMBER, said):
+    elif phrase_rules.is_one_of(_REMEMBER, said):
         yield "remember", None
-    elif rules.is_one_of(_FORGET, said):
+    elif phrase_rules.is_one_of(_FORGET, said):
         yield "forget", None
     else:
         yield "", None

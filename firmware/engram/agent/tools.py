@@ -3,7 +3,7 @@
 from collections import namedtuple
 
 from engram import text
-from engram.agent import check, schemas
+from engram.agent import schema_check, schemas
 from engram.compat import const, let_go
 from engram.errors import ArgumentError, EngramError, NotFound
 from engram.memory import catalog, ids
@@ -16,7 +16,7 @@ _RESULT_LONGEST = const(6000)  # characters of a result: it stays in the heap un
 _NEIGHBOURS = const(1000)  # of all turns together that stand beside the one that is read
 _PORTION = const(3500)  # of the JSON of a text that is read piece by piece
 _DAY = const(86400)
-_INTENT_MODULES = ("engram.reminders.tool", "engram.agent.by_rule", "engram.learning.secrets")
+_INTENT_MODULES = ("engram.reminders.tool", "engram.agent.rule_actions", "engram.learning.secrets")
 
 Done = namedtuple("Done", ("result", "notice"))
 """A call's result as JSON text, and one line for the person, "" if nothing was changed."""
@@ -65,14 +65,14 @@ class Tools:
 
     async def _found_afar(self, call, asker, turn: str):
         try:
-            arguments = check.arguments(call.arguments, self._tool(call.name, ()).schema)
+            arguments = schema_check.arguments(call.arguments, self._tool(call.name, ()).schema)
             since, until = self._times(arguments)
             query, limit = arguments.get("query", ""), arguments.get("limit", _PAGE)
             if call.name == "memory_search":
                 return await self._parts.companion.ask.found(query, asker, limit, (int(turn[1:]),), (), since, until)
-            from engram.agent import recalling
+            from engram.agent import remote_recall
 
-            return await recalling.found(self._parts, query, limit, asker, arguments.get("tags", ()), since, until)
+            return await remote_recall.found(self._parts, query, limit, asker, arguments.get("tags", ()), since, until)
         except ArgumentError:
             return None  # which run() tells
 
@@ -80,7 +80,7 @@ class Tools:
         """(line, why there is none) of what has left the board; None for all else."""
         archive = self._parts.companion.archive
         try:
-            ref = check.arguments(call.arguments, self._tool(call.name, ()).schema).get("id", "")
+            ref = schema_check.arguments(call.arguments, self._tool(call.name, ()).schema).get("id", "")
             return await archive.fetched(ref, asker) if archive and ref and archive.is_away(ref, asker) else None
         except ArgumentError:
             return None  # which run() tells
@@ -92,7 +92,7 @@ class Tools:
         """
         try:
             tool = self._tool(call.name, only)
-            arguments = check.arguments(call.arguments, tool.schema)
+            arguments = schema_check.arguments(call.arguments, tool.schema)
             values, notice = getattr(self, "_" + tool.name)(arguments, asker, turn)
         except EngramError as error:
             problem = {"problem": str(error)}
@@ -135,9 +135,9 @@ class Tools:
         limit = arguments.get("limit", _PAGE)
         # Shown one by one, since the whole texts of all of them would fill the heap.
         if self._more and self._more.ranked:
-            from engram.agent import recalling
+            from engram.agent import remote_recall
 
-            found = recalling.shown(self, self._parts, self._more, query, limit, asker, tags, since, until)
+            found = remote_recall.shown(self, self._parts, self._more, query, limit, asker, tags, since, until)
         elif query:
             found = [self.used(record) for _, record in self._records.search(query, limit, asker, tags, since, until)]
         else:
@@ -161,9 +161,9 @@ class Tools:
         if self._more and self._more.note:
             answer["note"] = self._more.note
         if self._parts.archived:
-            from engram.agent import recalling
+            from engram.agent import remote_recall
 
-            recalling.tell_left(answer, self._parts, self._more, asker, query, tags, since, until)
+            remote_recall.tell_left(answer, self._parts, self._more, asker, query, tags, since, until)
 
     def used(self, record: dict) -> dict:
         """A record that was looked for, as it is shown."""

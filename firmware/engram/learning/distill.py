@@ -6,7 +6,7 @@ notes were read, as one change that undo takes back whole. Its memories never be
 """
 
 from engram import diag
-from engram.agent.pause import Pause
+from engram.agent.backoff import Pause
 from engram.compat import const, let_go
 from engram.errors import ArgumentError, EngramError, ModelGarbled
 from engram.learning.cursor import SPENT
@@ -17,11 +17,11 @@ _HOUR = const(3600)
 _MOST_BATCHES = const(8)  # of one distillation: it is a change that people take back as a whole
 _ATTEMPTS = const(3)  # with which a model may give no answer that can be read, before the notes are passed over
 _MODULES = (  # the code of one batch
-    "engram.agent.answering",
+    "engram.llm.answering",
     "engram.learning.distill_batch",
     "engram.learning.apply_ops",
     "engram.learning.extract_ops",
-    "engram.agent.fences",
+    "engram.agent.prompt_data",
     "engram.learning.secrets",
 )
 
@@ -184,7 +184,7 @@ class Distillation:
 
     async def _answer(self, distilling) -> list:
         """What the model proposes."""
-        from engram.agent.answering import answer
+        from engram.llm.answering import answer
 
         request, asked = await distilling.request()
         collected = await answer(self._model, self._parts.learning, request, asked, distilling.most_bytes)

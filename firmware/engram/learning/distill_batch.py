@@ -1,7 +1,7 @@
 """One batch of notes for distillation: what the model is asked, and what is kept of what it proposes."""
 
 from engram import text
-from engram.agent.fences import fenced, known
+from engram.agent.prompt_data import fenced, known
 from engram.compat import const, sleep_ms
 from engram.errors import ArgumentError, NotFound
 from engram.learning import extract_ops

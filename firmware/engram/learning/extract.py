@@ -6,7 +6,7 @@ operation is checked, compared with what is known, and refused with a reason if 
 """
 
 from engram import diag, text
-from engram.agent.pause import Pause
+from engram.agent.backoff import Pause
 from engram.compat import const, let_go
 from engram.errors import ArgumentError, EngramError, ModelGarbled, ModelRefused
 from engram.learning.cursor import MANY, SPENT
@@ -15,13 +15,13 @@ from engram.learning.rejections import Refusals
 _ATTEMPTS = const(3)  # with which a model may give no answer that can be read, before the messages are passed over
 _UNREADABLE = (400, 413, 422)  # the service refuses these messages, not us
 _MODULES = (  # the code of one batch
-    "engram.agent.answering",
+    "engram.llm.answering",
     "engram.learning.extract_batch",
     "engram.learning.extract_prompt",
     "engram.learning.extract_ops",
-    "engram.agent.fences",
+    "engram.agent.prompt_data",
     "engram.learning.apply_ops",
-    "engram.agent.rules",
+    "engram.agent.phrase_rules",
     "engram.agent.phrases",
     "engram.learning.secrets",
 )
@@ -114,7 +114,7 @@ class Extraction:
 
         reading = Reading(self._parts, turns)
         try:
-            from engram.agent.answering import answer
+            from engram.llm.answering import answer
 
             request, asked = reading.request(), reading.tokens()
             elements = reading.elements(await answer(self._model, learning, request, asked, reading.most_bytes))

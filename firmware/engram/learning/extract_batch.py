@@ -1,7 +1,7 @@
 """Reading one batch of messages for facts: what the model is asked, and what is kept of the operations that it proposes."""
 
 from engram import diag, text
-from engram.agent import rules
+from engram.agent import phrase_rules
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound
 from engram.learning import extract_ops
@@ -109,7 +109,7 @@ class _Said:
 
     def _terms(self, turn: dict) -> set:
         found = set(text.terms(turn["text"]))
-        if len(found) < _SHORT and not rules.is_question(turn["text"]):
+        if len(found) < _SHORT and not phrase_rules.is_question(turn["text"]):
             # "Yes, that is right": what the agent had said may be what is meant.
             found |= set(text.terms(self._asking.before[turn["seq"]]))
         return found
@@ -120,7 +120,7 @@ class _Said:
 
     def _was_asked_for(self, piece: str) -> bool:
         for turn in self._turns:
-            rule = rules.match(turn["text"])
+            rule = phrase_rules.match(turn["text"])
             if rule and rule.kind == "remember" and rule.asked and piece in rule.content:
                 return True
         return False

@@ -5,7 +5,7 @@ in fences of its own, as data.
 """
 
 from engram import text
-from engram.agent.fences import SNIPPET, fenced, known
+from engram.agent.prompt_data import SNIPPET, fenced, known
 from engram.compat import const
 from engram.llm.types import Request, user
 from engram.memory.recall import snippet

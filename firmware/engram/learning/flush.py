@@ -6,9 +6,9 @@ have their last look later, from the journal.
 """
 
 from engram import diag
-from engram.agent import rounds
+from engram.agent import tool_loop
 from engram.agent.agent import Sink
-from engram.agent.pause import Pause
+from engram.agent.backoff import Pause
 from engram.compat import const
 from engram.errors import EngramError
 
@@ -98,7 +98,7 @@ class Flush:
             learning.note_flush(sid, turns[-1])
 
         keeping = _Keeping(self._parts.tools, note)
-        await rounds.run(self._model, keeping, config, prompt, asker, "t%d" % spoken[-1], Sink(), _Unheard())
+        await tool_loop.run(self._model, keeping, config, prompt, asker, "t%d" % spoken[-1], Sink(), _Unheard())
         if not keeping.has_kept:
             # Was it the room that was missing?
             self._parts.records.check_room()

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from engram.agent.pause import Wait
+from engram.agent.backoff import Wait
 from engram.compat import const, sleep_ms
 from engram.interrupt import interruptible
 

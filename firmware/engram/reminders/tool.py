@@ -1,6 +1,6 @@
 """The tool memory_intent: standing intents as the model asks for them."""
 
-from engram.agent.by_rule import told_intent
+from engram.agent.rule_actions import told_intent
 from engram.errors import ArgumentError
 
 

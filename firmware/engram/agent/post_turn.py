@@ -6,9 +6,9 @@ from engram.learning.jobs import Background
 from engram.memory.recall import snippet
 
 _MODULES = (
-    "engram.agent.by_rule",
+    "engram.agent.rule_actions",
     "engram.reminders.rules",
-    "engram.agent.rules",
+    "engram.agent.phrase_rules",
     "engram.agent.phrases",
     "engram.learning.secrets",
 )
@@ -60,21 +60,21 @@ class After:
         # Seldom: what the rule needs is loaded only for what may be one.
         if "remind" not in content[:_OPENING].lower() and "提醒" not in content[:_OPENING]:
             return ""
-        from engram.agent import by_rule
+        from engram.agent import rule_actions
 
         try:
-            return by_rule.intend(self._parts.intents, content, asker)
+            return rule_actions.intend(self._parts.intents, content, asker)
         except EngramError as error:
             return "no reminder: " + str(error)
 
     def _kept_by_rule(self, asker, turn: str, content: str) -> str:
-        from engram.agent import by_rule, rules
+        from engram.agent import phrase_rules, rule_actions
 
-        rule = rules.match(content)
+        rule = phrase_rules.match(content)
         if rule is None or rule.kind != "remember":
             return ""
         try:
-            stored = by_rule.keep(self._parts.records, rule, asker, turn)
+            stored = rule_actions.keep(self._parts.records, rule, asker, turn)
         except EngramError as error:
             return "not remembered: " + str(error)
         if stored is None or stored.outcome == "duplicate":
