@@ -311,7 +311,7 @@ def _model(config, folder: str, network):
         return None
     if not url or not name:
         raise ConfigError("llm.url" if name else "llm.model", "is missing: a model needs both llm.url and llm.model.")
-    from engram.llm.http import Client
+    from engram.llm.http.client import Client
     from engram.llm.model import Model
 
     if config.get("llm.api") == "anthropic":
@@ -342,7 +342,7 @@ def _trust(config, folder: str, url: str):
     """The TLS context for a URL, None if it needs none."""
     if url.lower().partition(":")[0] not in ("https", "mqtts"):
         return None
-    from engram.llm.link import tls_context
+    from engram.llm.http.transport import tls_context
 
     name = config.get("llm.roots")
     roots = files.read(folder + "/" + name, _ROOTS_LARGEST)

@@ -5,8 +5,8 @@ body, or the error's name and text. ROOTS is a file of root certificates.
 import asyncio
 import sys
 
-from engram.llm.http import Client
-from engram.llm.link import CertificateRefused, tls_context
+from engram.llm.http.client import Client
+from engram.llm.http.transport import CertificateRefused, tls_context
 
 
 async def _fetch(url: str, roots: bytes) -> None:

@@ -5,17 +5,17 @@ import sys
 from errno import EAGAIN, EBADF, ECONNABORTED, ECONNRESET, EHOSTUNREACH, EINPROGRESS, ENOTCONN
 
 from engram.compat import sleep_ms
-from engram.llm import link
-from engram.llm.http import Client
-from engram.llm.link import Link, addresses, connect
+from engram.llm.http import transport
+from engram.llm.http.client import Client
+from engram.llm.http.transport import Link, addresses, connect
 from fakes import chip_socket
 from llm_peer import CLOSE, Peer, answer, closed
 from support import on_micropython, raises
 
 if on_micropython():
-    link.socket = chip_socket  # also where other links run over this computer's own
+    transport.socket = chip_socket  # also where other links run over this computer's own
 else:
-    assert link.socket is chip_socket, "on CPython there are no others"
+    assert transport.socket is chip_socket, "on CPython there are no others"
 
 READ, WRITE, HANG_UP, INVALID = 1, 4, 16, 32
 HERE = "127.0.0.1"
@@ -304,7 +304,7 @@ async def test_when_all_addresses_refuse_the_name_is_asked_again():
     client._addresses = addresses(HERE, refusing) + addresses(HERE, refusing)
     with raises(OSError) as caught:
         await client.ask("GET", "/")
-    assert link.reason(caught.error) == "it was refused, or cut by the other side"
+    assert transport.reason(caught.error) == "it was refused, or cut by the other side"
     assert client._addresses is None
 
 
@@ -325,7 +325,7 @@ async def test_without_a_network_no_name_is_looked_up():
             await Client("http://example.com", network=Network()).ask("GET", "/")
     finally:
         chip_socket.getaddrinfo = kept
-    assert link.reason(caught.error) == "there is no network"
+    assert transport.reason(caught.error) == "there is no network"
 
 
 async def test_a_link_that_was_cancelled_while_it_connects_leaves_no_socket():
@@ -334,7 +334,7 @@ async def test_a_link_that_was_cancelled_while_it_connects_leaves_no_socket():
     async def never(sock, to_write):
         await sleep_ms(10_000)
 
-    kept, link._ready = link._ready, never
+    kept, transport._ready = transport._ready, never
     try:
         task = asyncio.create_task(connect(addresses(HERE, 9), None, HERE, 5000))
         await sleep_ms(5)
@@ -343,7 +343,7 @@ async def test_a_link_that_was_cancelled_while_it_connects_leaves_no_socket():
         with raises(asyncio.CancelledError):
             await task
     finally:
-        link._ready = kept
+        transport._ready = kept
     assert not chip_socket.open_sockets
 
 
@@ -365,7 +365,7 @@ def test_what_failed_is_said_in_words():
         (OSError("a text of the port"), "a text of the port"),
         (OSError(EHOSTUNREACH, None), "EHOSTUNREACH"),
     ):
-        assert link.reason(error) == words, error
+        assert transport.reason(error) == words, error
 
 
 def test_a_link_is_not_open_before_it_was():

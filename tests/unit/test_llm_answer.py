@@ -2,7 +2,7 @@
 
 import random
 
-from engram.llm.answer import Answer, ProtocolError
+from engram.llm.http.response import Answer, ProtocolError
 from support import raises
 
 _CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"

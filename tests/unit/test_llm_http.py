@@ -5,8 +5,8 @@ from errno import ETIMEDOUT
 
 from engram.compat import sleep_ms
 from engram.errors import ArgumentError
-from engram.llm.http import Client
-from engram.llm.link import addresses
+from engram.llm.http.client import Client
+from engram.llm.http.transport import addresses
 from llm_peer import CLOSE, Peer, answer
 from support import raises
 

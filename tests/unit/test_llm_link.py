@@ -1,7 +1,7 @@
 """The link: root certificates and what is told when one does not pass. Connections: test_llm_http.py."""
 
 from engram.errors import ArgumentError
-from engram.llm.link import _certificates, _why_refused, tls_context
+from engram.llm.http.transport import _certificates, _why_refused, tls_context
 from support import raises
 
 

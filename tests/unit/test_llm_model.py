@@ -6,7 +6,7 @@ import json
 from engram.compat import sleep_ms
 from engram.errors import ConfigError, ModelCut, ModelGarbled, ModelRefused, ModelUnavailable
 from engram.llm.anthropic import Anthropic
-from engram.llm.http import Client
+from engram.llm.http.client import Client
 from engram.llm.model import Model
 from engram.llm.openai import OpenAI
 from engram.llm.types import Request, user

@@ -4,8 +4,8 @@ import json
 import random
 
 from engram.errors import ModelGarbled
-from engram.llm.draft import Refusal
 from engram.llm.openai import OpenAI
+from engram.llm.reply import Refusal
 from engram.llm.types import Call, Request, Tool, assistant, result, user
 from support import raises
 

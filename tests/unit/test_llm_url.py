@@ -1,7 +1,7 @@
 """Base URLs: what is taken apart, and what is refused."""
 
 from engram.errors import ArgumentError
-from engram.llm.url import is_printable, split
+from engram.llm.http.url import is_printable, split
 from support import raises
 
 _BAD = (

@@ -3,9 +3,9 @@
 from engram.compat import const, sleep_ms
 from engram.link.exchange import LinkError, Refused
 from engram.link.messages import ANSWER_BYTES
-from engram.llm.answer import ProtocolError
-from engram.llm.http import Client
-from engram.llm.link import CertificateRefused, reason
+from engram.llm.http.client import Client
+from engram.llm.http.response import ProtocolError
+from engram.llm.http.transport import CertificateRefused, reason
 
 _CONNECT_MS = const(10_000)
 _STALL_MS = const(15_000)  # the longest silence of a companion that works on a message
@@ -83,14 +83,14 @@ class Http:
             raise LinkError("the companion's answer ended in the middle")
 
     async def _refusal(self, answer) -> LinkError:
-        from engram.llm import refusal  # seldom needed
+        from engram.llm.http import errors  # seldom needed
 
         words = bytearray()
         while not answer.ended and len(words) < _WORDS:
             words.extend(await answer.read())
-        told = refusal.described(answer.status, refusal.words_of(bytes(words)))
+        told = errors.described(answer.status, errors.words_of(bytes(words)))
         if answer.status in (401, 403):
             return Refused("the companion refused the board; check companion.token" + told, _REFUSED_AGAIN)
-        if refusal.is_busy(answer.status):
+        if errors.is_busy(answer.status):
             return LinkError("the companion is busy or in trouble" + told)
         return Refused("the companion takes no messages at %s; check companion.url%s" % (self._client.url, told), 60)

@@ -18,8 +18,8 @@ from engram.compat import const, ticks_diff, ticks_ms
 from engram.errors import ArgumentError
 from engram.link.exchange import LinkError, Refused
 from engram.link.messages import ANSWER_BYTES
-from engram.llm.link import CertificateRefused, addresses, connect, reason
-from engram.llm.url import split
+from engram.llm.http.transport import CertificateRefused, addresses, connect, reason
+from engram.llm.http.url import split
 
 SCHEMES = (("mqtt", 1883), ("mqtts", 8883))
 

@@ -16,7 +16,7 @@ A service that does not stream answers with one "message": content (a list of bl
 import json
 
 from engram.compat import const
-from engram.llm.draft import TEXT_BYTES, Draft, Refusal, groups, inside_quotes, part, quoted
+from engram.llm.reply import TEXT_BYTES, Draft, Refusal, groups, inside_quotes, part, quoted
 from engram.text import loads
 
 _VERSION = "2023-06-01"

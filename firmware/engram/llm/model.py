@@ -8,12 +8,12 @@ import random
 
 from engram.compat import const, sleep_ms, ticks_diff, ticks_ms
 from engram.errors import ConfigError, ModelCut, ModelGarbled, ModelUnavailable
-from engram.llm.answer import ProtocolError
-from engram.llm.draft import Refusal
-from engram.llm.link import CertificateRefused, reason
-from engram.llm.sse import Events
+from engram.llm.http.response import ProtocolError
+from engram.llm.http.sse import Events
+from engram.llm.http.transport import CertificateRefused, reason
+from engram.llm.http.url import is_printable
+from engram.llm.reply import Refusal
 from engram.llm.types import Reply, Request
-from engram.llm.url import is_printable
 
 _RETRIES = const(3)
 # Waits double from the first to the longest; a service that asks for more than the longest is not waited for.
@@ -169,7 +169,7 @@ class Model:
         return body
 
     async def _raise_refusal(self, answer):
-        from engram.llm.refusal import words_of
+        from engram.llm.http.errors import words_of
 
         try:
             body = bytes(await self._collect(answer, _REFUSAL_BYTES))
@@ -180,7 +180,7 @@ class Model:
 
     def _judged(self, refusal):
         """The error to raise for a service's refusal; the key, should it repeat it, is blotted out."""
-        from engram.llm.refusal import described, is_busy, refused
+        from engram.llm.http.errors import described, is_busy, refused
 
         words = refusal.words.replace(self._key, "***") if self._key else refusal.words
         if is_busy(refusal.status):

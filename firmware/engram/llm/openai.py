@@ -10,7 +10,7 @@ The last event has the usage and no choices; "[DONE]" comes after it, or only th
 
 import json
 
-from engram.llm.draft import TEXT_BYTES, Draft, Refusal, groups, inside_quotes, part, quoted
+from engram.llm.reply import TEXT_BYTES, Draft, Refusal, groups, inside_quotes, part, quoted
 
 _STOPS = {"length": "length", "content_filter": "filter"}
 # Words in the type or the code of an error inside a stream, and the status that it would have had.

@@ -15,11 +15,11 @@ def install() -> None:
     else:
         from fakes import cpython_tls as tls
     sys.modules["tls"] = tls
-    from engram.llm import link
+    from engram.llm.http import transport
 
-    link.socket = chip_socket
+    transport.socket = chip_socket
     if sys.implementation.name != "micropython":
-        link._ready = _ready
+        transport._ready = _ready
 
 
 async def _ready(sock, to_write: bool) -> None:

@@ -9,9 +9,9 @@ from errno import EHOSTUNREACH, ETIMEDOUT
 
 from engram.compat import const, ticks_diff, ticks_ms
 from engram.errors import ArgumentError
-from engram.llm.answer import Answer
-from engram.llm.link import addresses, connect
-from engram.llm.url import is_printable, split
+from engram.llm.http.response import Answer
+from engram.llm.http.transport import addresses, connect
+from engram.llm.http.url import is_printable, split
 
 _CONNECT_MS = const(10_000)
 # The longest silence of a service that is thinking, before the link counts as dead.

@@ -2,7 +2,7 @@
 
 from engram.compat import const
 from engram.errors import ModelRefused
-from engram.llm.draft import part
+from engram.llm.reply import part
 from engram.text import cut, decode, loads, printable
 
 # How much of a service's own words is shown: enough for its first sentence, and no page of HTML.

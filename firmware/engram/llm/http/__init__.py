@@ -1,0 +1,1 @@
+"""HTTP for models: client, response, server-sent events."""
