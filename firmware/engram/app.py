@@ -38,8 +38,8 @@ from engram.store.store import Store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from engram.archive.index import Archived
     from engram.link.companion import Companion
-    from engram.memory.archived import Archived
 
 _FIRST_PAUSE_MS = const(500)  # before a task that failed is started again; doubles up to the longest
 _LONGEST_PAUSE_MS = const(60000)
@@ -128,7 +128,7 @@ class App:
         parts.journal = Journal(journal_store, clock, config.get("session.live"), config.get("journal.bytes"))
         parts.journal.open()
         if config.get("companion.url") or versions.archived or files.size(folder + "/memory/archive.jsonl") >= 0:
-            from engram.memory.archived import Archived
+            from engram.archive.index import Archived
 
             parts.archived = parts.records.archived = Archived(folder + "/memory", records_store, versions)
         parts.learning = Learning(folder + "/memory", versions, parts.records, parts.journal, clock)

@@ -13,10 +13,10 @@ import pytest
 from engram import log_line, repl
 from engram.agent.agent import Sink
 from engram.app import App
+from engram.archive import archiver
+from engram.archive.index import Archived
 from engram.llm.types import Call
-from engram.memory import archiving
 from engram.memory.access import OWNER, Asker
-from engram.memory.archived import Archived
 from engram.reminders import reminder_file
 from engram_host.scripted import serving
 from pages import PAGES, fences, in_backticks, plain, read, rows, section, tables
@@ -135,8 +135,8 @@ class _Life:
             older = records.store(content + " still", ["old"]).id
             refs.append(records.store(content, ["old"], scope="user:owner", supersedes=older).id)
         lines = [records.get(ref) for ref in refs]
-        archiving.archive(records, archived, [(int(line["id"][1:]), line["seq"]) for line in lines])
-        archiving.restore(records, archived, lines[0], OWNER)
+        archiver.archive(records, archived, [(int(line["id"][1:]), line["seq"]) for line in lines])
+        archiver.restore(records, archived, lines[0], OWNER)
         self._parts.forgetting.forget(refs[1])
         self.note_lines()
         archived.acknowledged = lambda: records.changes

@@ -19,10 +19,10 @@ import faulty_flash
 import flash
 from engram import files
 from engram.app import App
+from engram.archive.transfer import Archive
 from engram.clock import Clock
-from engram.link.archive import Archive
-from engram.link.exchange import Exchange, LinkError
-from engram.link.sync import Sync
+from engram.link.replication import Sync
+from engram.link.rpc import Exchange, LinkError
 from engram.memory.access import OWNER
 
 SETTINGS = {
@@ -61,7 +61,7 @@ class Peer:
 
 
 class Way:
-    """A transport of engram.link.exchange, on which nothing is lost as long as the companion lives."""
+    """A transport of engram.link.rpc, on which nothing is lost as long as the companion lives."""
 
     def __init__(self, peer):
         self.take = None

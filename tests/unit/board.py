@@ -80,7 +80,7 @@ class Board:
         uses = Uses(self.place + "/memory", clock)
         self.records = Records(self.records_store, clock, limit("content_chars", 2000), cap, None, most, uses)
         if limit("archive", False):
-            from engram.memory.archived import Archived
+            from engram.archive.index import Archived
 
             self.archived = self.records.archived = Archived(self.place + "/memory", self.records_store, versions)
         self.trash = Trash(self.place + "/memory", limit("trash_bytes", 65536))

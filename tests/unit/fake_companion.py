@@ -1,6 +1,6 @@
 """A companion in the same process that follows docs/formats.md, for tests of the board's side; and a way to it with faults.
 
-`Companion.answers(message)` gives the answers to a message. `Way` is a transport of engram.link.exchange that loses, doubles,
+`Companion.answers(message)` gives the answers to a message. `Way` is a transport of engram.link.rpc that loses, doubles,
 delays and reorders what goes either way, by chance.
 """
 
@@ -9,7 +9,7 @@ from binascii import crc32
 from engram import log_line
 from engram.compat import sleep_ms
 from engram.link import messages
-from engram.link.exchange import LinkError
+from engram.link.rpc import LinkError
 
 
 class Copy:

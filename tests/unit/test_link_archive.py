@@ -2,13 +2,13 @@
 
 from board import ANN, ROOM, Board
 from engram import files, log_line
+from engram.archive import archiver
+from engram.archive.index import MOST_GONE, Archived
+from engram.archive.transfer import Archive
 from engram.errors import NotFound, StoreFull
-from engram.link.archive import Archive
-from engram.link.ask import Ask
-from engram.link.exchange import LinkError
-from engram.memory import archiving
+from engram.link.remote_search import Ask
+from engram.link.rpc import LinkError
 from engram.memory.access import OWNER
-from engram.memory.archived import MOST_GONE, Archived
 from samples import Numbers
 from support import raises, rounds
 from test_link_sync import Linked
@@ -149,7 +149,7 @@ async def test_one_that_changes_while_the_promise_is_on_its_way_stays():
     promised = await linked.archive._promised([first, second, third])
     linked.board.records.update("m%d" % first, {"content": "another text altogether"})
     linked.board.records.update("m%d" % second, {"pinned": True})
-    assert archiving.archive(linked.board.records, linked.board.archived, promised) == 1
+    assert archiver.archive(linked.board.records, linked.board.archived, promised) == 1
     await linked.copy()
     assert linked.live() == [first, second] and linked.kept() == [third]
 
@@ -310,7 +310,7 @@ async def test_undo_does_not_undo_that_it_came_back():
     for other in linked.live()[:4]:
         linked.board.records.forget("m%d" % other)
     line = await linked.archive.line("m%d" % gone, OWNER)
-    assert archiving.restore(linked.board.records, linked.board.archived, line, OWNER)
+    assert archiver.restore(linked.board.records, linked.board.archived, line, OWNER)
     assert "is remembered again" in linked.board.changes.undo()
     assert gone in linked.live()
 
@@ -321,9 +321,9 @@ async def test_one_that_is_live_is_not_restored_again():
     linked.board.records.forget("m%d" % linked.live()[0])
     linked.board.records.forget("m%d" % linked.live()[0])
     line = await linked.archive.line("m%d" % gone, OWNER)
-    assert archiving.restore(linked.board.records, linked.board.archived, line, OWNER)
+    assert archiver.restore(linked.board.records, linked.board.archived, line, OWNER)
     before = linked.board.records.changes
-    assert not archiving.restore(linked.board.records, linked.board.archived, line, OWNER)
+    assert not archiver.restore(linked.board.records, linked.board.archived, line, OWNER)
     assert linked.board.records.changes == before
 
 
@@ -379,7 +379,7 @@ async def test_so_many_wait_to_be_forgotten_and_no_more():
     await linked.copy()
     for first in range(0, len(numbers), 8):
         promised = await linked.archive._promised(numbers[first : first + 8])
-        archiving.archive(linked.board.records, linked.board.archived, promised)
+        archiver.archive(linked.board.records, linked.board.archived, promised)
     await linked.copy()
     for number in numbers[:MOST_GONE]:
         linked.board.forgetting.forget("m%d" % number)
@@ -408,7 +408,7 @@ async def test_a_cut_before_the_index_was_written_costs_nothing():
     numbers = _stored(linked.board, 8)
     await linked.copy()
     promised = await linked.archive._promised(numbers)
-    archiving.archive(linked.board.records, Archived("/nowhere", linked.board.records_store, _Nothing()), promised)
+    archiver.archive(linked.board.records, Archived("/nowhere", linked.board.records_store, _Nothing()), promised)
     linked.board.restart()
     linked.connect()
     assert linked.board.archived.total == 8

@@ -4,7 +4,7 @@ import os
 
 from board import ANN, Board
 from engram import files, log_line
-from engram.link.exchange import LinkError
+from engram.link.rpc import LinkError
 from engram.memory.access import OWNER, Asker
 from test_link_archive import Archiving, _full, _stored
 
@@ -162,7 +162,7 @@ async def test_of_more_people_than_entries_the_later_ones_memories_stay():
     linked = Archiving(records_most=200)
     numbers = [_stored(linked.board, 1, at, scope="user:p%d" % at)[0] for at in range(34)]
     await linked.copy()
-    from engram.memory.archiving import archive
+    from engram.archive.archiver import archive
 
     for number in numbers:
         archive(linked.board.records, linked.board.archived, await linked.archive._promised([number]))

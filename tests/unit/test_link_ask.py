@@ -4,8 +4,8 @@ import json
 
 from board import ANN, ROOM, Board
 from engram.compat import sleep_ms, ticks_diff, ticks_ms
-from engram.link.ask import Ask
-from engram.link.exchange import LinkError
+from engram.link.remote_search import Ask
+from engram.link.rpc import LinkError
 from engram.llm.types import Call
 from engram.memory.access import OWNER
 from engram.memory.recall import More

@@ -1,8 +1,8 @@
 """The way over HTTP against a service in the same process: what is posted, and what its answers are taken for."""
 
 from engram.link import messages
-from engram.link.exchange import LinkError, Refused
 from engram.link.http import Http
+from engram.link.rpc import LinkError, Refused
 from llm_peer import CLOSE, Peer, answer
 from support import raises
 

@@ -4,8 +4,8 @@ import asyncio
 
 from engram.compat import sleep_ms
 from engram.errors import ArgumentError
-from engram.link.exchange import LinkError, Refused
 from engram.link.mqtt import Mqtt
+from engram.link.rpc import LinkError, Refused
 from mqtt_peer import Broker, message
 from samples import Numbers
 from support import raises

@@ -3,8 +3,8 @@
 import json
 
 from board import ANN
-from engram.link.ask import Ask
-from engram.link.exchange import LinkError
+from engram.link.remote_search import Ask
+from engram.link.rpc import LinkError
 from engram.llm.types import Call
 from engram.memory.access import OWNER
 from test_link_archive import Archiving

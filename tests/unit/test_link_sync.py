@@ -7,10 +7,10 @@ from board import Board
 from engram.compat import sleep_ms
 from engram.errors import StoreError
 from engram.link import messages
-from engram.link import sync as sync_module
-from engram.link.exchange import Exchange, LinkError, Refused, Silent
-from engram.link.known import Known
-from engram.link.sync import Sync
+from engram.link import replication as sync_module
+from engram.link.link_state import Known
+from engram.link.replication import Sync
+from engram.link.rpc import Exchange, LinkError, Refused, Silent
 from engram.memory.access import OWNER
 from fake_companion import Companion, Way
 from samples import Numbers
@@ -403,12 +403,12 @@ def test_a_damaged_file_makes_a_new_board():
 
 
 def test_another_chip_is_another_board():
-    from engram.link import known
+    from engram.link import link_state
 
     board = Board()
     was = Linked(board).known.board
-    chip, known.chip = known.chip, lambda: "01234567"
+    chip, link_state.chip = link_state.chip, lambda: "01234567"
     try:
         assert Linked(board).known.board != was
     finally:
-        known.chip = chip
+        link_state.chip = chip

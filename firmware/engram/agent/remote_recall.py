@@ -1,8 +1,8 @@
 """What memory_recall has of a companion: what it is asked for, what is shown, and what is told of the archive without it."""
 
 from engram import text
+from engram.archive.remote_results import merged
 from engram.compat import const
-from engram.memory.afar import merged
 from engram.memory.recall import Item, snippet
 from engram.memory.records import fields
 

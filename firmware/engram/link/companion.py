@@ -7,10 +7,10 @@ from engram import diag
 from engram.compat import const, sleep_ms
 from engram.errors import ArgumentError, ConfigError, EngramError
 from engram.interrupt import interruptible
-from engram.link.ask import Ask
-from engram.link.exchange import Exchange, LinkError, Refused, Silent
-from engram.link.known import Known
-from engram.link.sync import Sync
+from engram.link.link_state import Known
+from engram.link.remote_search import Ask
+from engram.link.replication import Sync
+from engram.link.rpc import Exchange, LinkError, Refused, Silent
 
 _FIRST_PAUSE_MS = const(1000)  # before a link that failed is tried again; doubles up to the longest
 _LONGEST_PAUSE_MS = const(60_000)
@@ -52,7 +52,7 @@ class Companion:
         )
         within_ms = config.get("companion.timeout_ms")
         if config.get("archive.on"):
-            from engram.link.archive import Archive
+            from engram.archive.transfer import Archive
 
             parts.journal.acknowledged = lambda: self._sync.have("journal")
             parts.journal.leaving = lambda last: known.leaving("journal", last)

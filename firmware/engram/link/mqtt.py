@@ -16,8 +16,8 @@ from errno import ECONNRESET, EIO, ETIMEDOUT
 from engram import diag
 from engram.compat import const, ticks_diff, ticks_ms
 from engram.errors import ArgumentError
-from engram.link.exchange import LinkError, Refused
 from engram.link.messages import ANSWER_BYTES
+from engram.link.rpc import LinkError, Refused
 from engram.llm.http.transport import CertificateRefused, addresses, connect, reason
 from engram.llm.http.url import split
 

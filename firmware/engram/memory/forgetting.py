@@ -22,10 +22,10 @@ class Forgetting:
         """
         archived = self._records.archived
         if archived and archived.total:
-            from engram.memory import archiving
+            from engram.archive import archiver
 
-            if archiving.is_away(self._records, archived, ids.number("id", ref, "m"), asker):
-                return archiving.forget(self._records, archived, ref, asker), []
+            if archiver.is_away(self._records, archived, ids.number("id", ref, "m"), asker):
+                return archiver.forget(self._records, archived, ref, asker), []
         if not self._trash.bytes:
             return self._forget(ref, asker, with_turns)
         from engram.memory.records import provenance, trash_search

@@ -100,7 +100,7 @@ class Recall:
         return best * 100 < _WEAK * OWN * self._weight
 
     def _with_more(self, ranked: list, more, asker, skip, tags, since: int, until: int) -> list:
-        from engram.memory.afar import merged  # a board without a companion does without it
+        from engram.archive.remote_results import merged  # a board without a companion does without it
 
         return merged(self._records, self._journal, ranked, more, asker, skip, tags, since, until)
 

@@ -12,7 +12,7 @@ from engram.store.types import ARCHIVED, LIVE, SUPERSEDED, Query
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from engram.memory.archived import Archived
+    from engram.archive.index import Archived
 
 _SPARE = const(40)  # more hits are asked for than are wanted: those that have expired are passed over
 _TAGS_KEPT = const(4096)  # bytes of tags and counts that are kept until a record changes: bounds the heap

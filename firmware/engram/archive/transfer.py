@@ -13,13 +13,13 @@ import asyncio
 from binascii import crc32
 
 from engram import diag, log_line
+from engram.archive.archiver import archive, is_away, restore
+from engram.archive.index import MOST_ENTRIES, SEVERAL
 from engram.compat import const, let_go, sleep_ms, ticks_add, ticks_diff, ticks_ms, wait_for_ms
 from engram.errors import ArgumentError, StoreError
-from engram.link.exchange import LinkError
 from engram.link.messages import shown
+from engram.link.rpc import LinkError
 from engram.memory import ALL, access, ids
-from engram.memory.archived import MOST_ENTRIES, SEVERAL
-from engram.memory.archiving import archive, is_away, restore
 
 _AT_ONCE = const(8)  # memories of one promise, which leave with one flush
 _MOST_AT_ONCE = const(64)
@@ -117,7 +117,7 @@ class Archive:
 
     async def _remake(self) -> None:
         """Make the index anew, since the companion has more than it says."""
-        from engram.link.remaking import remake
+        from engram.archive.rebuild import remake
 
         self._has_to_remake = False
         archived = self._parts.archived
@@ -134,7 +134,7 @@ class Archive:
             self._rest("the archive's index cannot be made anew: %s" % error)
             self._is_counted = False
         finally:
-            let_go(("engram.link.remaking",))
+            let_go(("engram.archive.rebuild",))
 
     async def step(self) -> bool:
         """Do a little of what is to be done, when all is copied; whether there was anything."""

@@ -5,7 +5,7 @@ import asyncio
 from engram import diag, text
 from engram.compat import const, wait_for_ms
 from engram.errors import ArgumentError
-from engram.link.exchange import LinkError
+from engram.link.rpc import LinkError
 from engram.memory.recall import More
 
 _QUERY_LONGEST = const(2000)  # characters

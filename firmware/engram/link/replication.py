@@ -12,8 +12,8 @@ says all of its span, so a message that comes twice, or a link that breaks anywh
 
 from engram import diag, text
 from engram.compat import const, sleep_ms, ticks_diff, ticks_ms
-from engram.link.exchange import LinkError, Silent
 from engram.link.messages import LOGS, VERSION, shown
+from engram.link.rpc import LinkError, Silent
 
 _BATCH = const(4096)  # bytes of lines in a message, unless one line is longer: it is read in one go
 _ANSWER_MS = (4_000, 8_000, 16_000)  # for the companion to write a message down and say so: else it is sent again

@@ -1,10 +1,10 @@
 """Puts what a companion found among what the board found itself: the board alone decides what may be seen."""
 
 from engram import text
+from engram.archive.archiver import is_away
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound
 from engram.memory import access, ids
-from engram.memory.archiving import is_away
 from engram.memory.recall import Item
 from engram.memory.records import fields
 from engram.store.search.weights import ONE

@@ -4,7 +4,7 @@ list      the archived memories whose lines have a seq after this one       list
 """
 
 from engram import log_line
-from engram.link.exchange import LinkError
+from engram.link.rpc import LinkError
 from engram.memory import ALL
 
 

@@ -1,0 +1,1 @@
+"""Records kept by the companion."""
