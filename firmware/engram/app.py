@@ -9,7 +9,7 @@ from engram.agent.offline import HINT, Offline
 from engram.agent.prompt import Context
 from engram.agent.tools import Tools
 from engram.api import Memory
-from engram.channels.commands import Commands, counted
+from engram.channels.console.commands.commands import Commands, counted
 from engram.clock import Clock, zone_minutes
 from engram.compat import collect_often, const, sleep_ms, ticks_add, ticks_diff, ticks_ms
 from engram.config import Config
@@ -274,7 +274,7 @@ class App:
 
     async def console(self) -> None:
         """The channel that there is when no other was added: the serial line."""
-        from engram.channels.console import Console
+        from engram.channels.console.console import Console
 
         if self._console is None:
             self._console = Console(self.config, self._parts.commands, self._parts.agent, target=self._serial)

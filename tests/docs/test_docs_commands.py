@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from engram.channels.commands import COMMANDS
+from engram.channels.console.commands.commands import COMMANDS
 from pages import PAGES, fences, headings, in_backticks, read, section
 from played import answers, undated
 

@@ -5,8 +5,8 @@ import json
 from binascii import crc32
 
 from engram.agent.agent import Outcome
-from engram.channels import json_lines
-from engram.channels.json_lines import JsonLines
+from engram.channels.console import json_lines
+from engram.channels.console.json_lines import JsonLines
 from engram.memory import caller_check
 from pages import fences, plain, read, rows, section
 

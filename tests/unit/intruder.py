@@ -14,7 +14,7 @@ from binascii import crc32
 
 from board import DAY, Board, Script, has_large_heap
 from engram import text
-from engram.channels.commands import Commands
+from engram.channels.console.commands.commands import Commands
 from engram.compat import forget
 from engram.errors import EngramError
 from engram.llm.types import Call

@@ -4,7 +4,7 @@ import json
 import random
 
 from board import DAY, NOW, Board, has_large_heap
-from engram.channels.commands import Commands
+from engram.channels.console.commands.commands import Commands
 from engram.memory.access import OWNER
 from support import rounds
 

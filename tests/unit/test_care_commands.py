@@ -1,7 +1,7 @@
 """The commands that look after the memory: /pin, /note, /distill, /clear, /dedupe."""
 
 from board import ANN, NOW, ROOM, Board, Script
-from engram.channels.commands import Commands
+from engram.channels.console.commands.commands import Commands
 from engram.errors import ArgumentError, NotFound
 from engram.memory.access import OWNER
 from learners import contents

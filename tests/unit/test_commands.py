@@ -3,7 +3,7 @@
 import json
 
 from board import ANN, DAY, ROOM, Board
-from engram.channels.commands import COMMANDS, Commands
+from engram.channels.console.commands.commands import COMMANDS, Commands
 from engram.errors import ArgumentError, ConfigError, EngramError, NotFound
 from engram.memory.access import OWNER, Asker
 from support import raises

@@ -1,7 +1,7 @@
 """The commands for sessions and the profile."""
 
 from board import ANN, ROOM, Board
-from engram.channels.commands import Commands
+from engram.channels.console.commands.commands import Commands
 from engram.errors import EngramError
 from engram.memory.access import OWNER
 from support import raises

@@ -6,7 +6,7 @@ from binascii import crc32
 
 from engram import __version__, log_line
 from engram.agent.agent import Outcome
-from engram.channels.json_lines import JsonLines
+from engram.channels.console.json_lines import JsonLines
 from engram.memory.access import Asker
 
 LIMIT = 4000

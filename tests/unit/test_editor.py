@@ -2,7 +2,7 @@
 
 import random
 
-from engram.channels.editor import Editor, TooLong
+from engram.channels.console.line_editor import Editor, TooLong
 from support import on_micropython
 
 WORDS = ("hello", "привет", "自行车", "🎉", "e\u0301", " ", "\t")

@@ -4,7 +4,7 @@ import json
 import random
 
 from board import ANN, NOW, ROOM
-from engram.channels.commands import Commands
+from engram.channels.console.commands.commands import Commands
 from engram.errors import ArgumentError
 from engram.memory.access import OWNER
 from movers import MANY, WORDS, answered, exported, fill, imported, live, memories, mover, put, stored, told

@@ -3,7 +3,7 @@
 import json
 
 from engram.agent import schemas
-from engram.channels.commands import COMMANDS
+from engram.channels.console.commands.commands import COMMANDS
 from intruder import COMMANDS as TYPED
 from intruder import INTRUDERS, every
 from intruder import TOOLS as TRIED

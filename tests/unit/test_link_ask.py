@@ -232,7 +232,7 @@ async def test_the_tool_takes_the_companions_answer_and_its_note():
 
 
 async def test_a_command_waits_in_pauses_for_the_companion():
-    from engram.channels.commands import Commands
+    from engram.channels.console.commands.commands import Commands
 
     board = _board()
     asking = Asking(board)

@@ -232,7 +232,7 @@ def test_where_history_has_gone_what_holds_now_is_found_by_its_id():
 
 
 def test_the_trash_is_exported_to_whom_it_belongs_and_comes_back_by_an_import():
-    from engram.channels.commands import Commands
+    from engram.channels.console.commands.commands import Commands
 
     board = Board(records_most=3)
     board.configure()
@@ -252,7 +252,7 @@ def test_the_trash_is_exported_to_whom_it_belongs_and_comes_back_by_an_import():
 
 
 def test_forgetting_takes_a_memory_out_of_the_trash_too():
-    from engram.channels.commands import Commands
+    from engram.channels.console.commands.commands import Commands
 
     board = Board(records_most=3)
     board.configure()

@@ -3,7 +3,7 @@
 from board import ANN, DAY, ROOM, Board, Script
 from calls import equipped, problem_of, result_of, run
 from engram.agent.agent import Sink
-from engram.channels.commands import Commands
+from engram.channels.console.commands.commands import Commands
 from engram.errors import EngramError, ModelUnavailable, StoreError
 from engram.llm.types import Call
 from engram.memory.access import OWNER, Asker

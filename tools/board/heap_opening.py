@@ -72,7 +72,7 @@ def main(flash_file, settings):
             steps.watch(module, name)
     app = module.App("/flash", overrides)
     steps.begin("console")
-    from engram.channels.console import Console
+    from engram.channels.console.console import Console
 
     console = Console(app.config, app._parts.commands, app._parts.agent)
     for line in app.banner():

@@ -1,6 +1,6 @@
 """The commands about who talks, and in which thread: /session and /profile."""
 
-from engram.channels.commands import counted
+from engram.channels.console.commands.commands import counted
 from engram.errors import ArgumentError
 
 

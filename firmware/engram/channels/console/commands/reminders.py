@@ -1,6 +1,6 @@
 """The command for standing intents."""
 
-from engram.channels.commands import counted
+from engram.channels.console.commands.commands import counted
 from engram.errors import ArgumentError
 
 

@@ -44,22 +44,22 @@ COMMANDS = (
 )
 
 
-_CARE = "engram.channels.care"
+_CARE = "engram.channels.console.commands.care"
 _LENT = {
     "clear": _CARE,
-    "companion": "engram.channels.stats",
+    "companion": "engram.channels.console.commands.stats",
     "dedupe": _CARE,
     "distill": _CARE,
     "note": _CARE,
-    "export": "engram.channels.exchange",
-    "import": "engram.channels.exchange",
-    "intents": "engram.channels.standing",
+    "export": "engram.channels.console.commands.transfer",
+    "import": "engram.channels.console.commands.transfer",
+    "intents": "engram.channels.console.commands.reminders",
     "pin": _CARE,
-    "profile": "engram.channels.talk",
-    "session": "engram.channels.talk",
-    "stats": "engram.channels.stats",
+    "profile": "engram.channels.console.commands.sessions",
+    "session": "engram.channels.console.commands.sessions",
+    "stats": "engram.channels.console.commands.stats",
     "unpin": _CARE,
-    "workspace": "engram.channels.workspace",
+    "workspace": "engram.channels.console.commands.workspace",
 }
 """Modules with commands that are seldom used: each is a function of the parts, who asks and what stands behind the name."""
 
@@ -178,9 +178,9 @@ class Commands:
     def _show(self, asker, more: str):
         companion = self._parts.companion
         if companion and companion.archive and companion.archive.is_away(more, asker):
-            from engram.channels import afar
+            from engram.channels.console.commands import remote
 
-            line, why = (yield from afar.fetched(companion.archive, more, asker)) or (None, "it was broken off")
+            line, why = (yield from remote.fetched(companion.archive, more, asker)) or (None, "it was broken off")
             if line is None:
                 yield why
             elif "text" in line:
@@ -241,9 +241,9 @@ class Commands:
             items = recall.explain(query, asker, _FOUND)
         else:
             if self._parts.companion:
-                from engram.channels import afar
+                from engram.channels.console.commands import remote
 
-                more = yield from afar.found(self._parts.companion.ask, query, asker, _FOUND)
+                more = yield from remote.found(self._parts.companion.ask, query, asker, _FOUND)
             items = ((item, ()) for item in recall.find(query, asker, _FOUND, more=more))
         found = False
         for item, made_of in items:

@@ -4,7 +4,7 @@ Where a person types, keys are taken while an answer comes, too, and Ctrl-C stop
 answer as well: what has come of it is kept. (On a chip's own serial line Ctrl-C does not get here, MicroPython raises
 KeyboardInterrupt; see App.run.)
 
-For programs there is engram.channels.json_lines, from `/json on` to `/json off`.
+For programs there is engram.channels.console.json_lines, from `/json on` to `/json off`.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ import sys
 
 from engram import text
 from engram.agent.agent import Sink
-from engram.channels.editor import Editor, TooLong
+from engram.channels.console.line_editor import Editor, TooLong
 from engram.compat import const, forget, sleep_ms
 from engram.errors import EngramError
 from engram.interrupt import interruptible
@@ -144,7 +144,7 @@ class Console(Sink):
     # --- for people, or for programs
 
     def _be_json(self) -> None:
-        from engram.channels.json_lines import JsonLines
+        from engram.channels.console.json_lines import JsonLines
 
         self._editor.echo_to(None)
         self._json = JsonLines(self.answer, self._target.write, self._limit)
@@ -153,7 +153,7 @@ class Console(Sink):
         if self._json:
             self._json = None
             self._editor.echo_to(self._echo)
-            forget("engram.channels.json_lines")
+            forget("engram.channels.console.json_lines")
 
     # --- what the agent tells
 
