@@ -75,7 +75,7 @@ def _mount_packs():
 
 
 def _feed_on():
-    from engram.device.heart import Heart
+    from engram.device.watchdog import Heart
 
     Heart().resume()
 

@@ -1,6 +1,6 @@
 """Starts the app on a board; whatever goes wrong ends at the prompt with a message, with `app` at hand if there is one.
 
-engram.device.start does the work. What it leaves over lands here: a damaged module, no memory, a crash.
+engram.device.boot does the work. What it leaves over lands here: a damaged module, no memory, a crash.
 """
 
 import os
@@ -25,7 +25,7 @@ def _start():
     import module_packs
 
     module_packs.mount()  # the boot.py of an older Engram, which a deploy has just replaced, did not
-    from engram.device.start import begin
+    from engram.device.boot import begin
 
     app = begin()
     del begin
@@ -34,9 +34,9 @@ def _start():
 
 
 def _end_well():
-    from engram.device import starts
+    from engram.device import boot_count
 
-    starts.set_bad(0)
+    boot_count.set_bad(0)
 
 
 try:
@@ -56,7 +56,7 @@ except Exception as error:  # noqa: BLE001 behind this is only the prompt
         # At a prompt without memory nobody can do anything. What feeds the watchdog stays: its timer holds it anyway, and
         # a second one that is loaded later would not know of it.
         for _name in list(sys.modules):
-            if _name.startswith("engram") and _name != "engram.device.heart":
+            if _name.startswith("engram") and _name != "engram.device.watchdog":
                 del sys.modules[_name]
         is_full = isinstance(error, MemoryError)
         print("Engram could not be started:", _NO_MEMORY if is_full else "deploy it again.")

@@ -299,7 +299,7 @@ def test_safe_mode_is_left_by_a_call(board: Boards):
     made = board()
     for _ in range(3):
         crash(made)
-    ended = made.run("import engram.device.start as start; start.again()", cause=HARD_RESET)
+    ended = made.run("import engram.device.boot as start; start.again()", cause=HARD_RESET)
     assert SAFE_MODE in ended.printed and ended.status == RESET
     for _ in range(2):
         crash(made)

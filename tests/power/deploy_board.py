@@ -53,7 +53,7 @@ def _write(path, content):
 
 
 class _Heart:
-    """The module engram.device.heart, which is not on these flashes, and its class."""
+    """The module engram.device.watchdog, which is not on these flashes, and its class."""
 
     def resume(self):
         pass
@@ -112,6 +112,6 @@ def _play(job):
 vfs.mount(vfs.VfsPosix("/"), _HOST)
 vfs.umount("/")
 sys.modules.update({"module_packs": _Packs})
-sys.modules.update({"flashbdev": _Device, "engram": _Heart, "engram.device": _Heart, "engram.device.heart": _Heart})
+sys.modules.update({"flashbdev": _Device, "engram": _Heart, "engram.device": _Heart, "engram.device.watchdog": _Heart})
 for line in sys.stdin:
     _play(json.loads(line))

@@ -35,7 +35,7 @@ NEW: Files = {
     "main.py": b"# new main\n",
     "engram/app.mpy": b"new app " * 900,
     "engram/clock.mpy": b"new clock " * 25,
-    "engram/device/start.mpy": b"new start " * 60,
+    "engram/device/boot.mpy": b"new start " * 60,
     "engram/device/deep/er.mpy": b"new deeper " * 10,
     "code.json": b'{"version": "2"}' * 30,
 }

@@ -4,9 +4,9 @@ import fakes
 
 fakes.install()
 
-from engram.device import heart as heart_module  # noqa: E402
-from engram.device import starts  # noqa: E402
-from engram.device.heart import Heart  # noqa: E402
+from engram.device import boot_count  # noqa: E402
+from engram.device import watchdog as heart_module  # noqa: E402
+from engram.device.watchdog import Heart  # noqa: E402
 from engram.errors import ConfigError  # noqa: E402
 from fakes import machine, world  # noqa: E402
 from support import raises  # noqa: E402
@@ -180,7 +180,7 @@ def _starts(count, cause):
     found = []
     for _ in range(count):
         machine.restart(cause)
-        found.append(starts.count())
+        found.append(boot_count.count())
     return found
 
 
@@ -192,7 +192,7 @@ def test_each_start_counts_as_bad_until_it_is_known_better():
 def test_a_start_that_ended_well_begins_the_count_anew():
     _new_board()
     _starts(2, machine.HARD_RESET)
-    starts.set_bad(0)
+    boot_count.set_bad(0)
     assert _starts(2, machine.HARD_RESET) == [0, 1]
 
 
@@ -204,7 +204,7 @@ def test_power_that_was_lost_begins_the_count_anew():
 
 def test_a_run_of_a_minute_was_no_bad_start():
     heart = _new_board()
-    starts.count()
+    boot_count.count()
     heart.watch()
     world.advance(59000)
     heart.beat()
@@ -216,16 +216,16 @@ def test_a_run_of_a_minute_was_no_bad_start():
 
 def test_a_count_never_overflows():
     _new_board()
-    starts.set_bad(255)
+    boot_count.set_bad(255)
     assert _starts(2, machine.WDT_RESET) == [255, 255]
 
 
 def test_what_others_keep_in_the_clocks_memory_stays():
     heart = _new_board()
     machine.RTC().memory(b"ours, for deep sleep")
-    starts.count()
+    boot_count.count()
     heart.guard(300)
-    starts.set_bad(7)
+    boot_count.set_bad(7)
     memory = machine.RTC().memory()
     assert memory.startswith(b"ours, for deep sleep") and len(memory) == 20 + 9
 
@@ -233,7 +233,7 @@ def test_what_others_keep_in_the_clocks_memory_stays():
 def test_a_memory_that_others_fill_ends_no_start():
     _new_board()
     machine.RTC().memory(b"x" * 2048)
-    assert starts.count() == 0
+    assert boot_count.count() == 0
     assert len(machine.RTC().memory()) == 2048 and _starts(1, machine.WDT_RESET) == [1]
 
 

@@ -213,7 +213,7 @@ async def test_the_module_that_joins_has_left_the_heap():
     board = _board(HOME)
     _hear(HOME)
     await _run(board, MINUTE)
-    assert "engram.device.join" not in sys.modules
+    assert "engram.device.wifi_join" not in sys.modules
 
 
 # --- settings

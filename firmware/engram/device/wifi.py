@@ -70,24 +70,24 @@ class Wifi:
                 pause = min(2 * pause, _LONGEST_PAUSE_MS)
 
     async def _configure(self) -> None:
-        from engram.device import join
+        from engram.device import wifi_join
 
         try:
-            await join.configure(self.wlan, self._saves_power)
+            await wifi_join.configure(self.wlan, self._saves_power)
         except (OSError, RuntimeError) as error:  # the port raises either
             diag.warning("network", "Wi-Fi did not take its settings: %s" % error)
-        del join
-        forget("engram.device.join")
+        del wifi_join
+        forget("engram.device.wifi_join")
 
     async def _join(self) -> bool:
         if self.wlan.isconnected():
             self.joined = self._name()  # still, after a soft reset or a stop of the app
             return True
-        from engram.device import join
+        from engram.device import wifi_join
 
-        self.joined, self.problem = await join.join(self.wlan, self.networks)
-        del join
-        forget("engram.device.join")
+        self.joined, self.problem = await wifi_join.join(self.wlan, self.networks)
+        del wifi_join
+        forget("engram.device.wifi_join")
         if self.joined:
             diag.info("network", "joined %s as %s" % (self.joined, self.wlan.ifconfig()[0]))
         return bool(self.joined)

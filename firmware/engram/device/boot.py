@@ -1,7 +1,7 @@
 """Starts the app on a board. A person can always get to the prompt: what cannot start says why, and after some bad
 starts in a row the next one is without the app.
 
-    >>> import engram.device.start as start; start.again()     # leaves safe mode
+    >>> import engram.device.boot as start; start.again()     # leaves safe mode
 """
 
 import gc
@@ -10,36 +10,36 @@ import sys
 import machine
 
 from engram.compat import forget
-from engram.device import starts
-from engram.device.heart import Heart
+from engram.device import boot_count
+from engram.device.watchdog import Heart
 from engram.errors import EngramError
 
 _SAFE = """Engram is in safe mode: its last %d starts ended in a reset or an error, so the app was not started.
 The memory is untouched. Put right what is wrong (config.json, a new deploy), then press reset,
-or type:  import engram.device.start as start; start.again()
+or type:  import engram.device.boot as start; start.again()
 """
 
 
 def begin():
     """The app ready to run; None if it cannot or shall not start, which was told then."""
-    bad = starts.count()
-    if bad >= starts.BAD_STARTS:
+    bad = boot_count.count()
+    if bad >= boot_count.BAD_STARTS:
         # Whoever resets it from here gets one more try.
-        starts.set_bad(starts.BAD_STARTS - 1)
+        boot_count.set_bad(boot_count.BAD_STARTS - 1)
         _tell(_SAFE % bad)
         return None
     try:
         return _assemble(Heart())
     except EngramError as error:
         # It ended as it should: a second start would end alike, and is no crash.
-        starts.set_bad(0)
+        boot_count.set_bad(0)
         _tell("Engram did not start: %s\nPut that right, then press reset or type:  machine.reset()\n" % error)
     return None
 
 
 def again() -> None:
     """Start the board anew, with the app."""
-    starts.set_bad(0)
+    boot_count.set_bad(0)
     machine.reset()
 
 
@@ -55,8 +55,8 @@ def _assemble(heart):
 
     app = App(config=config, network=wifi)
     app.equip(heart, Serial())
-    forget("engram.device.start")
-    forget("engram.device.starts")
+    forget("engram.device.boot")
+    forget("engram.device.boot_count")
     gc.collect()
     return app
 

@@ -89,9 +89,9 @@ def _new_timer():
 
 
 def _noted(what: str, *value):
-    """Call a function of engram.device.starts, which is needed for a moment only."""
-    from engram.device import starts
+    """Call a function of engram.device.boot_count, which is needed for a moment only."""
+    from engram.device import boot_count
 
-    result = getattr(starts, what)(*value)
-    forget("engram.device.starts")
+    result = getattr(boot_count, what)(*value)
+    forget("engram.device.boot_count")
     return result
