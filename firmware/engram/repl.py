@@ -1,11 +1,11 @@
 """Reads a stopped board's memory from the prompt, without the app and without a change to the flash.
 
-    >>> from engram import inspect
-    >>> inspect.show()              # how much there is
-    >>> inspect.records()           # all memories, one a line
-    >>> inspect.turns()             # the conversation, oldest first; turns("s3") for one session
+    >>> from engram import repl
+    >>> repl.show()              # how much there is
+    >>> repl.records()           # all memories, one a line
+    >>> repl.turns()             # the conversation, oldest first; turns("s3") for one session
     >>> inspect.profile()
-    >>> for line in inspect.lines("memory/memory_records"): ...       # every line of a log as a dict
+    >>> for line in repl.lines("memory/memory_records"): ...       # every line of a log as a dict
 
 Each takes `folder`, where the memory is ("" is the flash's root).
 """

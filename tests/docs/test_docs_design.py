@@ -7,13 +7,16 @@ import pytest
 from pages import FIRMWARE, in_backticks, plain, read, rows, section
 
 PAGE = "docs/design.md"
-TOP = ("app", "inspect")
+TOP = ("app", "api", "repl")
 """Modules beside the ground that are layers of their own."""
+GROUND = ("text",)
+"""Packages of the ground."""
 
 
 def _layer(parts: tuple[str, ...]) -> str:
     """The layer of a module by its path below engram/."""
-    return parts[0] if (FIRMWARE / parts[0]).is_dir() or parts[0] in TOP else "ground"
+    is_own = (FIRMWARE / parts[0]).is_dir() and parts[0] not in GROUND
+    return parts[0] if is_own or parts[0] in TOP else "ground"
 
 
 def _drawn() -> dict[str, set[str]]:

@@ -60,10 +60,10 @@ def test_an_error_in_code_is_told_and_the_prompt_stays(talk: Talk):
 
 
 def test_a_stopped_store_is_read_without_the_app(talk: Talk):
-    python(opened(talk), "from engram import inspect")
-    assert "m1      my bike is green  [note]" in python(talk, "inspect.records(folder)")
-    assert "owner: remember that my bike is green" in python(talk, "inspect.turns('', folder)")
-    assert "1 memories" in python(talk, "inspect.show(folder)")
+    python(opened(talk), "from engram import repl")
+    assert "m1      my bike is green  [note]" in python(talk, "repl.records(folder)")
+    assert "owner: remember that my bike is green" in python(talk, "repl.turns('', folder)")
+    assert "1 memories" in python(talk, "repl.show(folder)")
     assert "--- user.md" in python(talk, "inspect.profile(folder)")
 
 

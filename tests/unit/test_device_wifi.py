@@ -257,7 +257,7 @@ async def test_a_driver_that_takes_no_setting_still_joins_and_it_is_told():
     board = _board(HOME)
     _hear(HOME)
     told = []
-    wifi.log.warning = lambda name, text: told.append(text)
+    wifi.diag.warning = lambda name, text: told.append(text)
 
     def refuse(**settings):
         raise OSError("Wifi Internal State Error")
