@@ -75,9 +75,9 @@ def _mount_packs():
 
 
 def _feed_on():
-    from engram.device.watchdog import Heart
+    from engram.device.watchdog import Watchdog
 
-    Heart().resume()
+    Watchdog().resume()
 
 
 for step in (_remount, lambda: _finish_deploy("/next"), _mount_packs, _feed_on):

@@ -26,7 +26,7 @@ def filled(board: profile.Profile, count: int) -> tuple[bytes, int, int]:
     from engram import diag
     from engram.app import App
     from engram.clock import Clock
-    from engram.memory.access import OWNER, own
+    from engram.memory.access import OWNER, own_scope
     from engram.memory.records.records import Draft
 
     with tempfile.TemporaryDirectory() as name:
@@ -41,7 +41,7 @@ def filled(board: profile.Profile, count: int) -> tuple[bytes, int, int]:
             role, who = ("assistant", "engram") if number % 2 else ("user", "owner")
             parts.journal.add(OWNER, role, who, text)
             # Not store(), which compares each with its nearest: that took three quarters of the time.
-            values = {"content": text, "tags": tags, "scope": own(OWNER), "created": now}
+            values = {"content": text, "tags": tags, "scope": own_scope(OWNER), "created": now}
             parts.records.keep((Draft("", values, [], "", 0),))
             now += BETWEEN
             while parts.records.tick() or parts.journal.tick():

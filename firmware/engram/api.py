@@ -8,9 +8,9 @@ from engram.memory.records import fields
 class Memory:
     """The memory as a sensor loop or a person's own main.py uses it; `parts` has records, recall and forgetting."""
 
-    def __init__(self, parts, asker=access.OWNER):
+    def __init__(self, parts, caller=access.OWNER):
         self._parts = parts
-        self._asker = asker
+        self._caller = caller
         self._records = parts.records
         self._recall = parts.recall
         self._forgetting = parts.forgetting
@@ -20,39 +20,39 @@ class Memory:
 
         more: keywords, type, importance, pinned, expires (Unix seconds), supersedes (an id), source, scope.
         """
-        workspace = access.of_tags(fields.check("tags", tags, 0))
+        workspace = access.scope_of_tags(fields.check("tags", tags, 0))
         if workspace and more.get("scope", workspace) != workspace:
             raise ArgumentError("scope", "is that of the workspace in the tags: give one of the two.")
         if "scope" not in more:
             more["scope"] = workspace or access.ALL
-        return self._records.store(content, tags, self._asker, **more).id
+        return self._records.store(content, tags, self._caller, **more).id
 
     def search(self, query: str, limit: int = 10, tags=(), since: int = 0, until: int = 0) -> list:
         """The memories and turns that fit best, as dicts with id, at, text and score (and who, for a turn)."""
-        found = self._recall.find(query, self._asker, limit, (), tags, since, until)
+        found = self._recall.find(query, self._caller, limit, (), tags, since, until)
         return [_shown(item) for item in found]
 
     def get(self, ref: str) -> dict:
         """A memory by its id; NotFound if there is none."""
-        return self._forgetting.seen(self._records.get(ref, self._asker), self._asker)
+        return self._forgetting.seen(self._records.get(ref, self._caller), self._caller)
 
     def newest(self, tags=()):
         """Yield the memories, newest first; those that have all `tags`."""
-        return self._records.newest(self._asker, tags)
+        return self._records.newest(self._caller, tags)
 
     def forget(self, ref: str, with_turns: bool = False) -> None:
         """Let a memory go, and with it the turns that it came from if wanted."""
-        self._forgetting.forget(ref, self._asker, with_turns)
+        self._forgetting.forget(ref, self._caller, with_turns)
 
     def why_empty(self, query: str) -> str:
         """Why a search found nothing."""
-        return self._recall.why_empty(query, self._asker)
+        return self._recall.why_empty(query, self._caller)
 
-    def of(self, asker):
-        """The memory as somebody else sees it, or the owner in a workspace: Asker(principal, room, group, workspace)."""
+    def of(self, caller):
+        """The memory as somebody else sees it, or the owner in a workspace: Caller(principal, room, group, workspace)."""
         from engram.memory import caller_check
 
-        return Memory(self._parts, caller_check.checked(asker))
+        return Memory(self._parts, caller_check.check_caller(caller))
 
 
 def _shown(item) -> dict:

@@ -6,39 +6,39 @@ import sys
 from engram import __version__, diag, files
 from engram.agent.agent import Agent
 from engram.agent.offline import HINT, Offline
-from engram.agent.prompt import Context
+from engram.agent.prompt import PromptBuilder
 from engram.agent.tools import Tools
 from engram.api import Memory
-from engram.channels.console.commands.commands import Commands, counted
+from engram.channels.console.commands.commands import Commands, count_of
 from engram.clock import Clock, zone_minutes
 from engram.compat import collect_often, const, sleep_ms, ticks_add, ticks_diff, ticks_ms
 from engram.config import Config
 from engram.errors import ArgumentError, ConfigError
 from engram.interrupt import Stop, interruptible
-from engram.learning.cursor import Learning
+from engram.learning.cursor import LearningCursor
 from engram.memory.access import OWNER
 from engram.memory.forgetting import Forgetting
 from engram.memory.journal.journal import Journal
-from engram.memory.principal_files import People
+from engram.memory.principal_files import PrincipalFiles
 from engram.memory.recall import Recall
-from engram.memory.records.eviction import Capacity
+from engram.memory.records.eviction import Eviction
 from engram.memory.records.importance import Importance
 from engram.memory.records.records import Records
-from engram.memory.records.schema import Versions
+from engram.memory.records.schema import RecordSchema
 from engram.memory.records.trash import Trash
-from engram.memory.records.undo import Changes
-from engram.memory.records.usage import Uses
+from engram.memory.records.undo import UndoLog
+from engram.memory.records.usage import Usage
 from engram.memory.texts.notes import Notes
 from engram.memory.texts.profile import Profile
-from engram.memory.texts.retention import Daily
-from engram.reminders.reminders import Intents
+from engram.memory.texts.retention import NoteRetention
+from engram.reminders.reminders import Reminders
 from engram.store.log.reserve import Reserve
 from engram.store.log.segments import Log
 from engram.store.store import Store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from engram.archive.index import Archived
+    from engram.archive.index import ArchiveIndex
     from engram.link.companion import Companion
 
 _FIRST_PAUSE_MS = const(500)  # before a task that failed is started again; doubles up to the longest
@@ -59,19 +59,19 @@ class Parts:
     records: Records
     journal: Journal
     trash: Trash
-    capacity: Capacity
-    learning: Learning
+    capacity: Eviction
+    learning: LearningCursor
     forgetting: Forgetting
-    changes: Changes
+    changes: UndoLog
     profile: Profile
     notes: Notes
-    daily: Daily
-    intents: Intents
+    daily: NoteRetention
+    intents: Reminders
     recall: Recall
     tools: Tools
     agent: Agent
     commands: Commands
-    archived: "Archived" = None  # type: ignore
+    archived: "ArchiveIndex" = None  # type: ignore
     companion: "Companion" = None  # type: ignore
     network = None
 
@@ -96,7 +96,7 @@ class App:
         self._beside = []
         self._open_channels = 0
         self._console = None
-        self._heart = None
+        self._watchdog = None
         self._serial = None
 
     def _assemble(self, folder: str, clock, model, network) -> Parts:
@@ -112,14 +112,14 @@ class App:
         reserve = Reserve(folder + "/memory/reserve.bin", records_log.segment_bytes)
         journal_log = Log(folder + "/journal", "journal", config.get("journal.bytes"))
         turns_reserve = Reserve(folder + "/journal/reserve.bin", journal_log.segment_bytes)
-        versions = Versions()
+        versions = RecordSchema()
         records_store = Store(records_log, versions, reserve)
         records_store.open()
-        most, uses = config.get("records.most"), Uses(folder + "/memory", clock)
+        most, uses = config.get("records.most"), Usage(folder + "/memory", clock)
         importance = Importance(uses, clock, config.get("decay.after_days"), config.get("decay.a_week"))
         parts.records = Records(records_store, clock, limit, cap, turns_reserve.keep, most, uses, importance)
         parts.trash = Trash(folder + "/memory", config.get("records.trash_bytes"))
-        parts.capacity = Capacity(parts.records, parts.trash, most, cap)
+        parts.capacity = Eviction(parts.records, parts.trash, most, cap)
         parts.records.make_room_by(parts.capacity.make_room)
 
         def journal_store(owner):
@@ -128,32 +128,32 @@ class App:
         parts.journal = Journal(journal_store, clock, config.get("session.live"), config.get("journal.bytes"))
         parts.journal.open()
         if config.get("companion.url") or versions.archived or files.size(folder + "/memory/archive.jsonl") >= 0:
-            from engram.archive.index import Archived
+            from engram.archive.index import ArchiveIndex
 
-            parts.archived = parts.records.archived = Archived(folder + "/memory", records_store, versions)
-        parts.learning = Learning(folder + "/memory", versions, parts.records, parts.journal, clock)
+            parts.archived = parts.records.archived = ArchiveIndex(folder + "/memory", records_store, versions)
+        parts.learning = LearningCursor(folder + "/memory", versions, parts.records, parts.journal, clock)
         parts.learning.open()
         parts.forgetting = Forgetting(parts.records, parts.journal, parts.trash)
-        parts.changes = Changes(records_store, parts.journal, clock)
-        people = People((folder + "/memory", folder + "/profile"), config.get("principals.most"))
+        parts.changes = UndoLog(records_store, parts.journal, clock)
+        people = PrincipalFiles((folder + "/memory", folder + "/profile"), config.get("principals.most"))
         parts.profile = Profile(folder + "/profile", parts.changes, people, config.get("profile.chars"))
         parts.profile.seed()
         days, most_bytes = config.get("notes.days"), config.get("notes.bytes")
         parts.notes = Notes(folder + "/memory", parts.changes, clock, people, config.get("notes.chars"), days)
-        parts.changes.takes_back("profile", parts.profile)
-        parts.changes.takes_back("note", parts.notes)
-        parts.daily = Daily(folder + "/memory", parts.notes, versions, clock, days, most_bytes)
+        parts.changes.register_file("profile", parts.profile)
+        parts.changes.register_file("note", parts.notes)
+        parts.daily = NoteRetention(folder + "/memory", parts.notes, versions, clock, days, most_bytes)
         limits = [config.get("intents." + name) for name in ("on", "most", "days", "cooldown_hours", "a_turn")]
-        parts.intents = Intents(folder + "/memory", clock, *limits)
+        parts.intents = Reminders(folder + "/memory", clock, *limits)
         parts.intents.open()
         parts.recall = Recall(parts.records, parts.journal, clock)
         parts.tools = Tools(parts, config.get("mode"))
-        model, context = model or _model(config, folder, network), Context(parts)
+        model, context = model or _model(config, folder, network), PromptBuilder(parts)
         after = None
         if model:
-            from engram.agent.post_turn import After
+            from engram.agent.post_turn import PostTurn
 
-            after = After(parts, model, context)
+            after = PostTurn(parts, model, context)
         parts.agent = Agent(parts, context, parts.tools, model, Offline(parts), after)
         parts.commands = Commands(parts)
         if config.get("companion.url"):
@@ -166,20 +166,20 @@ class App:
 
     def note(self, content: str) -> None:
         """Add a line to the owner's note of today."""
-        self._parts.notes.of(OWNER).note(content)
+        self._parts.notes.for_caller(OWNER).note(content)
 
-    async def ask(self, content: str, sink, asker=OWNER):
-        """Give the agent a message, as a channel does; see Agent.turn. ArgumentError if the asker cannot be one."""
-        if asker is not OWNER:
+    async def ask(self, content: str, sink, caller=OWNER):
+        """Give the agent a message, as a channel does; see Agent.turn. ArgumentError if the caller cannot be one."""
+        if caller is not OWNER:
             from engram.memory import caller_check
 
-            caller_check.checked(asker)
-        return await self._parts.agent.turn(asker, content, sink)
+            caller_check.check_caller(caller)
+        return await self._parts.agent.turn(caller, content, sink)
 
     def banner(self):
         """Yield the lines that a channel shows when it starts."""
         parts = self._parts
-        memories = counted(parts.records.count(), "memory", "memories")
+        memories = count_of(parts.records.count(), "memory", "memories")
         yield "Engram %s, %s mode, %s. /help lists the commands." % (__version__, self.config.get("mode"), memories)
         if parts.agent.model is None:
             yield HINT
@@ -194,17 +194,17 @@ class App:
         """Add a channel: `run` is a coroutine function; when the last one returns, so does `app.run()`."""
         self._channels.append((name, run))
 
-    def equip(self, heart, serial) -> None:
-        """Add what a board has: a heart, which beats while the app runs, and the serial line."""
-        self._heart = heart
+    def attach_hardware(self, watchdog, serial) -> None:
+        """Add what a board has: the watchdog, which is fed while the app runs, and the serial line."""
+        self._watchdog = watchdog
         self._serial = serial
 
     def run(self) -> None:
         """Run until the channels end. Ctrl-C stops it and leaves to the prompt; calling it again goes on."""
         if hasattr(asyncio, "new_event_loop"):
             asyncio.new_event_loop()
-        if self._heart:
-            self._heart.watch()
+        if self._watchdog:
+            self._watchdog.watch()
         try:
             asyncio.run(self._run())
         except KeyboardInterrupt:
@@ -212,14 +212,14 @@ class App:
             asyncio.run(self._cancel(self._tasks + self._beside))
             sys.stdout.write("\nstopped; app.run() goes on, app.memory is at hand.\n")
         finally:
-            if self._heart:
-                self._heart.rest()
+            if self._watchdog:
+                self._watchdog.rest()
 
     async def _run(self) -> None:
         channels = self._channels or [("console", self.console)]
         beside: list = [("upkeep", self._upkeep)]
-        if self._heart:
-            beside.append(("heart", self._heart.run))
+        if self._watchdog:
+            beside.append(("watchdog", self._watchdog.run))
         agent = self._parts.agent
         if agent.after:
             beside.append(("learning", lambda: agent.after.run(agent.is_busy)))

@@ -91,14 +91,14 @@ def print_trace(error) -> None:
         show(error)
 
 
-def let_go(names) -> None:
+def unload_modules(names) -> None:
     """Forget modules where the heap is small; elsewhere they stay, and need not be loaded again."""
     if 0 <= heap_free() < _SMALL_HEAP - heap_used():
         for name in names:
-            forget(name)
+            unload_module(name)
 
 
-def forget(name: str) -> None:
+def unload_module(name: str) -> None:
     """Let a module go that is seldom used, such as "engram.device.ntp": its code leaves the heap until the next import."""
     parent, _, last = name.rpartition(".")
     if sys.modules.pop(name, None):

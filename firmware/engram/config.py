@@ -7,7 +7,7 @@ docs/settings.md says what each is for; a test keeps the two in step.
 
 from engram import files, text
 from engram.clock import zone_minutes
-from engram.compat import const, forget
+from engram.compat import const, unload_module
 from engram.errors import ConfigError
 
 _FILE = "config.json"
@@ -149,7 +149,7 @@ class Config:
             from engram import wifi_config  # few starts need it, and none for long
 
             wifi_config.check(value)
-            forget("engram.wifi_config")
+            unload_module("engram.wifi_config")
         elif not isinstance(value, str) or len(value) > 500 or not _is_ascii(value):
             raise ConfigError(name, "must be a text of at most 500 printable ASCII characters.")
         self._secrets[name] = value

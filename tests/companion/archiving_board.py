@@ -89,7 +89,7 @@ class ArchivingBoard(PlainBoard):
             if b'"op":"archive"' in line or b'"left"' in line or b'"scopes"' in line
         ]
         pending = any(seq > have for seq in telling)
-        self.relied = max([seq for seq in telling if seq <= have], default=self.relied)
+        self.durable_seq = max([seq for seq in telling if seq <= have], default=self.durable_seq)
         kept = set(self.live.values())
         for seq, line in self.log.lines.items():
             is_told = b'"op":"archive"' in line or b'"left"' in line or b'"scopes"' in line

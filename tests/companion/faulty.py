@@ -116,7 +116,7 @@ class FaultyRelay(_InThread):
 
     async def _relay(self, source: aiomqtt.Client, target: aiomqtt.Client) -> None:
         async for message in source.messages:
-            for delay in self.fates():
+            for delay in self.entry_states():
                 self.later(self._pass(target, message.topic.value, message.payload, delay))
 
     async def _pass(self, target: aiomqtt.Client, topic: str, payload, delay: float) -> None:
@@ -152,7 +152,7 @@ class FaultyProxy(_InThread):
                 )
                 body = await reader.readexactly(size)
                 answers = []
-                for delay in self.fates():
+                for delay in self.entry_states():
                     await asyncio.sleep(delay)
                     answers.append(await self._client.post(self._target + path, content=body, headers=_BINARY))
                 if not answers or (self.faults and self.random.random() < LOST):

@@ -73,7 +73,7 @@ class PlainBoard:
         self.link = 0
         self.n = 0
         self.now = 1_000_000
-        self.relied = 0
+        self.durable_seq = 0
         self.deliver: Callable[[Callable[[], object]], object] = lambda call: call()
 
     def flash(self) -> tuple[dict[LogName, PlainLog], int]:
@@ -105,7 +105,7 @@ class PlainBoard:
         return Sender(self.board, self.link, self.n)
 
     def _hello(self) -> Callable[[], object]:
-        hello = Hello(self.name, self.sender(), 60, {log: self.logs[log].state for log in LOGS}, self.relied)
+        hello = Hello(self.name, self.sender(), 60, {log: self.logs[log].state for log in LOGS}, self.durable_seq)
         return lambda: self.store.greet(hello, self.now)
 
     def _sync_log(self, name: LogName, held: Held) -> None:

@@ -112,7 +112,7 @@ def engine_of(store: SearchStore, with_meaning: bool = False) -> SearchEngine:
 
 def asked(query: str, *devices: str, **options: Any) -> SearchRequest:
     """A request of the owner's, for the device `b` if none is named."""
-    return SearchRequest(query, devices or ("b",), options.pop("asker", OWNER), options.pop("now", NOW), **options)
+    return SearchRequest(query, devices or ("b",), options.pop("caller", OWNER), options.pop("now", NOW), **options)
 
 
 def ids(result: SearchResult) -> list[str]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from archiving_board import RECORDS, ArchivingBoard, archive, board_of_six
 from engram import log_line
-from engram.memory.access import OWNER, Asker
+from engram.memory.access import OWNER, Caller
 from engram_host.companion.model import Identity, Span, StoredVector
 from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.engine import SearchEngine
@@ -19,7 +19,7 @@ from engram_host.companion.store.base import Store
 from engram_host.companion.store.sqlite import SqliteStore
 from search_store import asked
 
-ANN = Asker("ann", "chat", False, "")
+ANN = Caller("ann", "chat", False, "")
 IDENTITY = Identity("test", 3, 1)
 
 

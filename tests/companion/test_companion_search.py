@@ -8,7 +8,7 @@ import pytest
 from engram import log_line, text
 from engram.link import messages
 from engram.memory import access
-from engram.memory.access import Asker
+from engram.memory.access import Caller
 from engram_host.companion.embedding.settings import EmbeddingSettings
 from engram_host.companion.errors import BadSearch
 from engram_host.companion.http_search import Question
@@ -173,13 +173,13 @@ def searching(store):
 
 
 def test_a_search_of_all_boards_leaves_out_those_heard_longest_ago_and_says_so(searching):
-    result = asyncio.run(searching.find(Asker("owner", "", False, ""), query="kettle"))
+    result = asyncio.run(searching.find(Caller("owner", "", False, ""), query="kettle"))
     assert any(told.startswith("1 boards were not searched") for told in result.left_out)
 
 
 def test_more_boards_than_have_room_in_memory_are_refused_by_name(searching):
     with pytest.raises(BadSearch, match="name fewer"):
-        asyncio.run(searching.find(Asker("owner", "", False, ""), query="x", devices=("oldest", "middle", "newest")))
+        asyncio.run(searching.find(Caller("owner", "", False, ""), query="x", devices=("oldest", "middle", "newest")))
 
 
 def test_what_is_meant_is_found_though_no_word_is_the_same(tmp_path):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from engram.memory.access import Asker
+from engram.memory.access import Caller
 from engram_host.companion.folders import keeping, watching
 from engram_host.companion.folders.keeping import Folders
 from engram_host.companion.store import choose_store
@@ -175,7 +175,7 @@ def test_a_folder_that_left_the_settings_leaves_the_store(root: Path):
 def test_a_search_that_is_refused_is_logged_with_the_scope_and_no_text(root: Path, caplog: pytest.LogCaptureFixture):
     async def steps(folders: Folders, store: Store) -> None:
         with caplog.at_level(logging.INFO, "engram.folders"):
-            assert folders.searched(Asker("owner", "r", True, "")) == ()
+            assert folders.searched(Caller("owner", "r", True, "")) == ()
         assert "user:owner" in caplog.text and "tea" not in caplog.text
 
     run(root, steps)

@@ -46,7 +46,7 @@ def test_lines_messages_and_searches_are_counted(companion: Companion, board: Ca
     assert rose("engram_messages_total", "kind=lines", "outcome=answered") == 2
     assert rose("engram_messages_total", "kind=other", "outcome=unreadable") == 1
     assert rose("engram_take_seconds_count") >= 1
-    assert rose("engram_search_seconds_count", "asker=person") == 1
+    assert rose("engram_search_seconds_count", "caller=person") == 1
     assert rose("engram_devices") == 1
     assert after[("engram_database_bytes",)] > 0 and after[("engram_waiting_batches",)] == 0
     assert after[("engram_broker_connected",)] == 1

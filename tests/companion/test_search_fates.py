@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engram.clock import Clock
-from engram.memory.journal.schema import Turns
-from engram.memory.records.schema import Versions
+from engram.memory.journal.schema import TurnSchema
+from engram.memory.records.schema import RecordSchema
 from engram.store.log.segments import Log
 from engram.store.store import Store
 from engram_host.companion.model import LogName
@@ -87,7 +87,7 @@ def journal_logs(draw: st.DrawFn) -> list[Fields]:
 
 def board_states(log: LogName, lines: list[Fields]) -> dict[int, int]:
     with tempfile.TemporaryDirectory() as folder:
-        owner = Versions() if log == "records" else Turns(NoSessions(), Clock())
+        owner = RecordSchema() if log == "records" else TurnSchema(NoSessions(), Clock())
         store = Store(Log(folder, log, cap=1 << 20), owner)
         store.open()
         for line in lines:

@@ -1,4 +1,4 @@
-"""What the asker may not see is as if it were not there."""
+"""What the caller may not see is as if it were not there."""
 
 from dataclasses import replace
 from typing import Any
@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engram import log_line
-from engram.memory.access import Asker, may_see
+from engram.memory.access import Caller, may_see
 from engram_host.companion.search.request import SearchResult
 from search_store import SearchStore, asked, embed_all, engine_of, ids, record, turn
 
@@ -15,7 +15,7 @@ WORDS = ["tea", "green", "bike", "paint", "garden", "car"]
 TEXTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join)
 SCOPES = ["all", "user:ann", "user:bob", "ws:shed", "ws:office"]
 ASKERS = st.builds(
-    Asker, st.sampled_from(["ann", "bob", "eve"]), st.just("r"), st.booleans(), st.sampled_from(["", "shed"])
+    Caller, st.sampled_from(["ann", "bob", "eve"]), st.just("r"), st.booleans(), st.sampled_from(["", "shed"])
 )
 
 
@@ -52,8 +52,8 @@ def stored(told: list[tuple[str, bytes]]) -> SearchStore:
     return store
 
 
-def answer(store: SearchStore, asker: Asker, query: str, options: dict[str, Any]) -> SearchResult:
-    result = engine_of(store, True).search(asked(query, asker=asker, explain=True, limit=50, **options))
+def answer(store: SearchStore, caller: Caller, query: str, options: dict[str, Any]) -> SearchResult:
+    result = engine_of(store, True).search(asked(query, caller=caller, explain=True, limit=50, **options))
     return replace(result, embed_ms=0, search_ms=0)
 
 
@@ -75,25 +75,25 @@ def answer(store: SearchStore, asker: Asker, query: str, options: dict[str, Any]
     ),
 )
 def test_an_answer_is_that_of_a_store_without_what_the_asker_may_not_see(
-    told: list[tuple[str, bytes]], asker: Asker, query: str, options: dict[str, Any]
+    told: list[tuple[str, bytes]], caller: Caller, query: str, options: dict[str, Any]
 ):
-    seen = [(log, line) for log, line in told if may_see(asker, log_line.decode(line).get("scope", "all"))]
-    assert answer(stored(told), asker, query, options) == answer(stored(seen), asker, query, options)
+    seen = [(log, line) for log, line in told if may_see(caller, log_line.decode(line).get("scope", "all"))]
+    assert answer(stored(told), caller, query, options) == answer(stored(seen), caller, query, options)
 
 
 @settings(max_examples=50, deadline=None)
 @given(lines(), ASKERS, st.booleans())
-def test_nothing_is_returned_that_the_asker_may_not_see(told: list[tuple[str, bytes]], asker: Asker, history: bool):
+def test_nothing_is_returned_that_the_asker_may_not_see(told: list[tuple[str, bytes]], caller: Caller, history: bool):
     scopes = {(log, log_line.decode(line)["seq"]): log_line.decode(line)["scope"] for log, line in told}
-    for hit in answer(stored(told), asker, " ".join(WORDS), {"history": history}).hits:
-        assert may_see(asker, scopes["records" if hit.id[0] == "m" else "journal", hit.seq])
+    for hit in answer(stored(told), caller, " ".join(WORDS), {"history": history}).hits:
+        assert may_see(caller, scopes["records" if hit.id[0] == "m" else "journal", hit.seq])
 
 
 def test_a_speaker_of_whom_the_asker_sees_nothing_is_nobody():
     told = [("journal", turn(1, "green tea", "s1", "Zoe")), ("journal", turn(2, "tea", "s2", "Ann"))]
     hidden = ("journal", turn(3, "blue car", "s3", "Eve", scope="user:eve"))
-    query, asker = "what Ann and Eve said about tea", Asker("ann", "r", False, "")
-    assert answer(stored([*told, hidden]), asker, query, {}).hits == answer(stored(told), asker, query, {}).hits
+    query, caller = "what Ann and Eve said about tea", Caller("ann", "r", False, "")
+    assert answer(stored([*told, hidden]), caller, query, {}).hits == answer(stored(told), caller, query, {}).hits
 
 
 def test_an_earlier_version_is_not_shown_to_whom_the_latest_one_is_hidden_from():
@@ -103,9 +103,9 @@ def test_an_earlier_version_is_not_shown_to_whom_the_latest_one_is_hidden_from()
         record(2, "the green safe has the number 12", 1, scope="ws:shed"),
     ]
     store.put_all("b", records=lines)
-    ann, in_shed = Asker("ann", "r", False, ""), Asker("ann", "r", False, "shed")
-    assert ids(engine_of(store).search(asked("green safe", asker=ann, history=True))) == []
-    assert len(engine_of(store).search(asked("green safe", asker=in_shed, history=True)).hits) == 2
+    ann, in_shed = Caller("ann", "r", False, ""), Caller("ann", "r", False, "shed")
+    assert ids(engine_of(store).search(asked("green safe", caller=ann, history=True))) == []
+    assert len(engine_of(store).search(asked("green safe", caller=in_shed, history=True)).hits) == 2
 
 
 def test_a_line_that_became_private_while_it_was_searched_is_not_shown():

@@ -115,7 +115,7 @@ def conversation(files: Path) -> Iterator[bytes]:
             check = messages.digest(line, check)
         return messages.shown(check)
 
-    asker = {"principal": "owner", "group": False, "workspace": ""}
+    caller = {"principal": "owner", "group": False, "workspace": ""}
     yield say("lines", *logs["records"], **span("records"))
     yield hello()
     for name in logs:
@@ -138,11 +138,11 @@ def conversation(files: Path) -> Iterator[bytes]:
     numbers = [int(one["id"][1:]) for one in kept]
     yield say("holds", epoch=epoch["records"], entries=[["user:owner", min(numbers), max(numbers)]])
     yield say("list", epoch=epoch["records"], after=0)
-    yield say("get", id=kept[0]["id"], **asker)
-    yield say("get", id=f"t{seqs['journal'][1]}", **asker)
+    yield say("get", id=kept[0]["id"], **caller)
+    yield say("get", id=f"t{seqs['journal'][1]}", **caller)
     words = " ".join(kept[1]["content"].split()[:5])
-    yield say("search", query=words, limit=5, tags=[], since=0, until=0, **asker)
-    yield say("search", query="自行车 🚲", limit=5, tags=["tag-1"], since=1790000000, until=1800000000, **asker)
+    yield say("search", query=words, limit=5, tags=[], since=0, until=0, **caller)
+    yield say("search", query="自行车 🚲", limit=5, tags=["tag-1"], since=1790000000, until=1800000000, **caller)
     yield hello(link=214089264)
 
 

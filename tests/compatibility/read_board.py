@@ -20,15 +20,15 @@ from binascii import crc32
 from engram.app import App
 from engram.clock import Clock
 from engram.errors import EngramError
-from engram.memory.access import Asker
+from engram.memory.access import Caller
 
 CALLERS = (
-    ("owner", Asker("owner", "console", False, "")),
-    ("owner in the garden", Asker("owner", "console", False, "garden")),
-    ("ann", Asker("ann", "chat#1", False, "")),
-    ("bob", Asker("Bob", "chat#2", False, "")),
-    ("group", Asker("Bob", "group#7", True, "")),
-    ("stranger", Asker("eve", "chat#9", False, "")),
+    ("owner", Caller("owner", "console", False, "")),
+    ("owner in the garden", Caller("owner", "console", False, "garden")),
+    ("ann", Caller("ann", "chat#1", False, "")),
+    ("bob", Caller("Bob", "chat#2", False, "")),
+    ("group", Caller("Bob", "group#7", True, "")),
+    ("stranger", Caller("eve", "chat#9", False, "")),
 )
 OWNER, ANN = CALLERS[0][1], CALLERS[2][1]
 QUERIES = (
@@ -72,10 +72,10 @@ class Board:
         while sum([part.tick() for part in (parts.records, parts.journal, parts.capacity)]):
             pass
 
-    def command(self, line, asker):
+    def command(self, line, caller):
         """The lines that a command answers; None if it is refused to this caller."""
         try:
-            return [said for said in self.parts.commands.run(asker, line) if isinstance(said, str)]
+            return [said for said in self.parts.commands.run(caller, line) if isinstance(said, str)]
         except EngramError:
             return None
 
@@ -84,7 +84,7 @@ class Board:
     def see(self):
         parts = self.parts
         self.rest()
-        told = {name: self._seen_by(asker) for name, asker in CALLERS}
+        told = {name: self._seen_by(caller) for name, caller in CALLERS}
         whole = {
             "records": parts.records.count_all(),
             "bytes": [parts.records.bytes, parts.journal.bytes],
@@ -118,9 +118,9 @@ class Board:
         records.update(old[1], {"content": "The lighthouse keeper is called Quirin"})
         self.command("/forget " + old[2], owner)
         self.command("/pin " + old[3], owner)
-        for asker in (owner, ann):
-            journal.add(asker, "user", asker.principal, "We climbed the lighthouse of Neufeld")
-            journal.add(asker, "assistant", "Engram", "All 199 steps, as %s says" % new)
+        for caller in (owner, ann):
+            journal.add(caller, "user", caller.principal, "We climbed the lighthouse of Neufeld")
+            journal.add(caller, "assistant", "Engram", "All 199 steps, as %s says" % new)
         self.command("/note the lighthouse was painted", owner)
         self.command("/profile user.md add Collects lighthouses.", owner)
         self.parts.intents.add(owner, "lighthouse", "bring the binoculars")
@@ -134,57 +134,57 @@ class Board:
     def _uses(self):
         found = {}
         for record in self.parts.records.all_live():
-            uses = self.parts.records.uses.of(int(record["id"][1:]))
+            uses = self.parts.records.uses.usage_of(int(record["id"][1:]))
             if uses[0]:
                 found[record["id"]] = list(uses)
         return found
 
-    def _seen_by(self, asker):
+    def _seen_by(self, caller):
         parts = self.parts
-        memory = self.app.memory.of(asker)
+        memory = self.app.memory.of(caller)
         records = list(memory.newest())
         sessions = []
-        for session in parts.journal.sessions(asker):
+        for session in parts.journal.sessions(caller):
             seqs = parts.journal.window(session.id, 1000)
             turns = [parts.journal.turn(seq) for seq in seqs]
             sessions.append([session.id, session.title, session.turns, session.at, turns])
         seen = {
             "memories": records,
-            "history": self._histories(records, asker),
-            "tags": sorted([list(pair) for pair in parts.records.tags(asker)]),
+            "history": self._histories(records, caller),
+            "tags": sorted([list(pair) for pair in parts.records.tags(caller)]),
             "archived": [
-                parts.archived.count(asker),
-                sorted([list(pair) for pair in parts.archived.tags(asker).items()]),
+                parts.archived.count(caller),
+                sorted([list(pair) for pair in parts.archived.tags(caller).items()]),
             ],
             "sessions": sessions,
-            "current": parts.journal.current(asker),
-            "searches": {query: self._found(query, asker) for query in QUERIES},
-            "intents": list(parts.intents.of(asker)),
-            "commands": {line: self.command(line, asker) for line in COMMANDS},
+            "current": parts.journal.current(caller),
+            "searches": {query: self._found(query, caller) for query in QUERIES},
+            "intents": list(parts.intents.owned_by(caller)),
+            "commands": {line: self.command(line, caller) for line in COMMANDS},
         }
-        if not asker.group:
-            seen["notes"] = self._notes(asker)
-            profile = parts.profile.of(asker)
+        if not caller.group:
+            seen["notes"] = self._notes(caller)
+            profile = parts.profile.for_caller(caller)
             seen["profile"] = {name: profile.text(name) for name in ("user.md", "soul.md", "identity.md")}
         return seen
 
-    def _histories(self, records, asker):
+    def _histories(self, records, caller):
         found = {}
         for record in records:
-            versions = [_version(one) for one in self.parts.records.history(record["id"], asker)]
+            versions = [_version(one) for one in self.parts.records.history(record["id"], caller)]
             if len(versions) > 1:
                 found[record["id"]] = versions
         return found
 
-    def _found(self, query, asker):
+    def _found(self, query, caller):
         """[id, score, what it is made of] of each, best first."""
         found = []
-        for item, made_of in self.parts.recall.explain(query, asker, FOUND):
+        for item, made_of in self.parts.recall.explain(query, caller, FOUND):
             found.append([item.id, item.score, [points for _, points in made_of]])
         return found
 
-    def _notes(self, asker):
-        notes = self.parts.notes.of(asker)
+    def _notes(self, caller):
+        notes = self.parts.notes.for_caller(caller)
         found = {}
         for name in ["MEMORY.md"] + ["2026-%s.md" % day for day in _days()]:
             text = notes.text(name)

@@ -18,7 +18,7 @@ from engram.app import App
 from engram.clock import Clock
 from engram.errors import EngramError
 from engram.llm.types import Call, Reply
-from engram.memory.access import OWNER, Asker
+from engram.memory.access import OWNER, Caller
 from engram.memory.records.records import Draft
 from fake_companion import Companion, Way
 
@@ -27,11 +27,11 @@ START = 1790000000  # 2026-09-21 14:13 in Greenwich
 HOUR, DAY = 3600, 86400
 UNSET = 1000  # what the machine's clock reads until somebody sets it
 
-OWNER_GARDEN = Asker("owner", "console", False, "garden")
-ANN = Asker("ann", "chat#1", False, "")
-ANN_GARDEN = Asker("ann", "chat#1", False, "garden")
-BOB = Asker("Bob", "chat#2", False, "")
-GROUP = Asker("Bob", "group#7", True, "")
+OWNER_GARDEN = Caller("owner", "console", False, "garden")
+ANN = Caller("ann", "chat#1", False, "")
+ANN_GARDEN = Caller("ann", "chat#1", False, "garden")
+BOB = Caller("Bob", "chat#2", False, "")
+GROUP = Caller("Bob", "group#7", True, "")
 
 CONFIG = {
     "timezone": "+02:00",
@@ -150,21 +150,21 @@ class Life:
     def later(self, seconds):
         self.now += seconds
 
-    def command(self, line, asker=OWNER):
+    def command(self, line, caller=OWNER):
         """Type a command; the lines that it answers."""
         found = []
         try:
-            for said in self.parts.commands.run(asker, line):
+            for said in self.parts.commands.run(caller, line):
                 if isinstance(said, str):
                     found.append(said)
         except EngramError as error:
             raise AssertionError("%s: %s" % (line, error)) from None
         return found
 
-    async def say(self, text, *steps, asker=OWNER):
+    async def say(self, text, *steps, caller=OWNER):
         """Say something to the agent, whose model plays these steps."""
         self.model.steps = list(steps)
-        await self.app.ask(text, Sink(), asker)
+        await self.app.ask(text, Sink(), caller)
 
     async def learn(self, *steps):
         """Let what follows turns be done, with these answers of the model."""
@@ -218,15 +218,15 @@ class Life:
             kind = at % 6
             if record is None or records.entries.state(int(ref[1:])):
                 continue  # it has left, or has a successor
-            asker = _seen_by(record)
+            caller = _seen_by(record)
             if kind == 1:
-                records.update(ref, {"content": numbers.text()}, asker)
+                records.update(ref, {"content": numbers.text()}, caller)
             elif kind == 2:
                 changes = {"importance": numbers.below(11) / 10, "tags": ["tag-1", "changed"], "keywords": ["altered"]}
                 if record.get("scope") == "ws:garden":
                     del changes["tags"]
-                records.update(ref, changes, asker)
-                records.update(ref, {"content": numbers.text() + " (third version)"}, asker)
+                records.update(ref, changes, caller)
+                records.update(ref, {"content": numbers.text() + " (third version)"}, caller)
             elif kind == 3:
                 self.keep(
                     supersedes=ref, scope=record.get("scope", "all"), tags=record["tags"], turns=["t%d" % (at + 5)]
@@ -235,16 +235,16 @@ class Life:
                 for _ in range(numbers.below(4)):
                     records.used(ref)
             elif kind == 5 and not at % 4:
-                self.parts.forgetting.forget(ref, asker, with_turns=True)
+                self.parts.forgetting.forget(ref, caller, with_turns=True)
             self.later(numbers.below(50))
             self.rest()
 
     def talk(self, count):
         """Many turns in several rooms, some cut, some commands, one with a picture."""
         numbers = self.numbers
-        askers = (OWNER, OWNER, ANN, GROUP, OWNER_GARDEN, ANN, BOB, OWNER)
+        callers = (OWNER, OWNER, ANN, GROUP, OWNER_GARDEN, ANN, BOB, OWNER)
         for at in range(count):
-            asker = askers[at // 2 % len(askers)]
+            caller = callers[at // 2 % len(callers)]
             if at % 60 == 0:
                 self.parts.journal.begin(
                     OWNER, "" if at % 120 else "The %s in %s" % (numbers.pick(THINGS), numbers.pick(PLACES))
@@ -254,9 +254,9 @@ class Life:
             content = numbers.text()
             if at % 9 == 0:
                 content += ". " + numbers.text() + ".\n" + numbers.text() + "?"
-            role, who = ("assistant", "Engram") if at % 2 else ("user", asker.principal)
+            role, who = ("assistant", "Engram") if at % 2 else ("user", caller.principal)
             caption = "a photo of the " + numbers.pick(THINGS) if at % 50 == 4 else ""
-            self.parts.journal.add(asker, role, who, content, at % 23 == 7, at % 31 == 8, caption)
+            self.parts.journal.add(caller, role, who, content, at % 23 == 7, at % 31 == 8, caption)
             self.later(numbers.below(30) * 60)
             self.rest()
 
@@ -325,8 +325,8 @@ class Life:
         await self.learn(json.dumps([added]))
         self.later(DAY)
         await self.say("I go to the paint shop today", "Good.")
-        await self.say("remember that Ann feeds the cat on Sundays", "I will.", asker=ANN)
-        await self.say("Ann here: when the cat comes up, remind me to buy litter", "I will.", asker=ANN)
+        await self.say("remember that Ann feeds the cat on Sundays", "I will.", caller=ANN)
+        await self.say("Ann here: when the cat comes up, remind me to buy litter", "I will.", caller=ANN)
         self.parts.intents.add(ANN, "dentist", "take the insurance card")
         self.parts.intents.add(GROUP, "next meeting", "bring cake")
         self.parts.intents.add(OWNER, "望远镜", "clean the lens")
@@ -370,8 +370,10 @@ class Life:
             self.command("/note " + "很长的一条记录，" * 80, ANN)
         self.command("/clear", ANN)
         self.command("/mode lightweight")
-        self.parts.notes.of(OWNER).append("MEMORY.md", "- The spare key hangs in the shed.\n- 备用钥匙在棚子里。")
-        self.parts.notes.of(ANN).append("MEMORY.md", "- Ann's bicycle is in the cellar.")
+        self.parts.notes.for_caller(OWNER).append(
+            "MEMORY.md", "- The spare key hangs in the shed.\n- 备用钥匙在棚子里。"
+        )
+        self.parts.notes.for_caller(ANN).append("MEMORY.md", "- Ann's bicycle is in the cellar.")
         self.command("/mode full")
 
     async def use_workspaces(self):
@@ -380,7 +382,7 @@ class Life:
         self.command("/pin " + roses, OWNER_GARDEN)
         mine = self.keep("The hose has a leak near the tap", scope="user:ann", tags=["hose"], source="manual")
         self.parts.records.update(mine, {"tags": ["hose", "ws:garden"]}, ANN_GARDEN)
-        await self.say("The compost is turned in May", "Good.", asker=ANN_GARDEN)
+        await self.say("The compost is turned in May", "Good.", caller=ANN_GARDEN)
         await self.learn()
 
     async def give_to_the_companion(self):

@@ -27,7 +27,7 @@ def _signature(name: str, function) -> str:
     return f"{name}{shown}".replace("'", '"').replace(_OWNER, "OWNER")
 
 
-_OWNER = 'Asker(principal="owner", room="console", group=False, workspace="")'
+_OWNER = 'Caller(principal="owner", room="console", group=False, workspace="")'
 
 
 def _public(holder) -> list[str]:

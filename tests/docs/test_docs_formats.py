@@ -14,9 +14,9 @@ from engram import log_line, repl
 from engram.agent.agent import Sink
 from engram.app import App
 from engram.archive import archiver
-from engram.archive.index import Archived
+from engram.archive.index import ArchiveIndex
 from engram.llm.types import Call
-from engram.memory.access import OWNER, Asker
+from engram.memory.access import OWNER, Caller
 from engram.reminders import reminder_file
 from engram_host.scripted import serving
 from pages import PAGES, fences, in_backticks, plain, read, rows, section, tables
@@ -109,7 +109,7 @@ class _Life:
 
     def distil(self) -> None:
         parts = self._parts
-        parts.notes.of(OWNER).note("rain came in at the attic")
+        parts.notes.for_caller(OWNER).note("rain came in at the attic")
         batch = parts.daily.batch("owner", 12000, 4000)
         for before in (None, parts.records.changes):
             told = [("op", "distilled"), ("scope", "user:owner"), ("lines", 1), ("marks", batch.marks), ("run", 1)]
@@ -129,7 +129,7 @@ class _Life:
     def archive(self) -> None:
         """Memories leave for a companion, one comes back, and others are forgotten there."""
         records = self._parts.records
-        archived = records.archived = Archived(f"{self._folder}/memory", records.entries, records.entries.owner)
+        archived = records.archived = ArchiveIndex(f"{self._folder}/memory", records.entries, records.entries.owner)
         refs: list[str] = []
         for content in ("The fence is green", "The pond froze", "The roof leaks"):
             older = records.store(content + " still", ["old"]).id
@@ -153,11 +153,11 @@ class _Life:
 
     def host(self) -> None:
         """Somebody else, in a workspace, speaks and has files."""
-        ann = Asker("ann", "chat", False, "garden")
+        ann = Caller("ann", "chat", False, "garden")
         self._parts.journal.add(ann, "user", "ann", "the gate is open")
-        self._parts.notes.of(ann).write("MEMORY.md", "x")
-        self._parts.notes.of(ann).note("y")
-        self._parts.profile.of(ann).write("user.md", "z")
+        self._parts.notes.for_caller(ann).write("MEMORY.md", "x")
+        self._parts.notes.for_caller(ann).note("y")
+        self._parts.profile.for_caller(ann).write("user.md", "z")
 
     def edit(self) -> None:
         self.command("/profile user.md add Likes short answers.")

@@ -17,7 +17,7 @@ def _played() -> list[dict]:
     """One line of each kind, as a board sends them."""
     sent: list[str] = []
 
-    async def answer(message, is_command, sink, asker):
+    async def answer(message, is_command, sink, caller):
         sink.line("x" * 1001)
         await sink.text("x")
         await sink.notice("x")
@@ -40,7 +40,7 @@ def _errors(request: dict) -> list[str]:
     """What a request is refused with."""
     sent: list[str] = []
 
-    async def answer(message, is_command, sink, asker):
+    async def answer(message, is_command, sink, caller):
         return None
 
     lines = JsonLines(answer, sent.append, 12000)
@@ -50,9 +50,9 @@ def _errors(request: dict) -> list[str]:
 
 def test_the_table_of_a_requests_fields_is_what_is_taken():
     requested, answered = _tables()
-    asker = {"who": "ann", "room": "x", "group": True, "workspace": "garden"}
-    assert requested == {"id", "say", "command", "crc", *asker}
-    for request in ({"id": 1, "say": "x"}, {"id": 1, "command": "/help"}, {"say": "x", **asker}):
+    caller = {"who": "ann", "room": "x", "group": True, "workspace": "garden"}
+    assert requested == {"id", "say", "command", "crc", *caller}
+    for request in ({"id": 1, "say": "x"}, {"id": 1, "command": "/help"}, {"say": "x", **caller}):
         assert not _errors(request)
     for name in answered:
         assert _errors({"say": "x", name: "x"}), name

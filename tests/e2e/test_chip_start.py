@@ -94,9 +94,9 @@ class TimeServer:
 
     def _answer(self) -> None:
         while True:
-            request, asker = self._socket.recvfrom(100)
+            request, caller = self._socket.recvfrom(100)
             seconds = struct.pack(">II", self._unix + 2208988800, 0)
-            self._socket.sendto(b"\x24\x02" + bytes(22) + request[40:48] + bytes(8) + seconds, asker)
+            self._socket.sendto(b"\x24\x02" + bytes(22) + request[40:48] + bytes(8) + seconds, caller)
 
 
 def test_the_clock_is_set_from_the_network_and_what_is_remembered_has_its_day(board: Boards):

@@ -20,7 +20,7 @@ import watching
 import flash
 from engram.app import App
 from engram.clock import Clock
-from engram.memory.access import OWNER, own
+from engram.memory.access import OWNER, own_scope
 from engram.memory.records.records import Draft
 
 FLASH_BYTES = 1 << 20
@@ -40,7 +40,7 @@ def text_of(number):
 
 def keep(parts, number):
     # Without a look for one that says the same, which takes longer than all else.
-    values = {"content": text_of(number), "tags": ["tag%d" % (number % 40)], "scope": own(OWNER)}
+    values = {"content": text_of(number), "tags": ["tag%d" % (number % 40)], "scope": own_scope(OWNER)}
     values["created"] = parts.clock.now()
     parts.records.keep((Draft("", values, [], "", 0),))
 

@@ -13,18 +13,18 @@ import flash
 import life
 from engram.app import App
 from engram.clock import Clock
-from engram.memory.access import OWNER, Asker
+from engram.memory.access import OWNER, Caller
 
 flash.mount(sys.argv[1], life.FLASH_BYTES, "/flash")
 clock = Clock(0, lambda: life.moment(int(sys.argv[3]), 0))
 app = App("/flash", life.FORMS[sys.argv[2]].settings, clock=clock)
 parts = app._parts
 who = sys.argv[4]
-asker = OWNER if who == "owner" else Asker("ann" if who == "group" else who, "chat#all", who == "group", "")
-for line in parts.commands.run(asker, "/export"):
+caller = OWNER if who == "owner" else Caller("ann" if who == "group" else who, "chat#all", who == "group", "")
+for line in parts.commands.run(caller, "/export"):
     if isinstance(line, str):
         print(line)
-for number in parts.intents.numbers(asker):
+for number in parts.intents.numbers(caller):
     print("intent i%d" % number)
 if who == "owner":
     for record in parts.records.all_live():

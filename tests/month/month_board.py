@@ -25,15 +25,15 @@ from engram.agent.agent import Sink
 from engram.app import App
 from engram.clock import Clock
 from engram.errors import EngramError
-from engram.memory.access import OWNER, Asker
+from engram.memory.access import OWNER, Caller
 from scripted_month import Model
 from witness import Witness
 
 ASKERS = {
     "owner": OWNER,
-    "ann": Asker("ann", "chat#ann", False, ""),
-    "bob": Asker("bob", "chat#bob", False, ""),
-    "group": Asker("ann", "chat#all", True, ""),
+    "ann": Caller("ann", "chat#ann", False, ""),
+    "bob": Caller("bob", "chat#bob", False, ""),
+    "group": Caller("ann", "chat#all", True, ""),
 }
 _TICKS = 0x3FFFFFFF
 
@@ -94,15 +94,15 @@ class Board:
         self._look_at_clock(turn)
         self.witness.turn = turn
         said = life.said(self.form, self.day, turn)
-        asker = ASKERS[said.who]
+        caller = ASKERS[said.who]
         ear = Ear()
         answer = []
         told = {"turn": turn, "now": self.parts.clock.now(), "known": self.parts.clock.known}
         self.model.listens_to(said.who)
         if said.text[0] == "/":
-            await self._command(asker, said.text, answer)
+            await self._command(caller, said.text, answer)
         else:
-            outcome = await self.app.ask(said.text, ear, asker)
+            outcome = await self.app.ask(said.text, ear, caller)
             told["said"] = outcome.turn
             answer = [outcome.problem] if outcome.problem else []
         told["notices"], told["answer"] = ear.notices, answer
@@ -110,9 +110,9 @@ class Board:
         await self.work(4)
         self.spent()
 
-    async def _command(self, asker, typed, answer):
+    async def _command(self, caller, typed, answer):
         try:
-            for line in self.parts.commands.run(asker, typed):
+            for line in self.parts.commands.run(caller, typed):
                 if isinstance(line, int):
                     # Who typed waits for what is done in the background.
                     self.model.listens_to("")
@@ -162,7 +162,7 @@ class Board:
                 "trash_bytes": parts.trash.bytes,
                 "notes_bytes": sum(files.size("/flash/memory/" + file) for _, file, _ in parts.daily._day_files()),
                 "notes_files": len(parts.daily._day_files()),
-                "intents": sum(len(parts.intents.numbers(asker)) for asker in ASKERS.values()),
+                "intents": sum(len(parts.intents.numbers(caller)) for caller in ASKERS.values()),
             }
         )
 

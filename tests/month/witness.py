@@ -54,7 +54,7 @@ class Witness:
 
     def _noted(self, notebook, content):
         self._note(notebook, content)
-        file = principal_files.name_of(notebook.today(), notebook._principal)
+        file = principal_files.file_name_of(notebook.today(), notebook._principal)
         self._tell({"noted": [file, self._noting, " ".join(content.split())]})
 
     def tidy(self):

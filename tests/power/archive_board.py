@@ -19,10 +19,10 @@ import faulty_flash
 import flash
 from engram import files
 from engram.app import App
-from engram.archive.transfer import Archive
+from engram.archive.transfer import ArchiveTransfer
 from engram.clock import Clock
-from engram.link.replication import Sync
-from engram.link.rpc import Exchange, LinkError
+from engram.link.replication import Replication
+from engram.link.rpc import LinkError, Rpc
 from engram.memory.access import OWNER
 
 SETTINGS = {
@@ -90,20 +90,20 @@ class Linked:
         self.progress = progress
         known = parts.companion._known
         way = Way(peer)
-        self.exchange = Exchange(way, known.board)
+        self.exchange = Rpc(way, known.board)
         way.take = self.exchange.take
         self.exchange.open(known.begin())
         logs = parts.companion.logs
-        self.sync = Sync(
+        self.sync = Replication(
             self.exchange,
             logs,
             known,
             parts.clock,
             lambda: False,
             lambda held, asks: self.archive.greeted(held, asks),
-            relied=lambda: parts.archived.relied,
+            relied=lambda: parts.archived.durable_seq,
         )
-        self.archive = Archive(self.exchange, self.sync, known, logs, parts, 500)
+        self.archive = ArchiveTransfer(self.exchange, self.sync, known, logs, parts, 500)
 
     async def copy(self):
         while True:

@@ -83,10 +83,10 @@ def main(path, cut):
     device = faulty_flash.FaultyFlash(path, 0, "", ("half", cut))
     vfs.mount(vfs.VfsLfs2(device, **flash.OPTIONS), "/flash")
     parts = App("/flash", SETTINGS, clock=Clock(0, lambda: 1790000000), model=Model())._parts
-    there = parts.notes.of(OWNER).text(parts.notes.of(OWNER).today())
+    there = parts.notes.for_caller(OWNER).text(parts.notes.for_caller(OWNER).today())
     for at in range(NOTES):
         if note(at).strip() not in there:
-            parts.notes.of(OWNER).note(note(at))
+            parts.notes.for_caller(OWNER).note(note(at))
         tell("noted", at)
     asyncio.run(distil(parts))
     tell("distilled")

@@ -16,7 +16,7 @@ import sys
 
 import flash
 from engram.app import App
-from engram.memory.access import OWNER, own
+from engram.memory.access import OWNER, own_scope
 from engram.memory.records.records import Draft
 
 FLASH_BYTES = 2 << 20
@@ -79,7 +79,7 @@ def main(flash_path, records, turns, code="", settings="{}"):
     for at in range(max(records, turns)):
         if at < records:
             # Without a look for one that says the same, which takes longer than all else.
-            values = {"content": _text(at), "tags": ["tag%d" % (at % 40)], "scope": own(OWNER)}
+            values = {"content": _text(at), "tags": ["tag%d" % (at % 40)], "scope": own_scope(OWNER)}
             values["created"] = parts.clock.now()
             parts.records.keep((Draft("", values, [], "", 0),))
         if at < turns:

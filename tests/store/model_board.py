@@ -24,13 +24,13 @@ class _Told:
     def __init__(self):
         self.events = []
         told = self
-        write = memtable.Live.write
+        write = memtable.MemTable.write
 
         def watched(rows, path, mean, *rest):
             told.events.append([list(rows.seqs[: len(rows)]), mean])
             write(rows, path, mean, *rest)
 
-        memtable.Live.write = watched
+        memtable.MemTable.write = watched
 
 
 def _marked(piece):

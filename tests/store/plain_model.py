@@ -60,7 +60,7 @@ class Entries:
 
     def live_seqs(self) -> set[int]:
         """The seqs of the lines that a search may find."""
-        return {line["seq"] for state, line in self.fates().values() if state == LIVE}
+        return {line["seq"] for state, line in self.entry_states().values() if state == LIVE}
 
     def keep(self, kept: set[int]) -> None:
         """What compaction does."""

@@ -95,7 +95,7 @@ class StoreMachine(RuleBasedStateMachine):
         self.append(list(self.lines(seed, count, 3)))
 
     def picked(self, pick: int) -> int:
-        numbers = sorted(self.entries.fates())
+        numbers = sorted(self.entries.entry_states())
         return numbers[pick % len(numbers)] if numbers else 0
 
     @precondition(lambda self: not self.turns)
@@ -123,7 +123,7 @@ class StoreMachine(RuleBasedStateMachine):
     def show(self, pick):
         number = self.picked(pick)
         ended = {line["ends"] for line in self.entries.lines if "ends" in line}
-        if number and self.entries.fates()[number][1].get("session") not in ended:
+        if number and self.entries.entry_states()[number][1].get("session") not in ended:
             self.append([{"show": number}])
 
     @precondition(lambda self: self.turns)
@@ -220,7 +220,7 @@ class StoreMachine(RuleBasedStateMachine):
     def catalog(self, scopes):
         self.finish()
         wanted: dict[str, int] = {}
-        for state, line in self.entries.fates().values():
+        for state, line in self.entries.entry_states().values():
             for label in labels_of(line):
                 if state == LIVE and label[0] == "#" and passes(line, (), scopes):
                     wanted[label] = wanted.get(label, 0) + 1
@@ -244,7 +244,7 @@ class StoreMachine(RuleBasedStateMachine):
         self.follow()
         if self.index.partial:
             return
-        fates = self.entries.fates()
+        fates = self.entries.entry_states()
         wanted = [[state, line["seq"] if state != FORGOTTEN else None] for state, line in fates.values()]
         assert self.ask("entries", list(fates)) == wanted
 

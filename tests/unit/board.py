@@ -8,22 +8,22 @@ import os
 
 from engram.clock import Clock
 from engram.compat import heap_free, heap_used
-from engram.learning.cursor import Learning
-from engram.memory.access import OWNER, Asker, own
+from engram.learning.cursor import LearningCursor
+from engram.memory.access import OWNER, Caller, own_scope
 from engram.memory.forgetting import Forgetting
 from engram.memory.journal.journal import Journal
-from engram.memory.principal_files import People
+from engram.memory.principal_files import PrincipalFiles
 from engram.memory.recall import Recall
-from engram.memory.records.eviction import Capacity
+from engram.memory.records.eviction import Eviction
 from engram.memory.records.records import Draft, Records
-from engram.memory.records.schema import Versions
+from engram.memory.records.schema import RecordSchema
 from engram.memory.records.trash import Trash
-from engram.memory.records.undo import Changes
-from engram.memory.records.usage import Uses
+from engram.memory.records.undo import UndoLog
+from engram.memory.records.usage import Usage
 from engram.memory.texts.notes import Notes
 from engram.memory.texts.profile import Profile
-from engram.memory.texts.retention import Daily
-from engram.reminders.reminders import Intents
+from engram.memory.texts.retention import NoteRetention
+from engram.reminders.reminders import Reminders
 from engram.store.log.reserve import Reserve
 from engram.store.log.segments import Log
 from engram.store.store import Store
@@ -32,8 +32,8 @@ from support import folder
 NOW = 1790000000  # 2026-09-21 14:13 in Greenwich
 DAY = 86400
 
-ANN = Asker("ann", "chat#1", False, "")
-ROOM = Asker("ann", "chat#2", True, "")
+ANN = Caller("ann", "chat#1", False, "")
+ROOM = Caller("ann", "chat#2", True, "")
 
 _last = None
 
@@ -72,20 +72,20 @@ class Board:
         log = Log(self.place + "/memory", "memory_records", segment_bytes=segment_bytes)
         reserve = Reserve(self.place + "/memory/reserve.bin", segment_bytes)
         turns_reserve = Reserve(self.place + "/journal/reserve.bin", segment_bytes)
-        versions = Versions()
+        versions = RecordSchema()
         self.records_store = Store(log, versions, reserve)
         self.records_store.open()
         cap = limit("records_bytes", 524288)
         most = limit("records_most", 10000)
-        uses = Uses(self.place + "/memory", clock)
+        uses = Usage(self.place + "/memory", clock)
         self.records = Records(self.records_store, clock, limit("content_chars", 2000), cap, None, most, uses)
         if limit("archive", False):
-            from engram.archive.index import Archived
+            from engram.archive.index import ArchiveIndex
 
-            self.archived = self.records.archived = Archived(self.place + "/memory", self.records_store, versions)
+            self.archived = self.records.archived = ArchiveIndex(self.place + "/memory", self.records_store, versions)
         self.trash = Trash(self.place + "/memory", limit("trash_bytes", 65536))
-        self.capacity = Capacity(self.records, self.trash, most, cap)
-        if limit("makes_room", True):
+        self.capacity = Eviction(self.records, self.trash, most, cap)
+        if limit("evict", True):
             self.records.make_room_by(self.capacity.make_room)
 
         def journal_store(owner):
@@ -95,20 +95,20 @@ class Board:
 
         self.journal = Journal(journal_store, clock, limit("sessions", 24), limit("journal_bytes", 786432))
         self.journal.open()
-        self.learning = Learning(self.place + "/memory", versions, self.records, self.journal, clock)
+        self.learning = LearningCursor(self.place + "/memory", versions, self.records, self.journal, clock)
         self.learning.open()
         self.forgetting = Forgetting(self.records, self.journal, self.trash)
-        self.changes = Changes(self.records_store, self.journal, clock)
-        people = People((self.place + "/memory", self.place + "/profile"), limit("principals_most", 8))
+        self.changes = UndoLog(self.records_store, self.journal, clock)
+        people = PrincipalFiles((self.place + "/memory", self.place + "/profile"), limit("principals_most", 8))
         self.profile = Profile(self.place + "/profile", self.changes, people, limit("profile_chars", 2000))
         self.profile.seed()
         chars, days = limit("notes_chars", 8000), limit("notes_days", 30)
         self.notes = Notes(self.place + "/memory", self.changes, clock, people, chars, days)
-        self.changes.takes_back("profile", self.profile)
-        self.changes.takes_back("note", self.notes)
+        self.changes.register_file("profile", self.profile)
+        self.changes.register_file("note", self.notes)
         limits = limit("notes_days", 30), limit("notes_bytes", 131072)
-        self.daily = Daily(self.place + "/memory", self.notes, versions, clock, *limits)
-        self.intents = Intents(self.place + "/memory", clock, **limit("intents", {}))
+        self.daily = NoteRetention(self.place + "/memory", self.notes, versions, clock, *limits)
+        self.intents = Reminders(self.place + "/memory", clock, **limit("intents", {}))
         self.intents.open()
         self.recall = Recall(self.records, self.journal, clock)
 
@@ -119,7 +119,7 @@ class Board:
         self.config = Config(self.place, {name.replace("_", ".", 1): value for name, value in settings.items()})
         return self
 
-    def equip(self, **settings):
+    def attach_hardware(self, **settings):
         """Add settings and tools."""
         from engram.agent.tools import Tools
 
@@ -131,15 +131,15 @@ class Board:
         """Add all layers above memory; with `learns` what follows each turn too."""
         from engram.agent.agent import Agent
         from engram.agent.offline import Offline
-        from engram.agent.prompt import Context
+        from engram.agent.prompt import PromptBuilder
 
-        self.equip(**settings)
-        self.context = Context(self)
+        self.attach_hardware(**settings)
+        self.context = PromptBuilder(self)
         after = None
         if learns:
-            from engram.agent.post_turn import After
+            from engram.agent.post_turn import PostTurn
 
-            after = After(self, model, self.context)
+            after = PostTurn(self, model, self.context)
         self.agent = Agent(self, self.context, self.tools, model, Offline(self), after)
         return self
 
@@ -151,7 +151,7 @@ class Board:
         """Keep a record of the owner's; its id. Unlike store() it looks for no record that says the same, which costs more
         than all else where many are alike.
         """
-        values = {"content": content, "tags": tags, "scope": own(OWNER), "created": self.now}
+        values = {"content": content, "tags": tags, "scope": own_scope(OWNER), "created": self.now}
         values.update(more)
         return self.records.keep((Draft("", values, [], "", 0),))[0]
 

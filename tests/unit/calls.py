@@ -9,26 +9,26 @@ from engram.memory.access import OWNER
 
 def equipped(**settings):
     """A board with tools, in whose journal a turn stands that calls belong to."""
-    board = Board().equip(**settings)
+    board = Board().attach_hardware(**settings)
     board.turn = "t" + str(board.journal.add(OWNER, "user", "owner", "hello there"))
     return board
 
 
-def run(board, name, asker=OWNER, **arguments):
+def run(board, name, caller=OWNER, **arguments):
     """(result as a dict, notice) of a call."""
-    done = board.tools.run(Call("c", name, json.dumps(arguments)), asker, board.turn)
+    done = board.tools.run(Call("c", name, json.dumps(arguments)), caller, board.turn)
     return json.loads(done.result), done.notice
 
 
-def result_of(board, name, asker=OWNER, **arguments):
+def result_of(board, name, caller=OWNER, **arguments):
     """The result of a call as a dict."""
-    return run(board, name, asker, **arguments)[0]
+    return run(board, name, caller, **arguments)[0]
 
 
-def problem_of(board, name, asker=OWNER, **arguments):
+def problem_of(board, name, caller=OWNER, **arguments):
     """(argument, problem) of a call that is refused, which must change nothing."""
     before = board.records.bytes
-    result, notice = run(board, name, asker, **arguments)
+    result, notice = run(board, name, caller, **arguments)
     assert list(result) == ["error"] and notice == "", result
     assert board.records.bytes == before
     return result["error"].get("argument"), result["error"]["problem"]

@@ -210,12 +210,12 @@ class Way:
         if self.is_cut:
             raise LinkError("the way is cut")
         await sleep_ms(self.delay_ms)
-        for message in self._fate("up", bytes(data)):
+        for message in self._entry_state("up", bytes(data)):
             for answer in self.companion.answers(message):
-                for each in self._fate("down", answer):
+                for each in self._entry_state("down", answer):
                     self.take(each)
 
-    def _fate(self, way, message):
+    def _entry_state(self, way, message):
         """What comes of a message: nothing, itself, itself twice; and messages that are late."""
         if self.numbers is None:
             return [message]

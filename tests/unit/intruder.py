@@ -15,24 +15,24 @@ from binascii import crc32
 from board import DAY, Board, Script, has_large_heap
 from engram import text
 from engram.channels.console.commands.commands import Commands
-from engram.compat import forget
+from engram.compat import unload_module
 from engram.errors import EngramError
 from engram.llm.types import Call
 from engram.memory import access
-from engram.memory.access import OWNER, Asker
+from engram.memory.access import OWNER, Caller
 from engram.memory.records import provenance
 from engram.memory.records.records import Draft
 from support import at_once, is_in_full, on_micropython
 from turns import Ear
 
-ANN = Asker("ann", "chat#1", False, "garden")
-BOB = Asker("bob", "chat#2", False, "")
-OFFICE = Asker("bob", "chat#2", False, "office")
-ANN_OFFICE = Asker("ann", "chat#1", False, "office")
-STRANGER = Asker("carl", "club", True, "garden")
-ANN_IN_GROUP = Asker("ann", "club", True, "garden")
-SAME_ROOM = Asker("bob", "chat#1", False, "")
-IN_GARDEN = Asker("bob", "chat#2", False, "garden")
+ANN = Caller("ann", "chat#1", False, "garden")
+BOB = Caller("bob", "chat#2", False, "")
+OFFICE = Caller("bob", "chat#2", False, "office")
+ANN_OFFICE = Caller("ann", "chat#1", False, "office")
+STRANGER = Caller("carl", "club", True, "garden")
+ANN_IN_GROUP = Caller("ann", "club", True, "garden")
+SAME_ROOM = Caller("bob", "chat#1", False, "")
+IN_GARDEN = Caller("bob", "chat#2", False, "garden")
 INTRUDERS = (BOB, IN_GARDEN, OFFICE, ANN_OFFICE, STRANGER, ANN_IN_GROUP, SAME_ROOM, OWNER)
 
 TOOLS = {
@@ -172,11 +172,11 @@ class House:
         self.ids = {}
         self.foreign = []
         self.turns = 0
-        for asker in (ANN, OWNER):
-            self._furnish(asker)
+        for caller in (ANN, OWNER):
+            self._furnish(caller)
         board.records.store("Bob plays chess", ["game"], BOB)
         board.journal.add(BOB, "user", "bob", "I am Bob")
-        board.notes.of(BOB).note("Bob went out")
+        board.notes.for_caller(BOB).note("Bob went out")
         self.code = self.asked_for()
         _let_go()
         self.before = {told: self.seen(told) for told in self.ids}
@@ -209,43 +209,43 @@ class House:
         self.ids.setdefault(told, []).append(ref)
         return ref
 
-    def _furnish(self, asker):
-        board, private = self.board, access.own(asker)
+    def _furnish(self, caller):
+        board, private = self.board, access.own_scope(caller)
         records, journal = board.records, board.journal
         board.now -= DAY
-        board.notes.of(asker).note(self.thing(private))
+        board.notes.for_caller(caller).note(self.thing(private))
         board.now += DAY
-        self.note(private, journal.begin(asker, self.thing(private)))
-        said = "t%d" % journal.add(asker, "user", asker.principal, self.thing(private), caption=self.thing(private))
-        gone = "t%d" % journal.add(asker, "user", asker.principal, self.thing(private))
-        reply = "t%d" % journal.add(asker, "assistant", "engram", self.thing(private))
+        self.note(private, journal.begin(caller, self.thing(private)))
+        said = "t%d" % journal.add(caller, "user", caller.principal, self.thing(private), caption=self.thing(private))
+        gone = "t%d" % journal.add(caller, "user", caller.principal, self.thing(private))
+        reply = "t%d" % journal.add(caller, "assistant", "engram", self.thing(private))
         for ref in (said, gone, reply):
             self.note(private, ref)
-        journal.redact(gone, asker)
+        journal.redact(gone, caller)
         kept = records.store(
-            self.thing(private), self.tag(private), asker, keywords=[self.thing(private)], turns=[said]
+            self.thing(private), self.tag(private), caller, keywords=[self.thing(private)], turns=[said]
         ).id
-        records.update(self.note(private, kept), {"content": self.thing(private)}, asker)
-        newer = records.store(self.thing(private), ["home"], asker, supersedes=kept).id
-        lost = self.note(private, records.store(self.thing(private), ["home"], asker).id)
-        records.forget(lost, asker)
-        over = self._bring_in("over-" + asker.principal, private)
-        records.update(over, {"expires": board.now - 1}, asker)
+        records.update(self.note(private, kept), {"content": self.thing(private)}, caller)
+        newer = records.store(self.thing(private), ["home"], caller, supersedes=kept).id
+        lost = self.note(private, records.store(self.thing(private), ["home"], caller).id)
+        records.forget(lost, caller)
+        over = self._bring_in("over-" + caller.principal, private)
+        records.update(over, {"expires": board.now - 1}, caller)
         self.note(private, newer)
-        left = self._bring_in("left-" + asker.principal, private)
+        left = self._bring_in("left-" + caller.principal, private)
         records.leave([int(left[1:])], board.trash)
         word, secret = self.thing(private).split()
-        self.note(private, board.intents.add(asker, word, "take the " + secret)["id"])
-        if asker.workspace:
-            told = "ws:" + asker.workspace
-            moved = records.store(self.thing(private), ["home"], asker, turns=[said]).id
-            records.update(moved, {"content": self.thing(told), "tags": [told] + self.tag(told)}, asker)
+        self.note(private, board.intents.add(caller, word, "take the " + secret)["id"])
+        if caller.workspace:
+            told = "ws:" + caller.workspace
+            moved = records.store(self.thing(private), ["home"], caller, turns=[said]).id
+            records.update(moved, {"content": self.thing(told), "tags": [told] + self.tag(told)}, caller)
             self.note(told, moved)
-            self.note(told, records.store(self.thing(told), [told], asker).id)
-        notes = board.notes.of(asker)
+            self.note(told, records.store(self.thing(told), [told], caller).id)
+        notes = board.notes.for_caller(caller)
         notes.note(self.thing(private))
         notes.append("MEMORY.md", self.thing(private))
-        board.profile.of(asker).append("user.md", self.thing(private))
+        board.profile.for_caller(caller).append("user.md", self.thing(private))
 
     def _bring_in(self, foreign, told):
         """A memory of another program's, by its id there; its id here."""
@@ -269,14 +269,14 @@ class House:
                     yield _of(line)
         kind, _, principal = told.partition(":")
         if kind == "user":
-            asker = Asker(principal, "chat#1" if principal == "ann" else "console", False, "")
-            yield from board.journal.sessions(asker)
-            yield board.journal.current(asker)
+            caller = Caller(principal, "chat#1" if principal == "ann" else "console", False, "")
+            yield from board.journal.sessions(caller)
+            yield board.journal.current(caller)
             notes = board.notes.named(principal)
             for name in notes.names():
                 yield name, notes.text(name)
             yield board.profile.named(principal).text("user.md")
-            for fields in board.intents.of(asker):
+            for fields in board.intents.owned_by(caller):
                 yield _of(fields)
 
     def values(self, kind):
@@ -291,7 +291,7 @@ class House:
         if kind == "<code>":
             return [self.code]
         if kind == "<origin>":
-            epoch = provenance.of_epoch(self.board.records.entries.epoch)
+            epoch = provenance.epoch_text(self.board.records.entries.epoch)
             return [epoch + ":" + ref for ref in self.values("<record>")] + ["esp-claw:" + ref for ref in self.foreign]
         if kind == "<foreign>":
             return self.foreign
@@ -315,13 +315,13 @@ class House:
 
 
 class Intruder:
-    """Tries everything as one asker, and checks each answer."""
+    """Tries everything as one caller, and checks each answer."""
 
-    def __init__(self, house, asker):
+    def __init__(self, house, caller):
         self.house = house
         self.board = house.board
-        self.asker = asker
-        self.hidden = [told for told in house.ids if not _may_see(asker, told)]
+        self.caller = caller
+        self.hidden = [told for told in house.ids if not _may_see(caller, told)]
         self.secrets = [secret for told in self.hidden for secret in house.secrets[told]]
         self.ids = {ref for told in self.hidden for ref in house.ids[told]}
         self.tried = 0
@@ -330,9 +330,9 @@ class Intruder:
         """Fail if an answer has what the intruder may not know: a secret, or an id that was not given."""
         self.tried += 1
         for secret in self.secrets:
-            assert secret not in answer, "%s shows %s a secret: %s -> %s" % (how, self.asker, given, answer)
+            assert secret not in answer, "%s shows %s a secret: %s -> %s" % (how, self.caller, given, answer)
         shown = _words(answer) - _words(given)
-        assert not shown & self.ids, "%s names %s ids of others: %s -> %s" % (how, self.asker, given, answer)
+        assert not shown & self.ids, "%s names %s ids of others: %s -> %s" % (how, self.caller, given, answer)
 
     def check_unharmed(self):
         """Fail if something of others has changed."""
@@ -340,25 +340,25 @@ class Intruder:
         for told in self.hidden:
             now = self.house.seen(told)
             gone = [thing for thing in self.house.before[told] if thing not in now]
-            assert not gone, "%s changed what is of %s: %s" % (self.asker, told, list(self.house.all_of(told)))
+            assert not gone, "%s changed what is of %s: %s" % (self.caller, told, list(self.house.all_of(told)))
             # The owner may bring in what is somebody else's, and nobody else.
-            assert len(now) == len(self.house.before[told]) or self.asker is OWNER, "%s added to it" % (self.asker,)
+            assert len(now) == len(self.house.before[told]) or self.caller is OWNER, "%s added to it" % (self.caller,)
 
     def call(self, name, arguments):
         """Call a tool."""
-        done = self.board.tools.run(Call("c", name, arguments), self.asker, self.turn())
+        done = self.board.tools.run(Call("c", name, arguments), self.caller, self.turn())
         self.check(name, arguments, done.result + done.notice)
 
     def turn(self):
         """The id of a turn of the intruder's own."""
         if not self.house.turns:
-            self.house.turns = self.board.journal.add(self.asker, "user", self.asker.principal, "good morning")
+            self.house.turns = self.board.journal.add(self.caller, "user", self.caller.principal, "good morning")
         return "t%d" % self.house.turns
 
     def type(self, line):
         """Type a command."""
         try:
-            answer = "\n".join([line for line in self.board.commands.run(self.asker, line) if isinstance(line, str)])
+            answer = "\n".join([line for line in self.board.commands.run(self.caller, line) if isinstance(line, str)])
         except EngramError as error:
             answer = str(error)
         self.check("/" + line[1:].split(" ")[0], line, answer)
@@ -390,7 +390,7 @@ class Intruder:
         offline = Offline(self.board)
         for form in SAID:
             for said in self.house.forms(form):
-                self.check("offline", said, at_once(offline.answer(self.asker, said, self.turn())))
+                self.check("offline", said, at_once(offline.answer(self.caller, said, self.turn())))
             _let_go()
 
     def try_turns(self):
@@ -398,7 +398,7 @@ class Intruder:
         self.board.agent.model = Script()
         for said in self.house.forms("what about <word>, and <word>?"):
             ear = Ear()
-            outcome = asyncio.run(self.board.agent.turn(self.asker, said, ear))
+            outcome = asyncio.run(self.board.agent.turn(self.caller, said, ear))
             shown = "\n".join(self.board.agent.model.requests.pop())
             self.check(
                 "a turn", said + " " + outcome.turn, ear.heard + "\n".join(ear.notices) + shown + outcome.problem
@@ -406,26 +406,26 @@ class Intruder:
 
     def try_prompts(self, mode):
         """Have prompts built: of a turn, of a last look, and of the reading for facts."""
-        from engram.learning.extract_prompt import Asking
+        from engram.learning.extract_prompt import ExtractPrompt
 
         self.board.config._values["mode"] = mode
-        sid = self.board.journal.current(self.asker)
+        sid = self.board.journal.current(self.caller)
         for said in self.house.forms("what about <word>?"):
-            seq = self.board.journal.add(self.asker, "user", self.asker.principal, said)
-            sid = self.board.journal.current(self.asker)
-            prompt = self.board.context.build(self.asker, sid, seq, said)
+            seq = self.board.journal.add(self.caller, "user", self.caller.principal, said)
+            sid = self.board.journal.current(self.caller)
+            prompt = self.board.context.build(self.caller, sid, seq, said)
             self.check("the prompt", said + " t%d" % seq, _all(prompt) + prompt.notice)
             turns = [self.board.journal.turn(seq)]
-            request = Asking(self.board, turns, access.teller(turns[0])).request(3, 800)
+            request = ExtractPrompt(self.board, turns, access.turn_principal(turns[0])).request(3, 800)
             self.check("the reading", said + " t%d" % seq, _all(request))
-        look = self.board.context.last_look(self.asker, self.board.journal.window(sid, 20), "look", "look")
+        look = self.board.context.last_look(self.caller, self.board.journal.window(sid, 20), "look", "look")
         self.check("the last look", "", _all(look))
 
     def try_code(self):
         """Ask as code on the board does."""
         from engram.api import Memory
 
-        memory = Memory(self.board).of(self.asker)
+        memory = Memory(self.board).of(self.caller)
         for word in self.house.words:
             self.check("search", word, str(memory.search(word, 20)) + memory.why_empty(word))
         for ref in self.house.values("<record>"):
@@ -440,8 +440,8 @@ class Intruder:
 def every(attempt):
     """Let each intruder try something in a house of their own; how much was tried."""
     tried = 0
-    for seed, asker in enumerate(INTRUDERS):
-        intruder = Intruder(House(seed), asker)
+    for seed, caller in enumerate(INTRUDERS):
+        intruder = Intruder(House(seed), caller)
         assert intruder.hidden and intruder.secrets and intruder.ids
         attempt(intruder)
         intruder.check_unharmed()
@@ -451,16 +451,16 @@ def every(attempt):
     return tried
 
 
-def _may_see(asker, told):
-    """Whether something with a scope is an asker's to see, as docs/security.md has it."""
-    return not asker.group and told in ("user:" + asker.principal, "ws:" + asker.workspace)
+def _may_see(caller, told):
+    """Whether something with a scope is an caller's to see, as docs/security.md has it."""
+    return not caller.group and told in ("user:" + caller.principal, "ws:" + caller.workspace)
 
 
 def _let_go():
     """Forget the code that was loaded for what was tried: a small heap does not hold all of the firmware at once."""
     for name in () if _HAS_LARGE_HEAP else sorted(sys.modules, key=len, reverse=True):
         if name not in _LOADED and name.startswith("engram."):
-            forget(name)
+            unload_module(name)
 
 
 def _of(line):

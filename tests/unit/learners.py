@@ -24,10 +24,10 @@ def add(turn, content, tags=("note",), **more):
     return more
 
 
-async def tell(board, content, asker=OWNER):
+async def tell(board, content, caller=OWNER):
     """(outcome, ear) of a turn, without what follows in the background."""
     ear = Ear()
-    return await board.agent.turn(asker, content, ear), ear
+    return await board.agent.turn(caller, content, ear), ear
 
 
 async def read(board, steps=20):
@@ -40,21 +40,21 @@ async def read(board, steps=20):
         await due[0].step()
 
 
-async def learn(board, content, asker=OWNER):
+async def learn(board, content, caller=OWNER):
     """A turn, and what follows it."""
-    outcome, ear = await tell(board, content, asker)
+    outcome, ear = await tell(board, content, caller)
     await read(board)
     return outcome, ear
 
 
-def contents(board, asker=OWNER):
+def contents(board, caller=OWNER):
     """The contents of the live records, oldest first."""
-    return [record["content"] for record in board.records.newest(asker)][::-1]
+    return [record["content"] for record in board.records.newest(caller)][::-1]
 
 
 def told(board):
     """What /stats says of the jobs."""
-    return "\n".join("%s %s" % pair for pair in board.agent.after.told())
+    return "\n".join("%s %s" % pair for pair in board.agent.after.status_lines())
 
 
 async def until(condition):

@@ -40,19 +40,19 @@ def restarted(board):
     return board
 
 
-def answered(board, line, asker=OWNER):
+def answered(board, line, caller=OWNER):
     """The lines that a command answers."""
-    return [line for line in board.commands.run(asker, line) if isinstance(line, str)]
+    return [line for line in board.commands.run(caller, line) if isinstance(line, str)]
 
 
-def exported(board, asker=OWNER):
+def exported(board, caller=OWNER):
     """The objects of an export, its first and last line and the texts among them."""
-    return [json.loads(line) for line in answered(board, "/export", asker)]
+    return [json.loads(line) for line in answered(board, "/export", caller)]
 
 
-def memories(board, asker=OWNER):
+def memories(board, caller=OWNER):
     """The lines of an export that are memories."""
-    return [line for line in exported(board, asker) if "content" in line]
+    return [line for line in exported(board, caller) if "content" in line]
 
 
 def put(board, content, name="in.jsonl"):
@@ -64,10 +64,10 @@ def put(board, content, name="in.jsonl"):
             file.write(piece if isinstance(piece, bytes) else piece.encode())
 
 
-def imported(board, content, name="in.jsonl", asker=OWNER):
+def imported(board, content, name="in.jsonl", caller=OWNER):
     """What an import of such a file answers."""
     put(board, content, name)
-    return answered(board, "/import " + name, asker)
+    return answered(board, "/import " + name, caller)
 
 
 def told(record):
@@ -80,9 +80,9 @@ def told(record):
     return shown
 
 
-def live(board, asker=OWNER):
+def live(board, caller=OWNER):
     """What is remembered, oldest first."""
-    return [told(record) for record in board.records.newest(asker)][::-1]
+    return [told(record) for record in board.records.newest(caller)][::-1]
 
 
 WORDS = (

@@ -63,7 +63,7 @@ async def test_turns_at_once_are_answered_one_after_the_other():
 
     order = []
     board = scripted(["a1", "a2"], ["b1", "b2"])
-    tasks = [asyncio.create_task(board.agent.turn(asker, "hi", Patient())) for asker in (OWNER, ROOM)]
+    tasks = [asyncio.create_task(board.agent.turn(caller, "hi", Patient())) for caller in (OWNER, ROOM)]
     for task in tasks:
         await task
     assert order == ["a1", "a2", "b1", "b2"]

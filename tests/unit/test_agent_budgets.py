@@ -5,7 +5,7 @@ import random
 from board import DAY, Board, has_large_heap
 from engram import files, text
 from engram.agent import schemas
-from engram.agent.prompt import Context
+from engram.agent.prompt import PromptBuilder
 from engram.memory.access import OWNER
 
 WORDS = ("apple", "boat", "自行车很好", "دراجة", "🎉", "ember", "a\nb", '"quoted"', "grove-7")
@@ -17,18 +17,18 @@ def _words(count):
 
 def _board(**settings):
     board = Board().configure(**settings)
-    board.context = Context(board)
+    board.context = PromptBuilder(board)
     return board
 
 
-def _say(board, content, role="user", asker=OWNER, **more):
-    return board.journal.add(asker, role, asker.principal if role == "user" else "engram", content, **more)
+def _say(board, content, role="user", caller=OWNER, **more):
+    return board.journal.add(caller, role, caller.principal if role == "user" else "engram", content, **more)
 
 
-def _build(board, content, asker=OWNER):
+def _build(board, content, caller=OWNER):
     """The prompt of a message that is written as the agent does it."""
-    seq = _say(board, content, asker=asker)
-    return board.context.build(asker, board.journal.current(asker), seq, content)
+    seq = _say(board, content, caller=caller)
+    return board.context.build(caller, board.journal.current(caller), seq, content)
 
 
 def _system(prompt):
@@ -75,7 +75,7 @@ def test_a_mark_names_only_tools_of_the_mode():
 
 def test_a_long_daily_note_is_shown_from_its_end():
     board = _board(mode="lightweight", llm_context_tokens=4096)
-    board.notes.of(OWNER).write("2026-09-21.md", "\n".join(f"line {number} of today" for number in range(400)))
+    board.notes.for_caller(OWNER).write("2026-09-21.md", "\n".join(f"line {number} of today" for number in range(400)))
     block = _system(_build(board, "hello"))[2]
     assert "[file_read 2026-09-21.md shows what stands before]" in block
     assert "line 399 of today" in block and "line 1 of" not in block
@@ -85,7 +85,7 @@ def test_a_profile_in_any_script_keeps_to_its_share():
     for letter in ("x", "字"):
         board = _board(llm_context_tokens=4096)
         for name in ("user.md", "soul.md", "identity.md"):
-            board.profile.of(OWNER).write(name, letter * 1000)
+            board.profile.for_caller(OWNER).write(name, letter * 1000)
         block = _system(_build(board, "hello"))[0]
         assert text.tokens(block) <= 4096 * 20 // 100 + 30
         assert ("[cut" in block) == (letter == "字")
@@ -125,11 +125,11 @@ def test_no_prompt_is_larger_than_the_window():
 def _fill(board):
     many, words = (12, 600) if has_large_heap() else (3, 80)
     for name in ("user.md", "soul.md", "identity.md"):
-        board.profile.of(OWNER).write(name, _words(words // 5))
+        board.profile.for_caller(OWNER).write(name, _words(words // 5))
     files.write(board.place + "/memory/MEMORY.md", _words(words))
     for number in range(many):
         board.now += DAY
         board.records.store(_words(30) + f" {number}", [f"tag-{number}"])
         _say(board, _words(60))
         _say(board, _words(60), "assistant")
-    board.notes.of(OWNER).note(_words(words // 3))
+    board.notes.for_caller(OWNER).note(_words(words // 3))

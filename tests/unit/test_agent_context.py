@@ -1,24 +1,24 @@
-"""The prompt: what stands where in it, and only what the asker may see."""
+"""The prompt: what stands where in it, and only what the caller may see."""
 
 from board import ANN, ROOM, Board
-from engram.agent.prompt import Context
+from engram.agent.prompt import PromptBuilder
 from engram.memory.access import OWNER
 
 
 def _board(**settings):
     board = Board().configure(**settings)
-    board.context = Context(board)
+    board.context = PromptBuilder(board)
     return board
 
 
-def _say(board, content, role="user", asker=OWNER, **more):
-    return board.journal.add(asker, role, asker.principal if role == "user" else "engram", content, **more)
+def _say(board, content, role="user", caller=OWNER, **more):
+    return board.journal.add(caller, role, caller.principal if role == "user" else "engram", content, **more)
 
 
-def _build(board, content, asker=OWNER):
+def _build(board, content, caller=OWNER):
     """The prompt of a message that is written as the agent does it."""
-    seq = _say(board, content, asker=asker)
-    return board.context.build(asker, board.journal.current(asker), seq, content)
+    seq = _say(board, content, caller=caller)
+    return board.context.build(caller, board.journal.current(caller), seq, content)
 
 
 def _system(prompt):
@@ -125,9 +125,9 @@ def test_a_prompt_yields_the_same_each_time():
 def test_lightweight_mode_has_the_notes_and_no_tags_or_memories():
     board = _board(mode="lightweight")
     board.records.store("The bike is green", ["bike"])
-    board.notes.of(OWNER).write("MEMORY.md", "The boat is red")
-    board.notes.of(OWNER).append("2026-09-20.md", "yesterday's")
-    board.notes.of(OWNER).append("2026-09-21.md", "today's")
+    board.notes.for_caller(OWNER).write("MEMORY.md", "The boat is red")
+    board.notes.for_caller(OWNER).append("2026-09-20.md", "yesterday's")
+    board.notes.for_caller(OWNER).append("2026-09-21.md", "today's")
     blocks = _system(_build(board, "bike"))
     assert blocks[2:] == [
         "<MEMORY.md>\nThe boat is red\n</MEMORY.md>",
@@ -143,17 +143,17 @@ def test_lightweight_mode_has_the_notes_and_no_tags_or_memories():
 def test_private_things_stay_out_of_a_group_room():
     for mode in ("full", "lightweight"):
         board = _board(mode=mode)
-        board.profile.of(OWNER).write("user.md", "zanzibar: profile")
-        board.notes.of(OWNER).write("MEMORY.md", "zanzibar: notes")
+        board.profile.for_caller(OWNER).write("user.md", "zanzibar: profile")
+        board.notes.for_caller(OWNER).write("MEMORY.md", "zanzibar: notes")
         board.records.store("zanzibar: record", ["zanzibar"], ANN)
-        _say(board, "zanzibar: turn", asker=ANN)
+        _say(board, "zanzibar: turn", caller=ANN)
         prompt = _build(board, "what is the word?", ROOM)
         assert "zanzibar" not in "".join(_system(prompt)) + str(_messages(prompt))
 
 
 def test_in_a_group_room_each_message_has_its_speaker():
     board = _board()
-    _say(board, "one", asker=ROOM)
+    _say(board, "one", caller=ROOM)
     assert _messages(_build(board, "two", ROOM)) == [
         ("user", "ann: one"),
         ("user", "(now: 2026-09-21 14:13)\nann: two"),

@@ -14,7 +14,7 @@ _VALUES = (
 
 
 def _board(**settings):
-    board = Board().equip(**settings)
+    board = Board().attach_hardware(**settings)
     board.turn = "t" + str(board.journal.add(OWNER, "user", "owner", "hello there"))
     board.tools.begin_turn()
     return board
@@ -40,7 +40,7 @@ def test_a_long_note_is_read_piece_by_piece():
     board = _board(mode="lightweight")
     count = 200 if has_large_heap() else 110
     lines = [f'line {number} of "many" words' for number in range(count)]
-    board.notes.of(OWNER).write("MEMORY.md", "\n".join(lines))
+    board.notes.for_caller(OWNER).write("MEMORY.md", "\n".join(lines))
     read, first = [], 1
     while first:
         result = _run(board, "file_read", file="MEMORY.md", first=first)
@@ -51,7 +51,7 @@ def test_a_long_note_is_read_piece_by_piece():
 
 def test_a_line_that_is_too_long_is_cut_and_what_follows_is_read():
     board = _board(mode="lightweight")
-    board.notes.of(OWNER).write("MEMORY.md", "x" * 5000 + "\nlast")
+    board.notes.for_caller(OWNER).write("MEMORY.md", "x" * 5000 + "\nlast")
     result = _run(board, "file_read", file="MEMORY.md")
     assert result["lines"][0].endswith("x … [cut]") and result["lines"][1:] == ["last"]
 

@@ -9,19 +9,19 @@ from engram.memory.access import OWNER
 
 
 def _board(**settings):
-    board = Board().equip(**settings)
+    board = Board().attach_hardware(**settings)
     board.turn = "t" + str(board.journal.add(OWNER, "user", "owner", "hello there"))
     board.tools.begin_turn()
     return board
 
 
-def _send(board, name, arguments, asker=OWNER):
+def _send(board, name, arguments, caller=OWNER):
     """The result of a call whose arguments are any text."""
-    return json.loads(board.tools.run(Call("c", name, arguments), asker, board.turn).result)
+    return json.loads(board.tools.run(Call("c", name, arguments), caller, board.turn).result)
 
 
-def _run(board, name, asker=OWNER, **arguments):
-    return _send(board, name, json.dumps(arguments), asker)
+def _run(board, name, caller=OWNER, **arguments):
+    return _send(board, name, json.dumps(arguments), caller)
 
 
 def _error(result):
@@ -145,7 +145,7 @@ def test_notes_refuse_what_is_not_theirs():
 
 def test_notes_stay_out_of_a_group_room():
     board = _board(mode="lightweight")
-    board.notes.of(OWNER).write("MEMORY.md", "x")
+    board.notes.for_caller(OWNER).write("MEMORY.md", "x")
     for name, arguments in (
         ("file_read", {}),
         ("file_write", {"text": "y"}),
@@ -154,12 +154,12 @@ def test_notes_stay_out_of_a_group_room():
     ):
         argument, problem = _error(_run(board, name, ROOM, file="MEMORY.md", **arguments))
         assert argument == "file" and "stay out of group rooms" in problem
-    assert board.notes.of(OWNER).text("MEMORY.md") == "x"
+    assert board.notes.for_caller(OWNER).text("MEMORY.md") == "x"
 
 
 def test_a_memory_tool_reads_no_notes_for_a_group_room():
     board = _board()
-    board.notes.of(OWNER).write("MEMORY.md", "x")
+    board.notes.for_caller(OWNER).write("MEMORY.md", "x")
     assert "stay out of group rooms" in _error(_run(board, "memory_get", ROOM, file="MEMORY.md"))[1]
 
 
@@ -223,7 +223,7 @@ def test_every_argument_that_a_schema_names_is_taken():
         for tool in schemas.tools(mode):
             board = _board(mode=mode)
             board.records.store("x y", ["a"])
-            board.notes.of(OWNER).write("MEMORY.md", "m1")
+            board.notes.for_caller(OWNER).write("MEMORY.md", "m1")
             properties = json.loads(tool.schema)["properties"]
             given = {name: _example(properties[name]) for name in properties}
             if "file" in given:

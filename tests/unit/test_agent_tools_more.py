@@ -105,7 +105,7 @@ def test_profile_edit_appends_replaces_and_writes():
     assert result == {"edited": "user.md", "characters": 3} and notice == "edited user.md"
     result_of(board, "profile_edit", file="user.md", action="append", text="two")
     result_of(board, "profile_edit", file="user.md", action="replace", old="one", text="three")
-    assert board.profile.of(OWNER).text("user.md") == "three\ntwo\n"
+    assert board.profile.for_caller(OWNER).text("user.md") == "three\ntwo\n"
 
 
 def test_profile_edit_refuses_what_is_wrong():

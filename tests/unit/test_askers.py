@@ -6,11 +6,11 @@ import random
 from board import ANN, ROOM, Board, has_large_heap
 from engram.errors import ArgumentError, NotFound, StoreFull
 from engram.memory import access, caller_check, principal_files
-from engram.memory.access import OWNER, Asker
+from engram.memory.access import OWNER, Caller
 from support import raises
 
-BOB = Asker("bob", "chat#3", False, "")
-GARDEN = Asker("ann", "chat#1", False, "garden")
+BOB = Caller("bob", "chat#3", False, "")
+GARDEN = Caller("ann", "chat#1", False, "garden")
 
 ODD = (
     "ann", "Ann", "ANN", "aNN", "ann ann", "ann.md", "ann~bob", "_61nn", "_", "__", "-", "a_6", ".", "..", "../owner",
@@ -63,7 +63,7 @@ def test_rooms_groups_and_workspaces_are_checked():
         _refused("group", caller_check.of_channel, "ann", "x", group)
     for workspace in ("Garden", "my garden", "a,b", "#a", "w" * 30, "a\0", 5, None, True):
         _refused("workspace", caller_check.of_channel, "ann", "x", False, workspace)
-    assert caller_check.of_channel("ann", "x", True, "garden") == Asker("ann", "x", True, "garden")
+    assert caller_check.of_channel("ann", "x", True, "garden") == Caller("ann", "x", True, "garden")
 
 
 # --- files
@@ -73,14 +73,14 @@ def test_no_two_principals_share_a_file_even_where_case_is_not_told_apart():
     seen = {}
     for who in ODD:
         for name in ("user.md", "MEMORY.md", "2026-01-31.md"):
-            path = principal_files.name_of(name, who).lower()
+            path = principal_files.file_name_of(name, who).lower()
             assert path not in seen, (who, seen.get(path))
             seen[path] = who
 
 
 def test_a_principals_file_has_a_plain_name_below_its_folder():
     for who in ODD:
-        file = principal_files.name_of("user.md", who)
+        file = principal_files.file_name_of("user.md", who)
         assert len(file) < 128 and file[:5] == "user~" and file[-3:] == ".md"
         for letter in file[5:-3]:
             assert letter in "abcdefghijklmnopqrstuvwxyz0123456789-_", file
@@ -88,8 +88,11 @@ def test_a_principals_file_has_a_plain_name_below_its_folder():
 
 def test_whose_a_file_is_can_be_read_from_its_name():
     for who in ODD:
-        assert principal_files.told_by(principal_files.name_of("2026-01-31.md", who)) == ("2026-01-31.md", who)
-    assert principal_files.told_by("user.md") == ("user.md", "owner")
+        assert principal_files.principal_of(principal_files.file_name_of("2026-01-31.md", who)) == (
+            "2026-01-31.md",
+            who,
+        )
+    assert principal_files.principal_of("user.md") == ("user.md", "owner")
     for file in (
         "user~.md",
         "user~Ann.md",
@@ -100,7 +103,7 @@ def test_whose_a_file_is_can_be_read_from_its_name():
         "user~owner.md",
         "user~a~b.md",
     ):
-        assert principal_files.told_by(file) == ("", ""), file
+        assert principal_files.principal_of(file) == ("", ""), file
 
 
 def test_names_by_chance_give_files_of_their_own():
@@ -109,46 +112,46 @@ def test_names_by_chance_give_files_of_their_own():
     seen = {}
     for _ in range(3000 if has_large_heap() else 300):
         who = "".join([random.choice(letters) for _ in range(random.randrange(1, 8))])
-        file = principal_files.name_of("user.md", who)
+        file = principal_files.file_name_of("user.md", who)
         assert seen.setdefault(file.lower(), who) == who
-        assert principal_files.told_by(file) == ("user.md", who)
+        assert principal_files.principal_of(file) == ("user.md", who)
 
 
 def test_each_principal_has_texts_of_their_own():
     board = Board()
     people = (OWNER, ANN, BOB)
-    for asker in people:
-        board.notes.of(asker).write("MEMORY.md", "of " + asker.principal)
-        board.notes.of(asker).note("of " + asker.principal)
-        board.profile.of(asker).write("user.md", "of " + asker.principal)
+    for caller in people:
+        board.notes.for_caller(caller).write("MEMORY.md", "of " + caller.principal)
+        board.notes.for_caller(caller).note("of " + caller.principal)
+        board.profile.for_caller(caller).write("user.md", "of " + caller.principal)
     board.restart()
-    for asker in people:
-        notes = board.notes.of(asker)
+    for caller in people:
+        notes = board.notes.for_caller(caller)
         assert notes.names() == ["MEMORY.md", notes.today()]
-        assert notes.text("MEMORY.md") == "of " + asker.principal
-        assert notes.text(notes.today()) == "- 14:13 of %s\n" % asker.principal
-        assert board.profile.of(asker).text("user.md") == "of " + asker.principal
+        assert notes.text("MEMORY.md") == "of " + caller.principal
+        assert notes.text(notes.today()) == "- 14:13 of %s\n" % caller.principal
+        assert board.profile.for_caller(caller).text("user.md") == "of " + caller.principal
 
 
 def test_the_files_of_the_owner_stay_where_they_were():
     board = Board()
-    board.notes.of(OWNER).write("MEMORY.md", "x")
-    board.notes.of(ANN).write("MEMORY.md", "y")
+    board.notes.for_caller(OWNER).write("MEMORY.md", "x")
+    board.notes.for_caller(ANN).write("MEMORY.md", "y")
     names = os.listdir(board.place + "/memory")
     assert "MEMORY.md" in names and "MEMORY~ann.md" in names
 
 
 def test_who_has_no_user_md_yet_sees_the_template_and_no_file_is_written():
     board = Board()
-    assert "Nothing is known yet" in board.profile.of(ANN).text("user.md")
+    assert "Nothing is known yet" in board.profile.for_caller(ANN).text("user.md")
     assert sorted(os.listdir(board.place + "/profile")) == ["identity.md", "soul.md", "user.md"]
 
 
 def test_who_has_no_file_any_more_leaves_the_place_to_somebody_else():
     board = Board(principals_most=1)
-    board.notes.of(ANN).note("one")
-    board.notes.of(ANN).clear()
-    board.notes.of(BOB).note("two")
+    board.notes.for_caller(ANN).note("one")
+    board.notes.for_caller(ANN).clear()
+    board.notes.for_caller(BOB).note("two")
     with raises(StoreFull):
         board.changes.undo(ANN)
 
@@ -156,29 +159,29 @@ def test_who_has_no_file_any_more_leaves_the_place_to_somebody_else():
 def test_only_so_many_people_have_files_of_their_own():
     board = Board(principals_most=2)
     for who in ("ann", "bob"):
-        board.notes.of(Asker(who, "x", False, "")).note("hello")
+        board.notes.for_caller(Caller(who, "x", False, "")).note("hello")
     for _ in range(2):
         with raises(StoreFull) as caught:
-            board.profile.of(Asker("carl", "x", False, "")).append("user.md", "x")
+            board.profile.for_caller(Caller("carl", "x", False, "")).append("user.md", "x")
         assert "principals.most" in str(caught.error)
-        board.notes.of(ANN).note("again")
-        board.notes.of(OWNER).note("mine")
+        board.notes.for_caller(ANN).note("again")
+        board.notes.for_caller(OWNER).note("mine")
         board.restart()
 
 
 def test_only_the_owner_changes_what_the_agent_is():
     board = Board()
     for name in ("soul.md", "identity.md"):
-        _refused("file", board.profile.of(ANN).write, name, "x")
-        assert "x" != board.profile.of(ANN).text(name) == board.profile.of(OWNER).text(name)
-    board.profile.of(OWNER).write("soul.md", "Calm")
-    assert board.profile.of(ANN).text("soul.md") == "Calm"
+        _refused("file", board.profile.for_caller(ANN).write, name, "x")
+        assert "x" != board.profile.for_caller(ANN).text(name) == board.profile.for_caller(OWNER).text(name)
+    board.profile.for_caller(OWNER).write("soul.md", "Calm")
+    assert board.profile.for_caller(ANN).text("soul.md") == "Calm"
 
 
 def test_a_group_room_has_no_notes_and_no_user_md():
     board = Board()
-    _refused("file", board.notes.of, ROOM)
-    profile = board.profile.of(ROOM)
+    _refused("file", board.notes.for_caller, ROOM)
+    profile = board.profile.for_caller(ROOM)
     assert profile.names() == ("identity.md", "soul.md")
     _refused("file", profile.text, "user.md")
     for name in ("user.md", "soul.md"):
@@ -187,12 +190,15 @@ def test_a_group_room_has_no_notes_and_no_user_md():
 
 def test_undo_takes_back_only_ones_own_texts():
     board = Board()
-    board.notes.of(BOB).write("MEMORY.md", "one")
-    board.notes.of(BOB).write("MEMORY.md", "two")
-    board.notes.of(ANN).write("MEMORY.md", "hers")
+    board.notes.for_caller(BOB).write("MEMORY.md", "one")
+    board.notes.for_caller(BOB).write("MEMORY.md", "two")
+    board.notes.for_caller(ANN).write("MEMORY.md", "hers")
     board.restart()
     assert board.changes.undo(BOB) == "MEMORY.md is again as it was before the last change."
-    assert (board.notes.of(BOB).text("MEMORY.md"), board.notes.of(ANN).text("MEMORY.md")) == ("one", "hers")
+    assert (board.notes.for_caller(BOB).text("MEMORY.md"), board.notes.for_caller(ANN).text("MEMORY.md")) == (
+        "one",
+        "hers",
+    )
 
 
 # --- workspaces
@@ -202,17 +208,17 @@ def test_a_tag_ws_shares_a_memory_with_those_in_the_workspace_only():
     board = Board()
     ref = board.records.store("the key is under the pot", ["key", "ws:garden"], GARDEN).id
     board.restart()
-    inside, outside = Asker("bob", "x", False, "garden"), Asker("bob", "x", True, "garden")
+    inside, outside = Caller("bob", "x", False, "garden"), Caller("bob", "x", True, "garden")
     assert board.records.get(ref, inside)["scope"] == "ws:garden"
-    for asker in (BOB, ANN, OWNER, outside, Asker("bob", "x", False, "office")):
-        assert not board.records.is_seen(ref, asker)
-        assert list(board.records.newest(asker)) == [] and "key" not in [tag for tag, _ in board.records.tags(asker)]
+    for caller in (BOB, ANN, OWNER, outside, Caller("bob", "x", False, "office")):
+        assert not board.records.is_seen(ref, caller)
+        assert list(board.records.newest(caller)) == [] and "key" not in [tag for tag, _ in board.records.tags(caller)]
 
 
 def test_nobody_writes_into_a_workspace_that_they_are_not_in():
     board = Board()
-    for asker in (ANN, OWNER, Asker("ann", "x", True, "garden"), Asker("ann", "x", False, "office")):
-        _refused("tags", board.records.store, "x", ["ws:garden"], asker)
+    for caller in (ANN, OWNER, Caller("ann", "x", True, "garden"), Caller("ann", "x", False, "office")):
+        _refused("tags", board.records.store, "x", ["ws:garden"], caller)
     mine = board.records.store("the key", ["key"], ANN).id
     _refused("tags", board.records.update, mine, {"tags": ["ws:garden"]}, ANN)
     _refused("tags", board.records.store, "x", ["ws:garden", "ws:office"], GARDEN)
@@ -236,7 +242,7 @@ def test_the_private_versions_of_what_went_to_a_workspace_stay_private():
     board = Board()
     ref = board.records.store("my secret is where the key is", ["key"], GARDEN).id
     board.records.update(ref, {"content": "the key is under the pot", "tags": ["ws:garden"]}, GARDEN)
-    inside = Asker("bob", "x", False, "garden")
+    inside = Caller("bob", "x", False, "garden")
     assert [version["content"] for version in board.records.history(ref, inside)] == ["the key is under the pot"]
     assert len(list(board.records.history(ref, GARDEN))) == 2
     with raises(NotFound) as caught:
@@ -266,9 +272,9 @@ def test_what_a_turn_gives_may_go_to_the_workspace_in_which_it_was_said():
     board = Board()
     seq = board.journal.add(GARDEN, "user", "ann", "the key is under the pot")
     board.restart()
-    assert access.teller(board.journal.turn(seq)) == Asker("ann", "", False, "garden")
-    seq = board.journal.add(Asker("ann", "x", True, "garden"), "user", "ann", "hello all")
-    assert access.teller(board.journal.turn(seq)) == Asker("ann", "", True, "")
+    assert access.turn_principal(board.journal.turn(seq)) == Caller("ann", "", False, "garden")
+    seq = board.journal.add(Caller("ann", "x", True, "garden"), "user", "ann", "hello all")
+    assert access.turn_principal(board.journal.turn(seq)) == Caller("ann", "", True, "")
 
 
 # --- sessions
@@ -276,14 +282,14 @@ def test_what_a_turn_gives_may_go_to_the_workspace_in_which_it_was_said():
 
 def test_two_people_in_a_room_that_a_channel_mixed_up_keep_their_sessions():
     board = Board()
-    mixed = (Asker("ann", "lobby", False, ""), Asker("bob", "lobby", False, ""))
+    mixed = (Caller("ann", "lobby", False, ""), Caller("bob", "lobby", False, ""))
     for _ in range(2):
-        for asker in mixed:
-            board.journal.add(asker, "user", asker.principal, "I am " + asker.principal)
+        for caller in mixed:
+            board.journal.add(caller, "user", caller.principal, "I am " + caller.principal)
     board.restart()
-    for asker in mixed:
-        texts = [board.journal.turn(seq)["text"] for seq in board.journal.window(board.journal.current(asker), 9)]
-        assert texts == ["I am " + asker.principal] * 2 and len(board.journal.sessions(asker)) == 1
+    for caller in mixed:
+        texts = [board.journal.turn(seq)["text"] for seq in board.journal.window(board.journal.current(caller), 9)]
+        assert texts == ["I am " + caller.principal] * 2 and len(board.journal.sessions(caller)) == 1
 
 
 def test_nobody_goes_on_privately_in_the_session_of_a_group():
@@ -293,7 +299,7 @@ def test_nobody_goes_on_privately_in_the_session_of_a_group():
     with raises(NotFound) as caught:
         board.journal.switch(ANN, shared)
     assert "there is no session " + shared in str(caught.error)
-    seq = board.journal.add(Asker("ann", ROOM.room, False, ""), "user", "ann", "only for you")
+    seq = board.journal.add(Caller("ann", ROOM.room, False, ""), "user", "ann", "only for you")
     assert not board.journal.has("t%d" % seq, ROOM)
 
 
@@ -313,7 +319,7 @@ def test_long_names_of_rooms_and_people_fit_into_a_segments_header():
     for number in range(most):
         who = "%02d" % number + "n" * (caller_check.NAME_BYTES - 2)
         board.now += 1
-        board.journal.begin(Asker(who, "%02d" % number + "r" * (caller_check.ROOM_BYTES - 2), False, ""), "字" * 60)
+        board.journal.begin(Caller(who, "%02d" % number + "r" * (caller_check.ROOM_BYTES - 2), False, ""), "字" * 60)
     for _ in range(40):
         board.journal.add(ANN, "user", "ann", "x" * 1000)
     board.restart()

@@ -3,7 +3,7 @@
 import asyncio
 
 from engram.compat import sleep_ms
-from engram.learning.jobs import Background
+from engram.learning.jobs import Jobs
 from learners import add, contents, facts, learner, tell, until
 
 SISTER = "The user's sister Anna lives in Bonn"
@@ -29,7 +29,7 @@ class Job:
 
 
 async def running(job, is_busy=lambda: False, quiet_ms=0):
-    background = Background((job,), quiet_ms)
+    background = Jobs((job,), quiet_ms)
     return background, asyncio.create_task(background.run(is_busy))
 
 
@@ -53,7 +53,7 @@ async def test_it_gives_way_at_once_and_goes_on_later():
     job = Job()
     background, task = await running(job)
     await until(lambda: job.order == ["begins"])
-    await background.give_way()
+    await background.preempt()
     assert job.order == ["begins", "ends"]
     job.release.set()
     await until(lambda: job.order == ["begins", "ends", "begins", "done", "ends"])
@@ -62,7 +62,7 @@ async def test_it_gives_way_at_once_and_goes_on_later():
 
 async def test_to_give_way_costs_nothing_when_nothing_is_done():
     background, task = await running(Job(), is_busy=lambda: True)
-    await background.give_way()
+    await background.preempt()
     task.cancel()
 
 

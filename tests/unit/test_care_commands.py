@@ -15,12 +15,12 @@ def _board(**limits):
     return board
 
 
-def _told(board, line, asker=OWNER):
-    return [output for output in board.commands.run(asker, line) if isinstance(output, str)]
+def _told(board, line, caller=OWNER):
+    return [output for output in board.commands.run(caller, line) if isinstance(output, str)]
 
 
-def _today(board, asker=OWNER):
-    notebook = board.notes.of(asker)
+def _today(board, caller=OWNER):
+    notebook = board.notes.for_caller(caller)
     return notebook.text(notebook.today())
 
 
@@ -72,14 +72,16 @@ def test_in_a_group_there_are_no_notes():
 def test_clear_empties_the_days_notes_and_nothing_else():
     board = _board()
     board.records.store("the cellar door sticks", ["house"])
-    board.notes.of(OWNER).append("MEMORY.md", "lasting")
-    board.notes.of(ANN).note("of ann")
+    board.notes.for_caller(OWNER).append("MEMORY.md", "lasting")
+    board.notes.for_caller(ANN).note("of ann")
     for content in ("one", "two"):
         _told(board, "/note " + content)
     told = _told(board, "/clear")[0]
     assert "notes: 2, not distilled yet: 2" in told
     assert _today(board) == "" and "of ann" in _today(board, ANN)
-    assert contents(board) == ["the cellar door sticks"] and "lasting" in board.notes.of(OWNER).text("MEMORY.md")
+    assert contents(board) == ["the cellar door sticks"] and "lasting" in board.notes.for_caller(OWNER).text(
+        "MEMORY.md"
+    )
 
 
 def test_what_was_cleared_comes_back_by_undo():

@@ -7,7 +7,7 @@ from errno import EAGAIN, EBADF, ECONNABORTED, ECONNRESET, EHOSTUNREACH, EINPROG
 from engram.compat import sleep_ms
 from engram.llm.http import transport
 from engram.llm.http.client import Client
-from engram.llm.http.transport import Link, addresses, connect
+from engram.llm.http.transport import Transport, addresses, connect
 from fakes import chip_socket
 from llm_peer import CLOSE, Peer, answer, closed
 from support import on_micropython, raises
@@ -207,7 +207,7 @@ class _Secure:
 
 
 async def test_a_tls_stream_that_ends_without_a_farewell_is_at_its_end():
-    made = Link(HERE, [])
+    made = Transport(HERE, [])
     made._socket, made._reads_once = _Secure(b"last"), True
     buffer = memoryview(bytearray(8))
     assert [await made.readinto(buffer, 1000), await made.readinto(buffer, 1000)] == [4, 0]
@@ -369,4 +369,4 @@ def test_what_failed_is_said_in_words():
 
 
 def test_a_link_is_not_open_before_it_was():
-    assert not Link("name", []).is_open
+    assert not Transport("name", []).is_open

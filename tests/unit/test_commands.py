@@ -5,7 +5,7 @@ import json
 from board import ANN, DAY, ROOM, Board
 from engram.channels.console.commands.commands import COMMANDS, Commands
 from engram.errors import ArgumentError, ConfigError, EngramError, NotFound
-from engram.memory.access import OWNER, Asker
+from engram.memory.access import OWNER, Caller
 from support import raises
 
 
@@ -18,19 +18,19 @@ class Idle:
 
 
 def _board(**settings):
-    board = Board().equip(**settings)
+    board = Board().attach_hardware(**settings)
     board.agent = Idle()
     board.commands = Commands(board)
     return board
 
 
-def _lines(board, line, asker=OWNER):
-    return [line for line in board.commands.run(asker, line) if not isinstance(line, int)]
+def _lines(board, line, caller=OWNER):
+    return [line for line in board.commands.run(caller, line) if not isinstance(line, int)]
 
 
-def _error(board, line, asker=OWNER):
+def _error(board, line, caller=OWNER):
     with raises(EngramError) as caught:
-        _lines(board, line, asker)
+        _lines(board, line, caller)
     return str(caught.error)
 
 
@@ -73,8 +73,8 @@ def test_memory_shows_counts_tags_and_what_is_of_today():
     board.records.store("the cat sleeps", ["a"])
     board.now += DAY
     board.records.store("new thing", ["b"])
-    board.notes.of(OWNER).write("MEMORY.md", "the boat is red")
-    board.notes.of(OWNER).note("went out")
+    board.notes.for_caller(OWNER).write("MEMORY.md", "the boat is red")
+    board.notes.for_caller(OWNER).note("went out")
     assert _lines(board, "/memory") == [
         "2 memories, full mode",
         "tags: a (1), b (1)",
@@ -88,7 +88,7 @@ def test_memory_shows_counts_tags_and_what_is_of_today():
 
 def test_memory_keeps_notes_out_of_a_group_room():
     board = _board()
-    board.notes.of(OWNER).write("MEMORY.md", "the boat is red")
+    board.notes.for_caller(OWNER).write("MEMORY.md", "the boat is red")
     board.records.store("mine", ["a"], ANN)
     assert _lines(board, "/memory", ROOM) == [
         "0 memories, full mode",
@@ -233,7 +233,7 @@ def test_mode_is_shown_switched_and_kept():
     assert _lines(board, "/mode") == ["full mode"]
     assert _lines(board, "/mode lightweight") == ["lightweight mode; nothing of the other mode is lost"]
     assert board.tools.mode == "lightweight"
-    board.equip()
+    board.attach_hardware()
     assert board.config.get("mode") == "lightweight"
     with raises(ConfigError) as caught:
         _lines(board, "/mode heavy")
@@ -243,13 +243,13 @@ def test_mode_is_shown_switched_and_kept():
 def test_switching_the_mode_loses_nothing():
     board = _board()
     board.records.store("The bike is green", ["bike"])
-    board.notes.of(OWNER).write("MEMORY.md", "the boat is red")
+    board.notes.for_caller(OWNER).write("MEMORY.md", "the boat is red")
     for mode in ("lightweight", "full", "lightweight", "full"):
         _lines(board, "/mode " + mode)
         board.restart()
-        board.equip()
+        board.attach_hardware()
         board.commands = Commands(board)
-        assert board.records.count() == 1 and board.notes.of(OWNER).text("MEMORY.md") == "the boat is red"
+        assert board.records.count() == 1 and board.notes.for_caller(OWNER).text("MEMORY.md") == "the boat is red"
 
 
 def test_export_is_complete_and_each_line_is_json():
@@ -257,9 +257,9 @@ def test_export_is_complete_and_each_line_is_json():
     board.records.store('He said "no"\n猫', ["a"], keywords=["k"], type="event", pinned=True, expires=board.now + 60)
     board.records.store("Ann lives in Rome", ["ann"])
     board.records.store("Ann lives in Oslo", ["ann"], supersedes="m2")
-    board.profile.of(OWNER).write("user.md", "Likes tea 🎉")
-    board.notes.of(OWNER).write("MEMORY.md", "one\ntwo")
-    board.notes.of(OWNER).note("went out")
+    board.profile.for_caller(OWNER).write("user.md", "Likes tea 🎉")
+    board.notes.for_caller(OWNER).write("MEMORY.md", "one\ntwo")
+    board.notes.for_caller(OWNER).note("went out")
     lines = [json.loads(line) for line in _lines(board, "/export")]
     memories = {line["id"]: line for line in lines if "id" in line}
     assert sorted(memories) == ["m1", "m2", "m3"] and memories["m2"]["superseded"]
@@ -337,8 +337,8 @@ def test_stats_tell_how_the_board_is_doing():
 def test_what_concerns_the_whole_board_is_the_owners():
     board = _board()
     for line in ("/mode lightweight", "/compact"):
-        for asker in (ANN, ROOM, Asker("owner", "club", True, "")):
-            assert "only the owner" in _error(board, line, asker)
+        for caller in (ANN, ROOM, Caller("owner", "club", True, "")):
+            assert "only the owner" in _error(board, line, caller)
     assert board.config.get("mode") == "full" and _lines(board, "/mode", ANN) == ["full mode"]
 
 
@@ -363,7 +363,7 @@ def test_the_owner_enters_and_leaves_a_workspace():
 
 def test_others_see_their_workspace_and_do_not_choose_it():
     board = _board()
-    assert "in the workspace garden" in _lines(board, "/workspace", Asker("ann", "x", False, "garden"))[0]
-    for asker in (ANN, ROOM, Asker("owner", "line x", False, "")):
-        assert "only the owner" in _error(board, "/workspace garden", asker)
+    assert "in the workspace garden" in _lines(board, "/workspace", Caller("ann", "x", False, "garden"))[0]
+    for caller in (ANN, ROOM, Caller("owner", "line x", False, "")):
+        assert "only the owner" in _error(board, "/workspace garden", caller)
     assert board.config.get("console.workspace") == ""

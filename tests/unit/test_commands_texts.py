@@ -13,19 +13,19 @@ def _board():
     return board
 
 
-def _lines(board, line, asker=OWNER):
-    return [line for line in board.commands.run(asker, line) if not isinstance(line, int)]
+def _lines(board, line, caller=OWNER):
+    return [line for line in board.commands.run(caller, line) if not isinstance(line, int)]
 
 
-def _error(board, line, asker=OWNER):
+def _error(board, line, caller=OWNER):
     with raises(EngramError) as caught:
-        _lines(board, line, asker)
+        _lines(board, line, caller)
     return str(caught.error)
 
 
-def _say(board, content, asker=OWNER):
+def _say(board, content, caller=OWNER):
     board.now += 60
-    board.journal.add(asker, "user", asker.principal, content)
+    board.journal.add(caller, "user", caller.principal, content)
 
 
 # --- /session
@@ -105,12 +105,12 @@ def test_the_profile_is_edited_and_the_edit_undone():
     assert _lines(board, "/profile user.md replace tea => green tea")[1].startswith("Likes green tea\n")
     for content in ("Likes tea\nLives in 北京\n", "Likes tea\n"):
         assert _lines(board, "/undo") == ["user.md is again as it was before the last change."]
-        assert board.profile.of(OWNER).text("user.md") == content
+        assert board.profile.for_caller(OWNER).text("user.md") == content
 
 
 def test_profile_tells_what_is_wrong():
     board = _board()
-    before = board.profile.of(OWNER).text("user.md")
+    before = board.profile.for_caller(OWNER).text("user.md")
     for line, problem in (
         ("/profile other.md", "must be one of identity.md, soul.md, user.md"),
         ("/profile other.md add x", "must be one of"),
@@ -121,7 +121,7 @@ def test_profile_tells_what_is_wrong():
         ("/profile user.md write " + "x" * 2001, "at most 2000 are kept"),
     ):
         assert problem in _error(board, line), line
-    assert board.profile.of(OWNER).text("user.md") == before
+    assert board.profile.for_caller(OWNER).text("user.md") == before
 
 
 def test_the_profile_stays_out_of_a_group_room():

@@ -2,7 +2,7 @@
 
 import sys
 
-from engram.compat import forget, sleep_ms, ticks_add, ticks_diff, ticks_ms
+from engram.compat import sleep_ms, ticks_add, ticks_diff, ticks_ms, unload_module
 from support import folder, raises
 
 
@@ -39,7 +39,7 @@ def test_a_module_that_was_forgotten_is_loaded_anew():
     import engram.wifi_config
 
     first = engram.wifi_config
-    forget("engram.wifi_config")
+    unload_module("engram.wifi_config")
     assert "engram.wifi_config" not in sys.modules and not hasattr(engram, "networks")
     import engram.wifi_config
 
@@ -47,5 +47,5 @@ def test_a_module_that_was_forgotten_is_loaded_anew():
 
 
 def test_a_module_that_is_not_loaded_can_be_forgotten():
-    forget("engram.wifi_config")
-    forget("engram.wifi_config")
+    unload_module("engram.wifi_config")
+    unload_module("engram.wifi_config")

@@ -7,7 +7,7 @@ from binascii import crc32
 from engram import __version__, log_line
 from engram.agent.agent import Outcome
 from engram.channels.console.json_lines import JsonLines
-from engram.memory.access import Asker
+from engram.memory.access import Caller
 
 LIMIT = 4000
 
@@ -22,9 +22,9 @@ class Console:
         self.json = JsonLines(self.answer, self.sent.append, LIMIT)
         self.greeting = self.lines()
 
-    async def answer(self, message, is_command, sink, asker):
+    async def answer(self, message, is_command, sink, caller):
         self.taken.append((message, is_command))
-        self.asker = asker
+        self.caller = caller
         return await self.does(sink) if self.does else None
 
     def lines(self):
@@ -277,22 +277,22 @@ async def test_random_bytes_are_refused_or_taken_and_never_raise():
 async def test_a_request_without_who_is_the_owners():
     console = Console()
     await console.ask('{"say":"hello"}')
-    assert console.asker is None
+    assert console.caller is None
 
 
 async def test_a_request_may_say_who_speaks_and_where():
-    for line, asker in (
-        ('{"say":"hello","who":"ann"}', Asker("ann", "direct", False, "")),
-        ('{"say":"hello","who":"ann","room":"tg 7"}', Asker("ann", "line tg 7", False, "")),
-        ('{"say":"x","who":"小明","room":"club","group":true}', Asker("小明", "line club", True, "")),
+    for line, caller in (
+        ('{"say":"hello","who":"ann"}', Caller("ann", "direct", False, "")),
+        ('{"say":"hello","who":"ann","room":"tg 7"}', Caller("ann", "line tg 7", False, "")),
+        ('{"say":"x","who":"小明","room":"club","group":true}', Caller("小明", "line club", True, "")),
         (
             '{"command":"/memory","who":"ann","group":false,"workspace":"garden"}',
-            Asker("ann", "direct", False, "garden"),
+            Caller("ann", "direct", False, "garden"),
         ),
     ):
         console = Console()
         await console.ask(line)
-        assert console.asker == asker
+        assert console.caller == caller
 
 
 async def test_who_cannot_be_is_refused_by_name():

@@ -6,7 +6,7 @@ fakes.install()
 
 from engram.device import boot_count  # noqa: E402
 from engram.device import watchdog as heart_module  # noqa: E402
-from engram.device.watchdog import Heart  # noqa: E402
+from engram.device.watchdog import Watchdog  # noqa: E402
 from engram.errors import ConfigError  # noqa: E402
 from fakes import machine, world  # noqa: E402
 from support import raises  # noqa: E402
@@ -25,40 +25,40 @@ def _new_board(version=machine.NEWEST, timers=4):
     machine.version, machine.timers = version, timers
     machine.power_on()
     heart_module._timer = None
-    return Heart()
+    return Watchdog()
 
 
 def _restarted(cause):
     """The heart of boot.py after a reset, which loads the module anew."""
     machine.restart(cause)
     heart_module._timer = None
-    return Heart()
+    return Watchdog()
 
 
 # --- the watchdog
 
 
 def test_a_board_that_waits_at_the_prompt_is_not_reset():
-    heart = _new_board()
-    heart.guard(60)
+    watchdog = _new_board()
+    watchdog.guard(60)
     world.advance(HOUR)
     assert machine.watchdog_runs() and not machine.was_reset
 
 
 def test_an_app_that_beats_is_not_reset():
-    heart = _new_board()
-    heart.guard(60)
-    heart.watch()
+    watchdog = _new_board()
+    watchdog.guard(60)
+    watchdog.watch()
     for _ in range(60):
         world.advance(50000)
-        heart.beat()
+        watchdog.beat()
     assert not machine.was_reset
 
 
 def test_an_app_that_hangs_is_reset():
-    heart = _new_board()
-    heart.guard(60)
-    heart.watch()
+    watchdog = _new_board()
+    watchdog.guard(60)
+    watchdog.watch()
     world.advance(100000)
     assert not machine.was_reset
     world.advance(20000)
@@ -66,22 +66,22 @@ def test_an_app_that_hangs_is_reset():
 
 
 def test_an_app_that_was_stopped_is_not_reset():
-    heart = _new_board()
-    heart.guard(60)
-    heart.watch()
+    watchdog = _new_board()
+    watchdog.guard(60)
+    watchdog.watch()
     world.advance(30000)
-    heart.rest()
+    watchdog.rest()
     world.advance(HOUR)
     assert not machine.was_reset
 
 
 def test_an_app_that_goes_on_after_a_stop_has_to_beat_again():
-    heart = _new_board()
-    heart.guard(60)
-    heart.watch()
-    heart.rest()
+    watchdog = _new_board()
+    watchdog.guard(60)
+    watchdog.watch()
+    watchdog.rest()
     world.advance(HOUR)
-    heart.watch()
+    watchdog.watch()
     world.advance(3 * MINUTE)
     assert machine.was_reset
 
@@ -98,9 +98,9 @@ def test_an_app_that_hangs_after_a_soft_reset_is_reset():
     for version in VERSIONS:
         _new_board(version).guard(60)
         _restarted(machine.SOFT_RESET).resume()
-        heart = Heart()
-        heart.guard(60)
-        heart.watch()
+        watchdog = Watchdog()
+        watchdog.guard(60)
+        watchdog.watch()
         world.advance(3 * MINUTE)
         assert machine.was_reset
 
@@ -125,17 +125,17 @@ def test_a_hard_reset_leaves_the_watchdog_to_the_settings():
 
 
 def test_the_watchdog_can_be_left_off():
-    heart = _new_board()
-    heart.guard(0)
-    heart.watch()
-    heart.beat()
+    watchdog = _new_board()
+    watchdog.guard(0)
+    watchdog.watch()
+    watchdog.beat()
     assert not machine.watchdog_runs()
 
 
 def test_a_time_that_is_too_short_is_refused():
-    heart = _new_board()
+    watchdog = _new_board()
     with raises(ConfigError) as caught:
-        heart.guard(29)
+        watchdog.guard(29)
     assert caught.error.key == "watchdog.seconds" and not machine.watchdog_runs()
 
 
@@ -203,14 +203,14 @@ def test_power_that_was_lost_begins_the_count_anew():
 
 
 def test_a_run_of_a_minute_was_no_bad_start():
-    heart = _new_board()
+    watchdog = _new_board()
     boot_count.count()
-    heart.watch()
+    watchdog.watch()
     world.advance(59000)
-    heart.beat()
+    watchdog.beat()
     assert _starts(1, machine.WDT_RESET) == [1]
     world.advance(1000)
-    heart.beat()
+    watchdog.beat()
     assert _starts(1, machine.WDT_RESET) == [0]
 
 
@@ -221,10 +221,10 @@ def test_a_count_never_overflows():
 
 
 def test_what_others_keep_in_the_clocks_memory_stays():
-    heart = _new_board()
+    watchdog = _new_board()
     machine.RTC().memory(b"ours, for deep sleep")
     boot_count.count()
-    heart.guard(300)
+    watchdog.guard(300)
     boot_count.set_bad(7)
     memory = machine.RTC().memory()
     assert memory.startswith(b"ours, for deep sleep") and len(memory) == 20 + 9

@@ -61,7 +61,7 @@ async def test_a_known_network_is_joined():
     board = _board(HOME)
     _hear(HOME)
     await _run(board, MINUTE)
-    assert board.told() == "Home, 192.168.1.7, -60 dBm"
+    assert board.status() == "Home, 192.168.1.7, -60 dBm"
 
 
 async def test_an_open_network_is_joined_without_a_password():
@@ -170,7 +170,7 @@ async def test_why_there_is_no_network_is_told():
         board = _board(HOME)
         hear()
         await _run(board, 35000)
-        assert board.told() == why, board.told()
+        assert board.status() == why, board.status()
 
 
 async def test_a_network_that_is_still_joined_after_a_soft_reset_is_kept():
@@ -204,7 +204,7 @@ async def test_an_attempt_that_the_driver_refuses_is_told_and_repeated():
 
     board.wlan.connect = refuse
     await _run(board, MINUTE)
-    assert board.told() == "down: Home: Wifi Unknown Error 0x3001"
+    assert board.status() == "down: Home: Wifi Unknown Error 0x3001"
 
 
 async def test_the_module_that_joins_has_left_the_heap():
@@ -282,7 +282,7 @@ async def test_a_password_is_never_told_with_a_name_of_32_bytes():
     assert board.wlan.config("ssid") == "n" * 32 + "the password", "the driver's own way"
     after = wifi.Wifi(Config(folder(), {"network.ntp": "", "wifi": [known]}))
     for each in (board, after):
-        assert each.told().startswith("n" * 32 + ", 192.168.1.7")
+        assert each.status().startswith("n" * 32 + ", 192.168.1.7")
     await _run(after, 1000)
     assert after.joined == "n" * 32
 
@@ -314,18 +314,18 @@ async def _asks(milliseconds, fails=0, **settings):
     _hear(HOME)
     server = Server()
     server.fails = fails
-    real = wifi.forget
+    real = wifi.unload_module
 
     def stay(name):
         if name != "engram.device.ntp":
             real(name)
 
-    wifi.forget = stay
+    wifi.unload_module = stay
     device.ntp = sys.modules["engram.device.ntp"] = server
     try:
         await _run(board, milliseconds)
     finally:
-        wifi.forget = real
+        wifi.unload_module = real
         del sys.modules["engram.device.ntp"]
         del device.ntp
     return server.asked

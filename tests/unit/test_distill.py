@@ -141,7 +141,7 @@ async def test_what_is_known_is_merged_and_counts_as_used():
     _note(board, "Ann drinks green tea every morning, she said")
     report = await _distil(board)
     assert (report.merged, report.added) == (1, []) and contents(board) == [TEA]
-    assert board.records.uses.of(int(ref[1:]))[0] >= 1
+    assert board.records.uses.usage_of(int(ref[1:]))[0] >= 1
 
 
 async def test_what_has_changed_supersedes():
@@ -241,7 +241,7 @@ async def test_without_the_model_it_waits_and_says_so_and_goes_on_later():
     report = await _distil(board)
     assert report.why == "the link is down" and board.daily.waiting() == {"owner": 1}
     assert "notes waiting: 1; the link is down" in told(board)
-    _job(board).link_is_up()
+    _job(board).on_model_ok()
     await _background(board)
     assert board.daily.waiting() == {}
 
@@ -410,7 +410,7 @@ async def test_a_full_flash_at_its_end_is_told_and_it_goes_on_later():
     report = await _distil(board)
     assert report.why == "the flash is full." and not report.is_over
     board.daily.note_over = note_over
-    _job(board).link_is_up()
+    _job(board).on_model_ok()
     _job(board)._pause.end()
     await _background(board)
     assert report.is_over

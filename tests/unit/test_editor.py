@@ -2,7 +2,7 @@
 
 import random
 
-from engram.channels.console.line_editor import Editor, TooLong
+from engram.channels.console.line_editor import LineEditor, TooLong
 from support import on_micropython
 
 WORDS = ("hello", "привет", "自行车", "🎉", "e\u0301", " ", "\t")
@@ -25,12 +25,12 @@ class Screen:
 def _typed(data, limit=100):
     """(lines, echo, editor) of bytes that a person typed."""
     screen = Screen()
-    editor = Editor(limit, screen.write)
+    editor = LineEditor(limit, screen.write)
     return list(editor.feed(data.encode() if isinstance(data, str) else data)), screen.text, editor
 
 
 def _piped(chunks, limit=100):
-    editor = Editor(limit)
+    editor = LineEditor(limit)
     lines = []
     for chunk in chunks:
         lines += list(editor.feed(chunk))
@@ -73,7 +73,7 @@ def test_a_line_of_the_longest_length_is_taken():
 
 
 def test_the_rest_is_given_once():
-    editor = Editor(100)
+    editor = LineEditor(100)
     assert list(editor.feed(b"one\ntwo")) == [b"one"]
     assert editor.rest() == b"two" and editor.rest() is None
 

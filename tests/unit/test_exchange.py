@@ -176,21 +176,24 @@ def test_a_moment_that_was_a_guess_stays_one():
 
 def test_texts_come_along_where_none_stand_yet():
     board = mover()
-    board.profile.of(OWNER).write("user.md", "Her name is Ada.\n")
-    board.notes.of(OWNER).write("MEMORY.md", "one\ntwo")
-    board.notes.of(OWNER).note("went out")
+    board.profile.for_caller(OWNER).write("user.md", "Her name is Ada.\n")
+    board.notes.for_caller(OWNER).write("MEMORY.md", "one\ntwo")
+    board.notes.for_caller(OWNER).note("went out")
     lines = answered(board, "/export")
-    note = board.notes.of(OWNER).text("2026-09-21.md")
+    note = board.notes.for_caller(OWNER).text("2026-09-21.md")
     other = mover()
     other.now += 9 * DAY
-    other.notes.of(OWNER).write("MEMORY.md", "mine")
+    other.notes.for_caller(OWNER).write("MEMORY.md", "mine")
     told = imported(other, "\n".join(lines) + "\n")
     assert told[1:] == [
         "put in their place: user.md, 2026-09-21.md",
         "not touched, since another text stands there: MEMORY.md",
     ]
-    assert other.profile.of(OWNER).text("user.md") == "Her name is Ada.\n"
-    assert other.notes.of(OWNER).text("2026-09-21.md") == note and other.notes.of(OWNER).text("MEMORY.md") == "mine"
+    assert other.profile.for_caller(OWNER).text("user.md") == "Her name is Ada.\n"
+    assert (
+        other.notes.for_caller(OWNER).text("2026-09-21.md") == note
+        and other.notes.for_caller(OWNER).text("MEMORY.md") == "mine"
+    )
 
 
 def test_a_text_has_the_names_and_lengths_that_it_may_have():
@@ -204,14 +207,14 @@ def test_long_texts_come_back_whole_in_lines_that_an_import_takes():
     count = 8000 if has_large_heap() else 2500
     board = mover(content_chars=4000, notes_chars=8000)
     memory, content = "私は東京に住んでいます。" * (count // 12), "a" + "\u202e" * min(3999, count)
-    board.notes.of(OWNER).write("MEMORY.md", memory)
+    board.notes.for_caller(OWNER).write("MEMORY.md", memory)
     board.remember(content, ["t"])
     lines = answered(board, "/export")
     assert max(len(line.encode()) for line in lines) < log_line.MAX_LINE
     board = mover(content_chars=4000, notes_chars=8000)
     told = imported(board, "\n".join(lines) + "\n")
     assert told == ["1 stored, 0 refused", "put in their place: MEMORY.md"]
-    assert board.notes.of(OWNER).text("MEMORY.md") == memory and live(board)[0]["content"] == content
+    assert board.notes.for_caller(OWNER).text("MEMORY.md") == memory and live(board)[0]["content"] == content
 
 
 def test_what_is_over_comes_along():

@@ -11,9 +11,9 @@ from support import raises
 TODAY = "2026-09-21.md"
 
 
-def _put(board, name, content, asker=OWNER):
+def _put(board, name, content, caller=OWNER):
     """What an import of a text answers."""
-    return answered(board, "/import " + json.dumps({"file": name, "text": content}), asker)
+    return answered(board, "/import " + json.dumps({"file": name, "text": content}), caller)
 
 
 def _day(board, days):
@@ -25,21 +25,21 @@ def test_others_import_notes_of_the_days_that_are_kept():
     board = mover(notes_days=30)
     for days in (0, 30):
         assert "put in their place: " + _day(board, days) in _put(board, _day(board, days), "- hello", ANN)
-    assert board.notes.of(ANN).names() == [_day(board, 0), _day(board, 30)]
+    assert board.notes.for_caller(ANN).names() == [_day(board, 0), _day(board, 30)]
 
 
 def test_others_import_no_notes_of_other_days():
     board = mover(notes_days=30)
     for name in (_day(board, 31), _day(board, -1), "2083-01-01.md", "1970-01-01.md"):
         assert "file: must " in _put(board, name, "- hello", ANN)[0], name
-    assert board.notes.of(ANN).names() == []
+    assert board.notes.for_caller(ANN).names() == []
 
 
 def test_the_owner_imports_notes_of_any_day_up_to_today():
     board = mover(notes_days=30)
     _put(board, _day(board, 4000), "- hello")
     assert "after today, which is 2026-09-21" in _put(board, _day(board, -1), "- hello")[0]
-    assert board.notes.of(OWNER).names() == [_day(board, 4000)]
+    assert board.notes.for_caller(OWNER).names() == [_day(board, 4000)]
 
 
 def test_a_board_that_does_not_know_the_day_takes_the_owners_notes_and_nobody_elses():
@@ -47,16 +47,16 @@ def test_a_board_that_does_not_know_the_day_takes_the_owners_notes_and_nobody_el
     board.now = 0
     _put(board, TODAY, "- hello")
     _put(board, TODAY, "- hello", ANN)
-    assert board.notes.of(OWNER).names() == [TODAY] and board.notes.of(ANN).names() == []
+    assert board.notes.for_caller(OWNER).names() == [TODAY] and board.notes.for_caller(ANN).names() == []
 
 
 def test_the_days_of_which_notes_are_imported_have_a_bound():
     board = mover()
-    notebook = board.notes.of(OWNER)
+    notebook = board.notes.for_caller(OWNER)
     notebook.names = lambda: [TODAY] * 400
     with raises(ArgumentError) as caught:
         notebook.put(_day(board, 1), "- hello")
-    assert "one too many" in str(caught.error) and board.notes.of(OWNER).names() == []
+    assert "one too many" in str(caught.error) and board.notes.for_caller(OWNER).names() == []
 
 
 def test_an_imported_note_waits_to_be_distilled_at_once():
@@ -69,7 +69,7 @@ def test_an_imported_note_waits_to_be_distilled_at_once():
 def test_an_imported_note_counts_against_the_people_who_may_have_files():
     board = mover(principals_most=0)
     assert "principals.most" in _put(board, TODAY, "- hello", ANN)[-1]
-    assert board.notes.of(ANN).names() == []
+    assert board.notes.for_caller(ANN).names() == []
 
 
 def test_an_imported_note_has_no_more_characters_than_others():

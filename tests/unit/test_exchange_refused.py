@@ -252,8 +252,8 @@ def test_a_text_of_which_a_part_is_missing_is_left_out():
     for missing in range(3):
         told = imported(board, lines[:missing] + lines[missing + 1 :])
         assert "part" in told[0] or "last part is missing" in told[-1], told
-        assert board.notes.of(OWNER).names() == []
+        assert board.notes.for_caller(OWNER).names() == []
     imported(board, [lines[0], {"content": "between"}] + lines[1:])
-    assert board.notes.of(OWNER).names() == []
+    assert board.notes.for_caller(OWNER).names() == []
     imported(board, lines)
-    assert board.notes.of(OWNER).text("MEMORY.md") == "x1x2x3"
+    assert board.notes.for_caller(OWNER).text("MEMORY.md") == "x1x2x3"

@@ -20,12 +20,12 @@ def test_an_export_never_holds_what_its_asker_may_not_see():
     board.records.store("everybody's garden", ["a"], ROOM)
     board.records.store("ann's new garden", ["a"], ANN, supersedes="m2")
     seen = {OWNER: ("m1", "m3"), ANN: ("m2", "m3", "m4"), ROOM: ("m3",)}
-    for asker, refs in seen.items():
+    for caller, refs in seen.items():
         for form in ("/export", "/export md"):
-            printed = "\n".join(answered(board, form, asker))
+            printed = "\n".join(answered(board, form, caller))
             for number, content in enumerate(("owner's s", "ann's s", "everybody's", "ann's n")):
                 is_past = number == 1 and form == "/export md"
-                assert (content in printed) == ("m%d" % (number + 1) in refs and not is_past), (asker, form, content)
+                assert (content in printed) == ("m%d" % (number + 1) in refs and not is_past), (caller, form, content)
 
 
 def test_what_others_import_is_their_own():
@@ -59,17 +59,19 @@ def test_others_cannot_take_the_place_of_what_the_owner_imports():
 def test_files_are_for_the_owner():
     board = mover()
     put(board, [{"content": "the owner's file"}])
-    for asker in (ANN, ROOM):
+    for caller in (ANN, ROOM):
         with raises(ArgumentError):
-            answered(board, "/import in.jsonl", asker)
+            answered(board, "/import in.jsonl", caller)
 
 
 def test_the_texts_that_others_import_are_their_own():
     board = mover()
     answered(board, '/import {"file":"user.md","text":"I am Ann"}', ANN)
-    assert board.profile.of(ANN).text("user.md") == "I am Ann" and "Ann" not in board.profile.of(OWNER).text("user.md")
-    for line, asker in (('{"file":"soul.md","text":"x"}', ANN), ('{"file":"user.md","text":"x"}', ROOM)):
-        told = answered(board, "/import " + line, asker)
+    assert board.profile.for_caller(ANN).text("user.md") == "I am Ann" and "Ann" not in board.profile.for_caller(
+        OWNER
+    ).text("user.md")
+    for line, caller in (('{"file":"soul.md","text":"x"}', ANN), ('{"file":"user.md","text":"x"}', ROOM)):
+        told = answered(board, "/import " + line, caller)
         assert told[0].startswith("line 1: file: ") or told[1].startswith("not touched"), told
 
 

@@ -314,7 +314,7 @@ async def test_a_fact_that_is_known_counts_as_used():
     ref = board.records.store(SISTER, ["family"], OWNER).id
     await learn(board, SAID)
     # Once when it was recalled for the message, once when the message said it again.
-    assert board.records.uses.of(int(ref[1:]))[0] == 2 and contents(board) == [SISTER]
+    assert board.records.uses.usage_of(int(ref[1:]))[0] == 2 and contents(board) == [SISTER]
 
 
 async def test_a_message_that_was_forgotten_meanwhile_gives_nothing():

@@ -14,10 +14,10 @@ def board_with(*steps, **settings):
     return learner(*steps, session_messages=4, extract_on=settings.pop("extract_on", False), **settings)
 
 
-async def talk(board, count, asker=OWNER):
+async def talk(board, count, caller=OWNER):
     """So many turns, each with what follows it."""
     for number in range(count):
-        await tell(board, "message number %d" % number, asker)
+        await tell(board, "message number %d" % number, caller)
         await read(board)
 
 
@@ -89,7 +89,7 @@ async def test_notes_are_kept_in_lightweight_mode():
     append = Call("1", "file_append", '{"file":"MEMORY.md","text":"- the bike is green"}')
     board = board_with("a", "b", [append], "NO_REPLY", mode="lightweight")
     await talk(board, 2)
-    assert "the bike is green" in board.notes.of(OWNER).text("MEMORY.md")
+    assert "the bike is green" in board.notes.for_caller(OWNER).text("MEMORY.md")
 
 
 async def test_a_group_has_none_in_lightweight_mode():

@@ -5,8 +5,8 @@ import os
 from board import ANN, DAY, NOW, ROOM, Board
 from engram import files, log_line, text
 from engram.errors import ArgumentError, NotFound, StoreError
-from engram.memory.access import OWNER, Asker
-from engram.reminders.reminders import Intents
+from engram.memory.access import OWNER, Caller
+from engram.reminders.reminders import Reminders
 from samples import Numbers
 from support import raises, rounds
 
@@ -18,22 +18,22 @@ def _board(**limits):
     return Board(intents=limits)
 
 
-def _fire(board, content, asker=OWNER):
+def _fire(board, content, caller=OWNER):
     """The ids of what a message brings up, noted as the agent does it."""
-    numbers = board.intents.due(asker, content)
-    found = [ref for ref, _ in board.intents.reminders(asker, numbers)]
+    numbers = board.intents.due(caller, content)
+    found = [ref for ref, _ in board.intents.reminders(caller, numbers)]
     if numbers:
         board.intents.note_fired(numbers)
     return found
 
 
-def _listed(board, asker=OWNER):
-    return [(fields["id"], fields["when"], fields["remind"]) for fields in board.intents.of(asker)]
+def _listed(board, caller=OWNER):
+    return [(fields["id"], fields["when"], fields["remind"]) for fields in board.intents.owned_by(caller)]
 
 
-def _refused(board, when, remind, days=0, asker=OWNER):
+def _refused(board, when, remind, days=0, caller=OWNER):
     with raises(ArgumentError) as caught:
-        board.intents.add(asker, when, remind, days)
+        board.intents.add(caller, when, remind, days)
     return str(caught.error)
 
 
@@ -105,7 +105,7 @@ def test_it_is_silent_until_the_cool_down_is_over_also_over_restarts():
     board.now += HOUR
     assert _fire(board, "paint") == ["i1"]
     assert _fire(board, "paint") == []
-    assert [fields["fired"] for fields in board.intents.of(OWNER)] == [2]
+    assert [fields["fired"] for fields in board.intents.owned_by(OWNER)] == [2]
 
 
 def test_at_most_three_fire_at_once_and_the_others_at_the_next_message():
@@ -220,32 +220,36 @@ def test_a_clock_that_was_far_ahead_does_not_silence_for_years():
 
 def test_nobody_else_sees_fires_or_removes_an_intent():
     board = _board(hours=0)
-    for asker in (OWNER, ANN, ROOM):
-        board.intents.add(asker, "paint", "for " + asker.room)
-    others = (Asker("bob", "chat#7", False, ""), Asker("bob", "chat#8", True, ""), Asker("owner", "chat#9", True, ""))
-    for number, asker in enumerate((OWNER, ANN, ROOM)):
-        assert _listed(board, asker) == [("i%d" % (number + 1), "paint", "for " + asker.room)]
-        assert _fire(board, "paint", asker) == ["i%d" % (number + 1)]
-    for asker in others:
-        assert _listed(board, asker) == [] and _fire(board, "paint", asker) == []
+    for caller in (OWNER, ANN, ROOM):
+        board.intents.add(caller, "paint", "for " + caller.room)
+    others = (
+        Caller("bob", "chat#7", False, ""),
+        Caller("bob", "chat#8", True, ""),
+        Caller("owner", "chat#9", True, ""),
+    )
+    for number, caller in enumerate((OWNER, ANN, ROOM)):
+        assert _listed(board, caller) == [("i%d" % (number + 1), "paint", "for " + caller.room)]
+        assert _fire(board, "paint", caller) == ["i%d" % (number + 1)]
+    for caller in others:
+        assert _listed(board, caller) == [] and _fire(board, "paint", caller) == []
         for ref in ("i1", "i2", "i3"):
             with raises(NotFound) as mine:
-                board.intents.remove(asker, ref)
+                board.intents.remove(caller, ref)
             with raises(NotFound) as none:
-                board.intents.remove(asker, "i9")
+                board.intents.remove(caller, "i9")
             assert str(mine.error).replace(ref, "i9") == str(none.error)
 
 
 def test_a_private_intent_fires_in_each_private_room_of_its_principal():
     board = Board()
     board.intents.add(ANN, "paint", "brushes")
-    assert _fire(board, "paint", Asker("ann", "another#3", False, "")) == ["i1"]
+    assert _fire(board, "paint", Caller("ann", "another#3", False, "")) == ["i1"]
 
 
 def test_all_in_a_group_have_its_intents():
     board = Board()
     board.intents.add(ROOM, "paint", "brushes")
-    assert _fire(board, "paint", Asker("bob", ROOM.room, True, "")) == ["i1"]
+    assert _fire(board, "paint", Caller("bob", ROOM.room, True, "")) == ["i1"]
 
 
 def test_the_same_of_another_principal_is_no_duplicate():
@@ -316,7 +320,7 @@ def _put(board, content):
     with open(board.intents.path, "wb") as file:
         file.write(content)
     files.remove(board.place + "/memory/intents.bad")
-    board.intents = Intents(board.place + "/memory", board.clock)
+    board.intents = Reminders(board.place + "/memory", board.clock)
     board.intents.open()
 
 
@@ -334,7 +338,7 @@ def test_damage_of_any_byte_takes_nothing_but_the_line_that_it_is_in():
         assert _listed(board) == [each for number, each in enumerate(whole) if number != hit], at
         assert board.intents.damaged >= 1 and board.intents.next == 4, at
         # It was set aside: the next start finds nothing any more.
-        again = Intents(board.place + "/memory", board.clock)
+        again = Reminders(board.place + "/memory", board.clock)
         again.open()
         assert again.damaged == 0, at
 

@@ -7,12 +7,12 @@ from engram.memory.access import OWNER
 from support import raises
 
 
-def _say(board, content, asker=OWNER, **more):
-    return board.journal.add(asker, "user", asker.principal, content, **more)
+def _say(board, content, caller=OWNER, **more):
+    return board.journal.add(caller, "user", caller.principal, content, **more)
 
 
-def _texts(board, query, asker=OWNER, **more):
-    return [turn["text"] for _, turn in board.journal.search(query, 10, asker, **more)]
+def _texts(board, query, caller=OWNER, **more):
+    return [turn["text"] for _, turn in board.journal.search(query, 10, caller, **more)]
 
 
 def test_a_turn_is_on_flash_when_it_has_a_seq():
@@ -215,16 +215,16 @@ def test_private_turns_are_the_askers_alone():
     board = Board()
     seq = _say(board, "my secret bike", ANN)
     assert _texts(board, "bike", ANN) == ["my secret bike"]
-    for asker in (ROOM, OWNER):
-        assert _texts(board, "bike", asker) == []
+    for caller in (ROOM, OWNER):
+        assert _texts(board, "bike", caller) == []
         with raises(NotFound):
-            board.journal.get(f"t{seq}", asker)
+            board.journal.get(f"t{seq}", caller)
         with raises(NotFound):
-            board.journal.redact(f"t{seq}", asker)
+            board.journal.redact(f"t{seq}", caller)
 
 
 def test_turns_of_a_group_room_are_everybodys():
     board = Board()
     _say(board, "our common bike", ROOM)
-    for asker in (ANN, ROOM, OWNER):
-        assert _texts(board, "bike", asker) == ["our common bike"]
+    for caller in (ANN, ROOM, OWNER):
+        assert _texts(board, "bike", caller) == ["our common bike"]

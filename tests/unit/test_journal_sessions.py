@@ -4,13 +4,13 @@ import os
 
 from board import ANN, ROOM, Board, has_large_heap
 from engram.errors import ArgumentError, NotFound
-from engram.memory.access import OWNER, Asker
+from engram.memory.access import OWNER, Caller
 from support import raises
 
 
-def _say(board, content, asker=OWNER):
+def _say(board, content, caller=OWNER):
     board.now += 1
-    return board.journal.add(asker, "user", asker.principal, content)
+    return board.journal.add(caller, "user", caller.principal, content)
 
 
 def _window(board, sid, most=200):
@@ -18,8 +18,8 @@ def _window(board, sid, most=200):
     return [turn["text"] for turn in turns if turn]
 
 
-def _listed(board, asker=OWNER):
-    return [session.id for session in board.journal.sessions(asker)]
+def _listed(board, caller=OWNER):
+    return [session.id for session in board.journal.sessions(caller)]
 
 
 def test_the_first_message_begins_a_session():
@@ -134,7 +134,7 @@ def test_each_room_has_a_session_of_its_own():
 def test_a_room_that_becomes_a_group_does_not_go_on_in_the_private_session():
     board = Board()
     _say(board, "mine", ANN)
-    group = Asker("ann", ANN.room, True, "")
+    group = Caller("ann", ANN.room, True, "")
     assert board.journal.current(group) == ""
     _say(board, "ours", group)
     assert _window(board, board.journal.current(group)) == ["ours"]
@@ -182,7 +182,7 @@ def test_all_sessions_with_long_titles_fit_into_a_segments_header():
     most = 64 if has_large_heap() else 24
     board = Board(sessions=most)
     for number in range(most):
-        room = Asker("ann", f"chat#{number:02d} of some network", False, "")
+        room = Caller("ann", f"chat#{number:02d} of some network", False, "")
         board.now += 1
         board.journal.begin(room, '"' * 60 if number % 2 else "字" * 60)
     while not board.holds('"segment":2'):
@@ -193,7 +193,7 @@ def test_all_sessions_with_long_titles_fit_into_a_segments_header():
 
 def test_more_rooms_than_are_kept_lose_the_ones_not_used_for_longest():
     board = Board(sessions=64)
-    rooms = [Asker("ann", f"chat#{number}", False, "") for number in range(70)]
+    rooms = [Caller("ann", f"chat#{number}", False, "") for number in range(70)]
     sid = ""
     for room in rooms:
         _say(board, "hello", room) if not sid else board.journal.switch(room, sid)

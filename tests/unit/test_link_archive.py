@@ -3,10 +3,10 @@
 from board import ANN, ROOM, Board
 from engram import files, log_line
 from engram.archive import archiver
-from engram.archive.index import MOST_GONE, Archived
-from engram.archive.transfer import Archive
+from engram.archive.index import MOST_GONE, ArchiveIndex
+from engram.archive.transfer import ArchiveTransfer
 from engram.errors import NotFound, StoreFull
-from engram.link.remote_search import Ask
+from engram.link.remote_search import RemoteSearch
 from engram.link.rpc import LinkError
 from engram.memory.access import OWNER
 from samples import Numbers
@@ -29,9 +29,9 @@ class Archiving(Linked):
         super().connect()
         board = self.board
         board.agent = _Agent()
-        self.sync._relied = lambda: board.archived.relied
-        self.archive = Archive(self.exchange, self.sync, self.known, self.logs, board, 500)
-        self.ask = Ask(self.exchange, self.sync, board.recall, "always", 500, board.archived)
+        self.sync._durable_seq = lambda: board.archived.durable_seq
+        self.archive = ArchiveTransfer(self.exchange, self.sync, self.known, self.logs, board, 500)
+        self.ask = RemoteSearch(self.exchange, self.sync, board.recall, "always", 500, board.archived)
         board.companion = self
         board.journal.acknowledged = lambda: self.sync.have("journal")
         board.journal.leaving = lambda last: self.known.leaving("journal", last)
@@ -58,9 +58,9 @@ class Archiving(Linked):
     def live(self):
         return sorted(int(record["id"][1:]) for record in self.board.records.all_live())
 
-    async def recalled(self, query, asker=OWNER, limit=10):
-        found = await self.ask.found(query, asker, limit)
-        return self.board.recall.find(query, asker, limit, more=found)
+    async def recalled(self, query, caller=OWNER, limit=10):
+        found = await self.ask.found(query, caller, limit)
+        return self.board.recall.find(query, caller, limit, more=found)
 
 
 def _stored(board, count, first=0, **more):
@@ -193,10 +193,10 @@ async def test_others_do_not_see_what_is_archived_of_the_owner():
     linked, _ = await _full()
     gone = linked.kept()[0]
     linked.companion.finds = [["m%d" % gone, 900, 1700000000, "", _said(0)]]
-    for asker in (ANN, ROOM):
-        assert await linked.recalled("zebra", asker) == []
-        assert not linked.archive.is_away("m%d" % gone, asker)
-        assert linked.board.archived.count(asker) == 0 and linked.board.archived.tags(asker) == {}
+    for caller in (ANN, ROOM):
+        assert await linked.recalled("zebra", caller) == []
+        assert not linked.archive.is_away("m%d" % gone, caller)
+        assert linked.board.archived.count(caller) == 0 and linked.board.archived.tags(caller) == {}
 
 
 async def test_one_is_read_by_its_id():
@@ -408,7 +408,7 @@ async def test_a_cut_before_the_index_was_written_costs_nothing():
     numbers = _stored(linked.board, 8)
     await linked.copy()
     promised = await linked.archive._promised(numbers)
-    archiver.archive(linked.board.records, Archived("/nowhere", linked.board.records_store, _Nothing()), promised)
+    archiver.archive(linked.board.records, ArchiveIndex("/nowhere", linked.board.records_store, _Nothing()), promised)
     linked.board.restart()
     linked.connect()
     assert linked.board.archived.total == 8

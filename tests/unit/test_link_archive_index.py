@@ -5,7 +5,7 @@ import os
 from board import ANN, Board
 from engram import files, log_line
 from engram.link.rpc import LinkError
-from engram.memory.access import OWNER, Asker
+from engram.memory.access import OWNER, Caller
 from test_link_archive import Archiving, _full, _stored
 
 
@@ -122,11 +122,11 @@ async def test_a_companion_that_has_more_than_it_lists_is_not_asked_for_ever():
 async def test_lines_that_tell_of_the_archive_stay_until_it_is_noted_what_the_companion_was_told():
     linked, _ = await _full()
     archived = linked.board.archived
-    assert archived.relied == 0
+    assert archived.durable_seq == 0
     linked.board.compact()
-    assert archived.relied == linked.board.records.entries.owner.archived
+    assert archived.durable_seq == linked.board.records.entries.owner.archived
     _restarted(linked)
-    assert linked.board.archived.relied == archived.relied
+    assert linked.board.archived.durable_seq == archived.durable_seq
 
 
 async def test_where_it_cannot_be_noted_the_lines_stay():
@@ -155,7 +155,7 @@ async def test_a_companion_that_asks_is_told_what_the_index_has():
 
 
 def _person(at):
-    return Asker("p%d" % at, "console", False, "")
+    return Caller("p%d" % at, "console", False, "")
 
 
 async def test_of_more_people_than_entries_the_later_ones_memories_stay():
@@ -235,7 +235,7 @@ async def test_turns_that_left_before_a_companion_was_set_up_are_not_said_to_be_
     assert missed > 0
     linked = Archiving(board)
     await linked.copy()
-    assert linked.archive.told() == "" and linked.archive.missed == missed
+    assert linked.archive.status() == "" and linked.archive.missed == missed
     linked.exchange.close(LinkError("it is not there"))
     assert "may be with the companion" in (await linked.archive.fetched("t2", OWNER))[1]
 
@@ -249,10 +249,10 @@ async def test_turns_that_left_at_the_cap_unsent_are_known_after_a_restart():
     _restarted(linked)
     await linked.copy()
     _restarted(linked)
-    assert linked.archive.missed == missed and linked.archive.told() == ""
+    assert linked.archive.missed == missed and linked.archive.status() == ""
     await _talk_until(linked, lambda: linked.board.journal.oldest > missed + 1)
     oldest = linked.board.journal.oldest
-    assert linked.archive.told() == "turns t%d to t%d, until %s" % (missed + 1, oldest - 1, _day(linked))
+    assert linked.archive.status() == "turns t%d to t%d, until %s" % (missed + 1, oldest - 1, _day(linked))
     assert os.stat(linked.board.place + "/memory/link.json")[6] <= 128
 
 
@@ -261,7 +261,10 @@ async def test_turns_that_the_companion_took_are_told_also_after_a_restart():
     await _talk_until(linked, lambda: linked.board.journal.oldest > 1)
     oldest = linked.board.journal.oldest
     _restarted(linked)
-    assert linked.archive.missed == 0 and linked.archive.told() == "turns before t%d, until %s" % (oldest, _day(linked))
+    assert linked.archive.missed == 0 and linked.archive.status() == "turns before t%d, until %s" % (
+        oldest,
+        _day(linked),
+    )
 
 
 async def test_turns_that_left_just_before_the_power_failed_stay_with_the_companion():
@@ -281,4 +284,4 @@ async def test_turns_that_a_companion_without_its_database_has_lost_are_not_said
     await _talk_until(linked, lambda: linked.board.journal.oldest > 1)
     linked.companion.copies.clear()
     await linked.copy()
-    assert linked.archive.missed == linked.board.journal.oldest - 1 and linked.archive.told() == ""
+    assert linked.archive.missed == linked.board.journal.oldest - 1 and linked.archive.status() == ""

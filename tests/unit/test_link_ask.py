@@ -4,11 +4,11 @@ import json
 
 from board import ANN, ROOM, Board
 from engram.compat import sleep_ms, ticks_diff, ticks_ms
-from engram.link.remote_search import Ask
+from engram.link.remote_search import RemoteSearch
 from engram.link.rpc import LinkError
 from engram.llm.types import Call
 from engram.memory.access import OWNER
-from engram.memory.recall import More
+from engram.memory.recall import RemoteResults
 from test_link_sync import Linked
 
 
@@ -17,12 +17,12 @@ class Asking(Linked):
 
     def __init__(self, board, when="always", within_ms=300):
         super().__init__(board)
-        self.ask = Ask(self.exchange, self.sync, board.recall, when, within_ms)
+        self.ask = RemoteSearch(self.exchange, self.sync, board.recall, when, within_ms)
         self.board.companion = self
 
-    async def find(self, query, asker=OWNER, limit=10, **more):
-        found = await self.ask.found(query, asker, limit)
-        return found, [item.id for item in self.board.recall.find(query, asker, limit, more=found, **more)]
+    async def find(self, query, caller=OWNER, limit=10, **more):
+        found = await self.ask.found(query, caller, limit)
+        return found, [item.id for item in self.board.recall.find(query, caller, limit, more=found, **more)]
 
 
 def _board():
@@ -146,8 +146,8 @@ async def test_the_board_shows_nobody_what_they_may_not_see():
     asking = Asking(board)
     await asking.copy()
     asking.companion.finds = [[private, 900], [turn, 900], [shared, 100]]
-    for asker in (ANN, ROOM):
-        _, ids = await asking.find("safe", asker)
+    for caller in (ANN, ROOM):
+        _, ids = await asking.find("safe", caller)
         assert ids == [shared]
     assert (await asking.find("safe"))[1] == [private, turn, shared]
 
@@ -214,7 +214,7 @@ async def test_the_prompts_block_has_what_the_companion_finds():
 
 async def test_the_block_says_that_the_board_found_alone():
     board = _board()
-    more = More((), (9, 9), "the companion did not answer in time: found on the board alone.")
+    more = RemoteResults((), (9, 9), "the companion did not answer in time: found on the board alone.")
     assert "did not answer in time" in board.recall.block("bike", OWNER, 300, more=more)
 
 
@@ -222,7 +222,7 @@ async def test_the_tool_takes_the_companions_answer_and_its_note():
     board = _board()
     asking = Asking(board)
     await asking.copy()
-    board.equip()
+    board.attach_hardware()
     asking.companion.finds = [["m2", 700]]
     asking.companion.note = "the embedder is away."
     call = Call("c", "memory_search", '{"query":"instrument"}')

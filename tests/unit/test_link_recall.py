@@ -3,7 +3,7 @@
 import json
 
 from board import ANN
-from engram.link.remote_search import Ask
+from engram.link.remote_search import RemoteSearch
 from engram.link.rpc import LinkError
 from engram.llm.types import Call
 from engram.memory.access import OWNER
@@ -19,11 +19,11 @@ class Recalling(Archiving):
     def connect(self):
         super().connect()
         self.board.companion = self
-        self.board.equip()
+        self.board.attach_hardware()
 
-    async def recall(self, asker=OWNER, name="memory_recall", **arguments):
+    async def recall(self, caller=OWNER, name="memory_recall", **arguments):
         call = Call("c", name, json.dumps(arguments))
-        return json.loads((await self.board.tools.answer(call, asker, "t1")).result)
+        return json.loads((await self.board.tools.answer(call, caller, "t1")).result)
 
     def finds_the_kite(self):
         self.companion.finds = [["m1", 900, 1600000000, "", _KITE]]
@@ -31,7 +31,7 @@ class Recalling(Archiving):
 
 async def _without_the_kite(when="weak"):
     linked = Recalling(records_most=10)
-    linked.ask = Ask(linked.exchange, linked.sync, linked.board.recall, when, 500, linked.board.archived)
+    linked.ask = RemoteSearch(linked.exchange, linked.sync, linked.board.recall, when, 500, linked.board.archived)
     linked.board.records.store(_KITE, ["kite"], importance=0)
     for at in range(11):
         linked.board.now += 1

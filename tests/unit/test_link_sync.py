@@ -8,9 +8,9 @@ from engram.compat import sleep_ms
 from engram.errors import StoreError
 from engram.link import messages
 from engram.link import replication as sync_module
-from engram.link.link_state import Known
-from engram.link.replication import Sync
-from engram.link.rpc import Exchange, LinkError, Refused, Silent
+from engram.link.link_state import LinkState
+from engram.link.replication import Replication
+from engram.link.rpc import LinkError, NoAnswer, Refused, Rpc
 from engram.memory.access import OWNER
 from fake_companion import Companion, Way
 from samples import Numbers
@@ -33,11 +33,11 @@ class Linked:
         """As after a start of the board."""
         board = self.board
         self.logs = (("records", board.records_store.raw()), ("journal", board.journal.raw()))
-        self.known = Known(board.place + "/memory", board.clock, self.logs)
-        self.exchange = Exchange(self.way, self.known.board)
+        self.known = LinkState(board.place + "/memory", board.clock, self.logs)
+        self.exchange = Rpc(self.way, self.known.board)
         self.way.take = self.exchange.take
         self.exchange.open(self.known.begin())
-        self.sync = Sync(self.exchange, self.logs, self.known, board.clock, lambda: self.is_busy, self.greeted)
+        self.sync = Replication(self.exchange, self.logs, self.known, board.clock, lambda: self.is_busy, self.greeted)
 
     def greeted(self, archived, asks):
         pass
@@ -264,7 +264,7 @@ async def test_answers_to_another_board_of_the_name_are_passed_over():
     held = {"records": [9, "", 0], "journal": [9, "", 0], "archived": 0, "asks": False, "told": ""}
     theirs = messages.encode("welcome", "0123", linked.known.link, 1, **held)
     linked.companion.answers = lambda data: [theirs]
-    with raises(Silent):
+    with raises(NoAnswer):
         await linked.sync._greet()
 
 

@@ -2,7 +2,7 @@
 
 import random
 
-from engram.llm.http.response import Answer, ProtocolError
+from engram.llm.http.response import ProtocolError, Response
 from support import raises
 
 _CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -23,7 +23,7 @@ class _Link:
 
 
 def _answer(data, *, step=64, buffer=64, most=100_000):
-    return Answer(_Link(data, step), bytearray(buffer), stall_ms=1000, most=most)
+    return Response(_Link(data, step), bytearray(buffer), stall_ms=1000, most=most)
 
 
 async def _body(answer):

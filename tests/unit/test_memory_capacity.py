@@ -332,7 +332,7 @@ def test_what_is_to_be_changed_or_replaced_with_the_same_flush_is_named_to_what_
 
 
 def test_one_that_is_replaced_twice_gives_way_to_one_only():
-    board = Board(records_most=3, makes_room=False)
+    board = Board(records_most=3, evict=False)
     refs = _fill(board, 3)
     drafts = [board.records.draft(_said(at), ["t"], supersedes=refs[0]) for at in (7, 8)]
     with raises(StoreFull):

@@ -114,7 +114,7 @@ def _stopped():
     board.records.update("m5", {"content": "猫 two\x1b[31m"})
     for number in range(10):
         board.journal.add(ANN, "user", "ann", f"word {number}")
-    board.profile.of(OWNER).write("user.md", "Likes tea")
+    board.profile.for_caller(OWNER).write("user.md", "Likes tea")
     board.close()
     return board
 

@@ -107,7 +107,7 @@ def test_the_line_of_another_thing_is_no_record():
     board = Board()
     ref = board.records.store("x y", ["a"]).id
     board.records.forget(ref)
-    board.profile.of(OWNER).write("user.md", "z")
+    board.profile.for_caller(OWNER).write("user.md", "z")
     for number in range(2, board.records_store.next_seq):
         with raises(NotFound):
             board.records.get(f"m{number}")

@@ -10,14 +10,14 @@ from support import raises
 SECRET = "zanzibar"
 
 
-def _told(board, content="the password is " + SECRET, asker=OWNER, **more):
+def _told(board, content="the password is " + SECRET, caller=OWNER, **more):
     """A turn, and the record that came from it; (record's id, turn's id)."""
-    turn = "t" + str(board.journal.add(asker, "user", asker.principal, content))
-    return board.records.store(content, ["note"], asker, turns=[turn], **more).id, turn
+    turn = "t" + str(board.journal.add(caller, "user", caller.principal, content))
+    return board.records.store(content, ["note"], caller, turns=[turn], **more).id, turn
 
 
-def _recalled(board, asker=OWNER):
-    return [item.id for item in board.recall.find(SECRET, asker)]
+def _recalled(board, caller=OWNER):
+    return [item.id for item in board.recall.find(SECRET, caller)]
 
 
 def test_a_forgotten_record_leaves_recall_at_once():
@@ -108,10 +108,10 @@ def test_after_compaction_tags_and_keywords_stand_in_no_file():
 
 def test_after_compaction_an_edited_text_stands_in_no_file():
     board = Board()
-    board.profile.of(OWNER).append("user.md", "Password: " + SECRET)
-    board.notes.of(OWNER).append("MEMORY.md", "Password: " + SECRET)
-    board.profile.of(OWNER).replace("user.md", SECRET, "***")
-    board.notes.of(OWNER).write("MEMORY.md", "")
+    board.profile.for_caller(OWNER).append("user.md", "Password: " + SECRET)
+    board.notes.for_caller(OWNER).append("MEMORY.md", "Password: " + SECRET)
+    board.profile.for_caller(OWNER).replace("user.md", SECRET, "***")
+    board.notes.for_caller(OWNER).write("MEMORY.md", "")
     assert board.holds(SECRET)
     board.compact()
     assert not board.holds(SECRET)
@@ -196,7 +196,7 @@ def test_compaction_twice_changes_nothing_more():
 
 def _crowded(**more):
     """A board whose least important memory, which has the secret, has left for the trash; (board, its id, its turn)."""
-    board = Board(records_most=3).equip()
+    board = Board(records_most=3).attach_hardware()
     ref, turn = _told(board, importance=0, **more)
     for content in ("the lamp hums", "seven blue boats", "a piano in the hall"):
         board.records.store(content, ["t"])
@@ -220,7 +220,7 @@ def test_what_left_and_was_compacted_away_can_be_forgotten_wherever_it_came_from
 
 
 def test_the_turns_of_what_a_memory_replaced_go_with_it_out_of_the_trash():
-    board = Board(records_most=3).equip()
+    board = Board(records_most=3).attach_hardware()
     older, first = _told(board)
     newer, second = _told(board, "the word is swordfish", importance=0, supersedes=older)
     for content in ("the lamp hums", "seven blue boats", "a piano in the hall"):
@@ -230,9 +230,9 @@ def test_the_turns_of_what_a_memory_replaced_go_with_it_out_of_the_trash():
 
 def test_nobody_forgets_what_another_one_has_in_the_trash():
     board, ref, _ = _crowded()
-    for asker in (ANN, ROOM):
+    for caller in (ANN, ROOM):
         with raises(NotFound):
-            board.forgetting.forget(ref, asker)
+            board.forgetting.forget(ref, caller)
     assert len(list(board.trash.records())) == 1
 
 

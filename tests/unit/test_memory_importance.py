@@ -2,7 +2,7 @@
 
 from board import DAY, NOW, Board
 from engram.memory.access import OWNER
-from engram.memory.records.importance import Importance, given
+from engram.memory.records.importance import Importance, stated_importance
 from samples import Numbers
 
 
@@ -102,7 +102,7 @@ def test_what_was_stored_without_a_clock_does_not_decay_when_the_clock_is_set():
 def test_the_periods_are_those_that_were_set():
     board = Board()
     records = [(1, 80, NOW - 24 * DAY)]
-    assert Importance(None, board.clock, 10, 5).of(records) == [(70, NOW - 24 * DAY)]
+    assert Importance(None, board.clock, 10, 5).importance_of(records) == [(70, NOW - 24 * DAY)]
 
 
 def test_many_at_once_are_reckoned_as_one_by_one():
@@ -117,6 +117,9 @@ def test_many_at_once_are_reckoned_as_one_by_one():
     for at in range(0, 30, 4):
         board.records.used("m%d" % (at + 1))
     records = list(board.records.newest())
-    together = [importance for importance, _ in board.records.importance.of([given(record) for record in records])]
+    together = [
+        importance
+        for importance, _ in board.records.importance.importance_of([stated_importance(record) for record in records])
+    ]
     assert together == [board.records.importance.now(record) for record in records]
     assert len(records) == 30

@@ -4,11 +4,11 @@ import os
 
 from board import Board
 from engram import log_line
-from engram.memory.access import OWNER, Asker
+from engram.memory.access import OWNER, Caller
 from engram.store.index.codec import term_hash
 
-ANN = Asker("ann", "chat#1", False, "")
-TWIN = Asker("aqfcz", "chat#2", False, "")
+ANN = Caller("ann", "chat#1", False, "")
+TWIN = Caller("aqfcz", "chat#2", False, "")
 
 
 def _append(board, path, fields):

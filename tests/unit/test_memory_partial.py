@@ -53,7 +53,7 @@ def test_until_it_is_back_the_answer_to_a_plain_question_says_so():
 
 
 def test_until_it_is_back_the_models_tools_say_so_with_other_filters_too():
-    board = _filled()[0].equip()
+    board = _filled()[0].attach_hardware()
     board.turn = "t1"
     for arguments in ({"since": "2020-01-01", "until": "2020-01-02"}, {}):
         for name in ("memory_recall", "memory_search"):
@@ -112,7 +112,7 @@ def test_a_list_goes_on_while_what_it_lists_changes():
 
 
 def test_more_records_than_may_be_are_refused():
-    board = Board(records_most=3, makes_room=False)
+    board = Board(records_most=3, evict=False)
     refs = [board.records.store("Ann owns apple %d" % number, ["fruit"]).id for number in range(3)]
     with raises(StoreFull):
         board.records.store("one more", ["fruit"])

@@ -121,7 +121,7 @@ def test_what_says_the_same_counts_as_used():
     ref = records.store("the bike is green", ["bike"]).id
     for _ in range(2):
         records.store("The bike is green.", ["bike"])
-    assert records.uses.of(int(ref[1:]))[0] == 2
+    assert records.uses.usage_of(int(ref[1:]))[0] == 2
 
 
 def test_what_shares_only_a_tag_is_not_reported():

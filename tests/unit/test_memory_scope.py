@@ -2,10 +2,10 @@
 
 from board import ANN, ROOM, Board
 from engram.errors import NotFound
-from engram.memory.access import OWNER, Asker
+from engram.memory.access import OWNER, Caller
 from support import raises
 
-BOB = Asker("bob", "chat#3", False, "")
+BOB = Caller("bob", "chat#3", False, "")
 
 SEES = ((ANN, ["m1", "m2"]), (BOB, ["m2", "m3"]), (ROOM, ["m2"]), (OWNER, ["m2"]))
 
@@ -21,33 +21,33 @@ def _board():
 
 def test_each_asker_gets_only_what_they_may_see():
     records = _board().records
-    for asker, seen in SEES:
+    for caller, seen in SEES:
         for number in range(1, 4):
             ref = f"m{number}"
             if ref in seen:
-                assert records.get(ref, asker)["id"] == ref
+                assert records.get(ref, caller)["id"] == ref
             else:
                 with raises(NotFound):
-                    records.get(ref, asker)
+                    records.get(ref, caller)
 
 
 def test_each_asker_lists_only_what_they_may_see():
     records = _board().records
-    for asker, seen in SEES:
-        assert sorted(record["id"] for record in records.newest(asker)) == seen
+    for caller, seen in SEES:
+        assert sorted(record["id"] for record in records.newest(caller)) == seen
 
 
 def test_each_asker_finds_only_what_they_may_see():
     records = _board().records
-    for asker, seen in SEES:
-        assert sorted(record["id"] for _, record in records.search("code", 9, asker)) == seen
+    for caller, seen in SEES:
+        assert sorted(record["id"] for _, record in records.search("code", 9, caller)) == seen
 
 
 def test_each_asker_counts_only_what_they_may_see():
     records = _board().records
-    for asker, seen in SEES:
-        assert records.count(asker) == len(seen)
-        assert ("code", len(seen)) in list(records.tags(asker))
+    for caller, seen in SEES:
+        assert records.count(caller) == len(seen)
+        assert ("code", len(seen)) in list(records.tags(caller))
 
 
 def test_tags_of_others_are_not_shown():
@@ -99,10 +99,10 @@ def test_the_newest_change_of_another_is_not_undone():
 
 def test_a_group_does_not_undo_an_edit_of_the_profile():
     board = Board()
-    board.profile.of(OWNER).write("user.md", "new")
+    board.profile.for_caller(OWNER).write("user.md", "new")
     with raises(NotFound):
         board.changes.undo(ROOM)
-    assert board.profile.of(OWNER).text("user.md") == "new"
+    assert board.profile.for_caller(OWNER).text("user.md") == "new"
 
 
 def test_a_group_does_not_undo_a_private_forgetting():

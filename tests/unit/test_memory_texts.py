@@ -22,7 +22,7 @@ def _refused(argument, problem, attempt, *arguments):
 
 def _kinds(board):
     """Profile and notes with a file of each: what both must do alike."""
-    return ((board.profile.of(OWNER), "user.md"), (board.notes.of(OWNER), "MEMORY.md"))
+    return ((board.profile.for_caller(OWNER), "user.md"), (board.notes.for_caller(OWNER), "MEMORY.md"))
 
 
 # --- both
@@ -89,47 +89,50 @@ def test_a_text_over_the_limit_is_refused_and_the_old_one_stays():
 
 def test_a_refused_edit_leaves_nothing_to_undo():
     board = Board()
-    board.profile.of(OWNER).write("user.md", "one")
+    board.profile.for_caller(OWNER).write("user.md", "one")
     for keeper, name in _kinds(board):
         _refused("text", "at most", keeper.write, name, "x" * 9000)
         _refused("old", "stands not at all", keeper.replace, name, "four", "x")
     board.changes.undo()
-    assert board.profile.of(OWNER).text("user.md") == TEMPLATES["user.md"]
+    assert board.profile.for_caller(OWNER).text("user.md") == TEMPLATES["user.md"]
 
 
 def test_bytes_that_are_no_text_are_shown_as_such():
     board = Board()
     files.write(board.place + "/memory/MEMORY.md", b"a\xff\xfeb")
-    assert board.notes.of(OWNER).text("MEMORY.md") == "a��b"
+    assert board.notes.for_caller(OWNER).text("MEMORY.md") == "a��b"
 
 
 # --- profile
 
 
 def test_the_profile_begins_with_its_templates():
-    profile = Board().profile.of(OWNER)
+    profile = Board().profile.for_caller(OWNER)
     for name in FILES:
         assert profile.text(name) == TEMPLATES[name]
 
 
 def test_a_restart_does_not_write_the_templates_again():
     board = Board()
-    board.profile.of(OWNER).write("soul.md", "Calm")
+    board.profile.for_caller(OWNER).write("soul.md", "Calm")
     board.restart()
-    assert board.profile.of(OWNER).text("soul.md") == "Calm"
+    assert board.profile.for_caller(OWNER).text("soul.md") == "Calm"
 
 
 def test_what_a_person_wrote_over_the_limit_is_cut_and_told():
     board = Board(profile_chars=300)
     files.write(board.place + "/profile/user.md", "字" * 310)
-    assert board.profile.of(OWNER).text("user.md") == "字" * 300 and board.profile.of(OWNER).overlong("user.md") == 10
+    assert (
+        board.profile.for_caller(OWNER).text("user.md") == "字" * 300
+        and board.profile.for_caller(OWNER).overlong("user.md") == 10
+    )
 
 
 def test_the_profile_has_no_other_files():
     board = Board()
     for name in ("USER.md", "user.md/../soul.md", "../memory/MEMORY.md", "user.md\0", "", None, "secrets.json"):
-        _refused("file", "must be one of identity.md, soul.md, user.md", board.profile.of(OWNER).text, name)
-        _refused("file", "must be one of", board.profile.of(OWNER).write, name, "x")
+        _refused("file", "must be one of identity.md, soul.md, user.md", board.profile.for_caller(OWNER).text, name)
+        _refused("file", "must be one of", board.profile.for_caller(OWNER).write, name, "x")
 
 
 # --- notes
@@ -161,7 +164,7 @@ TRICKS = (
 def test_a_name_that_is_no_notes_is_refused():
     board = Board()
     before = sorted(os.listdir(board.place + "/memory"))
-    notes = board.notes.of(OWNER)
+    notes = board.notes.for_caller(OWNER)
     for name in TRICKS:
         _refused("file", "must be MEMORY.md or a day's note such as " + TODAY, notes.text, name)
         _refused("file", "must be MEMORY.md", notes.lines, name)
@@ -175,61 +178,64 @@ def test_a_name_that_is_no_notes_is_refused():
 def test_only_the_notes_of_today_and_yesterday_can_be_changed():
     board = Board()
     for name in (TODAY, YESTERDAY):
-        board.notes.of(OWNER).append(name, "x")
+        board.notes.for_caller(OWNER).append(name, "x")
     for name in ("2026-09-19.md", "2026-09-22.md"):
-        _refused("file", "can be changed only if it is one of", board.notes.of(OWNER).append, name, "x")
+        _refused("file", "can be changed only if it is one of", board.notes.for_caller(OWNER).append, name, "x")
 
 
 def test_an_older_note_can_still_be_read():
     board = Board()
-    board.notes.of(OWNER).append(TODAY, "went out")
+    board.notes.for_caller(OWNER).append(TODAY, "went out")
     board.now += 5 * DAY
-    assert board.notes.of(OWNER).lines(TODAY) == ["went out", ""]
+    assert board.notes.for_caller(OWNER).lines(TODAY) == ["went out", ""]
 
 
 def test_the_day_is_that_of_the_time_zone():
     board = Board()
     board.clock.zone_minutes = 600  # 14:13 in Greenwich is past midnight there
-    assert (board.notes.of(OWNER).today(), board.notes.of(OWNER).yesterday()) == ("2026-09-22.md", TODAY)
+    assert (board.notes.for_caller(OWNER).today(), board.notes.for_caller(OWNER).yesterday()) == (
+        "2026-09-22.md",
+        TODAY,
+    )
 
 
 def test_a_note_has_the_time_of_day_and_stands_on_one_line():
     board = Board()
-    board.notes.of(OWNER).note("went\n out ")
+    board.notes.for_caller(OWNER).note("went\n out ")
     board.now = NOW + 3600
-    board.notes.of(OWNER).note("came back")
-    assert board.notes.of(OWNER).text(TODAY) == "- 14:13 went out\n- 15:13 came back\n"
+    board.notes.for_caller(OWNER).note("came back")
+    assert board.notes.for_caller(OWNER).text(TODAY) == "- 14:13 went out\n- 15:13 came back\n"
 
 
 def test_an_empty_note_is_refused():
     for content in ("", "\n ", None):
-        _refused("text", "must be a text that is not empty", Board().notes.of(OWNER).note, content)
+        _refused("text", "must be a text that is not empty", Board().notes.for_caller(OWNER).note, content)
 
 
 def test_lines_are_given_from_the_first_that_is_wanted():
     board = Board()
-    board.notes.of(OWNER).write("MEMORY.md", "\n".join(f"line {number}" for number in range(1, 11)))
-    assert board.notes.of(OWNER).lines("MEMORY.md", 3, 2) == ["line 3", "line 4"]
-    assert board.notes.of(OWNER).lines("MEMORY.md", 10) == ["line 10"]
-    assert board.notes.of(OWNER).lines("MEMORY.md", 11) == []
+    board.notes.for_caller(OWNER).write("MEMORY.md", "\n".join(f"line {number}" for number in range(1, 11)))
+    assert board.notes.for_caller(OWNER).lines("MEMORY.md", 3, 2) == ["line 3", "line 4"]
+    assert board.notes.for_caller(OWNER).lines("MEMORY.md", 10) == ["line 10"]
+    assert board.notes.for_caller(OWNER).lines("MEMORY.md", 11) == []
     for first in (0, -1, None, "1"):
-        _refused("first", "must be a line number from 1 on", board.notes.of(OWNER).lines, "MEMORY.md", first)
+        _refused("first", "must be a line number from 1 on", board.notes.for_caller(OWNER).lines, "MEMORY.md", first)
 
 
 def test_a_note_that_does_not_exist_is_not_found():
     board = Board()
     with raises(NotFound) as caught:
-        board.notes.of(OWNER).lines("MEMORY.md")
+        board.notes.for_caller(OWNER).lines("MEMORY.md")
     assert str(caught.error) == "there is no note MEMORY.md; there are none yet."
-    board.notes.of(OWNER).append(TODAY, "x")
+    board.notes.for_caller(OWNER).append(TODAY, "x")
     with raises(NotFound) as caught:
-        board.notes.of(OWNER).lines("MEMORY.md")
+        board.notes.for_caller(OWNER).lines("MEMORY.md")
     assert str(caught.error) == f"there is no note MEMORY.md; there are {TODAY}."
 
 
 def test_names_are_listed_with_the_newest_note_first():
     board = Board()
-    board.notes.of(OWNER).append(YESTERDAY, "x")
-    board.notes.of(OWNER).append(TODAY, "x")
-    board.notes.of(OWNER).write("MEMORY.md", "x")
-    assert board.notes.of(OWNER).names() == ["MEMORY.md", TODAY, YESTERDAY]
+    board.notes.for_caller(OWNER).append(YESTERDAY, "x")
+    board.notes.for_caller(OWNER).append(TODAY, "x")
+    board.notes.for_caller(OWNER).write("MEMORY.md", "x")
+    assert board.notes.for_caller(OWNER).names() == ["MEMORY.md", TODAY, YESTERDAY]

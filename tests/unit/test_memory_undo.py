@@ -113,45 +113,47 @@ def test_undo_goes_on_behind_a_change_that_came_after_an_undo():
 
 def test_an_edit_of_the_profile_is_taken_back():
     board = Board()
-    before = board.profile.of(OWNER).text("user.md")
-    board.profile.of(OWNER).append("user.md", "Likes tea")
+    before = board.profile.for_caller(OWNER).text("user.md")
+    board.profile.for_caller(OWNER).append("user.md", "Likes tea")
     assert _undo(board) == "user.md is again as it was before the last change."
-    assert board.profile.of(OWNER).text("user.md") == before
+    assert board.profile.for_caller(OWNER).text("user.md") == before
 
 
 def test_edits_of_a_note_are_taken_back_one_by_one():
     board = Board()
-    notes = board.notes.of(OWNER)
+    notes = board.notes.for_caller(OWNER)
     notes.write("MEMORY.md", "one")
     notes.append("MEMORY.md", "two")
     notes.append("MEMORY.md", "三 🎉")
     notes.replace("MEMORY.md", "two", "TWO")
     for content in ("one\ntwo\n三 🎉\n", "one\ntwo\n", "one", ""):
         _undo(board)
-        assert board.notes.of(OWNER).text("MEMORY.md") == content
+        assert board.notes.for_caller(OWNER).text("MEMORY.md") == content
 
 
 def test_a_long_text_in_any_script_is_taken_back():
     for letter in ("x", "字", "\x01"):
         board = Board()
         content = letter * (5000 if has_large_heap() else 2500)
-        board.notes.of(OWNER).write("MEMORY.md", content)
-        board.notes.of(OWNER).write("MEMORY.md", "short")
+        board.notes.for_caller(OWNER).write("MEMORY.md", content)
+        board.notes.for_caller(OWNER).write("MEMORY.md", "short")
         _undo(board)
-        assert board.notes.of(OWNER).text("MEMORY.md") == content
+        assert board.notes.for_caller(OWNER).text("MEMORY.md") == content
 
 
 def test_edits_of_several_files_are_taken_back_in_order():
     board = Board()
-    board.notes.of(OWNER).note("went out")
+    board.notes.for_caller(OWNER).note("went out")
     board.records.store("one", ["a"])
-    board.profile.of(OWNER).write("soul.md", "Calm")
+    board.profile.for_caller(OWNER).write("soul.md", "Calm")
     _undo(board)
-    assert "Warm" in board.profile.of(OWNER).text("soul.md") and _contents(board) == ["one"]
+    assert "Warm" in board.profile.for_caller(OWNER).text("soul.md") and _contents(board) == ["one"]
     _undo(board)
-    assert _contents(board) == [] and "went out" in board.notes.of(OWNER).text(board.notes.of(OWNER).today())
+    assert _contents(board) == [] and "went out" in board.notes.for_caller(OWNER).text(
+        board.notes.for_caller(OWNER).today()
+    )
     _undo(board)
-    assert board.notes.of(OWNER).text(board.notes.of(OWNER).today()) == ""
+    assert board.notes.for_caller(OWNER).text(board.notes.for_caller(OWNER).today()) == ""
 
 
 def test_undo_stops_at_the_last_compaction():

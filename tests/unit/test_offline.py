@@ -15,11 +15,11 @@ class Talk:
         self.board = Board()
         self.offline = Offline(self.board)
 
-    def say(self, content, asker=OWNER):
+    def say(self, content, caller=OWNER):
         """The answer; the message is in the journal first, as the agent does it."""
         command = self.offline.understands(content)
-        turn = "t" + str(self.board.journal.add(asker, "user", asker.principal, content, command=command))
-        return at_once(self.offline.answer(asker, content, turn))
+        turn = "t" + str(self.board.journal.add(caller, "user", caller.principal, content, command=command))
+        return at_once(self.offline.answer(caller, content, turn))
 
 
 def test_remember_stores_what_follows():
@@ -246,7 +246,7 @@ def test_only_commands_are_left_out_of_search():
 def test_what_another_told_in_private_is_neither_shown_nor_forgotten():
     talk = Talk()
     talk.say("remember that my bike is green", ANN)
-    for asker in (OWNER, ROOM):
-        assert talk.say("bike?", asker).startswith("Nothing found")
-        assert talk.say("list", asker).startswith("Nothing is remembered yet")
-        assert talk.say("forget m1", asker).startswith("there is no memory m1")
+    for caller in (OWNER, ROOM):
+        assert talk.say("bike?", caller).startswith("Nothing found")
+        assert talk.say("list", caller).startswith("Nothing is remembered yet")
+        assert talk.say("forget m1", caller).startswith("there is no memory m1")

@@ -6,7 +6,7 @@ from engram.agent.agent import Sink
 from engram.channels.console.commands.commands import Commands
 from engram.errors import EngramError, ModelUnavailable, StoreError
 from engram.llm.types import Call
-from engram.memory.access import OWNER, Asker
+from engram.memory.access import OWNER, Caller
 from support import raises
 from turns import Ear, kept, say
 
@@ -26,12 +26,12 @@ def _asked(board):
     return board.agent.model.requests[-1][-1]
 
 
-def _commands(board, line, asker=OWNER):
-    return list(Commands(board).run(asker, line))
+def _commands(board, line, caller=OWNER):
+    return list(Commands(board).run(caller, line))
 
 
-def _whens(board, asker=OWNER):
-    return [(fields["when"], fields["remind"]) for fields in board.intents.of(asker)]
+def _whens(board, caller=OWNER):
+    return [(fields["when"], fields["remind"]) for fields in board.intents.owned_by(caller)]
 
 
 # --- firing
@@ -111,11 +111,11 @@ async def test_at_most_three_are_told_in_a_turn_and_the_others_at_the_next():
 async def test_nobody_is_told_of_anothers_intent():
     board = _board()
     board.intents.add(ROOM, "garden", "seeds")
-    for asker in (ANN, ROOM, Asker("owner", "chat#4", True, "")):
-        assert (await say(board, "the paint shop", asker))[1].notices == []
+    for caller in (ANN, ROOM, Caller("owner", "chat#4", True, "")):
+        assert (await say(board, "the paint shop", caller))[1].notices == []
         assert "brushes" not in "\n".join(board.agent.model.requests[-1])
     assert (await say(board, "the garden", ANN))[1].notices == []
-    assert (await say(board, "the garden", Asker("bob", ROOM.room, True, "")))[1].notices == ["reminder: seeds (i2)"]
+    assert (await say(board, "the garden", Caller("bob", ROOM.room, True, "")))[1].notices == ["reminder: seeds (i2)"]
 
 
 async def test_what_it_says_cannot_close_its_fence():
@@ -162,7 +162,7 @@ class _Watching(Ear):
         self.seen = []
 
     async def notice(self, line):
-        fired = [fields.get("fired", 0) for fields in self.board.intents.of(OWNER)]
+        fired = [fields.get("fired", 0) for fields in self.board.intents.owned_by(OWNER)]
         self.seen.append((fired, [text for _, text, _ in kept(self.board)]))
 
 
@@ -171,13 +171,13 @@ async def test_the_message_is_on_flash_before_the_reminder_and_the_firing_after_
     ear = _Watching(board)
     await board.agent.turn(OWNER, "the paint shop", ear)
     assert ear.seen == [([0], ["the paint shop"])]
-    assert [fields["fired"] for fields in board.intents.of(OWNER)] == [1]
+    assert [fields["fired"] for fields in board.intents.owned_by(OWNER)] == [1]
 
 
 async def test_a_file_that_cannot_be_read_does_not_end_the_turn():
     board = _board("a reply")
 
-    def fail(asker, numbers):
+    def fail(caller, numbers):
         raise StoreError("cannot be read.")
 
     board.intents.reminders = fail
@@ -276,9 +276,9 @@ def test_the_tool_names_what_is_wrong():
 def test_the_tool_shows_and_removes_only_what_is_the_askers():
     board = equipped()
     board.intents.add(ANN, "paint", "brushes")
-    for asker in (OWNER, ROOM):
-        assert result_of(board, "memory_intent", asker, action="list") == {"intents": []}
-        assert "there is no intent i1" in problem_of(board, "memory_intent", asker, action="remove", id="i1")[1]
+    for caller in (OWNER, ROOM):
+        assert result_of(board, "memory_intent", caller, action="list") == {"intents": []}
+        assert "there is no intent i1" in problem_of(board, "memory_intent", caller, action="remove", id="i1")[1]
 
 
 # --- the command
@@ -323,5 +323,5 @@ def test_the_command_tells_what_is_wrong():
 def test_the_command_shows_nobody_anothers_intents():
     board = Board().configure()
     board.intents.add(ANN, "paint", "brushes")
-    for asker in (OWNER, ROOM):
-        assert [line[:14] for line in _commands(board, "/intents", asker)] == ["there are none"]
+    for caller in (OWNER, ROOM):
+        assert [line[:14] for line in _commands(board, "/intents", caller)] == ["there are none"]

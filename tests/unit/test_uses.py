@@ -1,7 +1,7 @@
 """How often records were of use: kept in a small file that may be lost and never harms."""
 
 from engram.clock import Clock
-from engram.memory.records.usage import Uses
+from engram.memory.records.usage import Usage
 from support import folder
 
 DAY = 86400
@@ -14,18 +14,18 @@ class _Watch:
 
 
 def _uses(place=None):
-    return Uses(place or folder(), Clock(0, lambda: _Watch.now))
+    return Usage(place or folder(), Clock(0, lambda: _Watch.now))
 
 
 def test_a_record_that_was_never_of_use_has_none():
-    assert _uses().of(7) == (0, 0)
+    assert _uses().usage_of(7) == (0, 0)
 
 
 def test_uses_are_counted_with_the_day_of_the_last():
     uses = _uses()
     for _ in range(3):
         uses.add(7)
-    assert uses.of(7) == (3, NOW // DAY * DAY)
+    assert uses.usage_of(7) == (3, NOW // DAY * DAY)
 
 
 def test_what_was_written_is_there_after_a_restart_and_goes_on():
@@ -36,9 +36,9 @@ def test_what_was_written_is_there_after_a_restart_and_goes_on():
     uses.save()
     uses = _uses(place)
     uses.add(7)
-    assert (uses.of(7)[0], uses.of(9)[0]) == (2, 1)
+    assert (uses.usage_of(7)[0], uses.usage_of(9)[0]) == (2, 1)
     uses.save()
-    assert (_uses(place).of(7)[0], _uses(place).of(9)[0]) == (2, 1)
+    assert (_uses(place).usage_of(7)[0], _uses(place).usage_of(9)[0]) == (2, 1)
 
 
 def test_many_are_written_by_themselves():
@@ -46,7 +46,7 @@ def test_many_are_written_by_themselves():
     uses = _uses(place)
     for number in range(64):
         uses.add(number)
-    assert _uses(place).of(63)[0] == 1
+    assert _uses(place).usage_of(63)[0] == 1
 
 
 def test_those_unused_for_longest_leave_a_full_file():
@@ -55,7 +55,7 @@ def test_those_unused_for_longest_leave_a_full_file():
     for number in range(MOST + 64):
         uses.add(number)
     again = _uses(place)
-    assert (again.of(0)[0], again.of(MOST + 63)[0]) == (0, 1)
+    assert (again.usage_of(0)[0], again.usage_of(MOST + 63)[0]) == (0, 1)
 
 
 def test_a_damaged_file_begins_anew():
@@ -67,7 +67,7 @@ def test_a_damaged_file_begins_anew():
         with open(place + "/uses.bin", "wb") as file:
             file.write(damage)
         uses = _uses(place)
-        assert uses.of(7) == (0, 0)
+        assert uses.usage_of(7) == (0, 0)
         uses.add(8)
         uses.save()
-        assert _uses(place).of(8)[0] == 1
+        assert _uses(place).usage_of(8)[0] == 1

@@ -24,14 +24,14 @@ def scripted(*steps, **settings):
     return Board().serve(Script(*steps), **settings)
 
 
-async def say(board, content="hello", asker=OWNER):
+async def say(board, content="hello", caller=OWNER):
     """(outcome, ear) of a turn."""
     ear = Ear()
-    return await board.agent.turn(asker, content, ear), ear
+    return await board.agent.turn(caller, content, ear), ear
 
 
-def kept(board, asker=OWNER):
-    """The turns of the asker's session as they are on flash: (role, text, whether it is marked as cut)."""
-    seqs = board.journal.window(board.journal.current(asker), 100)
+def kept(board, caller=OWNER):
+    """The turns of the caller's session as they are on flash: (role, text, whether it is marked as cut)."""
+    seqs = board.journal.window(board.journal.current(caller), 100)
     turns = [board.journal.turn(seq) for seq in seqs]
     return [(turn["role"], turn["text"], turn.get("cut", False)) for turn in turns]

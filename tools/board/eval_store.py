@@ -27,7 +27,7 @@ class Turns:
     """The turns of one conversation, in a folder."""
 
     def __init__(self, folder):
-        self._store = Store(Log(folder, "journal", cap=CAP), schema.Turns(_NoSessions(), Clock()))
+        self._store = Store(Log(folder, "journal", cap=CAP), schema.TurnSchema(_NoSessions(), Clock()))
         self._store.open()
 
     def add(self, session, at, who, content, caption):

@@ -131,25 +131,25 @@ class Player:
 
     def do_turn(self, who, room, text, do, role="user"):
         """Add a turn to a room's session; its id and the session's."""
-        asker = _asker(room)
-        seq = self.parts.journal.add(asker, role, who if role == "user" else "Engram", text)
-        return ["t%d" % seq, self.parts.journal.current(asker)]
+        caller = _caller(room)
+        seq = self.parts.journal.add(caller, role, who if role == "user" else "Engram", text)
+        return ["t%d" % seq, self.parts.journal.current(caller)]
 
     def do_begin(self, room, title, do):
         """Begin a session; its id."""
-        return self.parts.journal.begin(_asker(room), title)
+        return self.parts.journal.begin(_caller(room), title)
 
     def do_switch(self, room, of, do):
         """Go on in another session."""
-        self.parts.journal.switch(_asker(room), self._id(of))
+        self.parts.journal.switch(_caller(room), self._id(of))
 
     def do_delete(self, room, of, do):
         """Delete a session."""
-        self.parts.journal.delete(_asker(room), self._id(of))
+        self.parts.journal.delete(_caller(room), self._id(of))
 
     def do_redact(self, room, of, do):
         """Forget a turn."""
-        self.parts.journal.redact(self._id(of), _asker(room))
+        self.parts.journal.redact(self._id(of), _caller(room))
 
     def do_learn(self, facts, do):
         """Keep what reading the journal to its end gave; the ids of the records, and how far it was read."""
@@ -166,11 +166,11 @@ class Player:
 
     def do_intend(self, when, remind, do):
         """Keep a standing intent; its id."""
-        return self.parts.intents.add(_asker("console"), when, remind)["id"]
+        return self.parts.intents.add(_caller("console"), when, remind)["id"]
 
     def do_unintend(self, of, do):
         """Let a standing intent go."""
-        self.parts.intents.remove(_asker("console"), self._id(of))
+        self.parts.intents.remove(_caller("console"), self._id(of))
 
     def do_mention(self, room, text, do):
         """Say something to the agent, which has no model; the ids of turn, session, and intents that fired."""
@@ -184,13 +184,13 @@ class Player:
             async def notice(self, line):
                 heard.append(line[line.rfind("(") + 1 : -1])
 
-        asker = _asker(room)
-        turn = asyncio.run(self.parts.agent.turn(asker, text, Ear())).turn
-        return {"turn": turn, "sid": self.parts.journal.current(asker), "fired": heard}
+        caller = _caller(room)
+        turn = asyncio.run(self.parts.agent.turn(caller, text, Ear())).turn
+        return {"turn": turn, "sid": self.parts.journal.current(caller), "fired": heard}
 
     def do_profile(self, name, text, do):
         """Give a file of the profile a new text."""
-        self.parts.profile.of(_asker("console")).write(name, text)
+        self.parts.profile.for_caller(_caller("console")).write(name, text)
 
     def do_compact(self, what, do):
         """Compact the records or the journal."""
@@ -250,18 +250,18 @@ class Player:
         for room in rooms:
             self._look_at_room(room, told)
         for name in ("identity.md", "soul.md", "user.md"):
-            tell("profile", name, parts.profile.of(_asker("console")).text(name))
+            tell("profile", name, parts.profile.for_caller(_caller("console")).text(name))
         tell("read", parts.learning.until, parts.learning.looked())
-        for intent in parts.intents.of(_asker("console")):
+        for intent in parts.intents.owned_by(_caller("console")):
             tell("intent", intent["id"], intent["when"], intent["remind"], intent.get("fired", 0))
         tell("damaged", parts.records.damaged, parts.journal.damaged)
         tell("looked")
 
     def _look_at_room(self, room, told):
         journal = self.parts.journal
-        asker = _asker(room)
-        tell("room", room, journal.current(asker))
-        for session in journal.sessions(asker):
+        caller = _caller(room)
+        tell("room", room, journal.current(caller))
+        for session in journal.sessions(caller):
             if session.id in told:
                 continue
             told.add(session.id)
@@ -273,7 +273,7 @@ class Player:
 
     def do_find(self, query, do):
         """Search; the ids found."""
-        return [item.id for item in self.parts.recall.find(query, _asker("console"), 10)]
+        return [item.id for item in self.parts.recall.find(query, _caller("console"), 10)]
 
     def do_files(self, do):
         """The names of the files of both logs and their indexes, with their sizes."""
@@ -295,10 +295,10 @@ def _list(home, folder, found):
             found.append([path, state[6]])
 
 
-def _asker(room):
-    from engram.memory.access import Asker
+def _caller(room):
+    from engram.memory.access import Caller
 
-    return Asker("owner", room, room.startswith("group"), "")
+    return Caller("owner", room, room.startswith("group"), "")
 
 
 def format_flash(options) -> None:

@@ -7,7 +7,7 @@ from collections import namedtuple
 
 from engram import diag, text
 from engram.agent import tool_loop
-from engram.compat import const, let_go, sleep_ms
+from engram.compat import const, sleep_ms, unload_modules
 from engram.errors import EngramError, ModelError
 
 _FOUND = const(24)  # that a companion is asked for: as many as recall takes into account
@@ -57,38 +57,38 @@ class Agent:
         """Whether a message is being answered."""
         return self._waiting > 0
 
-    async def turn(self, asker, content: str, sink: Sink) -> Outcome:
-        """Answer what `asker` says. The turn is in the journal before anything else, whatever happens to the reply."""
+    async def turn(self, caller, content: str, sink: Sink) -> Outcome:
+        """Answer what `caller` says. The turn is in the journal before anything else, whatever happens to the reply."""
         if self._waiting >= _WAITING:
             raise ModelError("too many messages are waiting for an answer; send this one again in a moment.")
         self._waiting += 1
         try:
             async with self._lock:
-                return await self._turn(asker, content, sink)
+                return await self._turn(caller, content, sink)
         finally:
             self._waiting -= 1
 
-    async def _turn(self, asker, content: str, sink: Sink) -> Outcome:
+    async def _turn(self, caller, content: str, sink: Sink) -> Outcome:
         self.turns += 1
         self._tools.begin_turn()
         command = self.model is None and self._offline.understands(content)
-        seq = self._journal.add(asker, "user", asker.principal, content, command=command)
+        seq = self._journal.add(caller, "user", caller.principal, content, command=command)
         turn = "t%d" % seq
         # To look at the keyboard between the flash's work for the message and the search for its answer.
         await sleep_ms(0)
-        reminders = await self._remind(asker, content, sink)
+        reminders = await self._remind(caller, content, sink)
         if self.model is None:
-            reply = await self._offline.answer(asker, content, turn)
+            reply = await self._offline.answer(caller, content, turn)
             # The answer to a command repeats what is stored: kept as a turn, it would be found in its place.
             await sink.text(reply)
             return Outcome(turn, reply, "")
         reply = _Reply(sink)
         is_whole = False
         if self.after:
-            await self.after.give_way()
+            await self.after.preempt()
         problem = "the model gave an empty answer; ask again."
         try:
-            await self._converse(asker, seq, content, sink, reply, reminders)
+            await self._converse(caller, seq, content, sink, reply, reminders)
             is_whole = True
         except EngramError as error:
             self.failed += 1
@@ -96,32 +96,32 @@ class Agent:
             diag.info("agent", problem)  # kept for /stats: the channel tells the person
         finally:
             # Whatever ended it, a task that was cancelled or a channel that is gone: what came of it is kept.
-            self._keep(asker, reply.all(), not is_whole)
-        told = self.after.turn_over(asker, turn, content, is_whole) if self.after else ""
+            self._keep(caller, reply.all(), not is_whole)
+        told = self.after.turn_over(caller, turn, content, is_whole) if self.after else ""
         if not is_whole and not told and not reply.all() and self._offline.understands(content):
-            told = await self._offline.answer(asker, content, turn)
+            told = await self._offline.answer(caller, content, turn)
         if told:
             await sink.notice(told)
         return Outcome(turn, reply.all(), "" if is_whole and reply.all() else problem)
 
-    async def _remind(self, asker, content: str, sink: Sink) -> str:
+    async def _remind(self, caller, content: str, sink: Sink) -> str:
         """Tell of what a message brings up; what to tell the model of it."""
-        due = self._intents.due(asker, content)
+        due = self._intents.due(caller, content)
         if not due:
             return ""
         from engram.reminders import delivery
 
         try:
-            return await delivery.remind(self._intents, due, asker, content, sink)
+            return await delivery.deliver(self._intents, due, caller, content, sink)
         finally:
-            let_go(_REMINDING)
+            unload_modules(_REMINDING)
 
-    async def _converse(self, asker, seq: int, content: str, sink: Sink, reply, reminders: str) -> None:
+    async def _converse(self, caller, seq: int, content: str, sink: Sink, reply, reminders: str) -> None:
         """Ask the model until it calls no more tools."""
         companion = self._parts.companion if self._config.get("mode") == "full" else None
         # What the board finds itself would be the message: it is in the journal already.
-        more = await companion.ask.found(content, asker, _FOUND, (seq,)) if companion else None
-        prompt = self._context.build(asker, self._journal.current(asker), seq, content, reminders, more)
+        more = await companion.ask.found(content, caller, _FOUND, (seq,)) if companion else None
+        prompt = self._context.build(caller, self._journal.current(caller), seq, content, reminders, more)
         if prompt.notice:
             await sink.notice(prompt.notice)
 
@@ -129,20 +129,20 @@ class Agent:
             await sink.notice("%s; trying again in %d s" % (problem, (wait_ms + 999) // 1000))
 
         self.model.on_retry = tell
-        await tool_loop.run(self.model, self._tools, self._config, prompt, asker, "t%d" % seq, sink, reply)
+        await tool_loop.run(self.model, self._tools, self._config, prompt, caller, "t%d" % seq, sink, reply)
 
-    def _keep(self, asker, reply: str, cut: bool) -> None:
+    def _keep(self, caller, reply: str, cut: bool) -> None:
         """Keep the reply, as far as it came."""
         if not reply:
             return
         try:
-            self._journal.add(asker, "assistant", "engram", reply, cut)
+            self._journal.add(caller, "assistant", "engram", reply, cut)
         except EngramError as error:
             # The person has read it, and their own turn is on flash: the conversation goes on.
             diag.error("agent", "the reply could not be kept: " + str(error))
         except MemoryError:
             # A line takes several times its length while it is made: the first half is better than nothing.
-            self._keep(asker, text.cut(reply, len(reply) // 2), True)
+            self._keep(caller, text.cut(reply, len(reply) // 2), True)
 
 
 class _Reply:

@@ -8,7 +8,7 @@ _FIRST_MS = const(30_000)
 _LONGEST_MS = const(3_600_000)
 
 
-class Wait:
+class Timeout:
     """A while that passes; it is over until it begins."""
 
     def __init__(self):
@@ -32,7 +32,7 @@ class Wait:
         return self._is_over
 
 
-class Pause(Wait):
+class Backoff(Timeout):
     """The pause of a job that failed; `why` says what it waits for, "" while it does not."""
 
     def __init__(self, name: str):

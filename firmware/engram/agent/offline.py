@@ -40,7 +40,7 @@ class Offline:
                 return False
         return True
 
-    async def answer(self, asker, content: str, turn: str) -> str:
+    async def answer(self, caller, content: str, turn: str) -> str:
         """The answer to a message; `turn` is the message's own id. Errors are told, never raised."""
         from engram.agent.plain_commands import commands
 
@@ -50,28 +50,28 @@ class Offline:
                 answers.append(_REST if answers else _HELP)
                 break
             try:
-                answers.append(await self._answer(asker, kind, what, turn))
+                answers.append(await self._answer(caller, kind, what, turn))
             except EngramError as error:
                 answers.append(str(error))
         return "\n".join(answers)
 
-    async def _answer(self, asker, kind: str, what, turn: str) -> str:
+    async def _answer(self, caller, kind: str, what, turn: str) -> str:
         if kind == "list":
-            return self._list(asker)
+            return self._list(caller)
         if kind == "find":
-            return await self._find(asker, what, turn)
+            return await self._find(caller, what, turn)
         if kind == "intend":
-            return self._intend(asker, what)
+            return self._intend(caller, what)
         if kind == "intents":
-            return self._list_intents(asker)
+            return self._list_intents(caller)
         if kind == "remember":
-            return self._remember(asker, what, turn) if what else _REMEMBER_WHAT
-        return self._forget(asker, what.content) if what else _FORGET_WHAT
+            return self._remember(caller, what, turn) if what else _REMEMBER_WHAT
+        return self._forget(caller, what.content) if what else _FORGET_WHAT
 
-    def _remember(self, asker, rule, turn: str) -> str:
+    def _remember(self, caller, rule, turn: str) -> str:
         from engram.agent import rule_actions
 
-        stored = rule_actions.keep(self._records, rule, asker, turn)
+        stored = rule_actions.store_by_rule(self._records, rule, caller, turn)
         if stored is None:
             return _SECRET
         if stored.outcome == "duplicate":
@@ -83,34 +83,35 @@ class Offline:
             answer += "\n%s says nearly the same; forget it if it is out of date." % ", ".join(stored.similar)
         return answer
 
-    def _intend(self, asker, asked) -> str:
-        fields = self._intents.add(asker, asked.when, asked.remind)
+    def _intend(self, caller, asked) -> str:
+        fields = self._intents.add(caller, asked.when, asked.remind)
         shown = (fields["id"], fields["when"], fields["remind"])
         return "%s: when %s comes up, I remind you: %s (/intents lists and removes)" % shown
 
-    def _list_intents(self, asker) -> str:
+    def _list_intents(self, caller) -> str:
         lines = [
-            "- %s: %s -> %s" % (fields["id"], fields["when"], fields["remind"]) for fields in self._intents.of(asker)
+            "- %s: %s -> %s" % (fields["id"], fields["when"], fields["remind"])
+            for fields in self._intents.owned_by(caller)
         ]
         return "\n".join(lines) or "There are no reminders; try: when the paint shop comes up, remind me to buy brushes"
 
-    async def _find(self, asker, query: str, turn: str) -> str:
+    async def _find(self, caller, query: str, turn: str) -> str:
         skip = (ids.number("id", turn, "t"),)
         companion = self._parts.companion
-        more = await companion.ask.found(query, asker, _FOUND, skip) if companion else None
-        found = self._recall.find(query, asker, _FOUND, skip, more=more)
+        more = await companion.ask.found(query, caller, _FOUND, skip) if companion else None
+        found = self._recall.find(query, caller, _FOUND, skip, more=more)
         lines = [self._recall.line(item) for item in found]
         if not found:
-            lines.append("Nothing found: " + self._recall.why_empty(query, asker))
+            lines.append("Nothing found: " + self._recall.why_empty(query, caller))
         if more and more.note:
             lines.append(more.note)
         if found and self._recall.partial:
             lines.append("There may be more: " + self._recall.partial)
         return "\n".join(lines)
 
-    def _list(self, asker) -> str:
+    def _list(self, caller) -> str:
         lines = []
-        for record in self._records.newest(asker):
+        for record in self._records.newest(caller):
             if len(lines) == _LISTED:
                 lines.append("and more: /memory list 2")
                 break
@@ -119,26 +120,26 @@ class Offline:
             return "Nothing is remembered yet; try: remember that my bike is green"
         return "\n".join(lines)
 
-    def _forget(self, asker, wanted: str) -> str:
+    def _forget(self, caller, wanted: str) -> str:
         if _is_id(wanted, "mM"):
-            return self._let_go(wanted, asker)
-        if _is_id(wanted, "iI") and int(wanted[1:]) in self._intents.numbers(asker):
-            gone = self._intents.remove(asker, wanted)
+            return self._let_go(wanted, caller)
+        if _is_id(wanted, "iI") and int(wanted[1:]) in self._intents.numbers(caller):
+            gone = self._intents.remove(caller, wanted)
             return "Removed %s: %s -> %s" % (gone["id"], gone["when"], gone["remind"])
-        found = [record for _, record in self._records.search(wanted, _FOUND, asker)]
+        found = [record for _, record in self._records.search(wanted, _FOUND, caller)]
         if not found:
-            return "Nothing to forget: " + self._recall.why_empty(wanted, asker)
+            return "Nothing to forget: " + self._recall.why_empty(wanted, caller)
         terms = set(text.terms(wanted))
         exact = [record for record in found if terms.issubset(set(text.index_terms(record["content"])))]
         if len(exact) == 1:
-            return self._let_go(exact[0]["id"], asker)
+            return self._let_go(exact[0]["id"], caller)
         lines = ["Which one? Say forget and its id:"]
         lines += ["- %s: %s" % (record["id"], snippet(record["content"], 200)) for record in exact or found]
         return "\n".join(lines)
 
-    def _let_go(self, ref: str, asker) -> str:
+    def _let_go(self, ref: str, caller) -> str:
         # Whoever forgets a thing does not want the message back either in which it was told.
-        record, turns = self._forgetting.forget(ref, asker, with_turns=True)
+        record, turns = self._forgetting.forget(ref, caller, with_turns=True)
         gone = ", ".join([record["id"]] + turns)
         if "archived" in record:
             return "%s is with the companion, which forgets it for good as soon as it is told." % gone

@@ -1,8 +1,8 @@
 """What follows a turn: a rule may keep what the model did not, and facts are read in the background."""
 
-from engram.compat import const, let_go
+from engram.compat import const, unload_modules
 from engram.errors import EngramError
-from engram.learning.jobs import Background
+from engram.learning.jobs import Jobs
 from engram.memory.recall import snippet
 
 _MODULES = (
@@ -15,7 +15,7 @@ _MODULES = (
 _OPENING = const(1600)  # characters in which an intent stands
 
 
-class After:
+class PostTurn:
     """What follows the turns of an agent with a model; `parts` has tools, journal, records, learning, clock and config."""
 
     def __init__(self, parts, model, context):
@@ -29,60 +29,60 @@ class After:
         quiet_ms = 1000 * parts.config.get("extract.pause_seconds")
         self.distillation = Distillation(parts, model)
         self.jobs = (self._extraction, self._flush, self.distillation)
-        self._background = Background(self.jobs, quiet_ms)
+        self._background = Jobs(self.jobs, quiet_ms)
         self.run = self._background.run
-        self.give_way = self._background.give_way
+        self.preempt = self._background.preempt
 
-    def turn_over(self, asker, turn: str, content: str, is_answered: bool) -> str:
+    def turn_over(self, caller, turn: str, content: str, is_answered: bool) -> str:
         """A turn is over; a sentence on what a rule kept of it, or ""."""
-        told = self._by_rule(asker, turn, content)
+        told = self._by_rule(caller, turn, content)
         if is_answered:
             for job in self.jobs:
-                job.link_is_up()
-        self._flush.turn_over(asker, self._parts.journal.current(asker))
+                job.on_model_ok()
+        self._flush.turn_over(caller, self._parts.journal.current(caller))
         self._background.turn_over()
         return told
 
-    def _by_rule(self, asker, turn: str, content: str) -> str:
+    def _by_rule(self, caller, turn: str, content: str) -> str:
         """Keep what the person asked to be kept, where the model has not."""
         config, tools = self._parts.config, self._parts.tools
         if not config.get("rules.on"):
             return ""
         try:
-            told = "" if tools.has_intended else self._intended_by_rule(asker, content)
+            told = "" if tools.has_intended else self._intended_by_rule(caller, content)
             if told or tools.has_changed or config.get("mode") != "full":
                 return told
-            return self._kept_by_rule(asker, turn, content)
+            return self._kept_by_rule(caller, turn, content)
         finally:
-            let_go(_MODULES)
+            unload_modules(_MODULES)
 
-    def _intended_by_rule(self, asker, content: str) -> str:
+    def _intended_by_rule(self, caller, content: str) -> str:
         # Seldom: what the rule needs is loaded only for what may be one.
         if "remind" not in content[:_OPENING].lower() and "提醒" not in content[:_OPENING]:
             return ""
         from engram.agent import rule_actions
 
         try:
-            return rule_actions.intend(self._parts.intents, content, asker)
+            return rule_actions.add_reminder_by_rule(self._parts.intents, content, caller)
         except EngramError as error:
             return "no reminder: " + str(error)
 
-    def _kept_by_rule(self, asker, turn: str, content: str) -> str:
+    def _kept_by_rule(self, caller, turn: str, content: str) -> str:
         from engram.agent import phrase_rules, rule_actions
 
         rule = phrase_rules.match(content)
         if rule is None or rule.kind != "remember":
             return ""
         try:
-            stored = rule_actions.keep(self._parts.records, rule, asker, turn)
+            stored = rule_actions.store_by_rule(self._parts.records, rule, caller, turn)
         except EngramError as error:
             return "not remembered: " + str(error)
         if stored is None or stored.outcome == "duplicate":
             return ""
         return "remembered %s: %s" % (stored.id, snippet(rule.content, 80))
 
-    def told(self):
+    def status_lines(self):
         """Yield (name, line) on how the jobs go, for /stats."""
         for job in self.jobs:
-            for line in job.told():
+            for line in job.status_lines():
                 yield job.name, line

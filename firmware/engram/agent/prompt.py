@@ -53,7 +53,7 @@ class _Snapshot:
         self.line = line
 
 
-class Context:
+class PromptBuilder:
     """Builds prompts from one board's memory.
 
     `parts` has profile, records, recall, journal, notes, clock and config.
@@ -64,38 +64,38 @@ class Context:
         self._config = parts.config
         self._snapshots = {}
 
-    def build(self, asker, sid: str, seq: int, content: str, reminders: str = "", more=None) -> Prompt:
-        """The prompt for the turn `seq` with which `asker` said `content` in the session `sid`; `reminders` go with it, and
+    def build(self, caller, sid: str, seq: int, content: str, reminders: str = "", more=None) -> Prompt:
+        """The prompt for the turn `seq` with which `caller` said `content` in the session `sid`; `reminders` go with it, and
         so does what a companion found, see Recall.find.
         """
         mode = self._config.get("mode")
-        room, for_memories = self._budgets(asker, mode)
+        room, for_memories = self._budgets(caller, mode)
         turns = self._parts.journal.window(sid, self._config.get("session.messages"))
         turns = self._fitting([turn for turn in turns if turn != seq], room // 2)
         room -= sum(self._cost(turn) for turn in turns) + text.tokens(reminders)
         message, notice = self._fitted(content, seq, max(_SMALLEST, room * 3 // 4))
-        recalled = self._recalled(asker, content, for_memories, turns, seq, more)
-        line, fresh = self._catalog(asker, sid, turns or [seq]) if mode == "full" else ("", "")
-        last = self._last(asker, message, recalled, reminders, fresh)
+        recalled = self._recalled(caller, content, for_memories, turns, seq, more)
+        line, fresh = self._catalog(caller, sid, turns or [seq]) if mode == "full" else ("", "")
+        last = self._last(caller, message, recalled, reminders, fresh)
 
         def system():
-            return self._system(asker, mode, line)
+            return self._system(caller, mode, line)
 
         def messages():
-            yield from self._history(turns, asker)
+            yield from self._history(turns, caller)
             yield user(last)
 
         return Prompt(system, messages, notice, max(_SMALLEST, room - text.tokens(message)))
 
-    def staying(self, asker, sid: str, ahead: int) -> list:
+    def staying(self, caller, sid: str, ahead: int) -> list:
         """The seqs of those turns of a session that are still shown when `ahead` more turns have come."""
-        room, _ = self._budgets(asker, self._config.get("mode"))
+        room, _ = self._budgets(caller, self._config.get("mode"))
         turns = self._parts.journal.window(sid, self._config.get("session.messages"), ahead)
         return self._fitting(turns, room // 2 - ahead * _COMING)
 
-    def fitting(self, asker, turns: list) -> list:
+    def fitting(self, caller, turns: list) -> list:
         """The first of some turns, as many as fit into half of the room of a prompt, one at least."""
-        room = self._room(asker, self._config.get("mode")) // 2
+        room = self._room(caller, self._config.get("mode")) // 2
         count = 0
         for seq in turns:
             room -= self._cost(seq)
@@ -104,32 +104,32 @@ class Context:
             count += 1
         return turns[:count]
 
-    def last_look(self, asker, turns: list, system: str, asked: str) -> Prompt:
+    def last_look(self, caller, turns: list, system: str, asked: str) -> Prompt:
         """The prompt that shows some turns once more and says what is wanted of them."""
         mode = self._config.get("mode")
 
         def blocks():
-            yield from self._system(asker, mode, "")
+            yield from self._system(caller, mode, "")
             yield system
 
         def messages():
-            yield from self._history(turns, asker)
+            yield from self._history(turns, caller)
             yield user(asked)
 
-        return Prompt(blocks, messages, "", self._room(asker, mode) // 4)
+        return Prompt(blocks, messages, "", self._room(caller, mode) // 4)
 
-    def _budgets(self, asker, mode: str) -> tuple:
+    def _budgets(self, caller, mode: str) -> tuple:
         """The tokens that are left for history, message and tool calls, and the budget of the recalled memories."""
-        room = self._room(asker, mode)
+        room = self._room(caller, mode)
         for_memories = self._for_memories(mode, room)
         return max(0, room - for_memories), for_memories
 
-    def _room(self, asker, mode: str) -> int:
+    def _room(self, caller, mode: str) -> int:
         """The tokens that are left for memories, history, message and tool calls."""
         room = self._config.get("llm.context_tokens") - self._config.get("llm.reply_tokens") - _MARGIN
         for tool in schemas.tools(mode):
             room -= text.tokens(tool.description) + text.tokens(tool.schema) + _A_TOOL
-        for block in self._system(asker, mode, ""):
+        for block in self._system(caller, mode, ""):
             room -= text.tokens(block)
         return room - self._config.get("catalog.tokens") if mode == "full" else room
 
@@ -141,18 +141,18 @@ class Context:
 
     # --- stable blocks
 
-    def _system(self, asker, mode: str, tags: str):
-        yield "\n".join(self._profile(asker))
+    def _system(self, caller, mode: str, tags: str):
+        yield "\n".join(self._profile(caller))
         yield guidance.text(mode)
         if mode == "full":
             if tags:
                 yield "# Tags in use\n" + tags
-        elif not asker.group:
-            yield from self._notes(self._parts.notes.of(asker))
+        elif not caller.group:
+            yield from self._notes(self._parts.notes.for_caller(caller))
 
-    def _profile(self, asker):
+    def _profile(self, caller):
         budget = self._share(_PROFILE_SHARE) // len(profile.FILES)
-        keeper = self._parts.profile.of(asker)
+        keeper = self._parts.profile.for_caller(caller)
         for name in keeper.names():
             yield _block(name, _beginning(keeper.text(name).strip(), budget - _MARK, _CUT))
 
@@ -169,10 +169,10 @@ class Context:
     def _share(self, percent: int) -> int:
         return self._config.get("llm.context_tokens") * percent // 100
 
-    def _catalog(self, asker, sid: str, turns: list) -> tuple:
+    def _catalog(self, caller, sid: str, turns: list) -> tuple:
         """The snapshot's line of tags, and the tags that came since."""
-        key = (turns[0], access.labels(asker))
-        tags = catalog.ranked(self._parts.records, asker)
+        key = (turns[0], access.labels(caller))
+        tags = catalog.ranked(self._parts.records, caller)
         snapshot = self._snapshots.get(sid)
         if snapshot is None or snapshot.key != key:
             if len(self._snapshots) >= _SNAPSHOTS:
@@ -200,20 +200,20 @@ class Context:
         turn = self._parts.journal.turn(seq)
         return text.tokens(self._shown(turn)) + 4 if turn else 0
 
-    def _history(self, turns: list, asker):
+    def _history(self, turns: list, caller):
         started = False
         for seq in turns:
             turn = self._parts.journal.turn(seq)
             # Some APIs want the person to speak first.
             started = started or (turn is not None and turn["role"] == "user")
             if turn is not None and started:
-                yield self._message(turn, asker)
+                yield self._message(turn, caller)
 
-    def _message(self, turn: dict, asker) -> Message:
+    def _message(self, turn: dict, caller) -> Message:
         content = self._shown(turn)
         if turn["role"] == "assistant":
             return assistant(content)
-        return user(turn["who"] + ": " + content if asker.group else content)
+        return user(turn["who"] + ": " + content if caller.group else content)
 
     def _shown(self, turn: dict) -> str:
         content = turn.get("text", "")
@@ -224,11 +224,11 @@ class Context:
 
     # --- the last message
 
-    def _recalled(self, asker, content: str, budget: int, turns: list, seq: int, more) -> str:
+    def _recalled(self, caller, content: str, budget: int, turns: list, seq: int, more) -> str:
         skip = set(turns)
         skip.add(seq)
         citations = self._config.get("recall.citations")
-        return self._parts.recall.block(content, asker, budget, skip, citations, more) if budget else ""
+        return self._parts.recall.block(content, caller, budget, skip, citations, more) if budget else ""
 
     def _fitted(self, content: str, seq: int, budget: int) -> tuple:
         """The message cut to the budget, and a notice for the person if that was needed."""
@@ -243,14 +243,14 @@ class Context:
         """What stands where a turn was cut."""
         return _MORE % seq if self._config.get("mode") == "full" else _CUT
 
-    def _last(self, asker, message: str, recalled: str, reminders: str, fresh: str) -> str:
+    def _last(self, caller, message: str, recalled: str, reminders: str, fresh: str) -> str:
         clock = self._parts.clock
         lines = [block for block in (recalled, reminders) if block]
         if clock.known:
             lines.append("(now: " + clock.minute(clock.now()) + ")")
         if fresh:
             lines.append("(new tags: " + fresh + ")")
-        lines.append(asker.principal + ": " + message if asker.group else message)
+        lines.append(caller.principal + ": " + message if caller.group else message)
         return "\n".join(lines)
 
 

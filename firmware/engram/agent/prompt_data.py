@@ -12,9 +12,9 @@ def fenced(content: str) -> str:
     return content.replace("<", "‹")
 
 
-def known(records, asker, tag_tokens: int, found: list) -> list:
+def known(records, caller, tag_tokens: int, found: list) -> list:
     """The lines that show the tags in use, in so many tokens, and the records that new facts may touch."""
-    tags = catalog.line(catalog.ranked(records, asker), tag_tokens)
+    tags = catalog.line(catalog.ranked(records, caller), tag_tokens)
     lines = ["<tags>", fenced(tags), "</tags>", "<known>"]
     lines += [fenced("[%s] %s" % (record["id"], snippet(record["content"], SNIPPET))) for record in found]
     return lines + ["</known>"]

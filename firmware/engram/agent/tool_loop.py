@@ -11,8 +11,8 @@ _NO_ROOM = '{"error":{"problem":"the result does not fit any more: ask for less,
 _NOW_ANSWER = "(No more tools in this turn: answer now with what you have.)"
 
 
-async def run(model, tools, config, prompt, asker, turn: str, sink, reply) -> None:
-    """Let a model answer a prompt for `asker`.
+async def run(model, tools, config, prompt, caller, turn: str, sink, reply) -> None:
+    """Let a model answer a prompt for `caller`.
 
     `turn` is the id of the turn that memories will name as where they came from, `reply` takes the text and is told where
     a part of it ends, `sink` hears what else there is to tell.
@@ -43,7 +43,7 @@ async def run(model, tools, config, prompt, asker, turn: str, sink, reply) -> No
         left -= 1
         exchanged.append(assistant(answer.text, answer.calls))
         for call in answer.calls:
-            done = await tools.answer(call, asker, turn)
+            done = await tools.answer(call, caller, turn)
             if done.notice:
                 await sink.notice(done.notice)
             fits = len(done.result) <= _SMALL_RESULT or text.tokens(done.result) <= room

@@ -4,7 +4,7 @@ from collections import namedtuple
 
 from engram import text
 from engram.agent import schema_check, schemas
-from engram.compat import const, let_go
+from engram.compat import const, unload_modules
 from engram.errors import ArgumentError, EngramError, NotFound
 from engram.memory import catalog, ids
 from engram.memory.recall import snippet
@@ -52,40 +52,42 @@ class Tools:
         """The tools of the present mode; of those with the names in `only`, if it has some."""
         return tuple(tool for tool in schemas.tools(self.mode) if not only or tool.name in only)
 
-    async def answer(self, call, asker, turn: str, only=()) -> Done:
+    async def answer(self, call, caller, turn: str, only=()) -> Done:
         """As run(); a search may ask the companion before."""
         if self._parts.companion and call.name in ("memory_search", "memory_recall"):
-            self._more = await self._found_afar(call, asker, turn)
+            self._more = await self._search_remote(call, caller, turn)
         elif self._parts.companion and call.name == "memory_get":
-            self._more = await self._read_afar(call, asker)
+            self._more = await self._read_remote(call, caller)
         try:
-            return self.run(call, asker, turn, only)
+            return self.run(call, caller, turn, only)
         finally:
             self._more = None
 
-    async def _found_afar(self, call, asker, turn: str):
+    async def _search_remote(self, call, caller, turn: str):
         try:
             arguments = schema_check.arguments(call.arguments, self._tool(call.name, ()).schema)
             since, until = self._times(arguments)
             query, limit = arguments.get("query", ""), arguments.get("limit", _PAGE)
             if call.name == "memory_search":
-                return await self._parts.companion.ask.found(query, asker, limit, (int(turn[1:]),), (), since, until)
+                return await self._parts.companion.ask.found(query, caller, limit, (int(turn[1:]),), (), since, until)
             from engram.agent import remote_recall
 
-            return await remote_recall.found(self._parts, query, limit, asker, arguments.get("tags", ()), since, until)
+            return await remote_recall.search_remote(
+                self._parts, query, limit, caller, arguments.get("tags", ()), since, until
+            )
         except ArgumentError:
             return None  # which run() tells
 
-    async def _read_afar(self, call, asker):
+    async def _read_remote(self, call, caller):
         """(line, why there is none) of what has left the board; None for all else."""
         archive = self._parts.companion.archive
         try:
             ref = schema_check.arguments(call.arguments, self._tool(call.name, ()).schema).get("id", "")
-            return await archive.fetched(ref, asker) if archive and ref and archive.is_away(ref, asker) else None
+            return await archive.fetched(ref, caller) if archive and ref and archive.is_away(ref, caller) else None
         except ArgumentError:
             return None  # which run() tells
 
-    def run(self, call, asker, turn: str, only=()) -> Done:
+    def run(self, call, caller, turn: str, only=()) -> Done:
         """Run one call of the model, made in the turn with the id `turn`; an EngramError is in the result.
 
         `only` are the names of the tools that may be called, all of them if it is empty.
@@ -93,7 +95,7 @@ class Tools:
         try:
             tool = self._tool(call.name, only)
             arguments = schema_check.arguments(call.arguments, tool.schema)
-            values, notice = getattr(self, "_" + tool.name)(arguments, asker, turn)
+            values, notice = getattr(self, "_" + tool.name)(arguments, caller, turn)
         except EngramError as error:
             problem = {"problem": str(error)}
             if isinstance(error, ArgumentError):
@@ -112,11 +114,11 @@ class Tools:
 
     # --- full mode
 
-    def _memory_store(self, arguments: dict, asker, turn: str) -> tuple:
+    def _memory_store(self, arguments: dict, caller, turn: str) -> tuple:
         content, tags = arguments.pop("content"), arguments.pop("tags")
         if "expires" in arguments:
             arguments["expires"] = self._end("expires", arguments["expires"])
-        stored = self._records.store(content, tags, asker, source="auto_llm", turns=[turn], **arguments)
+        stored = self._records.store(content, tags, caller, source="auto_llm", turns=[turn], **arguments)
         if stored.outcome == "duplicate":
             return {"outcome": "duplicate", "duplicate_of": stored.id}, ""
         answer = {"outcome": "stored", "id": stored.id}
@@ -127,7 +129,7 @@ class Tools:
             answer["hint"] = "if one of these is out of date, forget it or store with supersedes."
         return answer, "remembered %s: %s" % (stored.id, snippet(content, 80))
 
-    def _memory_recall(self, arguments: dict, asker, turn: str) -> tuple:
+    def _memory_recall(self, arguments: dict, caller, turn: str) -> tuple:
         query, tags = arguments.get("query", ""), arguments.get("tags", ())
         if not query and not tags:
             raise ArgumentError("query", "give a query, tags, or both.")
@@ -137,11 +139,11 @@ class Tools:
         if self._more and self._more.ranked:
             from engram.agent import remote_recall
 
-            found = remote_recall.shown(self, self._parts, self._more, query, limit, asker, tags, since, until)
+            found = remote_recall.show_results(self, self._parts, self._more, query, limit, caller, tags, since, until)
         elif query:
-            found = [self.used(record) for _, record in self._records.search(query, limit, asker, tags, since, until)]
+            found = [self.used(record) for _, record in self._records.search(query, limit, caller, tags, since, until)]
         else:
-            found = self._newest(asker, tags, since, until, limit)
+            found = self._newest(caller, tags, since, until, limit)
         answer: dict = {"memories": found}
         if not found:
             if self._recall.partial:
@@ -149,48 +151,48 @@ class Tools:
             elif since or until:
                 answer["reason"] = "no memory of these days fits; try without since and until."
             elif query:
-                answer["reason"] = self._recall.why_empty(query, asker)
+                answer["reason"] = self._recall.why_empty(query, caller)
             else:
                 answer["reason"] = "no memory that may be shown has these tags."
-            answer["tags"] = catalog.line(catalog.ranked(self._records, asker), 60)
-        self._tell_afar(answer, asker, query, tags, since, until)
+            answer["tags"] = catalog.line(catalog.ranked(self._records, caller), 60)
+        self._add_remote_results(answer, caller, query, tags, since, until)
         return self._maybe_partial(answer) if found else answer, ""
 
-    def _tell_afar(self, answer: dict, asker, query: str, tags, since: int, until: int) -> None:
+    def _add_remote_results(self, answer: dict, caller, query: str, tags, since: int, until: int) -> None:
         """Add to an answer what the companion notes, and what of its archive may fit while it gives none."""
         if self._more and self._more.note:
             answer["note"] = self._more.note
         if self._parts.archived:
             from engram.agent import remote_recall
 
-            remote_recall.tell_left(answer, self._parts, self._more, asker, query, tags, since, until)
+            remote_recall.add_archived_note(answer, self._parts, self._more, caller, query, tags, since, until)
 
     def used(self, record: dict) -> dict:
         """A record that was looked for, as it is shown."""
         self._records.used(record["id"])
         return self.shown(record)
 
-    def _newest(self, asker, tags, since: int, until: int, limit: int) -> list:
+    def _newest(self, caller, tags, since: int, until: int, limit: int) -> list:
         found = []
-        for record in self._records.newest(asker, tags):
+        for record in self._records.newest(caller, tags):
             if record["created"] >= since and (not until or record["created"] < until):
                 found.append(self.shown(record))
                 if len(found) == limit:
                     break
         return found
 
-    def _memory_search(self, arguments: dict, asker, turn: str) -> tuple:
+    def _memory_search(self, arguments: dict, caller, turn: str) -> tuple:
         since, until = self._times(arguments)
         skip = (int(turn[1:]),)
         limit = arguments.get("limit", _PAGE)
-        found = self._recall.find(arguments["query"], asker, limit, skip, (), since, until, self._more)
+        found = self._recall.find(arguments["query"], caller, limit, skip, (), since, until, self._more)
         answer: dict = {"found": [self._shown_item(item) for item in found]}
         if not found:
             if (since or until) and not self._recall.partial:
                 answer["reason"] = "nothing of these days fits; try without since and until."
             else:
-                answer["reason"] = self._recall.why_empty(arguments["query"], asker)
-        self._tell_afar(answer, asker, arguments["query"], (), since, until)
+                answer["reason"] = self._recall.why_empty(arguments["query"], caller)
+        self._add_remote_results(answer, caller, arguments["query"], (), since, until)
         return self._maybe_partial(answer) if found else answer, ""
 
     def _maybe_partial(self, answer: dict) -> dict:
@@ -199,30 +201,30 @@ class Tools:
             answer["partial"] = self._recall.partial
         return answer
 
-    def _memory_list(self, arguments: dict, asker, turn: str) -> tuple:
+    def _memory_list(self, arguments: dict, caller, turn: str) -> tuple:
         page = arguments.get("page", 1)
         first = (page - 1) * _PAGE
         if arguments.get("what") == "tags":
-            tags = catalog.ranked(self._records, asker)
+            tags = catalog.ranked(self._records, caller)
             shown = [{"tag": tag, "count": count} for tag, count in tags[first : first + _PAGE]]
-            return self._with_archived(self._page("tags", shown, page, len(tags)), asker, ()), ""
+            return self._with_archived(self._page("tags", shown, page, len(tags)), caller, ()), ""
         shown = []
         position = 0
         tags = arguments.get("tags", ())
-        for record in self._records.newest(asker, tags):
+        for record in self._records.newest(caller, tags):
             if position == first + _PAGE:
                 break
             if first <= position:
                 shown.append(self.shown(record))
             position += 1
-        answer = self._page("memories", shown, page, max(position, self._records.count(asker, tags)))
-        return self._with_archived(answer, asker, tags), ""
+        answer = self._page("memories", shown, page, max(position, self._records.count(caller, tags)))
+        return self._with_archived(answer, caller, tags), ""
 
-    def _with_archived(self, answer: dict, asker, tags) -> dict:
+    def _with_archived(self, answer: dict, caller, tags) -> dict:
         """A page with what it lacks since it is with the companion."""
         archived = self._parts.archived
         if archived and archived.total:
-            counts = archived.tags(asker)
+            counts = archived.tags(caller)
             wanted = tags or sorted(counts, key=lambda tag: (-counts[tag], tag))[:_PAGE]
             about = ", ".join(["%d about %s" % (counts[tag], tag) for tag in wanted if tag in counts])
             if about:
@@ -236,33 +238,33 @@ class Tools:
             answer["reason"] = "there are none yet." if not total else "the last page is %d." % pages
         return answer
 
-    def _memory_update(self, arguments: dict, asker, turn: str) -> tuple:
+    def _memory_update(self, arguments: dict, caller, turn: str) -> tuple:
         ref = arguments.pop("id")
         if not arguments:
             raise ArgumentError("content", "name at least one field to change.")
         if arguments.get("expires") is not None:
             arguments["expires"] = self._end("expires", arguments["expires"])
-        record = self._records.update(ref, arguments, asker)
+        record = self._records.update(ref, arguments, caller)
         return {"updated": self.shown(record)}, "changed %s: %s" % (record["id"], snippet(record["content"], 80))
 
-    def _memory_forget(self, arguments: dict, asker, turn: str) -> tuple:
+    def _memory_forget(self, arguments: dict, caller, turn: str) -> tuple:
         with_turns = arguments.get("turns", False)
         if "id" in arguments:
-            return self._forget([arguments["id"]], with_turns, asker)
+            return self._forget([arguments["id"]], with_turns, caller)
         if "confirm" in arguments:
-            return self._forget(self._confirmed(arguments["confirm"], asker), with_turns, asker)
+            return self._forget(self._confirmed(arguments["confirm"], caller), with_turns, caller)
         if "query" not in arguments:
             raise ArgumentError("id", "give an id, or a query to find candidates.")
-        found = [self.shown(record) for _, record in self._records.search(arguments["query"], 5, asker)]
+        found = [self.shown(record) for _, record in self._records.search(arguments["query"], 5, caller)]
         if not found:
-            return {"candidates": [], "reason": self._recall.why_empty(arguments["query"], asker)}, ""
+            return {"candidates": [], "reason": self._recall.why_empty(arguments["query"], caller)}, ""
         code = "yes-%d" % self._turn
-        self._pending = (code, self._turn, asker, [record["id"] for record in found])
+        self._pending = (code, self._turn, caller, [record["id"] for record in found])
         hint = "Ask the person. Once they agree: memory_forget with this confirm forgets all of these, with id one."
         return self._maybe_partial({"candidates": found, "confirm": code, "next": hint}), ""
 
-    def _confirmed(self, code: str, asker) -> list:
-        if not self._pending or self._pending[0] != code or self._pending[2] != asker:
+    def _confirmed(self, code: str, caller) -> list:
+        if not self._pending or self._pending[0] != code or self._pending[2] != caller:
             raise ArgumentError("confirm", "is not known; call memory_forget with a query first.")
         if self._pending[1] == self._turn:
             raise ArgumentError("confirm", "counts only after the person has answered; ask them first.")
@@ -270,11 +272,11 @@ class Tools:
         self._pending = None
         return found
 
-    def _forget(self, refs: list, with_turns: bool, asker) -> tuple:
+    def _forget(self, refs: list, with_turns: bool, caller) -> tuple:
         forgotten, redacted = [], []
         for ref in refs:
             try:
-                record, turns = self._forgetting.forget(ref, asker, with_turns)
+                record, turns = self._forgetting.forget(ref, caller, with_turns)
             except NotFound:
                 # Of several that were confirmed, one may have gone meanwhile.
                 if len(refs) == 1:
@@ -287,23 +289,23 @@ class Tools:
             answer["turns"] = redacted
         return answer, "forgot " + ", ".join(forgotten + redacted) if forgotten else ""
 
-    def _note_add(self, arguments: dict, asker, turn: str) -> tuple:
-        notebook = self._notes.of(asker)
+    def _note_add(self, arguments: dict, caller, turn: str) -> tuple:
+        notebook = self._notes.for_caller(caller)
         notebook.note(arguments["text"])
         return {"noted": notebook.today()}, "noted: " + snippet(arguments["text"], 80)
 
-    def _memory_get(self, arguments: dict, asker, turn: str) -> tuple:
+    def _memory_get(self, arguments: dict, caller, turn: str) -> tuple:
         if "file" in arguments:
-            return self._file_read(arguments, asker, turn)
+            return self._file_read(arguments, caller, turn)
         ref = arguments.get("id", "")
         if self._more:
-            return self._shown_afar(self._more, arguments, asker), ""
+            return self._show_remote(self._more, arguments, caller), ""
         if ref.strip()[:1].lower() == "t":
-            turns = self._journal.get(ref, asker, arguments.get("around", 1))
+            turns = self._journal.get(ref, caller, arguments.get("around", 1))
             return self._shown_turns(turns, ids.number("id", ref, "t"), arguments.get("first", 1)), ""
-        return {"memory": self.shown(self._forgetting.seen(self._records.get(ref, asker), asker), whole=True)}, ""
+        return {"memory": self.shown(self._forgetting.seen(self._records.get(ref, caller), caller), whole=True)}, ""
 
-    def _shown_afar(self, more: tuple, arguments: dict, asker) -> dict:
+    def _show_remote(self, more: tuple, arguments: dict, caller) -> dict:
         """What came from the companion, as it is shown."""
         line, why = more
         if line is None:
@@ -311,17 +313,17 @@ class Tools:
         if "text" in line:
             answer: dict = self._shown_turns([line], line["seq"], arguments.get("first", 1))
         else:
-            answer = {"memory": self.shown(self._forgetting.seen(line, asker), whole=True)}
+            answer = {"memory": self.shown(self._forgetting.seen(line, caller), whole=True)}
         answer["from"] = "the companion"
         return answer
 
     # --- lightweight mode
 
-    def _file_read(self, arguments: dict, asker, turn: str) -> tuple:
+    def _file_read(self, arguments: dict, caller, turn: str) -> tuple:
         first = arguments.get("first", 1)
         answer = {"file": arguments["file"], "first": first, "lines": []}
         room = _PORTION
-        for line in self._notes.of(asker).lines(arguments["file"], first, arguments.get("count", 100)):
+        for line in self._notes.for_caller(caller).lines(arguments["file"], first, arguments.get("count", 100)):
             shown = _portion(line, _PORTION)
             room -= len(text.dumps(shown)) + 1
             if room < 0 and answer["lines"]:
@@ -330,23 +332,23 @@ class Tools:
             answer["lines"].append(shown if shown == line else shown + " … [cut]")
         return answer, ""
 
-    def _file_write(self, arguments: dict, asker, turn: str) -> tuple:
-        self._notes.of(asker).write(arguments["file"], arguments["text"])
+    def _file_write(self, arguments: dict, caller, turn: str) -> tuple:
+        self._notes.for_caller(caller).write(arguments["file"], arguments["text"])
         return {"written": arguments["file"]}, "wrote " + arguments["file"]
 
-    def _file_append(self, arguments: dict, asker, turn: str) -> tuple:
-        self._notes.of(asker).append(arguments["file"], arguments["text"])
+    def _file_append(self, arguments: dict, caller, turn: str) -> tuple:
+        self._notes.for_caller(caller).append(arguments["file"], arguments["text"])
         return {"appended": arguments["file"]}, "added to %s: %s" % (arguments["file"], snippet(arguments["text"], 80))
 
-    def _file_edit(self, arguments: dict, asker, turn: str) -> tuple:
-        self._notes.of(asker).replace(arguments["file"], arguments["old"], arguments["text"])
+    def _file_edit(self, arguments: dict, caller, turn: str) -> tuple:
+        self._notes.for_caller(caller).replace(arguments["file"], arguments["old"], arguments["text"])
         return {"edited": arguments["file"]}, "edited " + arguments["file"]
 
     # --- both modes
 
-    def _profile_edit(self, arguments: dict, asker, turn: str) -> tuple:
+    def _profile_edit(self, arguments: dict, caller, turn: str) -> tuple:
         name, action, content = arguments["file"], arguments["action"], arguments["text"]
-        keeper = self._profile.of(asker)
+        keeper = self._profile.for_caller(caller)
         if action == "append":
             keeper.append(name, content)
         elif action == "replace":
@@ -355,13 +357,13 @@ class Tools:
             keeper.write(name, content)
         return {"edited": name, "characters": len(keeper.text(name))}, "edited " + name
 
-    def _memory_intent(self, arguments: dict, asker, turn: str) -> tuple:
+    def _memory_intent(self, arguments: dict, caller, turn: str) -> tuple:
         from engram.reminders import tool as intent_tool
 
         try:
-            values, notice = intent_tool.run(self._parts, arguments, asker)
+            values, notice = intent_tool.run(self._parts, arguments, caller)
         finally:
-            let_go(_INTENT_MODULES)
+            unload_modules(_INTENT_MODULES)
         self.has_intended = self.has_intended or bool(notice)
         return values, notice
 

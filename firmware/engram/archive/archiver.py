@@ -29,13 +29,13 @@ def archive(records, archived, promised) -> int:
     return len(lines)
 
 
-def restore(records, archived, line: dict, asker) -> bool:
+def restore(records, archived, line: dict, caller) -> bool:
     """Let an archived record be live again, with its id; False if it is that already, or may not be.
 
     StoreFull when there is no room.
     """
     number = ids.number("id", line.get("id"), "m")
-    if not is_away(records, archived, number, asker) or "content" not in line:
+    if not is_away(records, archived, number, caller) or "content" not in line:
         return False
     records.check_room()
     kept = [pair for pair in records.fields(line) if pair[0] not in ("supersedes", "past")]
@@ -45,31 +45,31 @@ def restore(records, archived, line: dict, asker) -> bool:
     return True
 
 
-def is_away(records, archived, number: int, asker, is_checked: bool = True) -> bool:
-    """Whether a record is one that the asker may have from the companion; `is_checked` as for archived.covers()."""
+def is_away(records, archived, number: int, caller, is_checked: bool = True) -> bool:
+    """Whether a record is one that the caller may have from the companion; `is_checked` as for archived.covers()."""
     if records.entries.state(number) not in (None, ARCHIVED):
         return False
-    return archived.covers(number, asker, is_checked)
+    return archived.covers(number, caller, is_checked)
 
 
-def forget(records, archived, ref: str, asker) -> dict:
+def forget(records, archived, ref: str, caller) -> dict:
     """Let an archived record go for good, as soon as the companion is told; what is known of it. NotFound, StoreFull."""
     number = ids.number("id", ref, "m")
     ref = "m%d" % number
-    if not is_away(records, archived, number, asker):
+    if not is_away(records, archived, number, caller):
         raise NotFound("memory", ref, "it may have been forgotten; memory_list shows what there is.")
     archived.may_forget()
-    state, record = records.entries.fate(number)
+    state, record = records.entries.state_and_latest(number)
     if state == ARCHIVED:
         told = record.get("scope", access.ALL)
-        if not access.may_see(asker, told):
-            access.refuse(asker, told)
+        if not access.may_see(caller, told):
+            access.refuse(caller, told)
             raise NotFound("memory", ref, "it may have been forgotten; memory_list shows what there is.")
         more = [("left", True)] + [(name, record[name]) for name in ("scope", "tags") if name in record]
     else:
         # Whose it is the companion knows: it looks whether it is for one of these.
         record: dict = {"id": ref, "content": "(its text is with the companion)"}
-        more = [("scopes", [label[1:] for label in access.labels(asker)])]
+        more = [("scopes", [label[1:] for label in access.labels(caller)])]
     line: list = [("op", "forget"), ("id", ref), ("at", records.now())]
     records.entries.append(line + more, urgent=True)
     archived.fold()

@@ -35,7 +35,7 @@ SEVERAL = "*"
 _DAMAGED = "the index of what is with the companion is damaged: it is made anew when the companion is there."
 
 
-class Archived:
+class ArchiveIndex:
     """The archive of a board; `store` is that of the records, `versions` its owner."""
 
     def __init__(self, folder: str, store, versions):
@@ -44,14 +44,14 @@ class Archived:
         self._versions = versions
         self._epoch = 0  # of what is known from the file; 0 if it was not read yet
         self._seen = 0
-        self._relied = 0
+        self._durable_seq = 0
         self._gone = []
         self._total = 0
         self.acknowledged = lambda: 0
         """The seq up to which the companion has the records; 0 where none is set up."""
         self.lost = 0
         """How many of these memories the companion does not have, as it says itself."""
-        self._ranges = (None, ())  # of which state and asker, and first and last number of each entry
+        self._ranges = (None, ())  # of which state and caller, and first and last number of each entry
         self._uses = []  # [number, uses, who used it last], the one that came first first
         self.uses_wanted = 0
         """After so many uses one comes back; 0: none does."""
@@ -68,38 +68,38 @@ class Archived:
         self.fold()
         return self._total
 
-    def count(self, asker) -> int:
-        """How many of them the asker may see."""
-        return sum(entry["count"] for entry in self.entries(asker)) if self.total else 0
+    def count(self, caller) -> int:
+        """How many of them the caller may see."""
+        return sum(entry["count"] for entry in self.entries(caller)) if self.total else 0
 
-    def tags(self, asker) -> dict:
-        """How many of those that the asker may see have each tag, at least."""
+    def tags(self, caller) -> dict:
+        """How many of those that the caller may see have each tag, at least."""
         counts = {}
-        for entry in self.entries(asker):
+        for entry in self.entries(caller):
             for tag, count in entry["tags"]:
                 counts[tag] = counts.get(tag, 0) + count
         return counts
 
-    def entries(self, asker=None):
-        """Yield the entries, oldest first, as dicts; those that an asker may see if one is given."""
+    def entries(self, caller=None):
+        """Yield the entries, oldest first, as dicts; those that an caller may see if one is given."""
         self.fold()
         for entry in self._entries(self._path) if self._total else ():
-            if asker is None or access.may_see(asker, entry["scope"]):
+            if caller is None or access.may_see(caller, entry["scope"]):
                 yield entry
 
-    def covers(self, number: int, asker, is_checked: bool = True) -> bool:
-        """Whether the record with a number may be one of them that the asker may see, as far as is known here.
+    def covers(self, number: int, caller, is_checked: bool = True) -> bool:
+        """Whether the record with a number may be one of them that the caller may see, as far as is known here.
 
         Where several scopes share an entry only the line tells whose it is: `is_checked` says that it will be looked at.
         """
         if not self.total or any(number == gone for gone, _ in self._gone):
             return False
-        key = (self._epoch, self._seen, access.labels(asker), is_checked)
+        key = (self._epoch, self._seen, access.labels(caller), is_checked)
         if self._ranges[0] != key:
             # An answer of the companion has many that are looked up.
             found = []
             for each in self.entries():
-                if access.may_see(asker, each["scope"]) or (is_checked and each["scope"] == SEVERAL):
+                if access.may_see(caller, each["scope"]) or (is_checked and each["scope"] == SEVERAL):
                     found.extend((each["first"], each["last"]))
             self._ranges = (key, found)
         ranges = self._ranges[1]
@@ -109,26 +109,26 @@ class Archived:
         """The scopes of all entries."""
         return {entry["scope"] for entry in self.entries()}
 
-    def used(self, number: int, asker) -> None:
+    def used(self, number: int, caller) -> None:
         """Note that one was shown to somebody."""
         if not self.uses_wanted:
             return
         for use in self._uses:
             if use[0] == number:
                 use[1] += 1
-                use[2] = asker
+                use[2] = caller
                 return
         if len(self._uses) >= _MOST_USED:
             fewest = min(use[1] for use in self._uses)
             del self._uses[[use[1] for use in self._uses].index(fewest)]
-        self._uses.append([number, 1, asker])
+        self._uses.append([number, 1, caller])
 
     def wanted_back(self):
         """(number, who used it last) of one that was used often, None if there is none; it is told once."""
-        for at, (number, count, asker) in enumerate(self._uses):
+        for at, (number, count, caller) in enumerate(self._uses):
             if count >= self.uses_wanted:
                 del self._uses[at]
-                return number, asker
+                return number, caller
         return None
 
     def may_forget(self) -> None:
@@ -140,26 +140,26 @@ class Archived:
     def needs(self, line: dict, is_archived: bool) -> bool:
         """Whether a compaction must leave a line of the records where it is; `is_archived` tells of its record."""
         if line.get("op") == "archive" or "scopes" in line or "left" in line:
-            return line["seq"] > self._relied
+            return line["seq"] > self._durable_seq
         # Until the companion has been told that it is archived, what it promised is a promise only.
-        return is_archived and "content" in line and self._versions.archived > self._relied
+        return is_archived and "content" in line and self._versions.archived > self._durable_seq
 
     @property
-    def relied(self) -> int:
+    def durable_seq(self) -> int:
         """Up to which line a compaction has relied on the companion's having been told of the archive."""
         if self._epoch != self._store.epoch:
             self._read_head()
-        return self._relied
+        return self._durable_seq
 
-    def rely(self) -> None:
+    def mark_durable(self) -> None:
         """Note, before a compaction, up to where the companion has been told of the archive: so far lines may go."""
         self.fold()
         relied = min(self.acknowledged(), self._versions.archived, self._seen)
-        if relied <= self._relied:
+        if relied <= self._durable_seq:
             return
         try:
             self._write(self._path, self._path, self._seen, relied, self._waiting(), [])
-            self._relied = relied
+            self._durable_seq = relied
         except StoreError as error:
             # What is not noted is not relied on: the lines stay.
             diag.warning("archive", str(error))
@@ -193,7 +193,7 @@ class Archived:
         for line in changes:
             if "scopes" in line or "left" in line:
                 gone.append([int(line["id"][1:]), line["seq"]])
-        self._total = self._write(self._path, self._path, newest, self._relied, gone, changes)
+        self._total = self._write(self._path, self._path, newest, self._durable_seq, gone, changes)
         self._seen, self._gone = newest, gone
 
     def _write(self, path: str, source: str, seen: int, relied: int, gone: list, changes: list) -> int:
@@ -218,7 +218,7 @@ class Archived:
         total = self._write(again, "" if is_first else again, newest, relied, [], lines)
         if is_last:
             files.rename(again, self._path)
-            self._seen, self._relied, self._gone, self._total = newest, relied, [], total
+            self._seen, self._durable_seq, self._gone, self._total = newest, relied, [], total
             self._ranges = (None, ())
             self.damage = ""
         return True
@@ -234,11 +234,11 @@ class Archived:
 
     def _read_head(self) -> None:
         self._epoch = self._store.epoch
-        self._seen = self._relied = self._total = 0
+        self._seen = self._durable_seq = self._total = 0
         self._gone = []
         head = next(self._lines(self._path), None)
         if head and head.get("format") == _FORMAT and head.get("epoch") == self._epoch:
-            self._seen, self._gone, self._relied = head["seen"], head["gone"], head.get("relied", 0)
+            self._seen, self._gone, self._durable_seq = head["seen"], head["gone"], head.get("relied", 0)
             self._total = sum(entry["count"] for entry in self._entries(self._path))
         elif files.size(self._path) >= 0:
             self.damage = self.damage or _DAMAGED

@@ -8,7 +8,7 @@ from engram.link.rpc import LinkError
 from engram.memory import ALL
 
 
-async def remake(ask, archived, raw) -> bool:
+async def rebuild_index(ask, archived, raw) -> bool:
     """Make the index of `archived` anew; `raw` are the lines of the records, of which the companion has all.
 
     LinkError, StoreError. False if the archive changed meanwhile: then both sides are to be brought in step first.

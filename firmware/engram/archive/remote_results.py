@@ -15,7 +15,7 @@ _WHO_LONGEST = const(64)
 _TOP = const(2000)  # thousandths: a higher score is no score
 
 
-def merged(records, journal, ranked: list, more, asker, skip, tags, since: int, until: int) -> list:
+def merge_results(records, journal, ranked: list, more, caller, skip, tags, since: int, until: int) -> list:
     """`ranked`, items of the board, behind those of `more` (see recall.More) that pass the same filters.
 
     What the companion cannot know yet keeps the place that the board gives it.
@@ -25,7 +25,7 @@ def merged(records, journal, ranked: list, more, asker, skip, tags, since: int, 
     seen = set()
     found = []
     for told in more.ranked:
-        item = _checked(records, journal, told, asker, skip, tags, own)
+        item = _checked(records, journal, told, caller, skip, tags, own)
         is_wanted = item and item.id not in seen and item.at >= since and (not until or item.at < until)
         if is_wanted:
             seen.add(item.id)
@@ -40,8 +40,8 @@ def merged(records, journal, ranked: list, more, asker, skip, tags, since: int, 
     return _falling(found + rest)
 
 
-def _checked(records, journal, told, asker, skip, tags, own: dict):
-    """The item that an entry of the companion names, None if this asker may not have it."""
+def _checked(records, journal, told, caller, skip, tags, own: dict):
+    """The item that an entry of the companion names, None if this caller may not have it."""
     ref = told[0]
     try:
         number = ids.number("id", ref, "m" if ref[:1] == "m" else "t")
@@ -49,12 +49,12 @@ def _checked(records, journal, told, asker, skip, tags, own: dict):
         if ref in own:
             return own[ref]
         if ref[0] == "m":
-            if len(told) == 5 and records.archived and is_away(records, records.archived, number, asker, False):
+            if len(told) == 5 and records.archived and is_away(records, records.archived, number, caller, False):
                 return _left(ref, told, tags)
-            return _record(records, ref, number, asker, tags)
+            return _record(records, ref, number, caller, tags)
         if number < journal.oldest:
             return _left(ref, told, tags) if len(told) == 5 else None
-        return None if tags or number in skip else _turn(journal, ref, number, asker)
+        return None if tags or number in skip else _turn(journal, ref, number, caller)
     except (ArgumentError, NotFound):
         return None
 
@@ -67,21 +67,21 @@ def _left(ref: str, told, tags):
     return Item(ref, told[2], who, text.cut(told[4], _LONGEST), 0, 0)
 
 
-def _record(records, ref: str, number: int, asker, tags):
-    record = records.get(ref, asker)
+def _record(records, ref: str, number: int, caller, tags):
+    record = records.get(ref, caller)
     if records.entries.state(number) != LIVE or records.is_expired(record):
         return None
     has_tags = all(fields.tag(tag) in record.get("tags", ()) for tag in tags)
     return Item(ref, record["created"], "", "", 0, 0) if has_tags else None
 
 
-def _turn(journal, ref: str, number: int, asker):
+def _turn(journal, ref: str, number: int, caller):
     turn = journal.turn(number)
     if turn is None or "text" not in turn or turn.get("command"):
         return None
     told = turn.get("scope", access.ALL)
-    if not access.may_see(asker, told):
-        access.refuse(asker, told)
+    if not access.may_see(caller, told):
+        access.refuse(caller, told)
         return None
     return Item(ref, turn["at"], turn["who"], "", 0, 0)
 

@@ -15,7 +15,7 @@ from binascii import crc32
 from engram import diag, log_line
 from engram.archive.archiver import archive, is_away, restore
 from engram.archive.index import MOST_ENTRIES, SEVERAL
-from engram.compat import const, let_go, sleep_ms, ticks_add, ticks_diff, ticks_ms, wait_for_ms
+from engram.compat import const, sleep_ms, ticks_add, ticks_diff, ticks_ms, unload_modules, wait_for_ms
 from engram.errors import ArgumentError, StoreError
 from engram.link.messages import shown
 from engram.link.rpc import LinkError
@@ -30,7 +30,7 @@ _REST_MS = const(60_000)  # after the companion did not take what it was to take
 _MODULES = ("engram.memory.records.eviction_order",)
 
 
-class Archive:
+class ArchiveTransfer:
     """The way of one board's memories to its companion and back; `parts` has archived, records, journal, capacity, agent and
     learning, `sync` copies the logs.
     """
@@ -117,13 +117,13 @@ class Archive:
 
     async def _remake(self) -> None:
         """Make the index anew, since the companion has more than it says."""
-        from engram.archive.rebuild import remake
+        from engram.archive.rebuild import rebuild_index
 
         self._has_to_remake = False
         archived = self._parts.archived
         before = archived.total
         try:
-            if not await remake(self._ask, archived, self._records_raw):
+            if not await rebuild_index(self._ask, archived, self._records_raw):
                 self._is_counted = False  # something was archived meanwhile: it is begun again
                 return
             self._done_for = (self._held, archived.total)
@@ -134,7 +134,7 @@ class Archive:
             self._rest("the archive's index cannot be made anew: %s" % error)
             self._is_counted = False
         finally:
-            let_go(("engram.archive.rebuild",))
+            unload_modules(("engram.archive.rebuild",))
 
     async def step(self) -> bool:
         """Do a little of what is to be done, when all is copied; whether there was anything."""
@@ -184,15 +184,15 @@ class Archive:
         except StoreError as error:
             self._rest(str(error))
         finally:
-            let_go(_MODULES)
+            unload_modules(_MODULES)
 
     async def _weakest(self, count: int) -> list:
-        from engram.memory.records.eviction_order import weakest_of
+        from engram.memory.records.eviction_order import least_important
 
         found = []
 
         def work():
-            found.extend((yield from weakest_of(self._parts.records, count)))
+            found.extend((yield from least_important(self._parts.records, count)))
 
         for _ in work():
             await sleep_ms(0)
@@ -233,10 +233,10 @@ class Archive:
         wanted = self._parts.archived.wanted_back()
         if wanted is None:
             return False
-        number, asker = wanted
+        number, caller = wanted
         try:
-            line = await self.line("m%d" % number, asker)
-            if line and restore(self._parts.records, self._parts.archived, line, asker):
+            line = await self.line("m%d" % number, caller)
+            if line and restore(self._parts.records, self._parts.archived, line, caller):
                 diag.info("archive", "m%d is back from the companion" % number)
         except (StoreError, asyncio.TimeoutError) as error:
             diag.info("archive", "m%d did not come back: %s" % (number, error))
@@ -275,16 +275,16 @@ class Archive:
         """The seq up to which turns left that the companion may not have, 0 if it has all."""
         return self._known.missed
 
-    def is_away(self, ref: str, asker) -> bool:
+    def is_away(self, ref: str, caller) -> bool:
         """Whether a memory or turn has left, for the companion as far as is known here; see `missed`."""
         kind = "t" if ref.strip()[:1].lower() == "t" else "m"
         number = ids.number("id", ref, kind)
         if kind == "t":
             return 0 < number < self._journal_raw.oldest
-        return is_away(self._parts.records, self._parts.archived, number, asker)
+        return is_away(self._parts.records, self._parts.archived, number, caller)
 
-    async def line(self, ref: str, asker):
-        """A memory or turn that has left the board, as a dict; None if there is none that the asker may see.
+    async def line(self, ref: str, caller):
+        """A memory or turn that has left the board, as a dict; None if there is none that the caller may see.
 
         LinkError, asyncio.TimeoutError.
         """
@@ -303,28 +303,28 @@ class Archive:
             None,
             collect,
             id=ref,
-            principal=asker.principal,
-            group=asker.group,
-            workspace=asker.workspace,
+            principal=caller.principal,
+            group=caller.group,
+            workspace=caller.workspace,
         )
         await wait_for_ms(asked, self._within_ms)
-        return self._checked(ref, "".join(pieces).encode(), asker)
+        return self._checked(ref, "".join(pieces).encode(), caller)
 
-    def _checked(self, ref: str, line: bytes, asker):
+    def _checked(self, ref: str, line: bytes, caller):
         """The line as a dict, if it is what was asked for, whole, and for who asks: the board decides that itself."""
-        if not line or not self.is_away(ref, asker) or not log_line.check(line):
+        if not line or not self.is_away(ref, caller) or not log_line.check(line):
             return None
         fields = log_line.decode(line)
         has_name = fields.get("id") == ref if ref[0] == "m" else fields.get("seq") == int(ref[1:])
         if not has_name or not ("text" in fields or "content" in fields):
             return None
         told = fields.get("scope", ALL)
-        if not access.may_see(asker, told):
-            access.refuse(asker, told)
+        if not access.may_see(caller, told):
+            access.refuse(caller, told)
             return None
         return fields
 
-    async def fetched(self, ref: str, asker) -> tuple:
+    async def fetched(self, ref: str, caller) -> tuple:
         """(what line() gives, a sentence on why there may be none, "" if all is well)."""
         is_turn = ref.strip()[:1].lower() == "t"
         may_be = is_turn and ids.number("id", ref, "t") <= self.missed
@@ -332,28 +332,28 @@ class Archive:
         if self._exchange.failure:
             return None, "%s, which is not connected: %s" % (where, self._exchange.failure)
         try:
-            found = await self.line(ref, asker)
+            found = await self.line(ref, caller)
         except asyncio.TimeoutError:
             return None, "%s, which did not answer in time." % where
         except (LinkError, ArgumentError) as error:
             return None, "%s, which gave no answer: %s" % (where, error)
         if found and not is_turn:
-            self._parts.archived.used(int(found["id"][1:]), asker)
+            self._parts.archived.used(int(found["id"][1:]), caller)
         return found, "" if found else "the companion has no %s that may be shown." % ref
 
-    def told(self, asker=None) -> str:
+    def status(self, caller=None) -> str:
         """In a few words what is with the companion, "" for nothing."""
         archived = self._parts.archived
-        total = archived.count(asker) if asker else archived.total
+        total = archived.count(caller) if caller else archived.total
         parts = []
         if total:
             parts.append("%d memories" % total)
         oldest = self._journal_raw.oldest
         if oldest > self.missed + 1:
-            parts.append(self._turns_told(oldest))
+            parts.append(self._turns_status(oldest))
         return " and ".join(parts)
 
-    def _turns_told(self, oldest: int) -> str:
+    def _turns_status(self, oldest: int) -> str:
         """Which turns have left, and until when they were said: until the oldest one that is here."""
         told = "turns t%d to t%d" % (self.missed + 1, oldest - 1) if self.missed else "turns before t%d" % oldest
         first = next(self._parts.journal.later(oldest - 1), None)

@@ -9,9 +9,9 @@ import sys
 
 import machine
 
-from engram.compat import forget
+from engram.compat import unload_module
 from engram.device import boot_count
-from engram.device.watchdog import Heart
+from engram.device.watchdog import Watchdog
 from engram.errors import EngramError
 
 _SAFE = """Engram is in safe mode: its last %d starts ended in a reset or an error, so the app was not started.
@@ -29,7 +29,7 @@ def begin():
         _tell(_SAFE % bad)
         return None
     try:
-        return _assemble(Heart())
+        return _assemble(Watchdog())
     except EngramError as error:
         # It ended as it should: a second start would end alike, and is no crash.
         boot_count.set_bad(0)
@@ -43,20 +43,20 @@ def again() -> None:
     machine.reset()
 
 
-def _assemble(heart):
+def _assemble(watchdog):
     from engram.config import Config
 
     config = Config()
-    heart.guard(config.get("watchdog.seconds"))
+    watchdog.guard(config.get("watchdog.seconds"))
     # Before the app: the Wi-Fi driver needs memory in one piece, which the Python heap would have taken.
     wifi = _wifi(config) if config.secret("wifi") else None
     from engram.app import App
     from engram.device.serial import Serial
 
     app = App(config=config, network=wifi)
-    app.equip(heart, Serial())
-    forget("engram.device.boot")
-    forget("engram.device.boot_count")
+    app.attach_hardware(watchdog, Serial())
+    unload_module("engram.device.boot")
+    unload_module("engram.device.boot_count")
     gc.collect()
     return app
 

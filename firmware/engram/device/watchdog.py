@@ -7,7 +7,7 @@ firmware itself, where no timer's callback gets a turn, is reset in any state.
 
 import machine
 
-from engram.compat import const, forget, sleep_ms, ticks_diff, ticks_ms
+from engram.compat import const, sleep_ms, ticks_diff, ticks_ms, unload_module
 from engram.errors import ConfigError
 
 _SHORTEST = const(30)  # seconds: a name server that does not answer holds the whole board up for as long as that
@@ -19,7 +19,7 @@ _timer = None
 """The one that feeds. boot.py and the app each have a heart: two timers would leave one that feeds whatever the app does."""
 
 
-class Heart:
+class Watchdog:
     """Feeds the watchdog, if there is one."""
 
     def __init__(self):
@@ -93,5 +93,5 @@ def _noted(what: str, *value):
     from engram.device import boot_count
 
     result = getattr(boot_count, what)(*value)
-    forget("engram.device.boot_count")
+    unload_module("engram.device.boot_count")
     return result

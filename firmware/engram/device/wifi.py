@@ -6,7 +6,7 @@ Joining and asking for the time are in modules of their own, which leave the hea
 import network
 
 from engram import diag, text
-from engram.compat import const, forget, sleep_ms
+from engram.compat import const, sleep_ms, unload_module
 from engram.errors import ConfigError
 
 _LOOK_MS = const(2000)  # between two looks at whether the network is still there
@@ -39,7 +39,7 @@ class Wifi:
         self.wlan = wlan = network.WLAN(network.STA_IF)
         wlan.active(True)
 
-    def told(self) -> str:
+    def status(self) -> str:
         """How the network is, for /stats."""
         if not self.wlan.isconnected():
             return "down: " + self.problem
@@ -77,7 +77,7 @@ class Wifi:
         except (OSError, RuntimeError) as error:  # the port raises either
             diag.warning("network", "Wi-Fi did not take its settings: %s" % error)
         del wifi_join
-        forget("engram.device.wifi_join")
+        unload_module("engram.device.wifi_join")
 
     async def _join(self) -> bool:
         if self.wlan.isconnected():
@@ -87,7 +87,7 @@ class Wifi:
 
         self.joined, self.problem = await wifi_join.join(self.wlan, self.networks)
         del wifi_join
-        forget("engram.device.wifi_join")
+        unload_module("engram.device.wifi_join")
         if self.joined:
             diag.info("network", "joined %s as %s" % (self.joined, self.wlan.ifconfig()[0]))
         return bool(self.joined)
@@ -111,7 +111,7 @@ class Wifi:
             diag.info("clock", "%s gave no time: %s" % (self._server, error))
         finally:
             del ntp
-            forget("engram.device.ntp")
+            unload_module("engram.device.ntp")
         looks = self._retry_looks
         self._retry_looks = min(2 * looks, _LONGEST_RETRY_LOOKS)
         return looks

@@ -7,16 +7,16 @@ from engram.memory import comparing
 _MOST_TURNS = const(7)  # that a record names already, when one more is added
 
 
-class Proposals:
-    """Takes the operations of one answer for the records of one asker; `source` is what the new records say of theirs.
+class OperationApplier:
+    """Takes the operations of one answer for the records of one caller; `source` is what the new records say of theirs.
 
     `is_trusted` tells whether a model's word is enough to let a fact that a model kept give way. `drafts` are the changes,
     `known` counts what the records had already.
     """
 
-    def __init__(self, records, asker, source: str, is_trusted: bool = True):
+    def __init__(self, records, caller, source: str, is_trusted: bool = True):
         self._records = records
-        self._asker = asker
+        self._caller = caller
         self._source = source
         self._is_trusted = is_trusted
         self.drafts = []
@@ -33,32 +33,32 @@ class Proposals:
 
     def _draft(self, wanted, turns):
         """An operation as a change of the records, None if they have it."""
-        records, asker = self._records, self._asker
+        records, caller = self._records, self._caller
         values = dict(wanted.values)
         values["source"] = self._source
         if turns:
             values["turns"] = turns
-        record = records.get(wanted.id, asker) if wanted.id else None
+        record = records.get(wanted.id, caller) if wanted.id else None
         content, tags = values.pop("content"), values.pop("tags", ()) or (record or {}).get("tags", ())
         if record and self._may_change(wanted.kind, record, content):
             if wanted.kind == "supersede":
-                return records.draft(content, tags, asker, supersedes=wanted.id, **values)
+                return records.draft(content, tags, caller, supersedes=wanted.id, **values)
             return self._next_version(record, content, tags, values)
-        draft = records.draft(content, tags, asker, **values)
+        draft = records.draft(content, tags, caller, **values)
         if draft.same:
             records.used(draft.same)
             return None
-        if draft.id and not self._is_trusted and _is_protected(records.get(draft.id, asker)):
+        if draft.id and not self._is_trusted and _is_protected(records.get(draft.id, caller)):
             # It would only last longer: what a person wrote lasts as long as they said.
             records.used(draft.id)
             return None
         older = None if draft.id else draft.values.get("supersedes")
-        if older and not self._is_trusted and _is_protected(records.get(older, asker)):
+        if older and not self._is_trusted and _is_protected(records.get(older, caller)):
             # Both stand: a person may say which holds.
             for name in ("supersedes", "pinned"):
                 draft.values.pop(name, None)
         for ref in draft.similar:
-            record = records.get(ref, asker)
+            record = records.get(ref, caller)
             if record.get("source") == "auto_rule" and set(turns).intersection(record.get("turns", ())):
                 # A rule kept the same words of the same message: the model's wording takes their place.
                 return self._next_version(record, content, tags, values)
@@ -70,7 +70,7 @@ class Proposals:
         if turns:
             values["turns"] = turns
         values.update({"content": content, "tags": tags})
-        return self._records.draft_update(record["id"], values, self._asker)
+        return self._records.draft_update(record["id"], values, self._caller)
 
     def _may_change(self, kind: str, record: dict, content: str) -> bool:
         """Whether a record may be changed on a model's word; if not, what it proposes stands beside it."""
@@ -89,7 +89,7 @@ class Proposals:
         comparison = comparing.load()
         for place, earlier in enumerate(self.drafts):
             verdict = comparison.compare(earlier.values["content"], draft.values["content"])
-            older, newer = changed_by(earlier), changed_by(draft)
+            older, newer = changed_ids(earlier), changed_ids(draft)
             if verdict == comparison.SAME and not (newer and not older):
                 return False
             if verdict != comparison.DIFFERENT or (newer and newer == older):
@@ -105,6 +105,6 @@ def _is_protected(record: dict) -> bool:
     return bool(record.get("pinned")) or record.get("source", "manual") == "manual"
 
 
-def changed_by(draft) -> str:
+def changed_ids(draft) -> str:
     """The id of the record that a draft changes, "" if it is new."""
     return draft.id or draft.values.get("supersedes", "")

@@ -31,7 +31,7 @@ Batch = namedtuple("Batch", ("turns", "until"))
 """What people said in one session, as turns, and the seq up to which the journal is then read."""
 
 
-class Learning:
+class LearningCursor:
     """The state of learning from turns on a board; `folder` is where the file is, `versions` the owner of the records."""
 
     def __init__(self, folder: str, versions, records, journal, clock):

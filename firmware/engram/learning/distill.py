@@ -6,11 +6,11 @@ notes were read, as one change that undo takes back whole. Its memories never be
 """
 
 from engram import diag
-from engram.agent.backoff import Pause
-from engram.compat import const, let_go
+from engram.agent.backoff import Backoff
+from engram.compat import const, unload_modules
 from engram.errors import ArgumentError, EngramError, ModelGarbled
 from engram.learning.cursor import SPENT
-from engram.learning.rejections import Refusals
+from engram.learning.rejections import Rejections
 from engram.memory.access import OWNER
 
 _HOUR = const(3600)
@@ -35,7 +35,7 @@ class Report:
         self.notes = self.merged = self.dropped = 0
         self.added = []
         self.superseded = []
-        self.refusals = Refusals()
+        self.refusals = Rejections()
         self.why = ""  # why it could not go on
 
     def lines(self):
@@ -49,7 +49,7 @@ class Report:
             _named(self.superseded),
             self.dropped,
         )
-        yield from self.refusals.told()
+        yield from self.refusals.status_lines()
         if self.why:
             yield "it waits: " + self.why
 
@@ -62,7 +62,7 @@ class Distillation:
     def __init__(self, parts, model):
         self._parts = parts
         self._model = model
-        self._pause = Pause("distilling")
+        self._pause = Backoff("distilling")
         self._attempts = 0
         self._run = 0  # the number of the distillation that is under way
         self._batches = 0
@@ -87,7 +87,7 @@ class Distillation:
             self._pause.end()
         return report
 
-    def link_is_up(self) -> None:
+    def on_model_ok(self) -> None:
         """The model has answered somebody."""
         if not self._attempts and self._pause.is_for_link:
             self._pause.end()
@@ -133,7 +133,7 @@ class Distillation:
             return
         finally:
             self._parts.learning.save()
-            let_go(_MODULES)
+            unload_modules(_MODULES)
         if is_over:
             self._run = 0
             report.is_over = True
@@ -156,9 +156,9 @@ class Distillation:
         if batch is None:
             return False
         self._parts.records.check_room()
-        from engram.learning.distill_batch import Distilling
+        from engram.learning.distill_batch import DistillBatch
 
-        distilling = Distilling(self._parts, batch)
+        distilling = DistillBatch(self._parts, batch)
         try:
             elements = await self._answer(distilling)
         except (ArgumentError, ModelGarbled) as error:
@@ -214,7 +214,7 @@ class Distillation:
 
     # --- what is told
 
-    def told(self):
+    def status_lines(self):
         """Yield lines on how it goes, for /stats."""
         waiting = sum(self._parts.daily.waiting().values())
         if waiting:

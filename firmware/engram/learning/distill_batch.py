@@ -5,11 +5,11 @@ from engram.agent.prompt_data import fenced, known
 from engram.compat import const, sleep_ms
 from engram.errors import ArgumentError, NotFound
 from engram.learning import extract_ops
-from engram.learning.apply_ops import Proposals
+from engram.learning.apply_ops import OperationApplier
 from engram.learning.secrets import secrets
 from engram.llm.types import Request, user
 from engram.memory import comparing
-from engram.memory.access import Asker, own
+from engram.memory.access import Caller, own_scope
 
 _TAGS = const(100)  # tokens of the tags in use
 _KNOWN = const(12)  # records that the notes may touch
@@ -31,7 +31,7 @@ Answer with a JSON list and nothing else, [] if there is nothing:
 Importance: .3 to .5 nice to know, .5 to .7 useful, .7 to 1 critical."""
 
 
-class Distilling:
+class DistillBatch:
     """Some notes of one principal, to be read together.
 
     scope    of what they give
@@ -44,11 +44,11 @@ class Distilling:
 
     def __init__(self, parts, batch):
         self._parts = parts
-        self._asker = Asker(batch.principal, "", False, "")
+        self._caller = Caller(batch.principal, "", False, "")
         self._notes = {"e%d" % (at + 1): note for at, (_, note) in enumerate(batch.entries)}
         self._days = [day for day, _ in batch.entries]
         self._known = []
-        self.scope = own(self._asker)
+        self.scope = own_scope(self._caller)
         self.used = set()
         self.merged = 0
         self.refused = []
@@ -69,7 +69,7 @@ class Distilling:
         found = {}
         stride = (len(self._notes) + _LOOKED_UP - 1) // _LOOKED_UP
         for at in range(0, len(self._notes), stride):
-            for _, record in self._parts.records.search(self._notes["e%d" % (at + 1)], 2, self._asker):
+            for _, record in self._parts.records.search(self._notes["e%d" % (at + 1)], 2, self._caller):
                 if len(found) < _KNOWN and record.get("scope", "all") == self.scope:
                     found[record["id"]] = record
             # Each search takes a while: others have their turn.
@@ -77,7 +77,7 @@ class Distilling:
         return list(found.values())
 
     def _written(self, found: list) -> str:
-        lines = known(self._parts.records, self._asker, _TAGS, found) + ["<notes>"]
+        lines = known(self._parts.records, self._caller, _TAGS, found) + ["<notes>"]
         for at, day in enumerate(self._days):
             ref = "e%d" % (at + 1)
             lines.append(fenced("[%s %s] %s" % (ref, day, self._notes[ref])))
@@ -89,7 +89,7 @@ class Distilling:
 
     def drafts(self, elements: list) -> list:
         """What is to be kept of a model's operations."""
-        proposals = Proposals(self._parts.records, self._asker, "distilled", is_trusted=False)
+        proposals = OperationApplier(self._parts.records, self._caller, "distilled", is_trusted=False)
         left = self._parts.config.get("distill.facts")
         for element in elements:
             try:

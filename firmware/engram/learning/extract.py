@@ -6,11 +6,11 @@ operation is checked, compared with what is known, and refused with a reason if 
 """
 
 from engram import diag, text
-from engram.agent.backoff import Pause
-from engram.compat import const, let_go
+from engram.agent.backoff import Backoff
+from engram.compat import const, unload_modules
 from engram.errors import ArgumentError, EngramError, ModelGarbled, ModelRefused
 from engram.learning.cursor import MANY, SPENT
-from engram.learning.rejections import Refusals
+from engram.learning.rejections import Rejections
 
 _ATTEMPTS = const(3)  # with which a model may give no answer that can be read, before the messages are passed over
 _UNREADABLE = (400, 413, 422)  # the service refuses these messages, not us
@@ -41,14 +41,14 @@ class Extraction:
         self._parts = parts
         self._model = model
         self._learning = parts.learning
-        self._pause = Pause("learning")
+        self._pause = Backoff("learning")
         self._attempts = 0
         self._begun = 0  # readings of the next messages that did not come to an end
         self._is_proved = False  # the model has answered somebody since the last failure
         self.stored = 0
         self.read = 0
         self.lost = 0  # messages that were not read
-        self._refusals = Refusals()
+        self._refusals = Rejections()
 
     # --- when
 
@@ -67,7 +67,7 @@ class Extraction:
     def _is_spent(self) -> bool:
         return self._learning.is_spent(self._parts.config)
 
-    def link_is_up(self) -> None:
+    def on_model_ok(self) -> None:
         """The model has answered somebody: what waited for it waits no longer."""
         self._is_proved = True
         if not self._attempts and self._pause.is_for_link:
@@ -90,7 +90,7 @@ class Extraction:
         finally:
             if not is_over:
                 self._learning.save()  # what the call has cost
-            let_go(_MODULES)
+            unload_modules(_MODULES)
 
     async def _step(self) -> None:
         learning = self._learning
@@ -110,9 +110,9 @@ class Extraction:
             self._pass_over(turns, "%d readings of it did not come to an end" % _ATTEMPTS, batch.until)
             return
         self._begun += 1
-        from engram.learning.extract_batch import Reading
+        from engram.learning.extract_batch import ExtractBatch
 
-        reading = Reading(self._parts, turns)
+        reading = ExtractBatch(self._parts, turns)
         try:
             from engram.llm.answering import answer
 
@@ -149,7 +149,7 @@ class Extraction:
         self._refusals.add(problem)
         diag.info("learning", "refused: " + problem)
 
-    def told(self):
+    def status_lines(self):
         """Yield lines on how it goes, for /stats."""
         calls, tokens = self._learning.spent()
         waiting = self._learning.waiting()
@@ -166,7 +166,7 @@ class Extraction:
             )
         if self.lost:
             yield "%d messages were not read" % self.lost
-        yield from self._refusals.told()
+        yield from self._refusals.status_lines()
 
     def _reason(self) -> str:
         if not self._is_on():

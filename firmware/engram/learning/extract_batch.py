@@ -5,8 +5,8 @@ from engram.agent import phrase_rules
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound
 from engram.learning import extract_ops
-from engram.learning.apply_ops import Proposals
-from engram.learning.extract_prompt import Asking
+from engram.learning.apply_ops import OperationApplier
+from engram.learning.extract_prompt import ExtractPrompt
 from engram.learning.secrets import secrets
 from engram.memory import access, comparing
 from engram.memory.records import fields
@@ -14,7 +14,7 @@ from engram.memory.records import fields
 _SHORT = const(8)  # words of an answer such as "yes, that is right"
 
 
-class Reading:
+class ExtractBatch:
     """Some turns of one session, to be read together.
 
     refused  why some operations were, without a word of theirs
@@ -26,8 +26,8 @@ class Reading:
     def __init__(self, parts, turns: list):
         self._parts = parts
         self._turns = turns
-        self._asker = access.teller(turns[0])
-        self._asking = Asking(parts, turns, self._asker)
+        self._caller = access.turn_principal(turns[0])
+        self._asking = ExtractPrompt(parts, turns, self._caller)
         self._most_facts = parts.config.get("extract.facts")
         self.refused = []
         self.notes = []
@@ -48,8 +48,8 @@ class Reading:
 
     def drafts(self, elements: list) -> list:
         """What is to be kept of a model's operations."""
-        asker = self._asker
-        proposals = Proposals(self._parts.records, asker, "auto_llm")
+        caller = self._caller
+        proposals = OperationApplier(self._parts.records, caller, "auto_llm")
         left = {"t%d" % turn["seq"]: self._most_facts for turn in self._turns}
         said = _Said(self._turns, self._asking)
         for element in elements:
@@ -58,7 +58,7 @@ class Reading:
                 if wanted is None:
                     continue
                 # Taken back or forgotten since: nothing is learned from it.
-                self._parts.journal.get(wanted.turn, asker)
+                self._parts.journal.get(wanted.turn, caller)
                 if not left[wanted.turn]:
                     raise ArgumentError("answer", "has more facts than a message may give.")
                 said.check(wanted)
@@ -75,16 +75,16 @@ class Reading:
 
     def _checked_note(self, wanted) -> str:
         """The text of a note of the day."""
-        if self._asker.group:
+        if self._caller.group:
             raise ArgumentError("op", "must not be note: notes are private and stay out of group rooms.")
-        if not self._parts.notes.people.has_room(self._asker.principal):
+        if not self._parts.notes.people.has_room(self._caller.principal):
             raise ArgumentError("op", "must not be note: no more people can have files of their own (principals.most).")
         return fields.check("content", wanted.values["content"], extract_ops.CONTENT_CHARS)  # type: ignore
 
     def write_notes(self) -> None:
         """Keep the notes of the day that were proposed. Those that stand there already were written before a cut."""
         if self.notes:
-            notebook = self._parts.notes.of(self._asker)
+            notebook = self._parts.notes.for_caller(self._caller)
             there = notebook.text(notebook.today())
             for note in self.notes:
                 if " ".join(note.split()) not in there:

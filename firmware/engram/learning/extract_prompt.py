@@ -32,7 +32,7 @@ Answer with a JSON list and nothing else, [] if there is nothing:
 Importance: .3 to .5 nice to know, .5 to .7 useful, .7 to 1 critical."""
 
 
-class Asking:
+class ExtractPrompt:
     """One request for facts.
 
     known   the ids of the records that it shows
@@ -40,12 +40,12 @@ class Asking:
     cut     the seqs of the messages of which it shows a part
     """
 
-    def __init__(self, parts, turns, asker):
+    def __init__(self, parts, turns, caller):
         self.cut = [turn["seq"] for turn in turns if len(turn["text"]) > _SAID]
         self.before = {turn["seq"]: _said_before(parts.journal, turn) for turn in turns}
-        found = _nearest(parts.records, turns, asker)
+        found = _nearest(parts.records, turns, caller)
         self.known = [record["id"] for record in found]
-        lines = known(parts.records, asker, _TAGS, found)
+        lines = known(parts.records, caller, _TAGS, found)
         self._message = self._written(turns, lines, parts.clock)
 
     def request(self, most_facts: int, reply_tokens: int) -> Request:
@@ -74,12 +74,12 @@ def _said_before(journal, turn: dict) -> str:
     return snippet(earlier["text"], SNIPPET) if earlier and earlier["role"] == "assistant" else ""
 
 
-def _nearest(records, turns, asker) -> list:
+def _nearest(records, turns, caller) -> list:
     """The records that the messages may touch, of their scope."""
     found = {}
     each = max(2, _KNOWN // len(turns))
     for turn in turns:
-        for _, record in records.search(turn["text"], each, asker):
+        for _, record in records.search(turn["text"], each, caller):
             if len(found) < _KNOWN and record.get("scope", "all") == turn.get("scope", "all"):
                 found[record["id"]] = record
     return list(found.values())

@@ -8,7 +8,7 @@ have their last look later, from the journal.
 from engram import diag
 from engram.agent import tool_loop
 from engram.agent.agent import Sink
-from engram.agent.backoff import Pause
+from engram.agent.backoff import Backoff
 from engram.compat import const
 from engram.errors import EngramError
 
@@ -27,14 +27,14 @@ class Flush:
         self._context = context
         self._extraction = extraction
         self._sessions = {}
-        self._pause = Pause("flush")
+        self._pause = Backoff("flush")
         self.done = 0
 
-    def turn_over(self, asker, sid: str) -> None:
+    def turn_over(self, caller, sid: str) -> None:
         """A turn of a session is over: its window may be about to move."""
-        if self._parts.config.get("flush.on") and not (asker.group and self._parts.config.get("mode") != "full"):
+        if self._parts.config.get("flush.on") and not (caller.group and self._parts.config.get("mode") != "full"):
             self._sessions.pop(sid, None)
-            self._sessions[sid] = asker
+            self._sessions[sid] = caller
             while len(self._sessions) > _SESSIONS:
                 self._sessions.pop(next(iter(self._sessions)))
 
@@ -42,17 +42,17 @@ class Flush:
         """Whether there may be turns to show."""
         return bool(self._sessions) and self._pause.is_over and not self._extraction.can_read()
 
-    def link_is_up(self) -> None:
+    def on_model_ok(self) -> None:
         """The model has answered somebody."""
         self._pause.end()
 
     async def step(self) -> None:
         """Show the turns of one session that are about to go."""
-        sid, asker = next(iter(self._sessions.items()))
+        sid, caller = next(iter(self._sessions.items()))
         try:
-            turns = self._leaving(asker, sid)
+            turns = self._leaving(caller, sid)
             if turns:
-                await self._show(asker, sid, turns)
+                await self._show(caller, sid, turns)
         except EngramError as error:
             self._pause.fail(error)
             # Another session is next.
@@ -60,10 +60,10 @@ class Flush:
             return
         self._pause.end()
         # What was said meanwhile put the session there again.
-        if self._sessions.get(sid) is asker:
+        if self._sessions.get(sid) is caller:
             del self._sessions[sid]
 
-    def _leaving(self, asker, sid: str) -> list:
+    def _leaving(self, caller, sid: str) -> list:
         """The turns, oldest first, that are about to leave the window, or left it, unseen: at most as many as it holds.
 
         Of many, the older ones were there before this was switched on, or while the board had no model.
@@ -71,7 +71,7 @@ class Flush:
         if not self._parts.journal.has_session(sid):
             return []
         config, learning, journal = self._parts.config, self._parts.learning, self._parts.journal
-        staying = self._context.staying(asker, sid, config.get("flush.turns"))
+        staying = self._context.staying(caller, sid, config.get("flush.turns"))
         seen = learning.looked().get(sid, 0)
         if config.get("mode") == "full":
             seen = max(seen, learning.until)
@@ -82,23 +82,23 @@ class Flush:
                 break
             found.append(seq)
         found.reverse()
-        return self._context.fitting(asker, found)
+        return self._context.fitting(caller, found)
 
-    async def _show(self, asker, sid: str, turns: list) -> None:
+    async def _show(self, caller, sid: str, turns: list) -> None:
         config, learning, journal = self._parts.config, self._parts.learning, self._parts.journal
         spoken = [seq for seq in turns if (journal.turn(seq) or {}).get("role") == "user"]
         if not spoken:
             learning.note_flush(sid, turns[-1])
             return
         self._parts.records.check_room()
-        prompt = self._context.last_look(asker, turns, config.get("flush.system"), config.get("flush.prompt"))
+        prompt = self._context.last_look(caller, turns, config.get("flush.system"), config.get("flush.prompt"))
         self._model.on_retry = None
 
         def note() -> None:
             learning.note_flush(sid, turns[-1])
 
         keeping = _Keeping(self._parts.tools, note)
-        await tool_loop.run(self._model, keeping, config, prompt, asker, "t%d" % spoken[-1], Sink(), _Unheard())
+        await tool_loop.run(self._model, keeping, config, prompt, caller, "t%d" % spoken[-1], Sink(), _Unheard())
         if not keeping.has_kept:
             # Was it the room that was missing?
             self._parts.records.check_room()
@@ -106,7 +106,7 @@ class Flush:
         self.done += 1
         diag.info("flush", "t%d to t%d had a last look" % (turns[0], turns[-1]))
 
-    def told(self):
+    def status_lines(self):
         """Yield lines on how it goes, for /stats."""
         if self.done:
             yield "%d times since the start" % self.done
@@ -129,9 +129,9 @@ class _Keeping:
         """As Tools.listed."""
         return self._tools.listed(_KEEPING)
 
-    async def answer(self, call, asker, turn: str):
+    async def answer(self, call, caller, turn: str):
         """As Tools.run: none of these tools searches."""
-        done = self._tools.run(call, asker, turn, _KEEPING)
+        done = self._tools.run(call, caller, turn, _KEEPING)
         if done.notice:
             self.has_kept = True
             self._note()

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from engram.agent.backoff import Wait
+from engram.agent.backoff import Timeout
 from engram.compat import const, sleep_ms
 from engram.interrupt import interruptible
 
@@ -10,7 +10,7 @@ _LOOK_MS = const(250)  # between two looks whether there is something to do
 _LONGEST_QUIET_MS = const(60_000)
 
 
-class Background:
+class Jobs:
     """Runs jobs, each with is_due() and step(), once nobody has said anything for `quiet_ms`.
 
     After a job was broken off the quiet has to last twice as long, so that a lively talk does not pay for one broken call
@@ -21,7 +21,7 @@ class Background:
         self._jobs = jobs
         self._shortest_ms = quiet_ms
         self._quiet_ms = quiet_ms
-        self._quiet = Wait()
+        self._quiet = Timeout()
         self._task = None
         self._is_broken_off = False
 
@@ -29,7 +29,7 @@ class Background:
         """A message was answered."""
         self._quiet.begin(self._quiet_ms)
 
-    async def give_way(self) -> None:
+    async def preempt(self) -> None:
         """Break off the job that is under way; it is done again later."""
         if self._task and not self._is_broken_off:
             self._is_broken_off = True

@@ -5,7 +5,7 @@ from engram.compat import const
 _NOTED = const(6)
 
 
-class Refusals:
+class Rejections:
     """Counts refusals and keeps the reasons of the last ones; a reason has no word of what people said."""
 
     def __init__(self):
@@ -19,7 +19,7 @@ class Refusals:
         if len(self.last) > _NOTED:
             self.last.pop(0)
 
-    def told(self):
+    def status_lines(self):
         """Yield lines on them, for people."""
         if self.count:
             yield "%d proposals of the model were refused; the last ones:" % self.count

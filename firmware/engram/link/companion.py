@@ -7,10 +7,10 @@ from engram import diag
 from engram.compat import const, sleep_ms
 from engram.errors import ArgumentError, ConfigError, EngramError
 from engram.interrupt import interruptible
-from engram.link.link_state import Known
-from engram.link.remote_search import Ask
-from engram.link.replication import Sync
-from engram.link.rpc import Exchange, LinkError, Refused, Silent
+from engram.link.link_state import LinkState
+from engram.link.remote_search import RemoteSearch
+from engram.link.replication import Replication
+from engram.link.rpc import LinkError, NoAnswer, Refused, Rpc
 
 _FIRST_PAUSE_MS = const(1000)  # before a link that failed is tried again; doubles up to the longest
 _LONGEST_PAUSE_MS = const(60_000)
@@ -31,34 +31,34 @@ class Companion:
         self.url = config.get("companion.url")
         logs = (("records", parts.records.entries.raw()), ("journal", parts.journal.raw()))
         self.logs = logs
-        self._known = known = Known(parts.folder + "/memory", parts.clock, logs)
+        self._known = known = LinkState(parts.folder + "/memory", parts.clock, logs)
         self.device = config.get("companion.device") or "engram-" + known.board[:6]
         if len(self.device) > _NAME_LONGEST or any(letter not in _NAME for letter in self.device):
             raise ConfigError("companion.device", "must have only a to z, 0 to 9 and -.")
-        self._exchange = Exchange(self, known.board)
+        self._exchange = Rpc(self, known.board)
         self._exchange.close(LinkError("it is not connected yet"))
         self._transport = self._make_transport(config.secret("companion.token"), tls)
         self.archive = None
         """What gives memories to the companion; None where that is not wanted."""
-        self._sync = Sync(
+        self._sync = Replication(
             self._exchange,
             logs,
             known,
             parts.clock,
             parts.agent.is_busy,
             self._greeted,
-            self._spare,
-            lambda: parts.archived.relied,
+            self._idle_work,
+            lambda: parts.archived.durable_seq,
         )
         within_ms = config.get("companion.timeout_ms")
         if config.get("archive.on"):
-            from engram.archive.transfer import Archive
+            from engram.archive.transfer import ArchiveTransfer
 
             parts.journal.acknowledged = lambda: self._sync.have("journal")
             parts.journal.leaving = lambda last: known.leaving("journal", last)
             parts.archived.uses_wanted = config.get("archive.uses")
-            self.archive = Archive(self._exchange, self._sync, known, logs, parts, within_ms)
-        self.ask = Ask(
+            self.archive = ArchiveTransfer(self._exchange, self._sync, known, logs, parts, within_ms)
+        self.ask = RemoteSearch(
             self._exchange, self._sync, parts.recall, config.get("companion.search"), within_ms, parts.archived
         )
         self._parts = parts
@@ -119,7 +119,7 @@ class Companion:
             return max(error.again * 1000, self._next_pause())
         except EngramError as error:
             # Not answered, it may be that the companion knows of newer links than this one.
-            self._needs_number = self._needs_number or isinstance(error, Silent)
+            self._needs_number = self._needs_number or isinstance(error, NoAnswer)
             self._problem = str(error)
         return self._next_pause()
 
@@ -149,7 +149,7 @@ class Companion:
         except LinkError as error:
             self._exchange.close(error)
 
-    async def _spare(self) -> bool:
+    async def _idle_work(self) -> bool:
         return await self.archive.step() if self.archive else False
 
     def _greeted(self, archived: int, asks: bool) -> None:
@@ -180,7 +180,7 @@ class Companion:
             return "connected as %s%s" % (self.device, ", %d lines to send" % missing if missing else "")
         return "not connected: " + (self._problem or "not tried yet")
 
-    def told(self):
+    def status_lines(self):
         """Yield lines on how it is."""
         way = "%s as %s" % (self.url, self.device)
         if self.is_connected:
@@ -193,7 +193,7 @@ class Companion:
             missing = self._missing(name, raw)
             have = max(0, raw.next_seq - 1 - missing)
             yield "  %-9s acknowledged up to %d of %d%s" % (name, have, raw.next_seq - 1, self._doubt())
-        yield from self._archive_told()
+        yield from self._archive_status()
         if self.ask.asked:
             yield "  %-9s asked %d times, answered %d times" % ("searches", self.ask.asked, self.ask.answered)
         if self._refusal:
@@ -201,8 +201,8 @@ class Companion:
         if self._sync.told:
             yield "  it said: " + self._sync.told
 
-    def _archive_told(self):
-        told = self.archive.told() if self.archive else ""
+    def _archive_status(self):
+        told = self.archive.status() if self.archive else ""
         if told:
             yield "  %-9s %s are with the companion%s" % ("archive", told, self.unreachable())
         if self.archive:

@@ -88,7 +88,7 @@ class Http:
         words = bytearray()
         while not answer.ended and len(words) < _WORDS:
             words.extend(await answer.read())
-        told = errors.described(answer.status, errors.words_of(bytes(words)))
+        told = errors.describe_status(answer.status, errors.error_text(bytes(words)))
         if answer.status in (401, 403):
             return Refused("the companion refused the board; check companion.token" + told, _REFUSED_AGAIN)
         if errors.is_busy(answer.status):

@@ -22,7 +22,7 @@ _MOST_LINK = const((1 << 30) - 2)
 _SAVE_MS = const(600_000)  # between two times that what was acknowledged is written
 
 
-class Known:
+class LinkState:
     """The board's id, the number of its link, and what the companion has acknowledged; `logs` are its logs by name."""
 
     def __init__(self, folder: str, clock, logs):

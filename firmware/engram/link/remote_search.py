@@ -6,7 +6,7 @@ from engram import diag, text
 from engram.compat import const, wait_for_ms
 from engram.errors import ArgumentError
 from engram.link.rpc import LinkError
-from engram.memory.recall import More
+from engram.memory.recall import RemoteResults
 
 _QUERY_LONGEST = const(2000)  # characters
 _TEXT_LONGEST = const(1000)  # of what has left the board: its text comes with it
@@ -14,7 +14,7 @@ _ANSWER_MS = const(60_000)  # the exchange's own bound; whoever waits gives up l
 _ALONE = "found on the board alone."
 
 
-class Ask:
+class RemoteSearch:
     """`sync` tells what the companion can know, `recall` how good the board's own answer is.
 
     `when` is "weak", "always" or "never", `within_ms` how long an answer may take.
@@ -37,7 +37,7 @@ class Ask:
     async def found(
         self,
         query: str,
-        asker,
+        caller,
         limit: int = 10,
         skip=(),
         tags=(),
@@ -52,32 +52,32 @@ class Ask:
         """
         if self._when == "never" or not query.strip():
             return None
-        if self._when == "weak" and not is_wanted and not self._recall.is_weak(query, asker, skip, tags, since, until):
+        if self._when == "weak" and not is_wanted and not self._recall.is_weak(query, caller, skip, tags, since, until):
             return None
         have = (self._sync.have("records"), self._sync.have("journal"))
         if self._exchange.failure:
-            return More((), have, "the companion is not connected: " + self._alone(asker))
+            return RemoteResults((), have, "the companion is not connected: " + self._alone(caller))
         self.asked += 1
         items = []
         try:
-            note = await wait_for_ms(self._search(query, asker, limit, tags, since, until, items), self._within_ms)
+            note = await wait_for_ms(self._search(query, caller, limit, tags, since, until, items), self._within_ms)
         except asyncio.TimeoutError:
-            return self._failed(have, "the companion did not answer in time: " + self._alone(asker))
+            return self._failed(have, "the companion did not answer in time: " + self._alone(caller))
         except (LinkError, ArgumentError) as error:
-            return self._failed(have, "the companion gave no answer (%s): %s" % (error, self._alone(asker)))
+            return self._failed(have, "the companion gave no answer (%s): %s" % (error, self._alone(caller)))
         self.answered += 1
-        return More(items, have, note)
+        return RemoteResults(items, have, note)
 
-    def _failed(self, have, problem: str) -> More:
+    def _failed(self, have, problem: str) -> RemoteResults:
         diag.info("companion", problem)
-        return More((), have, problem)
+        return RemoteResults((), have, problem)
 
-    def _alone(self, asker) -> str:
+    def _alone(self, caller) -> str:
         """What an answer without the companion lacks."""
-        archived = self._archived.count(asker) if self._archived else 0
+        archived = self._archived.count(caller) if self._archived else 0
         return _ALONE if not archived else _ALONE[:-1] + ", without %d older memories that are with it." % archived
 
-    async def _search(self, query: str, asker, limit: int, tags, since: int, until: int, items: list) -> str:
+    async def _search(self, query: str, caller, limit: int, tags, since: int, until: int, items: list) -> str:
         """Let `items` have what is found; the companion's note."""
 
         def collect(head) -> bool:
@@ -93,9 +93,9 @@ class Ask:
             collect,
             query=text.cut(query, _QUERY_LONGEST),
             limit=limit,
-            principal=asker.principal,
-            group=asker.group,
-            workspace=asker.workspace,
+            principal=caller.principal,
+            group=caller.group,
+            workspace=caller.workspace,
             tags=list(tags),
             since=since,
             until=until,

@@ -13,7 +13,7 @@ says all of its span, so a message that comes twice, or a link that breaks anywh
 from engram import diag, text
 from engram.compat import const, sleep_ms, ticks_diff, ticks_ms
 from engram.link.messages import LOGS, VERSION, shown
-from engram.link.rpc import LinkError, Silent
+from engram.link.rpc import LinkError, NoAnswer
 
 _BATCH = const(4096)  # bytes of lines in a message, unless one line is longer: it is read in one go
 _ANSWER_MS = (4_000, 8_000, 16_000)  # for the companion to write a message down and say so: else it is sent again
@@ -26,7 +26,7 @@ _MOST_BUSY = const(100)  # of them: then the board goes on nevertheless
 _MOST_STALLS = const(3)  # answers in a row that do not say what they should
 
 
-class Sync:
+class Replication:
     """Copies logs over an Exchange; `logs` are (name, RawLines), `known` is told what was acknowledged.
 
     `is_busy()` tells whether a message is being answered: lines wait for that. greeted() is called after each greeting that
@@ -37,11 +37,11 @@ class Sync:
 
     def __init__(self, exchange, logs, known, clock, is_busy, greeted, spare=None, relied=None):
         self._exchange = exchange
-        self._relied = relied
+        self._durable_seq = relied
         self._clock = clock
         self._is_busy = is_busy
         self._greeted = greeted
-        self._spare = spare
+        self._idle_work = spare
         self._stalls = 0
         self.copies = [_Copy(name, raw, known) for name, raw in logs]
         self.told = ""
@@ -72,14 +72,14 @@ class Sync:
             await self._greet()
             greeted_at = ticks_ms()
             while ticks_diff(ticks_ms(), greeted_at) < _HELLO_MS and not self._has_changed():
-                if not await self._step() and not (self._spare and await self._spare()):
+                if not await self._step() and not (self._idle_work and await self._idle_work()):
                     await sleep_ms(_LOOK_MS)
                 if self._exchange.failure:
                     raise self._exchange.failure
 
     async def _greet(self) -> None:
         states = {copy.name: copy.state() for copy in self.copies}
-        relied = self._relied() if self._relied else 0
+        relied = self._durable_seq() if self._durable_seq else 0
         welcome = await self.ask("hello", version=VERSION, zone=self._clock.zone_minutes, relied=relied, **states)
         if welcome["told"]:
             self.told = text.printable(welcome["told"])
@@ -93,7 +93,7 @@ class Sync:
         for within_ms in _ANSWER_MS[:-1]:
             try:
                 return await self._exchange.ask(op, within_ms, body, **fields)
-            except Silent as silence:
+            except NoAnswer as silence:
                 diag.info("companion", "%s is sent again: %s" % (op, silence))
         return await self._exchange.ask(op, _ANSWER_MS[-1], body, **fields)
 

@@ -27,7 +27,7 @@ class LinkError(EngramError):
     """The companion cannot be reached, or what comes from it is of no use: to be tried again later."""
 
 
-class Silent(LinkError):
+class NoAnswer(LinkError):
     """No answer came in time."""
 
 
@@ -39,7 +39,7 @@ class Refused(LinkError):
         self.again = again
 
 
-class Exchange:
+class Rpc:
     """Questions and answers over one link; `transport` has send(head, body), and take() is to be given what comes.
 
     `board` and `link` stand in each message; `n` counts up and never goes back while the board runs.
@@ -83,7 +83,7 @@ class Exchange:
             await self._transport.send(head, body)
             await wait_for_ms(question.event.wait(), within_ms)
         except asyncio.TimeoutError:
-            raise Silent(self._transport.silence() or _SILENCE)
+            raise NoAnswer(self._transport.silence() or _SILENCE)
         finally:
             self._questions.remove(question)
         if question.error:

@@ -16,7 +16,7 @@ A service that does not stream answers with one "message": content (a list of bl
 import json
 
 from engram.compat import const
-from engram.llm.reply import TEXT_BYTES, Draft, Refusal, groups, inside_quotes, part, quoted
+from engram.llm.reply import TEXT_BYTES, Refusal, ReplyBuilder, groups, inside_quotes, part, quoted
 from engram.text import loads
 
 _VERSION = "2023-06-01"
@@ -69,7 +69,7 @@ class Anthropic:
         yield from _messages(groups(request.messages(), "user"))
         yield b"]}"
 
-    def draft(self) -> Draft:
+    def draft(self) -> ReplyBuilder:
         """An empty reply."""
         return _Draft(self._text_bytes)
 
@@ -138,7 +138,7 @@ def _input(arguments):
     return json.dumps(value).encode() if isinstance(value, dict) else b"{}"
 
 
-class _Draft(Draft):
+class _Draft(ReplyBuilder):
     def take(self, event):
         kind = event.get("type")
         if kind == "content_block_delta":

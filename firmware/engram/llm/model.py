@@ -169,24 +169,24 @@ class Model:
         return body
 
     async def _raise_refusal(self, answer):
-        from engram.llm.http.errors import words_of
+        from engram.llm.http.errors import error_text
 
         try:
             body = bytes(await self._collect(answer, _REFUSAL_BYTES))
         except (_Trouble, ModelGarbled):
             body = b""  # the status says enough
         status = 402 if b"insufficient_quota" in body else answer.status
-        raise Refusal(status, words_of(body), answer.retry_after)
+        raise Refusal(status, error_text(body), answer.retry_after)
 
     def _judged(self, refusal):
         """The error to raise for a service's refusal; the key, should it repeat it, is blotted out."""
-        from engram.llm.http.errors import described, is_busy, refused
+        from engram.llm.http.errors import describe_status, is_busy, model_error
 
         words = refusal.words.replace(self._key, "***") if self._key else refusal.words
         if is_busy(refusal.status):
-            problem = "the model's service cannot answer now" + described(refusal.status, words)
+            problem = "the model's service cannot answer now" + describe_status(refusal.status, words)
             return _Trouble(problem, retry_after=refusal.retry_after)
-        return refused(refusal.status, words, self._client.url, self.name)
+        return model_error(refusal.status, words, self._client.url, self.name)
 
     async def _guarded(self, awaitable):
         """Await something of the client; its errors become ours. Never around on_text(): its errors are its own."""

@@ -10,7 +10,7 @@ The last event has the usage and no choices; "[DONE]" comes after it, or only th
 
 import json
 
-from engram.llm.reply import TEXT_BYTES, Draft, Refusal, groups, inside_quotes, part, quoted
+from engram.llm.reply import TEXT_BYTES, Refusal, ReplyBuilder, groups, inside_quotes, part, quoted
 
 _STOPS = {"length": "length", "content_filter": "filter"}
 # Words in the type or the code of an error inside a stream, and the status that it would have had.
@@ -61,7 +61,7 @@ class OpenAI:
             comma = b","
         yield b"]}"
 
-    def draft(self) -> Draft:
+    def draft(self) -> ReplyBuilder:
         """An empty reply."""
         return _Draft(self._text_bytes)
 
@@ -108,7 +108,7 @@ def _message(comma, role, group):
     yield b"]}" if opening == b"," else b"}"
 
 
-class _Draft(Draft):
+class _Draft(ReplyBuilder):
     def feed(self, data):
         if data.startswith(b"[DONE]"):
             self.done = True

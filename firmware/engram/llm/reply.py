@@ -37,7 +37,7 @@ class Refusal(Exception):
         self.retry_after = retry_after
 
 
-class Draft:
+class ReplyBuilder:
     """What has come of one reply. Each API has its own kind, with its own take().
 
     stop  why the model ended, "" as long as it has not said so

@@ -16,39 +16,39 @@ WORKSPACE = "ws:"
 _NOT_IN = "a tag ws:ID names a workspace, and this conversation is not in that one: leave the tag out."
 _SHARED = "a memory that others see does not move to a workspace: store another one with that tag."
 
-Asker = namedtuple("Asker", ("principal", "room", "group", "workspace"))
+Caller = namedtuple("Caller", ("principal", "room", "group", "workspace"))
 """Who speaks: the principal's name, the room (a channel's name with what tells its rooms apart), if it is a group, and the
-workspace that the conversation is in, "" for none. What comes from outside is checked by askers.py."""
+workspace that the conversation is in, "" for none. What comes from outside is checked by callers.py."""
 
-OWNER = Asker("owner", "console", False, "")
+OWNER = Caller("owner", "console", False, "")
 """The person at the console."""
 
 
-def own(asker: Asker) -> str:
-    """The scope of what this asker tells."""
-    return ALL if asker.group else "user:" + asker.principal
+def own_scope(caller: Caller) -> str:
+    """The scope of what this caller tells."""
+    return ALL if caller.group else "user:" + caller.principal
 
 
-def labels(asker: Asker) -> tuple:
-    """The labels of the scopes that this asker may see."""
-    if asker.group:
+def labels(caller: Caller) -> tuple:
+    """The labels of the scopes that this caller may see."""
+    if caller.group:
         return ("@" + ALL,)
-    if asker.workspace:
-        return ("@" + ALL, "@user:" + asker.principal, "@" + WORKSPACE + asker.workspace)
-    return ("@" + ALL, "@user:" + asker.principal)
+    if caller.workspace:
+        return ("@" + ALL, "@user:" + caller.principal, "@" + WORKSPACE + caller.workspace)
+    return ("@" + ALL, "@user:" + caller.principal)
 
 
-def may_see(asker: Asker, scope: str) -> bool:
-    """Whether what has this scope may be shown to this asker."""
-    return "@" + scope in labels(asker)
+def may_see(caller: Caller, scope: str) -> bool:
+    """Whether what has this scope may be shown to this caller."""
+    return "@" + scope in labels(caller)
 
 
-def refuse(asker: Asker, scope: str) -> None:
+def refuse(caller: Caller, scope: str) -> None:
     """Note that what has this scope was asked for and not shown: the scope, never the text."""
-    diag.info("scope", "what %s may see was not shown to %s" % (scope, own(asker)))
+    diag.info("scope", "what %s may see was not shown to %s" % (scope, own_scope(caller)))
 
 
-def of_tags(tags) -> str:
+def scope_of_tags(tags) -> str:
     """The workspace's scope that tags name, "" if they name none."""
     found = [tag for tag in tags if tag.startswith(WORKSPACE)]
     if len(found) > 1 or WORKSPACE in found:
@@ -56,42 +56,42 @@ def of_tags(tags) -> str:
     return found[0] if found else ""
 
 
-def of_new(tags, asker: Asker) -> str:
-    """The scope of a record with these tags that this asker tells; ArgumentError if they may not write there."""
-    wanted = of_tags(tags)
-    if wanted and not may_see(asker, wanted):
+def scope_of_new(tags, caller: Caller) -> str:
+    """The scope of a record with these tags that this caller tells; ArgumentError if they may not write there."""
+    wanted = scope_of_tags(tags)
+    if wanted and not may_see(caller, wanted):
         raise ArgumentError("tags", _NOT_IN)
-    return wanted or own(asker)
+    return wanted or own_scope(caller)
 
 
-def of_imported(told: str, tags, asker: Asker) -> str:
-    """The scope of a record that this asker, who is not the owner, brings in, and that said `told` of itself."""
+def scope_of_import(told: str, tags, caller: Caller) -> str:
+    """The scope of a record that this caller, who is not the owner, brings in, and that said `told` of itself."""
     if told[:3] == WORKSPACE:
-        return of_new((told,), asker)
-    return own(asker) if told[:5] == "user:" else of_new(tags, asker)
+        return scope_of_new((told,), caller)
+    return own_scope(caller) if told[:5] == "user:" else scope_of_new(tags, caller)
 
 
-def of_changed(record: dict, tags, asker: Asker) -> str:
+def scope_of_change(record: dict, tags, caller: Caller) -> str:
     """The scope of a record whose tags are changed to these: a private one may go to a workspace, and stays there."""
     scope = record.get("scope", ALL)
-    wanted = of_tags(tags)
+    wanted = scope_of_tags(tags)
     if not wanted or wanted == scope or wanted in record.get("tags", ()):
         return scope
-    if not may_see(asker, wanted):
+    if not may_see(caller, wanted):
         raise ArgumentError("tags", _NOT_IN)
-    if scope != own(asker):
+    if scope != own_scope(caller):
         raise ArgumentError("tags", _SHARED)
     return wanted
 
 
-def is_owner(asker: Asker) -> bool:
+def is_owner(caller: Caller) -> bool:
     """Whether this is the owner, where nobody else reads along."""
-    return asker.principal == OWNER.principal and not asker.group
+    return caller.principal == OWNER.principal and not caller.group
 
 
-def teller(turn: dict) -> Asker:
+def turn_principal(turn: dict) -> Caller:
     """Who told a turn of the journal, as far as it says what they may see."""
     told = turn.get("scope", ALL)
     if told == ALL:
-        return Asker(turn["who"], "", True, "")
-    return Asker(told.partition(":")[2], "", False, turn.get("workspace", ""))
+        return Caller(turn["who"], "", True, "")
+    return Caller(told.partition(":")[2], "", False, turn.get("workspace", ""))

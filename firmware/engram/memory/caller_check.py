@@ -3,7 +3,7 @@
 from engram import text
 from engram.compat import const
 from engram.errors import ArgumentError
-from engram.memory.access import OWNER, WORKSPACE, Asker
+from engram.memory.access import OWNER, WORKSPACE, Caller
 from engram.memory.records import fields
 
 NAME_BYTES = const(32)
@@ -16,24 +16,24 @@ WORKSPACE_CHARS = const(29)
 _REFUSED = '"\\'  # letters that a line would escape
 
 
-def of_channel(who, room="", group=False, workspace="") -> Asker:
-    """The asker that a channel names; ArgumentError says what would be right. The owner speaks on the console only."""
+def of_channel(who, room="", group=False, workspace="") -> Caller:
+    """The caller that a channel names; ArgumentError says what would be right. The owner speaks on the console only."""
     if who == OWNER.principal:
         raise ArgumentError("who", "cannot be %s, who speaks on the console: leave it out there." % OWNER.principal)
     if group and not room:
         raise ArgumentError("room", "is needed for a group.")
-    return checked(Asker(who, room or "direct", group, workspace))
+    return check_caller(Caller(who, room or "direct", group, workspace))
 
 
-def checked(asker: Asker) -> Asker:
-    """The asker, if all of it may be stored; ArgumentError if not."""
-    _check_name("who", asker.principal, NAME_BYTES)
-    _check_name("room", asker.room, ROOM_BYTES)
-    if not isinstance(asker.group, bool):
+def check_caller(caller: Caller) -> Caller:
+    """The caller, if all of it may be stored; ArgumentError if not."""
+    _check_name("who", caller.principal, NAME_BYTES)
+    _check_name("room", caller.room, ROOM_BYTES)
+    if not isinstance(caller.group, bool):
         raise ArgumentError("group", "must be true or false.")
-    if asker.workspace != "":
-        workspace("workspace", asker.workspace)
-    return asker
+    if caller.workspace != "":
+        workspace("workspace", caller.workspace)
+    return caller
 
 
 def workspace(argument: str, value) -> str:

@@ -3,9 +3,9 @@
 from engram import text
 
 
-def ranked(records, asker) -> list:
-    """[(tag, count)] of what the asker may see, the most used first."""
-    found = list(records.tags(asker))
+def ranked(records, caller) -> list:
+    """[(tag, count)] of what the caller may see, the most used first."""
+    found = list(records.tags(caller))
     found.sort(key=lambda pair: (-pair[1], pair[0]))
     return found
 

@@ -4,7 +4,7 @@ Leaves first: an import within an import within an import would take more of the
 small its code goes again, 6 KB if it is frozen.
 """
 
-from engram.compat import let_go
+from engram.compat import unload_modules
 
 _MODULES = (
     "engram.memory.fact_words",
@@ -29,4 +29,4 @@ def load():
 
 def done() -> None:
     """It is not needed for now."""
-    let_go(_MODULES)
+    unload_modules(_MODULES)

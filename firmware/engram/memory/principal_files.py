@@ -17,7 +17,7 @@ _PLAIN = b"abcdefghijklmnopqrstuvwxyz0123456789-"
 _NAME_BYTES = const(64)  # of a principal: a file's name may have 255 bytes, and one takes three letters
 
 
-def name_of(name: str, principal: str) -> str:
+def file_name_of(name: str, principal: str) -> str:
     """The name on flash of a principal's file: "user.md" of ann is "user~ann.md"."""
     if principal == OWNER.principal:
         return name
@@ -25,7 +25,7 @@ def name_of(name: str, principal: str) -> str:
     return stem + _MARK + _spelt(principal) + "." + ending
 
 
-def told_by(file: str) -> tuple:
+def principal_of(file: str) -> tuple:
     """(name, principal) of a file of that name on flash; ("", "") if it is none of ours."""
     stem, _, ending = file.rpartition(".")
     name, mark, spelt = stem.partition(_MARK)
@@ -33,7 +33,7 @@ def told_by(file: str) -> tuple:
         return file, OWNER.principal
     try:
         principal = _read(spelt)
-        if name_of(name + "." + ending, principal) == file:
+        if file_name_of(name + "." + ending, principal) == file:
             return name + "." + ending, principal
     except (ArgumentError, ValueError):
         pass
@@ -61,7 +61,7 @@ def _read(spelt: str) -> str:
     return text.decode(data)
 
 
-class People:
+class PrincipalFiles:
     """Those besides the owner who have text files of their own in some folders: at most `most`, since each takes flash."""
 
     def __init__(self, folders, most: int = 8):
@@ -75,7 +75,7 @@ class People:
             found = set()
             for folder in self._folders:
                 for file in os.listdir(folder):
-                    name, principal = told_by(file)
+                    name, principal = principal_of(file)
                     if name[-3:] == ".md" and principal != OWNER.principal:
                         found.add(principal)
             self._known = found

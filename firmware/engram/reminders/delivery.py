@@ -9,7 +9,7 @@ _RULE = "What the person asked to be reminded of when this comes up; they have b
 _CLOSE = "</standing-reminders>"
 
 
-async def remind(intents, numbers: list, asker, content: str, sink) -> str:
+async def deliver(intents, numbers: list, caller, content: str, sink) -> str:
     """Tell the person of their intents with these numbers; what to tell the model, "" if `content` is a command.
 
     They are noted as fired once the person was told: a power cut in between makes the reminder come once more.
@@ -17,7 +17,7 @@ async def remind(intents, numbers: list, asker, content: str, sink) -> str:
     if is_command(content):
         return ""
     try:
-        found = intents.reminders(asker, numbers)
+        found = intents.reminders(caller, numbers)
         for ref, what in found:
             await sink.notice("reminder: %s (%s)" % (what, ref))
         # Those alone: a number may be another's, whose name has the same crc32.

@@ -13,7 +13,7 @@ from engram import diag, files, log_line, text
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound, StoreError
 from engram.memory import access, ids
-from engram.reminders.reminders import GUESSED_LAST, GUESSED_LIFE, HEAD, MOST_TERMS, is_of, owner, room_of, term_of
+from engram.reminders.reminders import GUESSED_LAST, GUESSED_LIFE, HEAD, MOST_TERMS, belongs_to, owner, room_of, term_of
 
 _FORMAT = const(1)
 _BUFFER = const(512)
@@ -162,7 +162,7 @@ def _encoded(fields: dict) -> bytes:
     return log_line.encode([(name, fields.get(name)) for name in FIELDS])
 
 
-def add(intents, asker, when: str, remind: str, days: int) -> dict:
+def add(intents, caller, when: str, remind: str, days: int) -> dict:
     """Keep an intent; its fields."""
     if not intents.is_on:
         raise ArgumentError("intents", "are switched off (intents.on).")
@@ -175,12 +175,12 @@ def add(intents, asker, when: str, remind: str, days: int) -> dict:
         raise ArgumentError("when", "has %d words to watch for, at most %d: name fewer." % (len(wanted), MOST_TERMS))
     if not isinstance(days, int) or not 1 <= days <= _MOST_DAYS:
         raise ArgumentError("days", "must be a whole number from 1 to %d." % _MOST_DAYS)
-    _check_new(intents, asker, wanted, remind)
+    _check_new(intents, caller, wanted, remind)
     now = intents.clock.now()
-    fields: dict = {"id": "i%d" % intents.next, "when": when, "remind": remind, "scope": access.own(asker)}
+    fields: dict = {"id": "i%d" % intents.next, "when": when, "remind": remind, "scope": access.own_scope(caller)}
     fields.update({"created": now, "expires": now + days * _DAY})
-    if room_of(asker):
-        fields["room"] = room_of(asker)
+    if room_of(caller):
+        fields["room"] = room_of(caller)
     if not intents.clock.known:
         fields["guess"] = True
     _write(intents, lambda known: known, (fields,))
@@ -197,13 +197,17 @@ def _checked(name: str, value, most: int) -> str:
     return value
 
 
-def _check_new(intents, asker, wanted: list, remind: str) -> None:
+def _check_new(intents, caller, wanted: list, remind: str) -> None:
     count = 0
     for _, fields in _read(intents.path):
         if "id" not in fields or intents.is_over(fields["expires"], _guessed(fields)):
             continue
         count += 1
-        if is_of(asker, fields) and _plain(fields["remind"]) == _plain(remind) and terms_of(fields["when"]) == wanted:
+        if (
+            belongs_to(caller, fields)
+            and _plain(fields["remind"]) == _plain(remind)
+            and terms_of(fields["when"]) == wanted
+        ):
             raise ArgumentError("intents", "that is there already as %s." % fields["id"])
     if count >= intents.most:
         raise ArgumentError("intents", "there are %d already (intents.most): remove one first." % count)
@@ -213,10 +217,10 @@ def _plain(remind: str) -> str:
     return remind.lower().rstrip(" .!。！")
 
 
-def remove(intents, asker, ref: str) -> dict:
+def remove(intents, caller, ref: str) -> dict:
     """Let an intent go; its fields."""
     number = ids.number("id", ref, "i")
-    for fields in list(intents.of(asker, [number] if number in intents.numbers(asker) else [])):
+    for fields in list(intents.owned_by(caller, [number] if number in intents.numbers(caller) else [])):
         _write(intents, lambda known: None if number_of(known) == number else known)
         return fields
     raise NotFound("intent", "i%d" % number, "it may have expired; /intents lists those that there are.")

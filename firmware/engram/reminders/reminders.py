@@ -15,7 +15,7 @@ from binascii import crc32
 from struct import calcsize, pack, pack_into, unpack_from
 
 from engram import files, text
-from engram.compat import const, let_go
+from engram.compat import const, unload_modules
 from engram.memory import access
 
 MOST_TERMS = const(12)
@@ -33,7 +33,7 @@ _HOUR = const(3600)
 _MODULES = ("engram.reminders.reminder_file",)
 
 
-class Intents:
+class Reminders:
     """A board's intents, in a file in `folder`; at most `most` live ones, `a_turn` of them fire at once."""
 
     def __init__(
@@ -67,9 +67,9 @@ class Intents:
 
     # --- on every message
 
-    def due(self, asker, content: str) -> list:
-        """The numbers of the asker's intents that a message brings up, those first that have not fired for longest."""
-        asked = owner_of(asker)
+    def due(self, caller, content: str) -> list:
+        """The numbers of the caller's intents that a message brings up, those first that have not fired for longest."""
+        asked = scope_of_caller(caller)
         if not self.is_on or not self._is_known(asked):
             return []
         self._settle()
@@ -122,9 +122,9 @@ class Intents:
 
     # --- when one fires
 
-    def reminders(self, asker, numbers: list) -> list:
-        """(id, what to remind of) of the asker's intents with these numbers."""
-        return [(fields["id"], fields["remind"]) for fields in self.of(asker, numbers)]
+    def reminders(self, caller, numbers: list) -> list:
+        """(id, what to remind of) of the caller's intents with these numbers."""
+        return [(fields["id"], fields["remind"]) for fields in self.owned_by(caller, numbers)]
 
     def note_fired(self, numbers: list) -> None:
         """The person has been reminded: these are silent for a while. If the flash refuses, only until a restart."""
@@ -136,17 +136,17 @@ class Intents:
 
     # --- when people ask
 
-    def add(self, asker, when: str, remind: str, days: int = 0) -> dict:
+    def add(self, caller, when: str, remind: str, days: int = 0) -> dict:
         """Keep an intent for `days`; its fields. ArgumentError if it is none, or the same is there already."""
-        return self._load().add(self, asker, when, remind, days or self.days)
+        return self._load().add(self, caller, when, remind, days or self.days)
 
-    def remove(self, asker, ref: str) -> dict:
-        """Let an intent go; its fields. NotFound if this asker has none of that id."""
-        return self._load().remove(self, asker, ref)
+    def remove(self, caller, ref: str) -> dict:
+        """Let an intent go; its fields. NotFound if this caller has none of that id."""
+        return self._load().remove(self, caller, ref)
 
-    def numbers(self, asker) -> list:
-        """The numbers of the asker's live intents, oldest first."""
-        asked = owner_of(asker)
+    def numbers(self, caller) -> list:
+        """The numbers of the caller's live intents, oldest first."""
+        asked = scope_of_caller(caller)
         found = []
         for at in range(0, len(self._heads), _HEAD_BYTES):
             number, whose, _, ends, guessed, _ = unpack_from(HEAD, self._heads, at)
@@ -154,26 +154,26 @@ class Intents:
                 found.append(number)
         return found
 
-    def of(self, asker, numbers=None):
-        """Yield the fields of the asker's live intents, or of those with some numbers: id, when, remind, created, expires,
+    def owned_by(self, caller, numbers=None):
+        """Yield the fields of the caller's live intents, or of those with some numbers: id, when, remind, created, expires,
         last, fired. Each is read when its turn comes: others may change the file meanwhile.
         """
-        for number in self.numbers(asker) if numbers is None else numbers:
+        for number in self.numbers(caller) if numbers is None else numbers:
             fields = self._load().one(self.path, number)
-            if fields and is_of(asker, fields):
+            if fields and belongs_to(caller, fields):
                 yield fields
 
     def _load(self):
         from engram.reminders import reminder_file
 
         # What uses it now has it; where the heap is small, the next one loads it anew.
-        let_go(_MODULES)
+        unload_modules(_MODULES)
         return reminder_file
 
 
-def owner_of(asker) -> int:
-    """Whose an asker's intents are: the principal's, in whatever private room, or the group's room's."""
-    return owner(access.own(asker), room_of(asker))
+def scope_of_caller(caller) -> int:
+    """Whose an caller's intents are: the principal's, in whatever private room, or the group's room's."""
+    return owner(access.own_scope(caller), room_of(caller))
 
 
 def owner(scope_name: str, room: str) -> int:
@@ -181,14 +181,14 @@ def owner(scope_name: str, room: str) -> int:
     return crc32((scope_name + "\n" + room).encode())
 
 
-def room_of(asker) -> str:
-    """The group's room that an asker's intents belong to, "" in private."""
-    return asker.room if asker.group else ""
+def room_of(caller) -> str:
+    """The group's room that an caller's intents belong to, "" in private."""
+    return caller.room if caller.group else ""
 
 
-def is_of(asker, fields: dict) -> bool:
-    """Whether an intent is one of this asker's."""
-    return fields["scope"] == access.own(asker) and fields.get("room", "") == room_of(asker)
+def belongs_to(caller, fields: dict) -> bool:
+    """Whether an intent is one of this caller's."""
+    return fields["scope"] == access.own_scope(caller) and fields.get("room", "") == room_of(caller)
 
 
 def term_of(term: str) -> bytes:

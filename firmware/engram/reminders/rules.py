@@ -12,7 +12,7 @@ from engram.compat import const
 from engram.text.tokenizer import terms
 from engram.text.utf8 import encode
 
-Asked = namedtuple("Asked", ("when", "remind", "rest"))
+ReminderRequest = namedtuple("Asked", ("when", "remind", "rest"))
 """What is to come up, what to remind of, as they were said, and what the message says after it, "" mostly."""
 
 _LONGEST = const(1600)  # bytes of a sentence that is looked at: both halves at their longest fit
@@ -98,7 +98,7 @@ def match(said: str):
             when, remind = [_said(data, *span) for span in found]
             if remind and _has_term(when):
                 rest = data[skip(data, told[1]) :]
-                return Asked(when, remind, rest.decode() if len(rest) > _CRUMB else "")
+                return ReminderRequest(when, remind, rest.decode() if len(rest) > _CRUMB else "")
     return None
 
 

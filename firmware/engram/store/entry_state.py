@@ -9,14 +9,14 @@ from engram.store.index import codec
 from engram.store.types import FORGOTTEN, LIVE, concerned
 
 
-class Fates:
+class EntryStates:
     """The fates of a Store's entries; `pending` are the numbers of those whose rows are not marked yet."""
 
     def __init__(self, store):
         self._store = store
         self.pending = set()
 
-    def of(self, number: int) -> tuple:
+    def state_of(self, number: int) -> tuple:
         """(state, line of the latest version) of an entry; (None, None) if there is none."""
         while True:
             fate = self._by_index(number)
@@ -55,7 +55,7 @@ class Fates:
             seqs += self._store.index.having(codec.term_hash("=s%d" % session))
         # What is older than the newest line that is known changes nothing any more.
         known = max(seqs) if seqs else number
-        for first, last in self._store.holes:
+        for first, last in self._store.unindexed:
             for _, _, _, line in self._store.log.scan_from(max(first, known + 1), last):
                 entry = self._store.describe(line)
                 if number in concerned(entry, line["seq"]) or (session and entry.ends == session):
@@ -78,7 +78,7 @@ class Fates:
 
     def settle_one(self, number: int) -> None:
         """Mark the rows of one entry as its fate wants it."""
-        state, latest = self.of(number)
+        state, latest = self.state_of(number)
         for seq in [number] + self._store.index.having(codec.term_hash("=%d" % number)):
             line = self._line(seq)
             entry = self._store.describe(line) if line is not None else None
@@ -93,6 +93,6 @@ class Fates:
 
     def settling(self):
         """As settle(), a generator that pauses after each entry."""
-        for number in () if self._store.holes else list(self.pending):
+        for number in () if self._store.unindexed else list(self.pending):
             self.settle_one(number)
             yield

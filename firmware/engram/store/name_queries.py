@@ -1,6 +1,6 @@
 """The labels that are kept as they are: "#tag", "%speaker" and "@scope", each once."""
 
-from engram.store.index.table import Damaged, in_order
+from engram.store.index.table import TableDamaged, in_order
 
 
 def beginning(store, prefix: str):
@@ -14,5 +14,5 @@ def beginning(store, prefix: str):
 def _names_of(index, piece):
     try:
         yield from piece.names()
-    except (Damaged, OSError, ValueError, IndexError) as error:
+    except (TableDamaged, OSError, ValueError, IndexError) as error:
         index.lose(piece, error)

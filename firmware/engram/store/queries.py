@@ -12,11 +12,11 @@ from engram.store.types import LIVE, passes
 def newest(store, labels, scopes):
     """See Store.newest."""
     store.ready()
-    store.fates.settle()
+    store.entry_states.settle()
     below = store.log.next_seq
     while below > 0:
         parts = [None] + store.index.pieces
-        newest = max(parts + store.holes, key=lambda part: _last_below(store, part, below))
+        newest = max(parts + store.unindexed, key=lambda part: _last_below(store, part, below))
         if _last_below(store, newest, below) <= 0:
             return
         if isinstance(newest, list):
@@ -67,7 +67,7 @@ def _newest_in_hole(store, first: int, below: int, labels, scopes):
         entry = store.describe(line)
         if entry.number < 0 or not passes(entry, labels, scopes):
             continue
-        state, latest = store.fates.of(entry.number)
+        state, latest = store.entry_states.state_of(entry.number)
         if state == LIVE and latest["seq"] == seq:
             yield line
     return first
@@ -76,7 +76,7 @@ def _newest_in_hole(store, first: int, below: int, labels, scopes):
 def labels(store, prefix: str, scopes):
     """See Store.labels."""
     store.ready()
-    store.fates.settle()
+    store.entry_states.settle()
     index = store.index
     counts = {}
     if _is_shared(store, scopes):
@@ -91,7 +91,7 @@ def labels(store, prefix: str, scopes):
     for piece in [None] + index.pieces:
         bits = allowed(piece) if allowed else None
         for name in known:
-            rows = filters.having(index, piece, codec.term_hash(name))
+            rows = filters.rows_with_label(index, piece, codec.term_hash(name))
             for at in range(len(rows) if bits else 0):
                 rows[at] &= bits[at]
             counts[name] = counts.get(name, 0) + filters.counted(index, piece, rows)
@@ -103,7 +103,7 @@ def labels(store, prefix: str, scopes):
 def count(store, labels, scopes) -> int:
     """See Store.count."""
     store.ready()
-    store.fates.settle()
+    store.entry_states.settle()
     index = store.index
     if _is_shared(store, scopes):
         return sum(1 for _ in newest(store, labels, scopes))
@@ -114,7 +114,7 @@ def count(store, labels, scopes) -> int:
 def is_used(store, label: str, scopes) -> bool:
     """See Store.is_used."""
     store.ready()
-    store.fates.settle()
+    store.entry_states.settle()
     index = store.index
     allowed = filters.allowed(index, (label,), scopes, 0, 0)
     return any(filters.counted(index, piece, allowed(piece)) for piece in [None] + index.pieces)  # pyright: ignore

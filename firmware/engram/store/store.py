@@ -12,7 +12,7 @@ one in `tick`.
 from engram import diag
 from engram.compat import const, finish
 from engram.errors import ArgumentError, EngramError, StoreError, StoreFull
-from engram.store.entry_state import Fates
+from engram.store.entry_state import EntryStates
 from engram.store.index import codec
 from engram.store.index.index import Index
 from engram.store.types import LIVE, SUPERSEDED, Entry, Hit, Query, concerned, labels, minutes, no_entry, passes
@@ -38,8 +38,8 @@ class Store:
         self._reset()
 
     def _reset(self) -> None:
-        self.fates = Fates(self)
-        self.holes = []  # [first seq, last seq] that no piece covers
+        self.entry_states = EntryStates(self)
+        self.unindexed = []  # [first seq, last seq] that no piece covers
         self.filling = None
         self.is_compacting = False
         self._is_unsaved = False  # whether the manifest does not name all that was sealed
@@ -77,7 +77,7 @@ class Store:
         else:
             state = saved["state"]
             offset = self.log.tail_from(seq, offset)
-        self.fates.pending.update(saved["pending"] if saved else ())
+        self.entry_states.pending.update(saved["pending"] if saved else ())
         self.owner.restore(state)
         self.log.state = None  # else the heap would hold it twice
         if self.log.size - offset > _LONGEST_TAIL:
@@ -123,12 +123,12 @@ class Store:
 
     def _find_holes(self, last: int) -> None:
         """Note what of the log up to a seq is in no piece."""
-        self.holes = []
+        self.unindexed = []
         following = self.log.oldest
         for first, end in list(self.index.covered()) + [(last + 1, last)]:
             # Where nothing is left after a compaction there is nothing to index.
             if first > following and next(self.log.scan_from(following, first - 1), None):
-                self.holes.append([following, first - 1])
+                self.unindexed.append([following, first - 1])
             following = max(following, end + 1)
 
     def _take(self, segment: int, offset: int, size: int, line: dict) -> None:
@@ -138,7 +138,7 @@ class Store:
         self.index.add(seq, offset, size, minutes(entry.at), entry.session, entry.terms, labels(entry, seq))
         if entry.number < 0:
             self.index.set_dead(seq, 0, True)
-        self.fates.pending.update(concerned(entry, seq))
+        self.entry_states.pending.update(concerned(entry, seq))
         if entry.ends:
             self.index.end_session(entry.ends)
             if self.filling:
@@ -274,16 +274,16 @@ class Store:
         self._is_unsaved = True
 
     def _add_hole(self, first: int, last: int) -> None:
-        if self.holes and self.holes[-1][1] + 1 == first:
-            self.holes[-1][1] = last
+        if self.unindexed and self.unindexed[-1][1] + 1 == first:
+            self.unindexed[-1][1] = last
         else:
-            self.holes.append([first, last])
+            self.unindexed.append([first, last])
         self.filling = None
 
     def _save(self) -> None:
         self._is_unsaved = False
         try:
-            self.index.save(self.tail, sorted(self.fates.pending), self._tail_state)
+            self.index.save(self.tail, sorted(self.entry_states.pending), self._tail_state)
         except StoreError as error:
             self._put_off(error)
 
@@ -313,12 +313,12 @@ class Store:
                 self.is_reserve_due = self.reserve.allocate_some()
                 self._whole = True
                 return True
-            if self.fates.pending and self.fates.may_settle:
-                self.fates.settle_one(next(iter(self.fates.pending)))
-            elif self.holes and not self.is_compacting:
+            if self.entry_states.pending and self.entry_states.may_settle:
+                self.entry_states.settle_one(next(iter(self.entry_states.pending)))
+            elif self.unindexed and not self.is_compacting:
                 self._fill()
             for _ in range(slices):
-                if self.index.tick(bool(self.holes)):
+                if self.index.tick(bool(self.unindexed)):
                     if not may_seal:
                         self._save()
                     # Else in a step of its own.
@@ -328,14 +328,14 @@ class Store:
             self._put_off(error)
         self._whole = True
         is_due = may_seal and self._is_unsaved
-        return bool(self.notice_lost() or self.fates.pending or self.holes or self.index.is_busy or is_due)
+        return bool(self.notice_lost() or self.entry_states.pending or self.unindexed or self.index.is_busy or is_due)
 
     def _fill(self) -> None:
         """Go on with making the index of what it lacks."""
         if self.filling is None:
-            from engram.store.index.rebuild import Filling  # 2 KB of heap, seldom needed
+            from engram.store.index.rebuild import Rebuild  # 2 KB of heap, seldom needed
 
-            self.filling = Filling(self.log, self.index, self.describe, self.holes, self.fates.pending.add)
+            self.filling = Rebuild(self.log, self.index, self.describe, self.unindexed, self.entry_states.pending.add)
         if self.filling.step():
             self._save()
 
@@ -343,13 +343,13 @@ class Store:
     def is_partial(self) -> bool:
         """Whether lines are in the index not yet."""
         self.notice_lost()
-        return bool(self.holes)
+        return bool(self.unindexed)
 
     @property
     def partial(self) -> str:
         """Why a search may miss something: "" if it does not."""
         self.notice_lost()
-        missing = sum(last - first + 1 for first, last in self.holes)
+        missing = sum(last - first + 1 for first, last in self.unindexed)
         if not missing:
             return ""
         return "the index is being made anew, %d of %d lines are not in it yet" % (missing, self.log.next_seq - 1)
@@ -359,18 +359,18 @@ class Store:
     def state(self, number: int):
         """LIVE, SUPERSEDED, FORGOTTEN or ARCHIVED; None if there has never been such an entry (or compaction took it)."""
         self.ready()
-        return self.fates.of(number)[0]
+        return self.entry_states.state_of(number)[0]
 
     def get(self, number: int):
         """The latest version of an entry that was not forgotten, as a dict; else None."""
         self.ready()
-        state, line = self.fates.of(number)
+        state, line = self.entry_states.state_of(number)
         return line if state in (LIVE, SUPERSEDED) else None
 
-    def fate(self, number: int) -> tuple:
+    def state_and_latest(self, number: int) -> tuple:
         """(state, line of the latest version) of an entry; (None, None) if there is none."""
         self.ready()
-        return self.fates.of(number)
+        return self.entry_states.state_of(number)
 
     def having(self, label: str) -> list:
         """The seqs of the lines that have a label, whatever became of them, or share its hash; of those in the index."""
@@ -405,8 +405,8 @@ class Store:
         number = self.describe(line).number
         if number < 0:
             return None
-        if number in self.fates.pending:
-            state, latest = self.fates.of(number)
+        if number in self.entry_states.pending:
+            state, latest = self.entry_states.state_of(number)
             if state != LIVE or latest["seq"] != seq:
                 return None
         return line
@@ -435,9 +435,9 @@ class Store:
 
     def raw(self):
         """The lines as they stand on flash, for whoever copies the log; see raw.py."""
-        from engram.store.log.reader import RawLines
+        from engram.store.log.reader import LogReader
 
-        return RawLines(self)
+        return LogReader(self)
 
     # --- searching
 
@@ -449,7 +449,7 @@ class Store:
         from engram.store.search import filters
 
         self.ready()
-        self.fates.settle()
+        self.entry_states.settle()
         index = self.index
         ranking = self._ranking(query.terms, query.weights)
         ranking.run(filters.allowed(index, query.labels, query.scopes, query.since, query.until))

@@ -1,4 +1,4 @@
-"""Taking memories out: those that an asker may see, oldest first, so that what a memory replaced comes before it.
+"""Taking memories out: those that an caller may see, oldest first, so that what a memory replaced comes before it.
 
 A slice of the log is read at a time, since others may write, compact and restart it between two lines of an export.
 """
@@ -12,7 +12,7 @@ _LINES_AT_ONCE = const(16)
 _BYTES_AT_ONCE = const(4096)  # of those lines, from which on no more are read at once: bounds the heap
 
 
-def memories(records, asker, with_past: bool):
+def memories(records, caller, with_past: bool):
     """Yield (record, origin of the one that it replaced or "", whether it was superseded, its uses as Uses.of() tells
     them), or None as a pause.
 
@@ -23,17 +23,17 @@ def memories(records, asker, with_past: bool):
     while seq < entries.next_seq:
         lines, seq = _slice(entries, seq)
         numbers = [entries.describe(line).number for line in lines]
-        used = records.uses.of_some(numbers) if records.uses else {}
+        used = records.uses.usage_of_some(numbers) if records.uses else {}
         for number, line in zip(numbers, lines):
-            if number < 0 or not access.may_see(asker, line.get("scope", access.ALL)):
+            if number < 0 or not access.may_see(caller, line.get("scope", access.ALL)):
                 continue
-            state, latest = entries.fate(number)
+            state, latest = entries.state_and_latest(number)
             if state not in (LIVE, SUPERSEDED) or latest["seq"] != line["seq"]:
                 continue
             if state == LIVE and (with_past or not records.is_expired(line)):
-                yield line, _follows(records, line, asker), False, used.get(number, (0, 0))
+                yield line, _follows(records, line, caller), False, used.get(number, (0, 0))
             elif state != LIVE and with_past:
-                yield line, _follows(records, line, asker), True, used.get(number, (0, 0))
+                yield line, _follows(records, line, caller), True, used.get(number, (0, 0))
         yield None
 
 
@@ -50,10 +50,10 @@ def _slice(entries, seq: int) -> tuple:
     return lines, last + 1
 
 
-def _follows(records, line: dict, asker) -> str:
+def _follows(records, line: dict, caller) -> str:
     if "supersedes" not in line:
         return ""
-    state, older = records.entries.fate(int(line["supersedes"][1:]))
-    if state not in (LIVE, SUPERSEDED) or not access.may_see(asker, older.get("scope", access.ALL)):
+    state, older = records.entries.state_and_latest(int(line["supersedes"][1:]))
+    if state not in (LIVE, SUPERSEDED) or not access.may_see(caller, older.get("scope", access.ALL)):
         return ""
-    return provenance.of(older, records.entries.epoch)
+    return provenance.origin_of(older, records.entries.epoch)

@@ -38,21 +38,21 @@ _DEFAULTS = (
 
 
 class Import:
-    """Takes items for one asker, as many as fit before `capacity` lets anything leave.
+    """Takes items for one caller, as many as fit before `capacity` lets anything leave.
 
     The counts: stored, changed, there (already), older (than here), gone (forgotten since the line says so), refused.
     """
 
-    def __init__(self, records, capacity, forgetting, clock, asker):
+    def __init__(self, records, capacity, forgetting, clock, caller):
         self._records = records
         self._capacity = capacity
         self._forgetting = forgetting
         self._entries = records.entries
         self._clock = clock
-        self._asker = asker
-        self._is_owner = access.is_owner(asker)
+        self._caller = caller
+        self._is_owner = access.is_owner(caller)
         self._uses = records.uses
-        self._own = access.own(asker)
+        self._own = access.own_scope(caller)
         self._batch = []  # (line, values, item) of new ones that are not kept yet
         self._chars = 0
         # On an empty board only what comes from nowhere can be there already.
@@ -129,11 +129,11 @@ class Import:
             values["guess"] = item.values.get("guess") is True
         if self._is_owner:
             # Whatever it says: the owner brings in what others have, too.
-            values.setdefault("scope", access.of_tags(values.get("tags", ())) or self._own)
-        elif self._asker.group and values.get("scope", access.ALL) != access.ALL:
+            values.setdefault("scope", access.scope_of_tags(values.get("tags", ())) or self._own)
+        elif self._caller.group and values.get("scope", access.ALL) != access.ALL:
             raise ArgumentError("scope", "in a group room only memories that are for all can be imported.")
         else:
-            values["scope"] = access.of_imported(values.get("scope", ""), values.get("tags", ()), self._asker)
+            values["scope"] = access.scope_of_import(values.get("scope", ""), values.get("tags", ()), self._caller)
         self._put_turns(values, item)
         return values
 
@@ -153,9 +153,9 @@ class Import:
 
         def is_ours(record) -> bool:
             has = record.get("scope", access.ALL)
-            return access.may_see(self._asker, has) or (self._is_owner and has == own_scope)
+            return access.may_see(self._caller, has) or (self._is_owner and has == own_scope)
 
-        return provenance.find(self._entries, origin, is_ours)
+        return provenance.find_by_origin(self._entries, origin, is_ours)
 
     def _is_said(self, item, values: dict) -> bool:
         """Whether a record that comes from elsewhere says the same."""
@@ -165,7 +165,7 @@ class Import:
             return True
         source = item.origin.partition(":")[0]
         for record in near(self._records, values["content"], values["scope"]):
-            if source and provenance.of(record, self._entries.epoch).partition(":")[0] == source:
+            if source and provenance.origin_of(record, self._entries.epoch).partition(":")[0] == source:
                 continue
             if record.get("expires", fields.NEVER) < values.get("expires", fields.NEVER):
                 # It says so for a shorter time, or its time is over.
@@ -179,9 +179,9 @@ class Import:
 
     def _let_go(self, state, record, origin: str) -> None:
         if state == LIVE:
-            self._forgetting.forget(record["id"], self._asker)
+            self._forgetting.forget(record["id"], self._caller)
             self.gone += 1
-        elif self._forgetting.forget_copies(origin, self._asker):
+        elif self._forgetting.forget_copies(origin, self._caller):
             self.gone += 1
         else:
             self.there += 1

@@ -25,8 +25,8 @@ def head(entries, journal_epoch: int, at: int, count: int) -> str:
     return line(
         (
             ("engram_export", FORMAT),
-            ("epoch", provenance.of_epoch(entries.epoch)),
-            ("journal", provenance.of_epoch(journal_epoch)),
+            ("epoch", provenance.epoch_text(entries.epoch)),
+            ("journal", provenance.epoch_text(journal_epoch)),
             ("at", at),
             ("records", count),
         )
@@ -66,7 +66,7 @@ def lines(fields):
     yield line(fields)
 
 
-class Parts:
+class TextParts:
     """Puts the parts of long texts together, as they come line by line."""
 
     def __init__(self):
@@ -110,7 +110,7 @@ def pairs(records, record: dict, follows: str, is_past: bool, used: tuple):
     for name, value in records.fields(record):
         if name == "id":
             yield name, value
-            yield "origin", provenance.of(record, records.entries.epoch)
+            yield "origin", provenance.origin_of(record, records.entries.epoch)
         elif name == "supersedes":
             if follows:
                 yield name, follows

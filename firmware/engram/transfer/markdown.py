@@ -59,7 +59,7 @@ def lines(record: dict, clock, own_scope: str, epoch: int):
             told.append(word + _second(clock, record[name]))
     if record.get("scope", access.ALL) != own_scope:
         told.append("for " + _escaped(record.get("scope", access.ALL), ";"))
-    told.append("from " + _escaped(provenance.of(record, epoch), ";"))
+    told.append("from " + _escaped(provenance.origin_of(record, epoch), ";"))
     yield "  (" + "; ".join(told) + ")"
 
 

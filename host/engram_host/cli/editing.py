@@ -7,7 +7,7 @@ import json
 import time
 from typing import Any
 
-from engram.transfer.jsonl import Parts
+from engram.transfer.jsonl import TextParts
 from engram_host.board.json_lines import Board
 from engram_host.cli.on_board import told
 from engram_host.cli.problems import NotFound, Problem, WrongUsage
@@ -37,7 +37,7 @@ def change(board: Board, entry: str, text: str | None, tags: list[str] | None) -
 
 
 def _memory(board: Board, entry: str) -> dict[str, Any]:
-    parts = Parts()
+    parts = TextParts()
     found: dict[str, Any] | None = None
     for line in told(board, "/export"):
         fields = json.loads(line)

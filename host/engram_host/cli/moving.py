@@ -124,10 +124,10 @@ def _memories(head: str) -> int:
 def _objects(file: Path) -> list[tuple[int, dict[str, Any]]]:
     """(number of its line, object) of all memories and texts in a file; WrongUsage."""
     from engram.errors import ArgumentError
-    from engram.transfer.jsonl import Parts
+    from engram.transfer.jsonl import TextParts
 
     found: list[tuple[int, dict[str, Any]]] = []
-    parts = Parts()
+    parts = TextParts()
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
     except UnicodeDecodeError:

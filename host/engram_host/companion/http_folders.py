@@ -8,7 +8,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 
 from engram.memory import caller_check
-from engram.memory.access import Asker
+from engram.memory.access import Caller
 from engram_host.companion.errors import NoSuchFile
 from engram_host.companion.folders.keeping import MOST_LINES, Folders, Lines, Standing, State
 from engram_host.companion.security.rules import Who, may
@@ -59,8 +59,8 @@ def add_folders(app: FastAPI, folders: Folders, not_found: dict[int | str, dict[
         principal: Principal = "owner", group: Group = False, workspace: Workspace = ""
     ) -> list[FolderShown]:
         """The Markdown folders that the one who asks may see, and how far each has been read."""
-        asker = caller_check.checked(Asker(principal, "http", group, workspace))
-        return [_shown(one) for one in folders.visible(asker)]
+        caller = caller_check.check_caller(Caller(principal, "http", group, workspace))
+        return [_shown(one) for one in folders.visible(caller)]
 
     @app.get("/v1/memory", responses=not_found, openapi_extra=may(Who.OPERATOR))
     async def memory(
@@ -74,8 +74,8 @@ def add_folders(app: FastAPI, folders: Folders, not_found: dict[int | str, dict[
         workspace: Workspace = "",
     ) -> FileLines:
         """Lines of a file in a Markdown folder, as it is now."""
-        asker = caller_check.checked(Asker(principal, "http", group, workspace))
-        return _lines(await asyncio.to_thread(folders.lines, asker, path, first, lines))
+        caller = caller_check.check_caller(Caller(principal, "http", group, workspace))
+        return _lines(await asyncio.to_thread(folders.lines, caller, path, first, lines))
 
 
 def _shown(one: Standing) -> FolderShown:

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
 from engram.memory import caller_check
-from engram.memory.access import Asker
+from engram.memory.access import Caller
 from engram_host.companion.search.request import (
     MOST_DEVICES,
     MOST_HITS,
@@ -107,7 +107,7 @@ class Answer(BaseModel):
     left_out: list[str]
     weight: float = Field(description="of meaning against words, as it was used")
     shape: str = Field(description="why the weight is what it is")
-    entries: int = Field(description="what this asker may see on these boards, in all")
+    entries: int = Field(description="what this caller may see on these boards, in all")
     embed_ms: float
     search_ms: float
 
@@ -125,9 +125,9 @@ def add_search(app: FastAPI, searching: Searching, not_found: dict[int | str, di
             if any(not caller.may_act_for(device) for device in question.devices):
                 raise HTTPException(403, f"the token is that of {caller.device}, which searches its own memory only")
             question.devices, question.folders = [caller.device], False
-        asker = caller_check.checked(Asker(question.principal, "http", question.group, question.workspace))
+        asking = caller_check.check_caller(Caller(question.principal, "http", question.group, question.workspace))
         options = question.model_dump(exclude={"principal", "group", "workspace"})
-        return _answer(await searching.find(asker, **options))
+        return _answer(await searching.find(asking, **options))
 
 
 def _answer(result: SearchResult) -> Answer:

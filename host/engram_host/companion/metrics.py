@@ -42,7 +42,7 @@ class Metrics:
         self._take = self._histogram(
             "engram_take_seconds", "Lines taken into the database, a transaction.", _TAKE_SECONDS
         )
-        self._search = self._histogram("engram_search_seconds", "Searches.", _SEARCH_SECONDS, "asker")
+        self._search = self._histogram("engram_search_seconds", "Searches.", _SEARCH_SECONDS, "caller")
         for kind in (*FROM_BOARD, _OTHER):
             for outcome in OUTCOMES:
                 self._messages.labels(kind, outcome)
@@ -50,8 +50,8 @@ class Metrics:
             self._gateway_refusals.labels(why)
         for work in ("index", "query"):
             self._embedder.labels(work)
-        for asker in ("board", "person"):
-            self._search.labels(asker)
+        for caller in ("board", "person"):
+            self._search.labels(caller)
 
     def message(self, kind: str, outcome: str) -> None:
         """A message was dealt with; `kind` is its op."""
@@ -77,13 +77,13 @@ class Metrics:
         self._take.observe(seconds)
 
     @contextmanager
-    def searching(self, asker: str) -> Iterator[None]:
+    def searching(self, caller: str) -> Iterator[None]:
         """Measure a search of a `board` or a `person`, that fails too."""
         began = time.monotonic()
         try:
             yield
         finally:
-            self._search.labels(asker).observe(time.monotonic() - began)
+            self._search.labels(caller).observe(time.monotonic() - began)
 
     def watch(self, gauges: "Gauges") -> None:
         """Show these whenever the figures are asked for."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from engram.errors import ArgumentError
 from engram.memory import caller_check, ids
-from engram.memory.access import Asker
+from engram.memory.access import Caller
 from engram_host.companion import parts
 from engram_host.companion.errors import (
     BadSearch,
@@ -100,7 +100,7 @@ class Searching:
 
     async def find(
         self,
-        asker: Asker,
+        caller: Caller,
         *,
         devices: Iterable[str] = (),
         words: bool | None = None,
@@ -122,17 +122,17 @@ class Searching:
         has_folders = self._folders is not None and bool(self._folders.standings)
         kept = self._folders if folders and has_folders and not options.get("log") else None
         if kept:
-            names += await asyncio.to_thread(kept.searched, asker)
+            names += await asyncio.to_thread(kept.searched, caller)
         settings = self._settings
         if not names:
             empty = SearchResult((), why_empty="no board has been here yet.")
-            return kept.cited(empty, "", asker) if kept else empty
+            return kept.cited(empty, "", caller) if kept else empty
         if weight is None and settings.weight >= 0:
             weight = settings.weight
         options["tags"] = tuple(options.get("tags", ()))
         request = SearchRequest(
             devices=names,
-            asker=asker,
+            caller=caller,
             now=int(self._clock()),
             use_words=settings.words if words is None else words,
             use_meaning=settings.meaning if meaning is None else meaning,
@@ -142,7 +142,7 @@ class Searching:
         with self._metrics.searching("board" if is_quick else "person"):
             result = await self._search(request, is_quick)
         result = replace(result, left_out=result.left_out + left_out)
-        return await asyncio.to_thread(kept.cited, result, request.query, asker) if kept else result
+        return await asyncio.to_thread(kept.cited, result, request.query, caller) if kept else result
 
     async def _search(self, request: SearchRequest, is_quick: bool) -> SearchResult:
         """A search, once it has its place."""
@@ -200,15 +200,15 @@ class Searching:
 
     async def answer_get(self, device: str, head: dict[str, Any]) -> list[bytes]:
         """The answers to a board that asks for an entry by its id: the line as it once wrote it, nothing if there is none."""
-        asker = Asker(head["principal"], "link", head["group"], head["workspace"])
+        caller = Caller(head["principal"], "link", head["group"], head["workspace"])
         ref = head["id"]
         try:
-            caller_check.checked(asker)
+            caller_check.check_caller(caller)
             number = ids.number("id", ref, "t" if ref[:1] == "t" else "m")
             log: LogName = "journal" if ref[:1] == "t" else "records"
             async with self._room:
                 engine = SearchEngine(self._store, self._cache)
-                line = await asyncio.to_thread(engine.read, device, log, number, asker, int(self._clock()))
+                line = await asyncio.to_thread(engine.read, device, log, number, caller, int(self._clock()))
         except UnknownDevice:
             raise Refused("the companion has nothing of this board yet.", 0) from None
         except (ArgumentError, CompanionError) as problem:
@@ -217,11 +217,11 @@ class Searching:
 
     async def answer_board(self, device: str, head: dict[str, Any]) -> list[bytes]:
         """The answers to a board's search: ids of what the board has, and the text of what it has no more."""
-        asker = Asker(head["principal"], "link", head["group"], head["workspace"])
+        caller = Caller(head["principal"], "link", head["group"], head["workspace"])
         try:
-            caller_check.checked(asker)
+            caller_check.check_caller(caller)
             result = await self.find(
-                asker,
+                caller,
                 devices=(device,),
                 is_quick=True,
                 query=head["query"],

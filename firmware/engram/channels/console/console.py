@@ -14,11 +14,11 @@ import sys
 
 from engram import text
 from engram.agent.agent import Sink
-from engram.channels.console.line_editor import Editor, TooLong
-from engram.compat import const, forget, sleep_ms
+from engram.channels.console.line_editor import LineEditor, TooLong
+from engram.compat import const, sleep_ms, unload_module
 from engram.errors import EngramError
 from engram.interrupt import interruptible
-from engram.memory.access import OWNER, Asker
+from engram.memory.access import OWNER, Caller
 
 _AT_ONCE = const(256)  # bytes taken between two looks at other tasks
 _AHEAD = const(1024)  # bytes typed while an answer comes that are kept: more wait in the serial line's own buffer
@@ -39,8 +39,8 @@ class Console(Sink):
         self._target = target or sys.stdout
         self._limit = config.get("console.line_bytes")
         self._echo = self._write if config.get("console.echo") else None
-        self._input = Input(source or sys.stdin.buffer, is_typed=bool(self._echo))
-        self._editor = Editor(self._limit, self._echo)
+        self._input = ConsoleInput(source or sys.stdin.buffer, is_typed=bool(self._echo))
+        self._editor = LineEditor(self._limit, self._echo)
         self._prompt = PROMPT if config.get("console.prompt") else ""
         # A terminal in raw mode wants a carriage return; a pipe does not.
         self._line_end = "\r\n" if self._echo else "\n"
@@ -56,7 +56,7 @@ class Console(Sink):
         self._editor.ended = False
         try:
             await self._run()
-        except Stopped:
+        except Interrupted:
             self._be_plain()
             self._lines = iter(())
             self._editor.rest()
@@ -106,16 +106,16 @@ class Console(Sink):
         elif message:
             await self.answer(message, message[0] == "/", self)
 
-    async def answer(self, message: str, is_command: bool, sink, asker=None):
+    async def answer(self, message: str, is_command: bool, sink, caller=None):
         """Answer a message, or run a command, of the owner if nobody else is named; what comes of it goes to `sink`.
 
         The outcome of a turn.
         """
-        asker = asker or Asker(OWNER.principal, OWNER.room, False, self._config.get("console.workspace"))
+        caller = caller or Caller(OWNER.principal, OWNER.room, False, self._config.get("console.workspace"))
         try:
             if not is_command:
-                return await self._converse(message, sink, asker)
-            outputs = self._commands.run(asker, message)
+                return await self._converse(message, sink, caller)
+            outputs = self._commands.run(caller, message)
             try:
                 for output in outputs:
                     if isinstance(output, int):
@@ -134,8 +134,8 @@ class Console(Sink):
             sink.problem(_NO_MEMORY)
         return None
 
-    async def _converse(self, message: str, sink, asker):
-        outcome = await self._input.unless_stopped(self._agent.turn(asker, message, sink))
+    async def _converse(self, message: str, sink, caller):
+        outcome = await self._input.run_interruptible(self._agent.turn(caller, message, sink))
         self._end_line()
         if outcome.problem:
             sink.problem(outcome.problem)
@@ -153,7 +153,7 @@ class Console(Sink):
         if self._json:
             self._json = None
             self._editor.echo_to(self._echo)
-            forget("engram.channels.console.json_lines")
+            unload_module("engram.channels.console.json_lines")
 
     # --- what the agent tells
 
@@ -197,11 +197,11 @@ class Console(Sink):
         self._target.write(output)
 
 
-class Stopped(Exception):
+class Interrupted(Exception):
     """Ctrl-C was typed."""
 
 
-class Input:
+class ConsoleInput:
     """Bytes of a file that a poll can wait for, such as standard input, read without blocking other tasks.
 
     If a person types them, Ctrl-C among them raises Stopped.
@@ -226,14 +226,14 @@ class Input:
         count = 0
         while byte:
             if self._is_typed and byte[0] == _CTRL_C:
-                raise Stopped
+                raise Interrupted
             self._buffer[count] = byte[0]
             count += 1
             # read(n) would wait for n bytes: one at a time, as long as there are some.
             byte = self._file.read(1) if count < _AT_ONCE and self._poll.poll(0) else b""
         return memoryview(self._buffer)[:count]
 
-    async def unless_stopped(self, work):
+    async def run_interruptible(self, work):
         """Await `work`; what is typed meanwhile is kept for read(), and Ctrl-C cancels it and raises Stopped."""
         if not self._is_typed:
             return await work
@@ -244,7 +244,7 @@ class Input:
             return await task
         except asyncio.CancelledError:
             if self._is_stopped:
-                raise Stopped
+                raise Interrupted
             raise
         finally:
             keys.cancel()

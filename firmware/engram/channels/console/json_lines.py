@@ -8,7 +8,7 @@ import gc
 
 from engram import __version__, log_line, text
 from engram.agent.agent import Sink
-from engram.compat import const, let_go
+from engram.compat import const, unload_modules
 from engram.errors import ArgumentError
 
 _PROTOCOL = const(1)  # counts up when a program that knew the last one would misunderstand this one
@@ -26,7 +26,7 @@ _ONE = "a request has id, if you want, and either say or command, and who with r
 
 
 class JsonLines(Sink):
-    """Takes requests; `answer(message, is_command, sink, asker)` is the console's, `write` takes what is to be sent."""
+    """Takes requests; `answer(message, is_command, sink, caller)` is the console's, `write` takes what is to be sent."""
 
     def __init__(self, answer, write, limit: int):
         self._answer = answer
@@ -55,7 +55,7 @@ class JsonLines(Sink):
     async def _take(self, line) -> bool:
         self._id = None
         try:
-            message, is_command, asker = self._request(line)
+            message, is_command, caller = self._request(line)
         except (ValueError, ArgumentError, MemoryError) as error:
             gc.collect()
             self.problem(_TOO_MUCH if isinstance(error, MemoryError) else str(error))
@@ -65,11 +65,11 @@ class JsonLines(Sink):
         self._send(("id", self._id), ("taken", True))
         outcome = None
         # How the line is used is the program's to say, not that of the people for whom it speaks.
-        goes_on = not is_command or asker is not None or message.strip() != "/json off"
-        if goes_on and is_command and asker is None and message.strip() == "/json on":
+        goes_on = not is_command or caller is not None or message.strip() != "/json off"
+        if goes_on and is_command and caller is None and message.strip() == "/json on":
             self._greet()
         elif goes_on:
-            outcome = await self._answer(message, is_command, self, asker)
+            outcome = await self._answer(message, is_command, self, caller)
         self._end(outcome.turn if outcome else None)
         return goes_on
 
@@ -86,7 +86,7 @@ class JsonLines(Sink):
         if isinstance(name, str) and len(name) > _ID_LONGEST:
             raise ValueError("an id must have at most %d characters." % _ID_LONGEST)
         self._id = name
-        asker = _asker(fields)
+        caller = _caller(fields)
         for kind in ("say", "command"):
             message = fields.get(kind)
             if len(fields) == 1 and isinstance(message, str):
@@ -94,7 +94,7 @@ class JsonLines(Sink):
                     raise ValueError(kind + " must be a text, and without NUL.")
                 if kind == "command" and message[0] != "/":
                     raise ValueError("a command begins with a slash; /help lists them.")
-                return message.strip(), kind == "command", asker
+                return message.strip(), kind == "command", caller
         raise ValueError(_ONE)
 
     def _fields(self, line) -> dict:
@@ -142,7 +142,7 @@ class JsonLines(Sink):
         self._write(log_line.encode(fields).decode())
 
 
-def _asker(fields: dict):
+def _caller(fields: dict):
     """Takes out of a request who says it; None for the owner."""
     for name in _ASKER:
         if name in fields and fields[name] is None:
@@ -165,4 +165,4 @@ def _asker(fields: dict):
             who, room or "", False if group is None else group, "" if workspace is None else workspace
         )
     finally:
-        let_go(("engram.memory.caller_check",))
+        unload_modules(("engram.memory.caller_check",))

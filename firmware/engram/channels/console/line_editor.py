@@ -45,7 +45,7 @@ class TooLong:
         self.length = length
 
 
-class Editor:
+class LineEditor:
     """Collects lines of at most `limit` bytes; `write(text)` is called with what to echo, or is None."""
 
     def __init__(self, limit: int, write=None):

@@ -9,7 +9,7 @@ from errno import EHOSTUNREACH, ETIMEDOUT
 
 from engram.compat import const, ticks_diff, ticks_ms
 from engram.errors import ArgumentError
-from engram.llm.http.response import Answer
+from engram.llm.http.response import Response
 from engram.llm.http.transport import addresses, connect
 from engram.llm.http.url import is_printable, split
 
@@ -54,7 +54,7 @@ class Client:
         self._buffer = bytearray(_BUFFER)
         self._lock = asyncio.Lock()  # two tasks on one stream: the first would hang for ever
 
-    async def ask(self, method: str, path: str, headers=(), body=None) -> Answer:
+    async def ask(self, method: str, path: str, headers=(), body=None) -> Response:
         """Send a request; the answer with its head read. The caller must release() it in the end.
 
         `path` goes after the base URL's. `headers` are (name, value) pairs. `body` is called twice, to count
@@ -74,7 +74,7 @@ class Client:
                 self._drop()
                 self._lock.release()
 
-    def release(self, answer: Answer) -> None:
+    def release(self, answer: Response) -> None:
         """Be done with an answer; its link is kept if the body was read to the end, and closed otherwise."""
         if answer.is_spent():
             self._idle_since = ticks_ms()
@@ -122,7 +122,7 @@ class Client:
         while True:
             is_kept = self._link is not None
             link = self._link = self._link or await self._connect(others)
-            answer = Answer(link, self._buffer, stall_ms=self._stall_ms, most=self._answer_bytes)
+            answer = Response(link, self._buffer, stall_ms=self._stall_ms, most=self._answer_bytes)
             try:
                 await self._exchange(link, answer, head, body, length)
                 return answer

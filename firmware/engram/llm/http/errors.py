@@ -10,7 +10,7 @@ _WORDS = const(200)
 _TOO_LONG = ("context length", "context window", "context size", "too long", "too large", "too many tokens")
 
 
-def words_of(body: bytes) -> str:
+def error_text(body: bytes) -> str:
     """The service's own words in the body of its refusal, "" if there are none."""
     try:
         document = loads(body)
@@ -27,13 +27,13 @@ def is_busy(status: int) -> bool:
     return status in (408, 425, 429) or status >= 500
 
 
-def described(status: int, words: str) -> str:
+def describe_status(status: int, words: str) -> str:
     """The status and the service's own words, fit for the end of a line of text."""
     words = cut(" ".join(printable(words).split()), _WORDS)
     return " (HTTP " + str(status) + (": " + words if words else "") + ")"
 
 
-def refused(status: int, words: str, url: str, model: str) -> ModelRefused:
+def model_error(status: int, words: str, url: str, model: str) -> ModelRefused:
     """The error for a request that will not pass unchanged."""
     if status < 400:
         problem = url + " redirects, which is not followed; set llm.url to the address that it redirects to"
@@ -47,7 +47,7 @@ def refused(status: int, words: str, url: str, model: str) -> ModelRefused:
         problem = "the request is too long for " + model + "; shorten the message or start a new session"
     else:
         problem = "the service refused the request; check llm.model and llm.url"
-    return ModelRefused(status, problem + described(status, words))
+    return ModelRefused(status, problem + describe_status(status, words))
 
 
 def _is_too_long(words):

@@ -29,7 +29,7 @@ class ProtocolError(Exception):
     """What came is not HTTP, or beyond a bound."""
 
 
-class Answer:
+class Response:
     """One answer: read_head() once, then read() until it gives nothing.
 
     status       the HTTP status

@@ -66,7 +66,7 @@ def addresses(host: str, port: int) -> list:
         raise OSError(EIO, "the name was not found")
 
 
-async def connect(places: list, tls, name: str, within_ms: int) -> "Link":
+async def connect(places: list, tls, name: str, within_ms: int) -> "Transport":
     """A link to the first of `places` that seems to take it; `name` is what its certificate must be for.
 
     On a chip only the first exchange shows that a connection was refused. So if one fails before the link has
@@ -74,7 +74,7 @@ async def connect(places: list, tls, name: str, within_ms: int) -> "Link":
     """
     failure = OSError(EIO, "the name has no address")
     for at, place in enumerate(places):
-        link = Link(name, places[at + 1 :])
+        link = Transport(name, places[at + 1 :])
         try:
             await _step(link.open(place, tls), within_ms, "no connection in time", name)
             return link
@@ -86,7 +86,7 @@ async def connect(places: list, tls, name: str, within_ms: int) -> "Link":
     raise failure
 
 
-class Link:
+class Transport:
     """An open byte stream; each direction is used by one task at a time.
 
     answered    whether anything came from the other side

@@ -33,7 +33,7 @@ class Journal:
         self._told = Sessions(sessions)
         self._clock = clock
         self._cap = cap
-        self._store = make_store(schema.Turns(self._told, clock))
+        self._store = make_store(schema.TurnSchema(self._told, clock))
         self.dropped_segments = 0
         self.archived_segments = 0
         """Those that left once a companion had them."""
@@ -60,36 +60,36 @@ class Journal:
     def _heads(self) -> dict:
         return self._sessions.heads
 
-    def current(self, asker) -> str:
-        """The session that the asker's room is in, "" if it has none yet that this asker may see."""
-        return self._sessions.current(asker)
+    def current(self, caller) -> str:
+        """The session that the caller's room is in, "" if it has none yet that this caller may see."""
+        return self._sessions.current(caller)
 
-    def begin(self, asker, title: str = "") -> str:
-        """Begin a session in the asker's room; its id."""
-        return "s%d" % self._write(self._beginning(asker, kept_title(title)))
+    def begin(self, caller, title: str = "") -> str:
+        """Begin a session in the caller's room; its id."""
+        return "s%d" % self._write(self._beginning(caller, kept_title(title)))
 
-    def _beginning(self, asker, title: str) -> list:
+    def _beginning(self, caller, title: str) -> list:
         sid = "s%d" % self._store.next_seq
         opened = [("op", "session"), ("sid", sid), ("title", title)]
-        opened += [("scope", access.own(asker)), ("at", self._clock.now())]
-        return [opened, [("op", "current"), ("room", room_of(asker)), ("sid", sid)]]
+        opened += [("scope", access.own_scope(caller)), ("at", self._clock.now())]
+        return [opened, [("op", "current"), ("room", room_of(caller)), ("sid", sid)]]
 
-    def switch(self, asker, ref: str) -> Session:
-        """Let the asker's room go on in another session."""
-        sid = self._sessions.visible(asker, ref)
-        self._write([[("op", "current"), ("room", room_of(asker)), ("sid", sid)]])
+    def switch(self, caller, ref: str) -> Session:
+        """Let the caller's room go on in another session."""
+        sid = self._sessions.visible(caller, ref)
+        self._write([[("op", "current"), ("room", room_of(caller)), ("sid", sid)]])
         return self._session(sid)
 
-    def delete(self, asker, ref: str) -> Session:
+    def delete(self, caller, ref: str) -> Session:
         """Delete a session: its turns leave history and search at once, and the flash at the next compaction."""
-        sid = self._sessions.visible(asker, ref)
+        sid = self._sessions.visible(caller, ref)
         session = self._session(sid)
         self._store.append([("op", "drop"), ("sid", sid), ("at", self._clock.now())], urgent=True)
         return session
 
-    def sessions(self, asker) -> list:
-        """The asker's sessions, the one used last first."""
-        return [self._session(sid) for sid in self._sessions.seen_by(asker)]
+    def sessions(self, caller) -> list:
+        """The caller's sessions, the one used last first."""
+        return [self._session(sid) for sid in self._sessions.seen_by(caller)]
 
     def _session(self, sid: str) -> Session:
         head = self._heads[sid]
@@ -102,20 +102,20 @@ class Journal:
     # --- turns
 
     def add(
-        self, asker, role: str, who: str, content: str, cut: bool = False, command: bool = False, caption: str = ""
+        self, caller, role: str, who: str, content: str, cut: bool = False, command: bool = False, caption: str = ""
     ) -> int:
-        """Append a turn to the session of the asker's room, begun if there is none; the turn's seq.
+        """Append a turn to the session of the caller's room, begun if there is none; the turn's seq.
 
         It is on flash when this returns. When the flash is full, the journal's oldest segments make room. `caption` is what
         a picture that came with the turn shows.
         """
         fitting = _fitting(content, role)
-        sid = self.current(asker)
-        lines = [] if sid else self._beginning(asker, "")
-        turn = self._turn(asker, sid or "s%d" % self._store.next_seq)
+        sid = self.current(caller)
+        lines = [] if sid else self._beginning(caller, "")
+        turn = self._turn(caller, sid or "s%d" % self._store.next_seq)
         turn += [("role", role), ("who", _cut_to(who, _WHO_BYTES)), ("text", fitting), ("at", self._clock.now())]
-        if asker.workspace and not asker.group:
-            turn.append(("workspace", asker.workspace))
+        if caller.workspace and not caller.group:
+            turn.append(("workspace", caller.workspace))
         if caption:
             turn.append(("caption", _cut_to(caption, _CAPTION_BYTES)))
         flags = (("cut", cut or fitting != content), ("command", command), ("guess", not self._clock.known))
@@ -125,11 +125,11 @@ class Journal:
             pass
         return first + len(lines) - 1
 
-    def _turn(self, asker, sid: str) -> list:
+    def _turn(self, caller, sid: str) -> list:
         """What a turn's line tells of the turn's place."""
         head = self._heads.get(sid)
         if head is None:
-            return [("sid", sid), ("prev", 0), ("n", 0), ("scope", access.own(asker))]
+            return [("sid", sid), ("prev", 0), ("n", 0), ("scope", access.own_scope(caller))]
         return [("sid", sid), ("prev", head.seq), ("n", head.turns), ("scope", head.scope)]
 
     def _write(self, lines: list) -> int:
@@ -217,9 +217,9 @@ class Journal:
             previous = line.get("prev", 0) if line else 0
             seq = previous if 0 < previous < seq else 0
 
-    def knows(self, asker) -> bool:
+    def knows(self, caller) -> bool:
         """Whether who asks has a session."""
-        return bool(self._sessions.seen_by(asker))
+        return bool(self._sessions.seen_by(caller))
 
     def has_session(self, sid: str) -> bool:
         """Whether a session is listed."""
@@ -238,25 +238,25 @@ class Journal:
             if turn is not None and "text" in turn:
                 yield turn
 
-    def get(self, ref: str, asker, around: int = 0) -> list:
-        """A turn and up to `around` turns before and after it in its session; NotFound if the asker sees none."""
-        found = self._found(ref, asker)
+    def get(self, ref: str, caller, around: int = 0) -> list:
+        """A turn and up to `around` turns before and after it in its session; NotFound if the caller sees none."""
+        found = self._found(ref, caller)
         near = self._neighbours(found["seq"], found["sid"], around)
         turns = [found if seq == found["seq"] else self._store.get(seq) for seq in near]
-        return [turn for turn in turns if turn is not None and access.may_see(asker, turn.get("scope", access.ALL))]
+        return [turn for turn in turns if turn is not None and access.may_see(caller, turn.get("scope", access.ALL))]
 
-    def has(self, ref: str, asker) -> bool:
-        """Whether the asker sees a turn of that id."""
+    def has(self, ref: str, caller) -> bool:
+        """Whether the caller sees a turn of that id."""
         turn = self._store.get(ids.number("id", ref, "t"))
-        return bool(turn) and "text" in turn and access.may_see(asker, turn.get("scope", access.ALL))
+        return bool(turn) and "text" in turn and access.may_see(caller, turn.get("scope", access.ALL))
 
-    def _found(self, ref: str, asker) -> dict:
+    def _found(self, ref: str, caller) -> dict:
         seq = ids.number("id", ref, "t")
         found = self._store.get(seq)
         told = found.get("scope", access.ALL) if found and "text" in found else ""
-        if found is None or not access.may_see(asker, told):
+        if found is None or not access.may_see(caller, told):
             if told:
-                access.refuse(asker, told)
+                access.refuse(caller, told)
             raise NotFound("turn", "t%d" % seq, "it may have been forgotten or have left the journal.")
         return found
 
@@ -279,7 +279,7 @@ class Journal:
         self,
         query: str,
         limit: int,
-        asker,
+        caller,
         session: str = "",
         since: int = 0,
         until: int = 0,
@@ -289,7 +289,7 @@ class Journal:
     ):
         """Yield (hit, turn) for at most `limit` turns, best first, without those whose seq is in `skip`."""
         labels = ("~" + session,) if session else ()
-        wanted = Query(text.terms(query), labels, access.labels(asker), since, until, self._named(query, asker), idfs)
+        wanted = Query(text.terms(query), labels, access.labels(caller), since, until, self._named(query, caller), idfs)
         for hit in self._store.search(wanted, limit, explain, skip):
             yield hit, hit.line
 
@@ -297,22 +297,22 @@ class Journal:
         """How many turns have each term; see Store.frequencies."""
         return self._store.frequencies(terms)
 
-    def _named(self, query: str, asker) -> str:
-        """The label of the speaker whom a query names, "" if it names none or several of whom the asker sees a turn."""
-        scopes = access.labels(asker)
+    def _named(self, query: str, caller) -> str:
+        """The label of the speaker whom a query names, "" if it names none or several of whom the caller sees a turn."""
+        scopes = access.labels(caller)
         return schema.named(query, self._store.names("%"), lambda label: self._store.is_used(label, scopes))
 
-    def redact(self, ref: str, asker) -> None:
+    def redact(self, ref: str, caller) -> None:
         """Forget a turn: its text leaves history and search at once, and the flash at the next compaction."""
-        turn = self._found(ref, asker)
+        turn = self._found(ref, caller)
         self._store.append([("op", "redact"), ("turn", turn["seq"]), ("at", self._clock.now())], urgent=True)
 
-    def show(self, ref: str, asker) -> None:
+    def show(self, ref: str, caller) -> None:
         """Take back that a turn was forgotten; nothing happens if its text or its session has gone, or for one of others."""
         seq = ids.number("id", ref, "t")
         line = self._store.line(seq)
         is_there = line is not None and "text" in line and line["sid"] in self._heads
-        if line is not None and is_there and access.may_see(asker, line.get("scope", access.ALL)):
+        if line is not None and is_there and access.may_see(caller, line.get("scope", access.ALL)):
             self._store.append([("op", "show"), ("turn", seq), ("at", self._clock.now())])
 
     # --- the whole

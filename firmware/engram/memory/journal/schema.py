@@ -33,7 +33,7 @@ _NEEDED = {
 }
 
 
-class Turns:
+class TurnSchema:
     """The owner of the journal's log: `sessions` and `clock` are told what the lines tell."""
 
     def __init__(self, sessions, clock):

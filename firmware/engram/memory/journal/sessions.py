@@ -16,7 +16,7 @@ _ROOMS_BYTES = const(3500)  # of their names: they stand in one line, a segment'
 _A_ROOM = const(16)  # bytes beside a room's name
 
 
-class Head:
+class SessionHead:
     """Where a session stands: its first and newest turn's seq, the number of its turns, when it was last used."""
 
     def __init__(self, title: str, owner: str, at: int, seq: int = 0, turns: int = 0, first: int = 0):
@@ -52,7 +52,7 @@ class Sessions:
         self.heads.clear()
         self._rooms.clear()
         for sid, seq, count, at, title, owner, first in state["sessions"] if state else ():
-            self.heads[sid] = Head(title, owner, at, seq, count, first)
+            self.heads[sid] = SessionHead(title, owner, at, seq, count, first)
         for room, sid in state["rooms"] if state else ():
             self._rooms[room] = sid
 
@@ -60,7 +60,7 @@ class Sessions:
         """Add a session."""
         while len(self.heads) >= self._most:
             self.end(self._first_to_go(owner))
-        self.heads[sid] = Head(title, owner, at)
+        self.heads[sid] = SessionHead(title, owner, at)
 
     def _first_to_go(self, owner: str) -> str:
         """The session that gives way to a new one: of who has the most, so that one who begins many takes none of others."""
@@ -92,32 +92,32 @@ class Sessions:
         head = self.heads.get(self._rooms[room])
         return (head.at if head else 0, room)
 
-    def current(self, asker) -> str:
-        """The session that the asker's room is in, "" if it has none yet that this asker may see."""
-        sid = self._rooms.get(room_of(asker), "")
-        return sid if self._is_of(asker, sid) else ""
+    def current(self, caller) -> str:
+        """The session that the caller's room is in, "" if it has none yet that this caller may see."""
+        sid = self._rooms.get(room_of(caller), "")
+        return sid if self._is_of(caller, sid) else ""
 
-    def visible(self, asker, ref: str) -> str:
-        """The id of a session that the asker names; NotFound if there is none for this asker."""
+    def visible(self, caller, ref: str) -> str:
+        """The id of a session that the caller names; NotFound if there is none for this caller."""
         sid = "s%d" % ids.number("session", ref, "s")
-        if not self._is_of(asker, sid):
+        if not self._is_of(caller, sid):
             raise NotFound("session", sid, "/session list shows those that there are.")
         return sid
 
-    def seen_by(self, asker) -> list:
-        """The ids of the asker's sessions, the one used last first."""
-        found = [sid for sid in self.heads if self._is_of(asker, sid)]
+    def seen_by(self, caller) -> list:
+        """The ids of the caller's sessions, the one used last first."""
+        found = [sid for sid in self.heads if self._is_of(caller, sid)]
         found.sort(key=lambda sid: (-self.heads[sid].at, -int(sid[1:])))
         return found
 
-    def _is_of(self, asker, sid: str) -> bool:
-        """Whether a session is one in which what the asker says has its place: a group's is not for what is private."""
-        return sid in self.heads and self.heads[sid].scope == access.own(asker)
+    def _is_of(self, caller, sid: str) -> bool:
+        """Whether a session is one in which what the caller says has its place: a group's is not for what is private."""
+        return sid in self.heads and self.heads[sid].scope == access.own_scope(caller)
 
 
-def room_of(asker) -> str:
+def room_of(caller) -> str:
     """The name by which a room's session is kept: a private one's has the principal too, should a channel mix up rooms."""
-    return asker.room if asker.group or access.is_owner(asker) else asker.room + "\n" + asker.principal
+    return caller.room if caller.group or access.is_owner(caller) else caller.room + "\n" + caller.principal
 
 
 def _in_header(room: str) -> int:

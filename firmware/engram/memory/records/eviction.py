@@ -9,7 +9,7 @@ long as there is any room: only at the caps themselves they leave to the trash.
 """
 
 from engram import diag
-from engram.compat import const, let_go
+from engram.compat import const, unload_modules
 from engram.errors import StoreError, StoreFull
 
 _SHARE = const(50)  # of records.most, or of the records there are, so many-th leave at a time
@@ -19,7 +19,7 @@ _SLICE_SHARE = const(64)  # of records.bytes: so much more has to be used before
 _MODULES = ("engram.memory.records.eviction_order",)
 
 
-class Capacity:
+class Eviction:
     """Makes room among `records`, of at most `most` and `cap` bytes; what leaves goes to `trash`."""
 
     def __init__(self, records, trash, most: int, cap: int):
@@ -69,7 +69,7 @@ class Capacity:
         # What the work itself wrote is no reason to begin anew.
         self._looked = self._records.changes, self._is_open()
         self._ended = self._records.bytes, self._records.releases, self._is_open()
-        let_go(_MODULES)
+        unload_modules(_MODULES)
 
     def _is_open(self) -> bool:
         return bool(self.archive and self.archive.is_open())
@@ -130,7 +130,7 @@ class Capacity:
             # Where there is an archive they had better wait for it.
             for _ in self._leaving(over if self.archive else max(over, self._at_once()), _never, keeping):
                 pass
-            let_go(_MODULES)
+            unload_modules(_MODULES)
         return self._records.count_all() + more <= self._most
 
     def _going(self, count: int, is_enough):
@@ -151,9 +151,9 @@ class Capacity:
 
     def _leaving(self, count: int, is_enough, keeping=()):
         """Let the least important records go, at most so many; a generator that pauses, and gives how many left."""
-        from engram.memory.records.eviction_order import leaving
+        from engram.memory.records.eviction_order import select_evicted
 
-        left = yield from leaving(self._records, self._trash, count, is_enough, keeping)
+        left = yield from select_evicted(self._records, self._trash, count, is_enough, keeping)
         self.left += left
         if left:
             diag.info("memory", "%d of the least important memories left to the trash, for want of room" % left)

@@ -1,7 +1,7 @@
 """Which records leave when there is no room, and their way out: into the trash first, then out of the log."""
 
 from engram.compat import const
-from engram.memory.records.importance import given
+from engram.memory.records.importance import stated_importance
 
 _CHUNK = const(32)  # records for which the uses are read once
 _LOOKED_AT = const(3)  # between two pauses
@@ -9,14 +9,14 @@ _SLICE = const(8)  # that leave with one flush
 _EXPIRED = const(-1)  # goes before all that has any importance
 
 
-def leaving(records, trash, count: int, is_enough, keeping=()):
+def select_evicted(records, trash, count: int, is_enough, keeping=()):
     """Let at most `count` records go: a generator that pauses between slices, and gives how many went.
 
     Those whose time is over go first, then the least important, of these the one that was touched longest ago. What is pinned
     stays. `is_enough()` tells, before some leave, whether there is room meanwhile; the numbers in
     `keeping` stay too.
     """
-    weakest = yield from weakest_of(records, count, keeping)
+    weakest = yield from least_important(records, count, keeping)
     left = 0
     while weakest and not is_enough():
         left += records.leave([number for _, _, number in weakest[:_SLICE]], trash)
@@ -25,7 +25,7 @@ def leaving(records, trash, count: int, is_enough, keeping=()):
     return left
 
 
-def weakest_of(records, count: int, keeping=()):
+def least_important(records, count: int, keeping=()):
     """A generator that pauses, and gives [(importance in hundredths, moment when it was touched last, number)] of at most
     `count` records, the first to go first.
     """
@@ -33,7 +33,7 @@ def weakest_of(records, count: int, keeping=()):
     chunk = []
     for record in records.all_live():
         if not record.get("pinned") and int(record["id"][1:]) not in keeping:
-            chunk.append((given(record), records.is_expired(record)))
+            chunk.append((stated_importance(record), records.is_expired(record)))
         if not len(chunk) % _LOOKED_AT:
             yield
         if len(chunk) == _CHUNK:
@@ -44,7 +44,7 @@ def weakest_of(records, count: int, keeping=()):
 
 
 def _lowest(records, found: list, chunk: list, count: int) -> list:
-    reckoned = records.importance.of([told for told, _ in chunk], exactly=True)
+    reckoned = records.importance.importance_of([told for told, _ in chunk], exactly=True)
     for (told, is_expired), (importance, touched) in zip(chunk, reckoned):
         found.append((_EXPIRED if is_expired else importance, touched, told[0]))
     found.sort()

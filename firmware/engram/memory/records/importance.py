@@ -22,7 +22,7 @@ class Importance:
         self._after_days = after_days
         self._a_week = a_week
 
-    def of(self, found: list, exactly: bool = False) -> list:
+    def importance_of(self, found: list, exactly: bool = False) -> list:
         """The importance in hundredths, and the moment of the last change or use, of each of several records: a list of
         pairs. `found` has what given() told of each. Uses that make no difference to the importance count only `exactly`.
         """
@@ -37,7 +37,7 @@ class Importance:
 
     def now(self, record: dict) -> int:
         """The importance of one record, in hundredths."""
-        return self.of([given(record)])[0][0]
+        return self.importance_of([stated_importance(record)])[0][0]
 
     def _lost(self, touched: int, now: int) -> int:
         # Without a clock nobody knows how long it is ago.
@@ -46,7 +46,7 @@ class Importance:
         return max(0, ((now - touched) // _DAY - self._after_days) // _WEEK_DAYS * self._a_week)
 
 
-def given(record: dict) -> tuple:
+def stated_importance(record: dict) -> tuple:
     """(number, the importance that it was given in hundredths, the moment of its last change or 0 if that is a guess)."""
     touched = 0 if record.get("guess") else record.get("updated", record["created"])
     return int(record["id"][1:]), round(100 * record.get("importance", fields.IMPORTANCE)), touched

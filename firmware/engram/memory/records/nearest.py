@@ -36,15 +36,15 @@ def nearest(records, content: str, of_scope: str) -> tuple:
     return same, changed, similar
 
 
-def twin(records, record: dict, asker):
+def twin(records, record: dict, caller):
     """See Records.twin."""
     number = int(record["id"][1:])
-    state, live = records.entries.fate(number)
+    state, live = records.entries.state_and_latest(number)
     # It may have gone, or changed, while others were looked at.
     if state != LIVE or live["content"] != record["content"]:
         return None
     of_scope = record.get("scope", access.ALL)
-    if not access.may_see(asker, of_scope):
+    if not access.may_see(caller, of_scope):
         return None
     try:
         for other in near(records, record["content"], of_scope):

@@ -12,14 +12,14 @@ from engram.memory import ids
 _LONGEST = const(96)  # characters: the name of a program and its id
 
 
-def of_epoch(epoch: int) -> str:
+def epoch_text(epoch: int) -> str:
     """How the origins begin of a store's own records."""
     return "%08x" % epoch
 
 
-def of(record: dict, epoch: int) -> str:
+def origin_of(record: dict, epoch: int) -> str:
     """The origin of a record in the store with that epoch."""
-    return record.get("origin") or of_epoch(epoch) + ":" + record["id"]
+    return record.get("origin") or epoch_text(epoch) + ":" + record["id"]
 
 
 def check(name: str, value) -> str:
@@ -32,7 +32,7 @@ def check(name: str, value) -> str:
     return value
 
 
-def find(entries, origin: str, accepts) -> tuple:
+def find_by_origin(entries, origin: str, accepts) -> tuple:
     """(state, latest line) of the record with an origin; (None, None) if there is none that `accepts(line)`.
 
     `entries` is the store of the records. Of several, one that is live goes before one that was superseded, and that
@@ -40,7 +40,7 @@ def find(entries, origin: str, accepts) -> tuple:
     """
     found = None, None
     for number in _numbers(entries, origin):
-        state, line = entries.fate(number)
+        state, line = entries.state_and_latest(number)
         if line is not None and accepts(line) and (found[0] is None or state < found[0]):
             found = state, line
     return found
@@ -48,7 +48,7 @@ def find(entries, origin: str, accepts) -> tuple:
 
 def _numbers(entries, origin: str):
     source, _, ref = origin.partition(":")
-    if source == of_epoch(entries.epoch):
+    if source == epoch_text(entries.epoch):
         number = _number(ref)
         # A line that was imported has another origin, whatever its id is here.
         if number and "origin" not in (entries.line(number) or {}):

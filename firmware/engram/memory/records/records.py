@@ -12,7 +12,7 @@ from engram.store.types import ARCHIVED, LIVE, SUPERSEDED, Query
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from engram.archive.index import Archived
+    from engram.archive.index import ArchiveIndex
 
 _SPARE = const(40)  # more hits are asked for than are wanted: those that have expired are passed over
 _TAGS_KEPT = const(4096)  # bytes of tags and counts that are kept until a record changes: bounds the heap
@@ -68,30 +68,30 @@ class Records:
         """The store of the lines: for what takes them in and out as they are."""
         self.uses = uses
         """Keeps how often each record was of use; None where that is not kept."""
-        self._makes_room = None
-        self.archived: "Archived" = None  # type: ignore
+        self._evict = None
+        self.archived: "ArchiveIndex" = None  # type: ignore
         """What was given to a companion (see archived.py); None where there is none."""
         self.releases = 0
         """Counts what may let others leave: what was forgotten or is pinned no more, since the start."""
         self.importance = importance or Importance(uses, clock)
         """Tells how important a record is now."""
 
-    def make_room_by(self, makes_room) -> None:
+    def make_room_by(self, evict) -> None:
         """Give a function that is called, when there are too many, with how many more are to be stored and the numbers of
         those that must not leave: it lets others leave, and tells whether that was enough.
         """
-        self._makes_room = makes_room
+        self._evict = evict
 
     # --- writing
 
-    def store(self, content: str, tags, asker=access.OWNER, **more) -> Stored:
+    def store(self, content: str, tags, caller=access.OWNER, **more) -> Stored:
         """Keep a record; it is on flash when this returns. What says the same as one of its scope is not stored twice, and
         a fact that has changed takes the place of the old one.
 
         more: keywords, type, importance, pinned, expires (Unix seconds), supersedes (an id), source, scope, turns (ids
         of the turns that it came from). A scope that is given is not checked: whoever gives it speaks for the board.
         """
-        draft = self.draft(content, tags, asker, **more)
+        draft = self.draft(content, tags, caller, **more)
         if draft.same:
             self.used(draft.same)
             return Stored("duplicate", draft.same, draft.similar, "")
@@ -101,15 +101,15 @@ class Records:
             return Stored("duplicate", draft.id, draft.similar, "")
         return Stored("stored", self.keep((draft,))[0], draft.similar, draft.values.get("supersedes", ""))
 
-    def draft(self, content: str, tags, asker=access.OWNER, **more) -> Draft:
+    def draft(self, content: str, tags, caller=access.OWNER, **more) -> Draft:
         """What store() would keep, checked and compared with its nearest."""
         values = {"content": content, "tags": tags}
         values.update(more)
         values = self._checked(values)
         if "scope" not in values:
-            values["scope"] = access.of_new(values["tags"], asker)
+            values["scope"] = access.scope_of_new(values["tags"], caller)
         if "supersedes" in values:
-            self._check_superseded(values, asker, "scope" in more)
+            self._check_superseded(values, caller, "scope" in more)
         same, changed, similar = self._nearest(values)
         if same and "supersedes" not in more:
             twin = self._store.get(int(same[1:]))
@@ -124,16 +124,16 @@ class Records:
         values["created"] = self._clock.now()
         return Draft("", values, similar, "" if "supersedes" in more else same, 0)
 
-    def update(self, ref: str, changes: dict, asker=access.OWNER) -> dict:
+    def update(self, ref: str, changes: dict, caller=access.OWNER) -> dict:
         """Write a next version of a record with some fields changed, None clears one; the version as a dict."""
-        draft = self.draft_update(ref, changes, asker)
+        draft = self.draft_update(ref, changes, caller)
         # To unpin is how room is made: it needs none.
         self.keep((draft,), urgent=changes == {"pinned": False})
         return self._store.get(int(draft.id[1:]))
 
-    def draft_update(self, ref: str, changes: dict, asker=access.OWNER) -> Draft:
+    def draft_update(self, ref: str, changes: dict, caller=access.OWNER) -> Draft:
         """What update() would write, checked."""
-        number, record = self._live(ref, asker)
+        number, record = self._live(ref, caller)
         record.pop("past", None)
         record.pop("guess", None)
         for name, value in changes.items():
@@ -145,7 +145,7 @@ class Records:
         kept = {name: value for name, value in changes.items() if value is not None}
         kept = self._checked(kept)
         if "tags" in kept and "scope" not in kept:
-            kept["scope"] = access.of_changed(record, kept["tags"], asker)
+            kept["scope"] = access.scope_of_change(record, kept["tags"], caller)
         record.update(kept)
         record["updated"] = self._clock.now()
         self.releases += changes.get("pinned") is False
@@ -192,13 +192,13 @@ class Records:
         if self.uses:
             self.uses.add(int(ref[1:]))
 
-    def forget(self, ref: str, asker=access.OWNER, redacts=()) -> dict:
+    def forget(self, ref: str, caller=access.OWNER, redacts=()) -> dict:
         """Let a record leave recall at once, and the flash at the next compaction; what it was, as a dict.
 
         What it superseded goes with it, so that an older fact does not come back. `redacts` are the turns that the
         caller lets go too, noted so that undo knows.
         """
-        number, record = self._live(ref, asker)
+        number, record = self._live(ref, caller)
         line: list = [("op", "forget"), ("id", "m%d" % number), ("at", self._clock.now()), ("was", record["seq"])]
         older = self._roots(record)[0]
         if older:
@@ -231,13 +231,13 @@ class Records:
             self._store.append(*lines, urgent=True)
         return len(lines)
 
-    def origins(self, ref: str, asker=access.OWNER) -> list:
+    def origins(self, ref: str, caller=access.OWNER) -> list:
         """The ids of the turns that a live record, and what it superseded, came from."""
-        return self._roots(self._live(ref, asker)[1])[1]
+        return self._roots(self._live(ref, caller)[1])[1]
 
-    def roots(self, ref: str, asker=access.OWNER) -> list:
+    def roots(self, ref: str, caller=access.OWNER) -> list:
         """The id of a live record and those of what it superseded."""
-        record = self._live(ref, asker)[1]
+        record = self._live(ref, caller)[1]
         return [record["id"]] + self._roots(record)[0]
 
     def older(self, record: dict) -> list:
@@ -262,14 +262,14 @@ class Records:
         """StoreFull if so many more records would be refused for want of room; those with the numbers `keeping` stay."""
         if more > 0 and self._store.count() + more > self._most and not self._is_room_made(more, keeping):
             problem = "memory holds %d records, the most it may (records.most)%s: forget some first."
-            raise StoreFull(problem % (self._most, ", and all are pinned" if self._makes_room else ""))
+            raise StoreFull(problem % (self._most, ", and all are pinned" if self._evict else ""))
         if self._store.bytes > self._cap:
             raise StoreFull("memory has no room left (records.bytes): forget something, /compact, then try again.")
         if self._leaves_room and not self._leaves_room():
             raise StoreFull("the flash is full, the rest is for messages: forget something, /compact, then try again.")
 
     def _is_room_made(self, more: int, keeping) -> bool:
-        return bool(self._makes_room and self._makes_room(more, keeping))
+        return bool(self._evict and self._evict(more, keeping))
 
     def _line(self, ref: str, draft: Draft) -> list:
         line: list = [("id", ref)]
@@ -285,32 +285,32 @@ class Records:
 
     # --- reading
 
-    def get(self, ref: str, asker=access.OWNER) -> dict:
-        """A record as a dict with its id, seq, tags and content; NotFound if this asker sees none of that id."""
+    def get(self, ref: str, caller=access.OWNER) -> dict:
+        """A record as a dict with its id, seq, tags and content; NotFound if this caller sees none of that id."""
         number = ids.number("id", ref, "m")
         record = self._store.get(number)
         told = record.get("scope", access.ALL) if record else ""
-        if record is None or not access.may_see(asker, told):
+        if record is None or not access.may_see(caller, told):
             if told:
-                access.refuse(asker, told)
+                access.refuse(caller, told)
             raise NotFound("memory", "m%d" % number, "it may have been forgotten; memory_list shows what there is.")
         return record
 
-    def is_seen(self, ref: str, asker) -> bool:
-        """Whether the asker sees a record of that id."""
+    def is_seen(self, ref: str, caller) -> bool:
+        """Whether the caller sees a record of that id."""
         record = self._store.get(ids.number("id", ref, "m"))
-        return record is not None and access.may_see(asker, record.get("scope", access.ALL))
+        return record is not None and access.may_see(caller, record.get("scope", access.ALL))
 
-    def _live(self, ref: str, asker) -> tuple:
-        record = self.get(ref, asker)
+    def _live(self, ref: str, caller) -> tuple:
+        record = self.get(ref, caller)
         number = int(record["id"][1:])
         if self._store.state(number) != LIVE:
             raise NotFound("current memory", record["id"], "a newer one has taken its place.")
         return number, record
 
-    def newest(self, asker=access.OWNER, tags=()):
+    def newest(self, caller=access.OWNER, tags=()):
         """Yield live records, newest first; those that have all `tags`."""
-        for record in self._store.newest(_tag_labels(tags), access.labels(asker)):
+        for record in self._store.newest(_tag_labels(tags), access.labels(caller)):
             if not self.is_expired(record):
                 yield record
 
@@ -318,7 +318,7 @@ class Records:
         self,
         query: str,
         limit: int,
-        asker=access.OWNER,
+        caller=access.OWNER,
         tags=(),
         since: int = 0,
         until: int = 0,
@@ -326,7 +326,7 @@ class Records:
         explain=False,
     ):
         """Yield (hit, record) for at most `limit` live records, best first."""
-        wanted = Query(text.terms(query), _tag_labels(tags), access.labels(asker), since, until, "", idfs)
+        wanted = Query(text.terms(query), _tag_labels(tags), access.labels(caller), since, until, "", idfs)
         for hit in self._store.search(wanted, limit + _SPARE, explain):
             if limit <= 0:
                 return
@@ -359,14 +359,14 @@ class Records:
         """Whether a record's time is over."""
         return 0 < record.get("expires", 0) <= self._clock.now()
 
-    def history(self, ref: str, asker=access.OWNER):
+    def history(self, ref: str, caller=access.OWNER):
         """Yield the versions of a record that are still on flash, newest first, then what it superseded.
 
         A private one that went to a workspace keeps its earlier versions to itself.
         """
-        record = self.get(ref, asker)
+        record = self.get(ref, caller)
         while record is not None:
-            if "content" in record and access.may_see(asker, record.get("scope", access.ALL)):
+            if "content" in record and access.may_see(caller, record.get("scope", access.ALL)):
                 yield record
             if record.get("was"):
                 record = self._store.line(record["was"])
@@ -375,15 +375,15 @@ class Records:
             else:
                 return
 
-    def tags(self, asker=access.OWNER):
+    def tags(self, caller=access.OWNER):
         """Yield (tag, number of live records), in no order."""
         # Each turn's prompt asks for them, and counting reads the index tag by tag.
-        key = (self._store.next_seq, self._store.partial, access.labels(asker))
+        key = (self._store.next_seq, self._store.partial, access.labels(caller))
         if self._tags[0] != key:
-            self._tags = (key, self._packed_tags(asker))
+            self._tags = (key, self._packed_tags(caller))
         packed = self._tags[1]
         if packed is None:
-            yield from self._counted_tags(asker)
+            yield from self._counted_tags(caller)
             return
         start = 0
         while start < len(packed):
@@ -392,22 +392,22 @@ class Records:
             yield tag, int(count)
             start = end + 1
 
-    def _packed_tags(self, asker):
+    def _packed_tags(self, caller):
         """The tags with their counts as bytes, since a tuple and a text for each take ten times the heap; None if too long."""
         packed = bytearray()
-        for tag, count in self._counted_tags(asker):
+        for tag, count in self._counted_tags(caller):
             packed.extend(text.encode("%s %d\n" % (tag, count)))
             if len(packed) > _TAGS_KEPT:
                 return None
         return bytes(packed)
 
-    def _counted_tags(self, asker):
-        for label, count in self._store.labels("#", access.labels(asker)):
+    def _counted_tags(self, caller):
+        for label, count in self._store.labels("#", access.labels(caller)):
             yield label[1:], count
 
-    def count(self, asker=access.OWNER, tags=()) -> int:
-        """The number of live records that the asker may see, of those that have all `tags` if given."""
-        return self._store.count(_tag_labels(tags), access.labels(asker))
+    def count(self, caller=access.OWNER, tags=()) -> int:
+        """The number of live records that the caller may see, of those that have all `tags` if given."""
+        return self._store.count(_tag_labels(tags), access.labels(caller))
 
     @property
     def bytes(self) -> int:
@@ -428,7 +428,7 @@ class Records:
     def compacting(self, with_history: bool = True):
         """As compact(), a generator that pauses between slices; without history only what holds now stays."""
         if self.archived:
-            self.archived.rely()
+            self.archived.mark_durable()
         yield from self._store.compacting(self._keep if with_history else self._is_latest)
         self._store.append([("op", "compacted"), ("at", self._clock.now())], urgent=True)
 
@@ -448,7 +448,7 @@ class Records:
         number = int(line["id"][1:]) if "id" in line else 0
         if not number:
             return False
-        state, latest = self._store.fate(number)
+        state, latest = self._store.state_and_latest(number)
         is_latest = latest is not None and line["seq"] == latest["seq"]
         return (state == LIVE and is_latest) or (self._is_needed(line, state) and (is_latest or "op" in line))
 
@@ -475,11 +475,11 @@ class Records:
 
         return nearest(self, values["content"], values["scope"])
 
-    def twin(self, record: dict, asker=access.OWNER):
+    def twin(self, record: dict, caller=access.OWNER):
         """Another live record of the same scope that says the same as one, None if there is none."""
         from engram.memory.records.nearest import twin
 
-        return twin(self, record, asker)
+        return twin(self, record, caller)
 
     def _inherit(self, values: dict) -> None:
         """What takes the place of another is pinned as that was, and not less important, unless it says so itself."""
@@ -489,9 +489,9 @@ class Records:
         if older.get("importance", fields.IMPORTANCE) > fields.IMPORTANCE:
             values.setdefault("importance", older["importance"])
 
-    def _check_superseded(self, values: dict, asker, is_trusted: bool) -> None:
+    def _check_superseded(self, values: dict, caller, is_trusted: bool) -> None:
         """A record takes the place of one that the same people see: else it would vanish for some of them."""
-        record = self._live(values["supersedes"], asker)[1]
+        record = self._live(values["supersedes"], caller)[1]
         if record.get("scope", access.ALL) != values["scope"] and not is_trusted:
             problem = "%s is not seen by the same people as this: change it with memory_update, or forget it."
             raise ArgumentError("supersedes", problem % record["id"])

@@ -33,7 +33,7 @@ from engram.memory import ALL, ids
 from engram.store.types import ARCHIVED, FORGOTTEN, SUPERSEDED, Entry, no_entry
 
 
-class Versions:
+class RecordSchema:
     """The owner of the records' log.
 
     learned: (epoch of the journal, seq of the last turn) up to which turns were read for facts, None if none were.

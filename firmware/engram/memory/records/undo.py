@@ -17,7 +17,7 @@ _TEXT_CHANGES = ("profile", "note")
 _NOT_KEPT = ("seq", "was", "undoes", "with", "past", "restored")  # of a version that holds again
 
 
-class Changes:
+class UndoLog:
     """Notes changes of text files in the log of records, and undoes changes of all kinds."""
 
     def __init__(self, store, journal, clock):
@@ -26,7 +26,7 @@ class Changes:
         self._clock = clock
         self._files = {}
 
-    def takes_back(self, kind: str, keeper) -> None:
+    def register_file(self, kind: str, keeper) -> None:
         """Tell who puts files of a kind back: named(principal) gives an object with put_back(name, content) and text(name)."""
         self._files[kind] = keeper
 
@@ -50,56 +50,56 @@ class Changes:
             line.append(("who", principal))
         return line
 
-    def undo(self, asker=access.OWNER) -> str:
-        """Take the latest change that this asker may see back, unless it was; a sentence that says what was done."""
+    def undo(self, caller=access.OWNER) -> str:
+        """Take the latest change that this caller may see back, unless it was; a sentence that says what was done."""
         undone = set()
         for looked, line in enumerate(self._store.lines_backwards()):
             if looked == _FARTHEST or line.get("op") == "compacted":
                 break
             if "undoes" in line:
                 undone.add(line["undoes"])
-            elif line["seq"] not in undone and self._may_undo(line, asker):
-                return self._undo(line, asker)
+            elif line["seq"] not in undone and self._may_undo(line, caller):
+                return self._undo(line, caller)
         raise NotFound("change", "to undo", "changes are kept until the memory is compacted.")
 
-    def _may_undo(self, line: dict, asker) -> bool:
+    def _may_undo(self, line: dict, caller) -> bool:
         if line.get("op") == "distilled":
-            return access.may_see(asker, line.get("scope", ""))
+            return access.may_see(caller, line.get("scope", ""))
         if "restored" in line:
             return False
         if line.get("op") in _TEXT_CHANGES:
-            return not asker.group and _whose(line) == asker.principal
+            return not caller.group and _whose(line) == caller.principal
         if line.get("op") == "forget":
-            return _is_seen(self._store.line(line["was"]) if "was" in line else None, asker)
+            return _is_seen(self._store.line(line["was"]) if "was" in line else None, caller)
         # What it has become since, and what would come back, count too: a private record may have gone to a workspace.
         latest = self._store.get(int(line["id"][1:])) if "id" in line else None
-        if not _is_seen(line, asker) or (latest is not None and not _is_seen(latest, asker)):
+        if not _is_seen(line, caller) or (latest is not None and not _is_seen(latest, caller)):
             return False
         older = None
         if line.get("was"):
             older = self._store.line(line["was"])
         elif "supersedes" in line:
             older = self._store.get(int(line["supersedes"][1:]))
-        return older is None or "content" not in older or _is_seen(older, asker)
+        return older is None or "content" not in older or _is_seen(older, caller)
 
-    def _undo(self, line: dict, asker) -> str:
+    def _undo(self, line: dict, caller) -> str:
         if line.get("op") in _TEXT_CHANGES:
             return self._undo_text(line)
         if line.get("op") == "distilled":
-            return self._undo_distillation(line, asker)
+            return self._undo_distillation(line, caller)
         taken_back, sentence = self._reversed(line)
         self._store.append(taken_back)
         for turn in line.get("redacts", ()):
-            self._journal.show(turn, asker)
+            self._journal.show(turn, caller)
         return sentence
 
-    def _undo_distillation(self, line: dict, asker) -> str:
-        """Take back what all batches of a distillation did that are the asker's, each with one flush, the last one first."""
+    def _undo_distillation(self, line: dict, caller) -> str:
+        """Take back what all batches of a distillation did that are the caller's, each with one flush, the last one first."""
         count = stays = 0
         reached = set()  # lines that hold again since what came after them in the same distillation was taken back
         run = line["run"]
         while line is not None and line.get("op") == "distilled" and line["run"] == run:
-            if not access.may_see(asker, line.get("scope", "")):
+            if not access.may_see(caller, line.get("scope", "")):
                 line = self._store.line(line.get("before", 0))
                 continue
             lines = [self._store.line(seq) for seq in range(line["seq"] - line["lines"], line["seq"])]
@@ -117,7 +117,7 @@ class Changes:
 
     def _is_latest(self, line: dict) -> bool:
         """Whether a line is what holds of its record."""
-        state, latest = self._store.fate(int(line["id"][1:]))
+        state, latest = self._store.state_and_latest(int(line["id"][1:]))
         return state == LIVE and latest["seq"] == line["seq"]
 
     def _reversed(self, line: dict) -> tuple:
@@ -165,9 +165,9 @@ class Changes:
         return "".join([piece["old"] for piece in pieces]) + line["old"]
 
 
-def _is_seen(version, asker) -> bool:
+def _is_seen(version, caller) -> bool:
     """Whether a version of a record is still there and may be shown to who asks."""
-    return bool(version) and "content" in version and access.may_see(asker, version.get("scope", access.ALL))
+    return bool(version) and "content" in version and access.may_see(caller, version.get("scope", access.ALL))
 
 
 def _whose(line: dict) -> str:

@@ -26,7 +26,7 @@ _DAY = const(86400)
 _FIRST_DAY = const(18262)  # 2020-01-01
 
 
-class Uses:
+class Usage:
     """The uses of a board's records; `folder` is where the file is."""
 
     def __init__(self, folder: str, clock):
@@ -56,11 +56,11 @@ class Uses:
         if self._new and ticks_diff(ticks_ms(), self._since) > _UNSAVED_MS:
             self.save()
 
-    def of(self, number: int) -> tuple:
+    def usage_of(self, number: int) -> tuple:
         """(how often a record was of use, the moment of the last day on which it was), (0, 0) if never."""
-        return self.of_some((number,)).get(number, (0, 0))
+        return self.usage_of_some((number,)).get(number, (0, 0))
 
-    def of_some(self, numbers) -> dict:
+    def usage_of_some(self, numbers) -> dict:
         """What of() tells of some records, by number; without those that never were of use."""
         found = {}
         for number, count, day in self._entries():

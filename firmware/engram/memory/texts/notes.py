@@ -40,11 +40,11 @@ class Notes:
         """The files on flash that were changed since the start other than by lines at their end."""
         files.make_folder(folder)
 
-    def of(self, asker):
+    def for_caller(self, caller):
         """The notes of who asks; ArgumentError in a group room, where others read along."""
-        if asker.group:
+        if caller.group:
             raise ArgumentError("file", "notes are private and stay out of group rooms.")
-        return Notebook(self, asker.principal)
+        return Notebook(self, caller.principal)
 
     def put(self, path: str, content: str, is_appended: bool = False) -> None:
         """Give a file a new text; tell if that only adds lines at its end."""
@@ -87,7 +87,7 @@ class Notebook:
         """The names of the files that exist: MEMORY.md first, then the notes, newest first."""
         found = []
         for file in os.listdir(self._notes.folder):
-            name, principal = principal_files.told_by(file)
+            name, principal = principal_files.principal_of(file)
             if principal == self._principal and is_note(name):
                 found.append(name)
         found.sort(reverse=True)
@@ -184,7 +184,7 @@ class Notebook:
     def _path(self, name: str) -> str:
         if name != MEMORY and not is_note(name):
             raise ArgumentError("file", "must be MEMORY.md or a day's note such as " + self.today() + ".")
-        return self._notes.folder + "/" + principal_files.name_of(name, self._principal)
+        return self._notes.folder + "/" + principal_files.file_name_of(name, self._principal)
 
 
 def is_note(name) -> bool:

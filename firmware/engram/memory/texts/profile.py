@@ -52,16 +52,16 @@ class Profile:
             if files.size(self.folder + "/" + name) < 0:
                 files.write(self.folder + "/" + name, TEMPLATES[name])
 
-    def of(self, asker):
+    def for_caller(self, caller):
         """The profile as who asks sees it: in a group room there is no user.md, and nothing can be changed."""
-        return OneProfile(self, asker.principal, asker.group)
+        return PrincipalProfile(self, caller.principal, caller.group)
 
     def named(self, principal: str):
         """The profile of a principal, for what is done in the background."""
-        return OneProfile(self, principal, False)
+        return PrincipalProfile(self, principal, False)
 
 
-class OneProfile:
+class PrincipalProfile:
     """The profile of one principal: nobody else's user.md can be named here."""
 
     def __init__(self, profile: Profile, principal: str, group: bool):
@@ -121,4 +121,4 @@ class OneProfile:
             return self._profile.folder + "/" + name
         if self._group:
             raise ArgumentError("file", "user.md is private and stays out of group rooms.")
-        return self._profile.folder + "/" + principal_files.name_of(name, self._principal)
+        return self._profile.folder + "/" + principal_files.file_name_of(name, self._principal)

@@ -18,7 +18,7 @@ from collections import namedtuple
 
 from engram import diag, files, log_line, text
 from engram.clock import day_number
-from engram.compat import const, finish, let_go
+from engram.compat import const, finish, unload_modules
 from engram.errors import StoreError
 from engram.memory import principal_files
 from engram.memory.texts.notes import is_note
@@ -34,7 +34,7 @@ Batch = namedtuple("Batch", ("principal", "entries", "marks"))
 """Notes of one principal, as (day, text), oldest first; and [file, bytes, crc32] of the files as far as they are then read."""
 
 
-class Daily:
+class NoteRetention:
     """The daily log of a board; `folder` is where the notes are, `days` how long they are kept, `most_bytes` how many they
     may have together.
     """
@@ -95,7 +95,7 @@ class Daily:
     def _all_files(self) -> list:
         found = []
         for file in os.listdir(self._folder):
-            name, principal = principal_files.told_by(file)
+            name, principal = principal_files.principal_of(file)
             if is_note(name):
                 found.append((name[:-3], file, principal))
         found.sort()
@@ -221,9 +221,11 @@ class Daily:
 
             bounds = (self._days, self._most_bytes)
             notes = self._all_files()
-            if (yield from retention_sweep.tidy(self._folder, notes, today, bounds, is_unread, waits_for_reading)):
+            if (
+                yield from retention_sweep.sweep_notes(self._folder, notes, today, bounds, is_unread, waits_for_reading)
+            ):
                 self._notes.version += 1
-            let_go(("engram.memory.texts.retention_sweep",))
+            unload_modules(("engram.memory.texts.retention_sweep",))
 
 
 def _is_known(told) -> bool:

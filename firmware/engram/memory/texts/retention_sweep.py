@@ -7,7 +7,7 @@ from engram.compat import const
 _BLOCK = const(4096)  # of the flash: a file takes whole ones
 
 
-def tidy(folder: str, notes: list, today: str, bounds: tuple, is_unread, waits_for_reading: bool):
+def sweep_notes(folder: str, notes: list, today: str, bounds: tuple, is_unread, waits_for_reading: bool):
     """Let notes go: a generator that pauses after each, and gives whether some went.
 
     `notes` are (day, file, principal), oldest first, `bounds` the days that they are kept and the bytes that they may take;

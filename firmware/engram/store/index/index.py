@@ -12,11 +12,11 @@ import os
 from binascii import a2b_base64
 
 from engram import diag, files
-from engram.compat import const, forget
+from engram.compat import const, unload_module
 from engram.store.index import codec
-from engram.store.index.memtable import Live
-from engram.store.index.table import Damaged, Piece, decoded
-from engram.store.search.session_scores import Sizes, scratch
+from engram.store.index.memtable import MemTable
+from engram.store.index.table import Table, TableDamaged, decoded
+from engram.store.search.session_scores import SessionSizes, scratch
 
 CHUNK_BYTES = 16384
 """Bytes of the log from which the lines in RAM become a piece: bounds what is read when the log is opened."""
@@ -35,10 +35,10 @@ class Index:
         self.tidy_below = 0  # pieces with a lower number and with dead rows are made anew
         self.retired = []  # numbers of merged pieces whose files go once they are not named any more
         self.pieces = []
-        self.live = Live()
+        self.live = MemTable()
         self.live_bytes = 0
         self.scratch = scratch()
-        self.sizes = Sizes()
+        self.sizes = SessionSizes()
         self.has_left_names = False  # whether it was told that there are too many
         self.has_lost = False  # a piece since this was set back: what it covered is a hole
         self.epoch = 0
@@ -51,7 +51,7 @@ class Index:
         from engram.store.index import manifest
 
         saved = manifest.read(self.base + ".index")
-        forget("engram.store.index.manifest")
+        unload_module("engram.store.index.manifest")
         if saved is None or saved["epoch"] != epoch:
             self.remove()
             return None
@@ -61,16 +61,16 @@ class Index:
         for number, first in saved["pieces"]:
             gc.collect()  # so that what stays does not lie behind what goes
             try:
-                piece = Piece(self.path_of(number), number)
+                piece = Table(self.path_of(number), number)
                 if piece.epoch != epoch or piece.first != first:
-                    raise Damaged("another one's")
+                    raise TableDamaged("another one's")
                 if number in saved["dead"]:
                     dead = a2b_base64(saved["dead"][number])
                     if len(dead) != len(piece.dead):
-                        raise Damaged("another piece's")
+                        raise TableDamaged("another piece's")
                     piece.dead = bytearray(dead)
                 self.pieces.append(piece)
-            except Damaged as error:
+            except TableDamaged as error:
                 self._tell(number, error)
         return saved
 
@@ -113,7 +113,7 @@ class Index:
         """What a function of a piece gives; None, and the piece leaves the index, if the piece is damaged."""
         try:
             return function(*arguments)
-        except (Damaged, OSError, ValueError, IndexError) as error:
+        except (TableDamaged, OSError, ValueError, IndexError) as error:
             self.lose(piece, error)
             return None
 
@@ -155,7 +155,7 @@ class Index:
     @property
     def is_full(self) -> bool:
         """Whether the lines in RAM have to become a piece."""
-        return enough_for_piece(self.live, self.live_bytes)
+        return is_worth_sealing(self.live, self.live_bytes)
 
     def end_session(self, session: int) -> None:
         """Take all rows of a session out of the answers."""
@@ -238,12 +238,12 @@ class Index:
         self.stop_job()
         self.sizes.forget()
 
-    def insert(self, rows: Live, log_bytes: int, first: int, last: int) -> None:
+    def insert(self, rows: MemTable, log_bytes: int, first: int, last: int) -> None:
         """Make a piece of some rows, all that there are from seq `first` to `last`, in its place among the pieces."""
         self._insert(rows, log_bytes, first, last)
         self.sizes.forget()
 
-    def _insert(self, rows: Live, log_bytes: int, first: int, last: int) -> None:
+    def _insert(self, rows: MemTable, log_bytes: int, first: int, last: int) -> None:
         from engram.store.index import merge_policy  # when a board only reads, its heap is for searches
 
         merge_policy.insert(self, rows, log_bytes, first, last)
@@ -304,7 +304,7 @@ class Index:
         return bool(self.live.having(hash)) or any(self.guarded(piece, piece.find, hash) for piece in list(self.pieces))
 
 
-def enough_for_piece(rows: Live, log_bytes: int) -> bool:
+def is_worth_sealing(rows: MemTable, log_bytes: int) -> bool:
     """Whether rows have to become a piece."""
     return rows.is_full or log_bytes >= CHUNK_BYTES
 

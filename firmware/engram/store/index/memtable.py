@@ -25,7 +25,7 @@ _ROW_MASK = const(127)
 _LONGEST_NAME = const(255)  # bytes of a label that is kept as it is: its length stands in one
 
 
-class Live:
+class MemTable:
     """Up to MOST_ROWS rows, in the order of their seqs, with room for so many words and labels."""
 
     def __init__(self, words: int = MOST_WORDS):

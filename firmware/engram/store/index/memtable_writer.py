@@ -2,14 +2,14 @@
 
 from engram.compat import const
 from engram.store.index import codec
-from engram.store.index.memtable import HASH_BIAS, ROW_BITS, Live
+from engram.store.index.memtable import HASH_BIAS, ROW_BITS, MemTable
 from engram.store.index.table import Footer
-from engram.store.index.table_writer import PieceWriter, pack_row
+from engram.store.index.table_writer import TableWriter, pack_row
 
 _ROW_MASK = const(127)
 
 
-def write(rows: Live, path: str, mean: int, epoch: int, log_bytes: int, first: int, last: int) -> None:
+def write(rows: MemTable, path: str, mean: int, epoch: int, log_bytes: int, first: int, last: int) -> None:
     """Write the piece for the lines from seq `first` to `last`; what Live.write promises."""
     order = [0] * len(rows)  # at once: a list that grows needs more in one piece
     for row in range(len(order)):
@@ -21,7 +21,7 @@ def write(rows: Live, path: str, mean: int, epoch: int, log_bytes: int, first: i
         places[key & _ROW_MASK] = place
     _renumber(rows, places)
     rows.entries.sort()
-    writer = PieceWriter(path, len(rows.entries) * 2 // 3)
+    writer = TableWriter(path, len(rows.entries) * 2 // 3)
     try:
         _write_terms(writer, rows, order, mean)
         footer = Footer()
@@ -39,14 +39,14 @@ def write(rows: Live, path: str, mean: int, epoch: int, log_bytes: int, first: i
         raise
 
 
-def _renumber(rows: Live, numbers) -> None:
+def _renumber(rows: MemTable, numbers) -> None:
     """Let each entry's row be the one that `numbers` has in its place."""
     entries = rows.entries
     for at, entry in enumerate(entries):
         entries[at] = entry & ~_ROW_MASK | numbers[entry & _ROW_MASK]
 
 
-def _write_terms(writer: PieceWriter, rows: Live, order: list, mean: int) -> None:
+def _write_terms(writer: TableWriter, rows: MemTable, order: list, mean: int) -> None:
     entries, used, lengths = rows.entries, len(rows.entries), rows.lengths
     at = 0
     while at < used:
@@ -63,7 +63,7 @@ def _write_terms(writer: PieceWriter, rows: Live, order: list, mean: int) -> Non
         writer.end()
 
 
-def _runs(rows: Live, order: list):
+def _runs(rows: MemTable, order: list):
     """Yield (session, row after the last) of each session's run."""
     session = rows.sessions[order[0]]
     for place, row in enumerate(order):

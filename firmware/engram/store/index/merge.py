@@ -13,7 +13,7 @@ from array import array
 from engram.compat import const
 from engram.store.index import codec
 from engram.store.index.table import ROW_BYTES, SINGLE_BYTES, TERM_BYTES, Footer, decoded, in_order, term
-from engram.store.index.table_writer import PieceWriter
+from engram.store.index.table_writer import TableWriter
 
 _SLICE_BYTES = const(512)  # written in a slice
 _STEP = const(32)  # postings between two places at which a merge can pause
@@ -129,7 +129,7 @@ class Merge:
         self.path = path
         self.number = number
         self._sources = [_Source(piece) for piece in pieces]
-        self._writer = PieceWriter(path, _terms(pieces))
+        self._writer = TableWriter(path, _terms(pieces))
         self._work = self._run()
 
     def step(self) -> bool:

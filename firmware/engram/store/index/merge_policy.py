@@ -10,8 +10,8 @@ from engram import diag, files
 from engram.compat import const
 from engram.store.index import codec
 from engram.store.index import index as tables
-from engram.store.index.memtable import Live
-from engram.store.index.table import Damaged, Piece
+from engram.store.index.memtable import MemTable
+from engram.store.index.table import Table, TableDamaged
 
 _MOST_PIECES = const(5)  # that are merged at once: each takes about 4 bytes a session and a kilobyte
 _FRESH_PIECES = const(3)  # made of lines in RAM, before they are merged with what is older
@@ -19,13 +19,13 @@ _SHARE = const(4)  # how many times as large as all that is merged so far an old
 _MOST_ROWS = const(6144)  # of a merged piece: a search takes a byte of heap for each
 
 
-def insert(index, rows: Live, log_bytes: int, first: int, last: int) -> None:
+def insert(index, rows: MemTable, log_bytes: int, first: int, last: int) -> None:
     """Make a piece of some rows, all that there are from seq `first` to `last`, in its place among the pieces."""
     gc.collect()  # so that what stays does not lie behind what goes
     path = index.path_of(index.next_number)
     try:
         rows.write(path, index.mean(), index.epoch, log_bytes, first, last)
-        piece = Piece(path, index.next_number)
+        piece = Table(path, index.next_number)
     except OSError as error:
         raise files.failure(error, path) from None
     index.next_number += 1
@@ -112,7 +112,7 @@ def step(index, is_filling: bool) -> bool:
         if index.job.step():
             return False
         _finish(index, index.job)
-    except (Damaged, ValueError, IndexError):
+    except (TableDamaged, ValueError, IndexError):
         # Which one it is, and that it leaves, is found when it is read for a search or checked now.
         _find_damage(index, index.job.pieces if index.job else pieces)
         index.stop_job()
@@ -138,7 +138,7 @@ def _finish(index, job) -> None:
     at = index.pieces.index(job.pieces[0])
     made = []
     if job.rows:
-        made.append(Piece(job.path, job.number))
+        made.append(Table(job.path, job.number))
         job.take_over_dead(made[0])
     else:
         job.abandon()

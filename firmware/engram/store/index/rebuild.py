@@ -6,8 +6,8 @@ replaced since.
 
 from engram.compat import const
 from engram.store.index import codec
-from engram.store.index.index import enough_for_piece
-from engram.store.index.memtable import Live
+from engram.store.index.index import is_worth_sealing
+from engram.store.index.memtable import MemTable
 from engram.store.types import concerned, labels, minutes
 
 _PIECE_BYTES = const(6144)  # of the log, that one piece is tried for
@@ -15,7 +15,7 @@ _WORDS = const(640)  # for which there is room: half as many as in RAM beside it
 _LINES_AT_ONCE = const(8)
 
 
-class Filling:
+class Rebuild:
     """Fills the holes of an index; `note(number)` is told the entries whose rows may be out of date.
 
     While `is_open`, some lines have rows that are not in the index yet: what is noted has to stay noted, and a thread that
@@ -28,7 +28,7 @@ class Filling:
         self._describe = describe
         self._holes = holes
         self._note = note
-        self._rows = Live(_WORDS)
+        self._rows = MemTable(_WORDS)
         self._work = self._run()
         self.is_open = False
         self.ended = set()
@@ -75,7 +75,7 @@ class Filling:
         size = 0
         rows = self._rows
         for _, offset, length, line in self._log.scan_from(start, last):
-            if len(rows) and enough_for_piece(rows, size):
+            if len(rows) and is_worth_sealing(rows, size):
                 return -1
             entry = self._describe(line)
             seq = line["seq"]

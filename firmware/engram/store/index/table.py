@@ -49,7 +49,7 @@ _ROWS_AT_ONCE = const(16)
 _BUFFER = const(256)
 
 
-class Damaged(Exception):
+class TableDamaged(Exception):
     """A piece is not as it was written; it has to be made anew from the log."""
 
 
@@ -79,13 +79,13 @@ class Footer:
         """Take the numbers from a footer's bytes; the crc that stands there."""
         values = struct.unpack(_FOOTER, data)
         if values[0] != _MAGIC:
-            raise Damaged("no footer")
+            raise TableDamaged("no footer")
         for name, value in zip(_FIELDS, values[1:]):
             setattr(self, name, value)
         return values[-1]
 
 
-class Piece(Footer):
+class Table(Footer):
     """An open piece; `dead` has a bit for each row whose line is not live any more."""
 
     def __init__(self, path: str, number: int):
@@ -94,26 +94,26 @@ class Piece(Footer):
         try:
             self._file = open(path, "rb")
         except OSError:
-            raise Damaged("no file")
+            raise TableDamaged("no file")
         try:
             self._open(self._file.seek(0, 2))
         except (OSError, ValueError):
             self.close()
-            raise Damaged("no piece")
+            raise TableDamaged("no piece")
         self.dead = bytearray((self.rows + 7) >> 3)
         self._has_checked_names = False
 
     def _open(self, size: int) -> None:
         if size < FOOTER_BYTES:
-            raise Damaged("too short")
+            raise TableDamaged("too short")
         crc = self.unpack(self._read(size - FOOTER_BYTES, FOOTER_BYTES))
         end = size - FOOTER_BYTES
         if not self.rows_at <= self.names_at <= self.runs_at <= self.directory_at == end - 4 * self.buckets:
-            raise Damaged("no sense in the footer")
+            raise TableDamaged("no sense in the footer")
         marks = 3 * -(-self.runs // RUNS_A_MARK)
         self._marks_at = self.directory_at - 4 * marks
         if self.names_at - self.rows_at != ROW_BYTES * self.rows or not self.buckets or self.runs_at >= self._marks_at:
-            raise Damaged("no sense in the footer")
+            raise TableDamaged("no sense in the footer")
         # What stays in RAM is read and checked in one go; in parts, as a long one would not fit a heap in pieces.
         found = self._crc(self.runs_at, self._marks_at)
         self._marks = self._table(self._marks_at, marks)
@@ -124,7 +124,7 @@ class Piece(Footer):
             self._directory.append(part)
             found = crc32(part, found)
         if crc32(self.pack(0), found) != crc:
-            raise Damaged("the crc does not fit")
+            raise TableDamaged("the crc does not fit")
 
     def _crc(self, at: int, end: int) -> int:
         """The crc32 of some bytes of the file."""
@@ -134,7 +134,7 @@ class Piece(Footer):
         while at < end:
             count = self._file.readinto(view[: min(end - at, _BUFFER)])
             if not count:
-                raise Damaged("too short")
+                raise TableDamaged("too short")
             crc = crc32(view[:count], crc)
             at += count
         return crc
@@ -147,7 +147,7 @@ class Piece(Footer):
         files.seek(self._file, at)
         data = self._file.read(size)
         if len(data) != size:
-            raise Damaged("too short")
+            raise TableDamaged("too short")
         return data
 
     def _table(self, at: int, count: int) -> array:
@@ -188,11 +188,11 @@ class Piece(Footer):
         if end > len(data):
             # Only where the directory could not tell the size: else damage could ask for more than the heap has.
             if entry & 0xFF < 0xFF or end > _LARGEST_BUCKET:
-                raise Damaged("a bucket is cut")
+                raise TableDamaged("a bucket is cut")
             data += self._file.read(end - len(data))
         terms = data[6:end]
         if crc32(terms, number + 1) & 0xFFFF != data[4] | data[5] << 8:
-            raise Damaged("a bucket's check does not fit")
+            raise TableDamaged("a bucket's check does not fit")
         return lists, terms
 
     def read_list(self, found, buffer: bytearray):
@@ -207,13 +207,13 @@ class Piece(Footer):
         while left > 0:
             count = self._file.readinto(view if left >= len(buffer) else view[:left])
             if not count:
-                raise Damaged("postings are cut")
+                raise TableDamaged("postings are cut")
             left -= count
             part = view[: count if left else count - 1]
             crc = crc32(part, crc)
             # The last bytes count only if all were right: wrong ones before cost a wrong hit, which its line unmasks.
             if not left and crc & 0xFF != view[count - 1]:
-                raise Damaged("postings changed")
+                raise TableDamaged("postings changed")
             yield part
             if left:
                 offset += count
@@ -308,7 +308,7 @@ class Piece(Footer):
         """Yield the labels that people see, in the order of their bytes; Damaged if they changed."""
         if not self._has_checked_names:
             if self._crc(self.names_at, self.runs_at) != self.names_crc:
-                raise Damaged("the names changed")
+                raise TableDamaged("the names changed")
             self._has_checked_names = True
         at = self.names_at
         data = b""
@@ -333,7 +333,7 @@ def term(lists: int, bucket: bytes, at: int, bucket_at: int) -> tuple:
     return bucket[at + 3] | bucket[at + 4] << 8, bucket_at - start, start - end, 0
 
 
-def decoded(piece: Piece, found, hash: int):
+def decoded(piece: Table, found, hash: int):
     """Yield (row, level) of a term's postings in a piece."""
     is_label = hash >= codec.LABEL
     if not found[2]:
@@ -387,6 +387,6 @@ def single(posting: int) -> bytearray:
 def unpack_row(data: bytes) -> tuple:
     """(seq, offset, minutes) of a row's bytes; Damaged if they changed."""
     if len(data) != ROW_BYTES or crc32(data[:10]) & 0xFF != data[10]:
-        raise Damaged("a row changed")
+        raise TableDamaged("a row changed")
     seq, low, high, minutes, more = struct.unpack("<IHBHB", data[:10])
     return seq, low | high << 16, minutes | more << 16

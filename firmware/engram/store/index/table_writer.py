@@ -16,7 +16,7 @@ _PART = const(64)  # bytes of postings that are gathered before they are written
 _MOST_SINGLE = const(1 << 13)  # the first row for which the only posting of a term makes a list
 
 
-class PieceWriter:
+class TableWriter:
     """A piece at `path`: each term, by hash, with begin(), add() for its rows and end(); then row_bytes(), and finish()."""
 
     def __init__(self, path: str, terms: int):

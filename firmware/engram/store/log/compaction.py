@@ -25,7 +25,7 @@ def compacting(store, decide):
     is_over = False
     try:
         store.filling = None
-        yield from store.fates.settling()
+        yield from store.entry_states.settling()
         # In a header before the first line goes: whoever copies the log learns of a compaction that was cut, too.
         store.log.rewrites += 1
         yield from store.sealing()

@@ -21,7 +21,7 @@ Span = namedtuple("Span", ("after", "to", "count", "size", "check", "crc", "plac
 other, the crc of the last one, "" if there is none, and where they stand: in one file, one behind the other."""
 
 
-class RawLines:
+class LogReader:
     """The raw lines of a Store's log."""
 
     def __init__(self, store):

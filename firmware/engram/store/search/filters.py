@@ -16,11 +16,11 @@ def allowed(index, labels, scopes, since: int, until: int):
     end = minutes(until) if until else MOST_MINUTES + 1
 
     def bits_of(piece):
-        groups = [having(index, piece, hash) for hash in wanted]
+        groups = [rows_with_label(index, piece, hash) for hash in wanted]
         if one_of:
-            groups.append(_either([having(index, piece, hash) for hash in one_of]))
+            groups.append(_either([rows_with_label(index, piece, hash) for hash in one_of]))
         if since or until:
-            groups.append(between(index, piece, first, end))
+            groups.append(rows_between(index, piece, first, end))
         bits = groups[0]
         for other in groups[1:]:
             for at in range(len(bits)):
@@ -48,7 +48,7 @@ def by_speaker(index, label: str):
     def is_speaker(piece, row: int) -> bool:
         number = piece.number if piece else 0
         if number not in known:
-            known[number] = having(index, piece, hash)
+            known[number] = rows_with_label(index, piece, hash)
         return codec.has_bit(known[number], row)
 
     return is_speaker
@@ -66,7 +66,7 @@ def counted(index, piece, bits) -> int:
     return codec.count_bits(both)
 
 
-def having(index, piece, hash: int) -> bytearray:
+def rows_with_label(index, piece, hash: int) -> bytearray:
     """A bit for each row of a piece (or, for None, of the lines in RAM) that has a label."""
     bits = _none(piece)
     if piece is None:
@@ -77,7 +77,7 @@ def having(index, piece, hash: int) -> bytearray:
     return bits
 
 
-def between(index, piece, first: int, end: int) -> bytearray:
+def rows_between(index, piece, first: int, end: int) -> bytearray:
     """A bit for each row whose minute is from `first` on and before `end`."""
     bits = _none(piece)
     if piece is None:

@@ -16,8 +16,8 @@ from engram.compat import const
 from engram.store.index import codec
 from engram.store.index.memtable import NO_ROW, ROW_BITS
 from engram.store.search.session_scores import NO_SLOT
-from engram.store.search.top_k import BLOCK, BLOCK_BITS, FAR, NEAR, OWN, Best, collect, silence
-from engram.store.search.weights import ONE, distinct, inverse_frequency
+from engram.store.search.top_k import BLOCK, BLOCK_BITS, FAR, NEAR, OWN, TopK, clear_dead, collect
+from engram.store.search.weights import ONE, distinct_terms, inverse_frequency
 
 _SLOTS = const(512)  # as in sessions.py
 _SESSION_TERMS = const(10)  # the rarest words count for S: three bits each fill a small integer
@@ -36,7 +36,7 @@ class Ranking:
     def __init__(self, index, terms, idfs=None):
         self.index = index
         self._pieces = list(index.pieces)  # one that turns out to be damaged keeps its place here
-        self.terms = distinct(terms)
+        self.terms = distinct_terms(terms)
         self._hashes = [codec.term_hash(term) for term in self.terms]
         self.places = {}  # place of a piece: where the postings of each term are, or None
         self.in_ram = {}  # number of a term << ROW_BITS | row in RAM: how often the row has the term
@@ -51,7 +51,7 @@ class Ranking:
         for place, number in enumerate(rarest[:_SESSION_TERMS]):
             self._bits[number] = 3 * place
         self._sessions = [0] * len(self.terms)  # that have a term
-        self.best = Best(len(self._pieces))
+        self.best = TopK(len(self._pieces))
 
     def piece(self, place: int):
         """The piece at a place, None for the lines in RAM."""
@@ -113,7 +113,7 @@ class Ranking:
                     piece.read_list(postings, buffer), self.levels[number], self._bits[number], table, blocks
                 )
         if any(piece.dead):
-            silence(piece.dead, blocks)
+            clear_dead(piece.dead, blocks)
         bits = allowed(piece) if allowed else None
         collect(self.best, piece, place, table, blocks, bits, self._last, self._far)
 

@@ -12,7 +12,7 @@ NO_SLOT = const(512)
 """One more, for rows of no session."""
 
 
-class Scratch:
+class SessionScores:
     """What one search counts: for each slot the rows that have each of ten words, and B of the last two rows. One for all
     indexes, since a search ranks all rows before another task has a turn.
     """
@@ -32,15 +32,15 @@ class Scratch:
 _scratch = None
 
 
-def scratch() -> Scratch:
+def scratch() -> SessionScores:
     """The one that there is."""
     global _scratch
     if _scratch is None:
-        _scratch = Scratch()
+        _scratch = SessionScores()
     return _scratch
 
 
-class Sizes:
+class SessionSizes:
     """How many rows each slot's sessions have, in all pieces and in RAM; counted anew after the pieces changed."""
 
     def __init__(self):

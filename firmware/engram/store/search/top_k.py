@@ -33,7 +33,7 @@ _GROUP_BITS = const(4)
 _GROUP = const(16)  # rows that are passed over together
 
 
-class Best:
+class TopK:
     """The KEPT rows with the highest T, as integers that sort by T, then place, then row."""
 
     def __init__(self, places: int):
@@ -75,7 +75,7 @@ class Best:
             yield _MOST_TOTAL - (key >> self._total_shift), place, row, slot
 
 
-def silence(dead: bytearray, blocks: list) -> None:
+def clear_dead(dead: bytearray, blocks: list) -> None:
     """What went must not show by what stands beside it."""
     for at, bits in enumerate(dead):
         if bits:
@@ -124,7 +124,7 @@ def collect(best, piece, place: int, table: list, blocks: list, bits, last: byte
 class _Look:
     """Looks at rows of a piece, from first to last, and gives those with a T that is high enough to `best`."""
 
-    def __init__(self, best: Best, piece, place: int, table: list, blocks: list, bits, last: bytearray, far: bytearray):
+    def __init__(self, best: TopK, piece, place: int, table: list, blocks: list, bits, last: bytearray, far: bytearray):
         self._best = best
         self._piece = piece
         self._place = place

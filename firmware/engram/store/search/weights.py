@@ -31,7 +31,7 @@ def weights(frequencies) -> dict:
     return {term: inverse_frequency(documents, having[term]) for term in having}
 
 
-def distinct(terms) -> list:
+def distinct_terms(terms) -> list:
     """The first terms of a query, each once: as many as a search takes into account."""
     found = []
     for term in terms:

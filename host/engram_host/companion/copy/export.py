@@ -55,4 +55,4 @@ def _origin_before(copy: CopyOfLog, line: dict[str, Any], epoch: int) -> str:
     """The origin of the memory in whose place another came, "" if there is none any more."""
     older = line.get("supersedes")
     before = copy.latest_of(older) if isinstance(older, str) and older[1:].isdigit() else None
-    return provenance.of(before, epoch) if before else ""
+    return provenance.origin_of(before, epoch) if before else ""

@@ -82,7 +82,7 @@ class CopyOfLog:
         """All entries that were not forgotten, in the order of their latest lines."""
         for seq, line in self._lines():
             number = self._meanings.describe(self._log, line).number
-            fate = self._fate(number)
+            fate = self._entry_state(number)
             if fate and fate.latest == seq and fate.state != FORGOTTEN:
                 yield Read(self._id(number), self._state(fate, line), line)
 
@@ -102,16 +102,16 @@ class CopyOfLog:
 
     def is_there(self, entry_id: str) -> bool:
         """Whether there is such an entry, not forgotten."""
-        fate = self._fate(int(entry_id[1:]))
+        fate = self._entry_state(int(entry_id[1:]))
         return fate is not None and fate.state != FORGOTTEN
 
     def latest_of(self, entry_id: str) -> dict[str, Any] | None:
         """The latest line of an entry, None if it is not there or was forgotten."""
-        fate = self._fate(int(entry_id[1:]))
+        fate = self._entry_state(int(entry_id[1:]))
         return self._of([fate.latest]).get(fate.latest) if fate and fate.state != FORGOTTEN else None
 
     def _known(self, number: int, entry_id: str) -> tuple[int, Fate]:
-        fate = self._fate(number)
+        fate = self._entry_state(number)
         if fate is None or fate.state == FORGOTTEN:
             raise UnknownEntry(entry_id, f"is not in the copy of {self.device.name}, or was forgotten.")
         return number, fate
@@ -121,7 +121,7 @@ class CopyOfLog:
         older = line.get("supersedes")
         if not isinstance(older, str) or not older[1:].isdigit() or int(older[1:]) in seen:
             return None
-        fate = self._fate(int(older[1:]))
+        fate = self._entry_state(int(older[1:]))
         return (int(older[1:]), fate) if fate and fate.state != FORGOTTEN else None
 
     def _learn(self) -> None:
@@ -135,7 +135,7 @@ class CopyOfLog:
             if entry.session and entry.number >= 0:
                 self._sessions[entry.number] = entry.session
 
-    def _fate(self, number: int) -> Fate | None:
+    def _entry_state(self, number: int) -> Fate | None:
         return self._fates.of(number, number in self._firsts) if number >= 0 else None
 
     def _state(self, fate: Fate, line: dict[str, Any]) -> str:

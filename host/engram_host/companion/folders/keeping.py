@@ -12,7 +12,7 @@ from typing import Literal
 
 from engram import text as board
 from engram.memory import access
-from engram.memory.access import Asker
+from engram.memory.access import Caller
 from engram_host.companion.errors import NoSuchFile, SettingError, StoreUnavailable
 from engram_host.companion.folders.chunks import lines_of
 from engram_host.companion.folders.indexing import Indexer, Progress
@@ -186,22 +186,24 @@ class Folders:
         found += [_not_there(one.place) for one in self.standings if one.state == "not there"]
         return found
 
-    def visible(self, asker: Asker) -> list[Standing]:
-        """The folders that this asker may see."""
-        return [one for one in self.standings if access.may_see(asker, one.place.scope)]
+    def visible(self, caller: Caller) -> list[Standing]:
+        """The folders that this caller may see."""
+        return [one for one in self.standings if access.may_see(caller, one.place.scope)]
 
-    def searched(self, asker: Asker) -> tuple[str, ...]:
-        """The names in the store of the folders that a search of this asker goes through; a folder that it may not see is
+    def searched(self, caller: Caller) -> tuple[str, ...]:
+        """The names in the store of the folders that a search of this caller goes through; a folder that it may not see is
         noted in the log, with its scope.
         """
-        for wanted in sorted({one.place.scope for one in self.standings if not access.may_see(asker, one.place.scope)}):
-            _refuse(asker, wanted)
-        there = [one.place.device for one in self.visible(asker) if one.state != "not there"]
+        for wanted in sorted(
+            {one.place.scope for one in self.standings if not access.may_see(caller, one.place.scope)}
+        ):
+            _refuse(caller, wanted)
+        there = [one.place.device for one in self.visible(caller) if one.state != "not there"]
         # Each search asks, and most companions have thousands of boards and no folder: then nothing is read.
         known = {device.name for device in self._store.sources()} if there else set[str]()
         return tuple(name for name in there if name in known)
 
-    def cited(self, result: SearchResult, query: str, asker: Asker) -> SearchResult:
+    def cited(self, result: SearchResult, query: str, caller: Caller) -> SearchResult:
         """A result whose hits in folders say where they stand now, with a snippet in place of the whole passage."""
         hits: list[Hit] = []
         seen: set[str] = set()
@@ -213,7 +215,7 @@ class Folders:
                 hits.append(shown)
                 seen |= {shown.citation} - {""}
         left_out = list(result.left_out)
-        for one in self.visible(asker):
+        for one in self.visible(caller):
             if one.state == "reading":
                 left_out.append(
                     f"{one.place.name}: {one.progress.done} of {one.progress.total} files have been read yet"
@@ -235,9 +237,9 @@ class Folders:
         citation = f"{path}#{first + shown.line}"
         return replace(hit, device="", id=citation, text=shown.text, path=path, citation=citation)
 
-    def lines(self, asker: Asker, cited: str, first: int, count: int) -> Lines:
-        """Lines of a file that is in a folder which this asker may see, as it is now. NoSuchFile, FileUnreadable."""
-        place, path = self._found(asker, cited)
+    def lines(self, caller: Caller, cited: str, first: int, count: int) -> Lines:
+        """Lines of a file that is in a folder which this caller may see, as it is now. NoSuchFile, FileUnreadable."""
+        place, path = self._found(caller, cited)
         try:
             contents = read(place, path, self._settings.most_file_bytes)
         except OSError:
@@ -253,20 +255,20 @@ class Folders:
         following = first + len(shown)
         return Lines(place.cited(path), first, shown, len(lines), following if shown and following <= len(lines) else 0)
 
-    def _found(self, asker: Asker, cited: str) -> tuple[Place, str]:
+    def _found(self, caller: Caller, cited: str) -> tuple[Place, str]:
         for one in self.standings:
             path = one.place.path_of(cited)
             if path:
-                if access.may_see(asker, one.place.scope):
+                if access.may_see(caller, one.place.scope):
                     return one.place, path
-                _refuse(asker, one.place.scope)
+                _refuse(caller, one.place.scope)
         raise NoSuchFile(cited)
 
 
-def _refuse(asker: Asker, wanted: str) -> None:
+def _refuse(caller: Caller, wanted: str) -> None:
     """Note that what has this scope was not shown: the scope, never the text."""
-    where = " in a group" if asker.group else ""
-    _log.info("what %s may see in folders was not shown to %s%s", wanted, asker.principal, where)
+    where = " in a group" if caller.group else ""
+    _log.info("what %s may see in folders was not shown to %s%s", wanted, caller.principal, where)
 
 
 def _concerns(place: Place, changed: Iterable[str]) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 
 from engram import log_line, text
 from engram.memory import ALL, access
-from engram.memory.access import Asker
+from engram.memory.access import Caller
 from engram_host.companion.errors import EmbedderError
 from engram_host.companion.model import Device, Identity, LogName, Vector
 from engram_host.companion.search import diversity, meaning, rows, seen
@@ -65,7 +65,7 @@ class SearchEngine:
         done = time.perf_counter()
         return _with_times(result, embedded - begin, done - embedded)
 
-    def read(self, device: str, log: LogName, number: int, asker: Asker, now: int) -> bytes:
+    def read(self, device: str, log: LogName, number: int, caller: Caller, now: int) -> bytes:
         """The line of a live or archived entry as its board wrote it, b"" if there is none that who asks may see.
 
         UnknownDevice, StoreUnavailable.
@@ -79,7 +79,7 @@ class SearchEngine:
         if 0 < expires <= now:
             return b""
         line = self._store.lines_at(device, log, known.logs[log].epoch, [seq], archived=True).get(seq, b"")
-        return line if line and _shown(line, asker) else b""
+        return line if line and _shown(line, caller) else b""
 
     def _query_vector(self, request: SearchRequest) -> tuple[QueryVector | None, str]:
         if not request.use_meaning:
@@ -175,7 +175,7 @@ class _Search:
             device = self._devices[place]
             found = self._store.lines_at(device.name, log, device.logs[log].epoch, list(wanted), archived=True)
             for seq, candidate in wanted.items():
-                texts[candidate] = _shown(found[seq], self._request.asker) if seq in found else None
+                texts[candidate] = _shown(found[seq], self._request.caller) if seq in found else None
         return ((candidate, texts[candidate]) for candidate in candidates)
 
     def _place(self, candidate: Candidate) -> tuple[LogName, int]:
@@ -205,11 +205,11 @@ class _Search:
         )
 
 
-def _shown(line: bytes, asker: Asker) -> dict[str, Any] | None:
+def _shown(line: bytes, caller: Caller) -> dict[str, Any] | None:
     """What a line says, if it has a text that who asks may see: it may be another one than when it was indexed."""
     fields = log_line.decode(line)
     has_text = "text" in fields or "content" in fields
-    return fields if has_text and access.may_see(asker, fields.get("scope", ALL)) else None
+    return fields if has_text and access.may_see(caller, fields.get("scope", ALL)) else None
 
 
 def _words_of(line: dict[str, Any] | None) -> frozenset[str]:

@@ -59,7 +59,7 @@ def _beside(row: int, board: Board, words: WordsSide) -> list[Part]:
 
 
 def why_empty(request: SearchRequest, words: WordsSide | None, entries: int, boards: list[Board], degraded: str) -> str:
-    """One sentence on why nothing was found; it tells of nothing that the asker may not see."""
+    """One sentence on why nothing was found; it tells of nothing that the caller may not see."""
     if not entries:
         return "nothing is stored yet that may be shown here."
     wanted = sum(int(np.count_nonzero(board.seen.wanted)) for board in boards)

@@ -119,7 +119,7 @@ def _least(scores: list[NDArray], count: int) -> float:
 
 
 def _named(query: str, boards: list[Board]) -> str:
-    """The speaker whom a query names, as on the board: of those who said something that the asker may see."""
+    """The speaker whom a query names, as on the board: of those who said something that the caller may see."""
     names: set[str] = set()
     for board in boards:
         texts = board.seen.index.speakers.texts

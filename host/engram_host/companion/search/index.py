@@ -190,13 +190,13 @@ class DeviceIndex:
         thread = int(self.rows.column("thread")[row]) if row != NONE else NONE
         return int(self.threads.texts[thread][1:]) if thread != NONE else 0
 
-    def _fate(self, log: LogName, number: int) -> Fate | None:
+    def _entry_state(self, log: LogName, number: int) -> Fate | None:
         row = self.rows.row_of(log, number)
         return self._fates[log].of(number, row != NONE and int(self.rows.column("number")[row]) == number)
 
     def _settle(self, log: LogName, number: int) -> None:
         """Set the states of all versions of an entry."""
-        fate = self._fate(log, number)
+        fate = self._entry_state(log, number)
         states = self.rows.column("state")
         for seq in fate.versions if fate else ():
             state = rows.EARLIER if fate and seq != fate.latest else rows.LIVE
@@ -210,12 +210,12 @@ class DeviceIndex:
 
     def latest(self, found: NDArray[np.intp]) -> NDArray[np.intp]:
         """The rows of the latest versions of some records, each given by the row of any version."""
-        fates = (self._fate("records", number) for number in self.rows.column("number")[found].tolist())
+        fates = (self._entry_state("records", number) for number in self.rows.column("number")[found].tolist())
         return np.array([self.rows.row_of("records", fate.latest) for fate in fates if fate], np.intp)
 
     def row_of(self, log: LogName, number: int) -> int:
         """The row of an entry's latest version, NONE if there is none, or it is not found by a search."""
-        fate = self._fate(log, number)
+        fate = self._entry_state(log, number)
         row = self.rows.row_of(log, fate.latest) if fate else NONE
         is_found = row != NONE and self.rows.column("state")[row] in (rows.LIVE, rows.ARCHIVED)
         return row if is_found else NONE

@@ -9,8 +9,8 @@ from typing import Any
 
 from engram.clock import MONTHS, civil
 from engram.errors import ArgumentError
-from engram.memory.journal.schema import Turns
-from engram.memory.records.schema import Versions
+from engram.memory.journal.schema import TurnSchema
+from engram.memory.records.schema import RecordSchema
 from engram.store.types import Entry, no_entry
 from engram_host.companion.embedding.digest import digest_of as digest_of
 from engram_host.companion.model import LogName
@@ -34,7 +34,7 @@ class Meanings:
     def __init__(self, zone: int):
         self.zone = zone
         # describe() looks neither at sessions nor at how far turns were read.
-        self._owners = {"records": Versions(), "journal": Turns(None, Zone(zone))}
+        self._owners = {"records": RecordSchema(), "journal": TurnSchema(None, Zone(zone))}
 
     def describe(self, log: LogName, line: dict[str, Any]) -> Entry:
         """What a decoded line means; no entry for a line that this version does not know, as on the board."""

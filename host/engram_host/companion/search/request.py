@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from engram.memory.access import Asker
+from engram.memory.access import Caller
 from engram_host.companion.errors import BadSearch
 from engram_host.companion.model import LogName
 
@@ -52,7 +52,7 @@ class SearchRequest:
 
     query: str
     devices: tuple[str, ...]
-    asker: Asker
+    caller: Caller
     now: int
     limit: int = 10
     log: LogName | None = None
@@ -174,7 +174,7 @@ class SearchResult:
     embed_ms: float = 0.0
     search_ms: float = 0.0
     entries: int = 0
-    """Live entries that this asker may see on these boards."""
+    """Live entries that this caller may see on these boards."""
 
 
 def _check(is_good: bool, name: str, problem: str) -> None:

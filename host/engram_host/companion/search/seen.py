@@ -1,6 +1,6 @@
 """Which rows of an index a search may look at, by who asks, and which of them may be an answer.
 
-What the asker may not see is as if it were not there: it is in no count, in no word's weight, and beside nothing.
+What the caller may not see is as if it were not there: it is in no count, in no word's weight, and beside nothing.
 """
 
 from dataclasses import dataclass
@@ -39,15 +39,15 @@ def look(index: DeviceIndex, request: SearchRequest) -> Seen:
 
 
 def _in_scope(index: DeviceIndex, request: SearchRequest) -> Mask:
-    """Rows of a scope that the asker may see, and whose time is not over."""
-    may_see = set(access.labels(request.asker))
+    """Rows of a scope that the caller may see, and whose time is not over."""
+    may_see = set(access.labels(request.caller))
     by_scope = np.array([text in may_see for text in index.scopes.texts] or [False], np.bool_)
     expires = index.rows.column("expires")
     return by_scope[index.rows.column("scope")] & ((expires == 0) | (expires > request.now))
 
 
 def _earlier(index: DeviceIndex, allowed: Mask) -> Mask:
-    """Earlier versions of which the asker may see the latest one as well: its scope may have become narrower."""
+    """Earlier versions of which the caller may see the latest one as well: its scope may have become narrower."""
     earlier = np.flatnonzero(allowed & (index.rows.column("state") == rows.EARLIER))
     kept = np.zeros(len(allowed), np.bool_)
     kept[earlier] = allowed[index.latest(earlier)]

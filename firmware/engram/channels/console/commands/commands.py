@@ -3,7 +3,7 @@
 import sys
 
 from engram import text
-from engram.compat import const, let_go
+from engram.compat import const, unload_modules
 from engram.errors import ArgumentError
 from engram.memory import access, catalog, ids
 from engram.memory.recall import shown_score, snippet
@@ -70,7 +70,7 @@ class Commands:
     def __init__(self, parts):
         self._parts = parts
 
-    def run(self, asker, line: str):
+    def run(self, caller, line: str):
         """Yield the answer's lines to a line that begins with a slash; ArgumentError if it is no command.
 
         A number among them is a pause of so many milliseconds, in which others may run.
@@ -78,25 +78,25 @@ class Commands:
         name, _, rest = line[1:].partition(" ")
         for known, usage, _ in COMMANDS:
             if known == name:
-                return self._checked(name, rest.strip(), usage, asker)
+                return self._checked(name, rest.strip(), usage, caller)
         raise ArgumentError("/" + name[:20], "there is no such command; /help lists them.")
 
-    def _checked(self, name: str, rest: str, usage: str, asker):
+    def _checked(self, name: str, rest: str, usage: str, caller):
         if rest and not usage:
             raise ArgumentError("/" + name, "takes nothing after it.")
         if name in _LENT:
-            return self._lent(_LENT[name], name, asker, rest)
-        return getattr(self, "_" + name)(asker, rest)
+            return self._lent(_LENT[name], name, caller, rest)
+        return getattr(self, "_" + name)(caller, rest)
 
-    def _lent(self, module: str, name: str, asker, rest: str):
+    def _lent(self, module: str, name: str, caller, rest: str):
         """Run a command of a module, of which nothing stays on a small heap."""
         __import__(module)
         try:
-            yield from getattr(sys.modules[module], name + "_command")(self._parts, asker, rest)
+            yield from getattr(sys.modules[module], name + "_command")(self._parts, caller, rest)
         finally:
-            let_go((module,))
+            unload_modules((module,))
 
-    def _help(self, asker, rest: str):
+    def _help(self, caller, rest: str):
         wanted = rest.strip("/")
         if wanted and wanted not in [name for name, _, _ in COMMANDS]:
             raise ArgumentError("/help", "there is no command /%s; /help alone lists them." % wanted[:20])
@@ -109,29 +109,29 @@ class Commands:
 
     # --- memory
 
-    def _memory(self, asker, rest: str):
+    def _memory(self, caller, rest: str):
         what, _, more = rest.partition(" ")
         if not what:
-            return self._overview(asker)
+            return self._overview(caller)
         if what == "list":
-            return self._list(asker, more)
+            return self._list(caller, more)
         if what == "tags":
-            return self._tags(asker)
+            return self._tags(caller)
         if what == "show":
-            return self._show(asker, more)
+            return self._show(caller, more)
         if what == "history":
-            return self._history(asker, more)
+            return self._history(caller, more)
         raise ArgumentError("/memory", "takes list, tags, show ID or history ID.")
 
-    def _overview(self, asker):
+    def _overview(self, caller):
         parts = self._parts
-        yield "%s, %s mode" % (counted(parts.records.count(asker), "memory", "memories"), parts.config.get("mode"))
-        tags = catalog.line(catalog.ranked(parts.records, asker), 60)
+        yield "%s, %s mode" % (count_of(parts.records.count(caller), "memory", "memories"), parts.config.get("mode"))
+        tags = catalog.line(catalog.ranked(parts.records, caller), 60)
         if tags:
             yield "tags: " + tags
         today = parts.clock.day(parts.clock.now())
         shown = 0
-        for record in parts.records.newest(asker):
+        for record in parts.records.newest(caller):
             # They come by their latest change, and no change is before the beginning.
             if shown == _PAGE or parts.clock.day(record.get("updated", record["created"])) < today:
                 break
@@ -140,24 +140,24 @@ class Commands:
                 yield self._row(record)
         if not shown:
             yield "nothing was remembered today; /memory list shows all"
-        if not asker.group:
-            notes = parts.notes.of(asker)
+        if not caller.group:
+            notes = parts.notes.for_caller(caller)
             for name in ("MEMORY.md", notes.today()):
                 content = notes.text(name).strip()
                 if content:
                     yield name + ":"
                     yield from content.split("\n")
 
-    def _list(self, asker, more: str):
+    def _list(self, caller, more: str):
         page = _page(more)
         position = 0
-        for record in self._parts.records.newest(asker):
+        for record in self._parts.records.newest(caller):
             if position == page * _PAGE:
                 break
             if (page - 1) * _PAGE <= position:
                 yield self._row(record)
             position += 1
-        pages = max((position + _PAGE - 1) // _PAGE, (self._parts.records.count(asker) + _PAGE - 1) // _PAGE)
+        pages = max((position + _PAGE - 1) // _PAGE, (self._parts.records.count(caller) + _PAGE - 1) // _PAGE)
         if not position:
             yield "nothing is remembered yet"
         elif position <= (page - 1) * _PAGE:
@@ -165,35 +165,35 @@ class Commands:
         elif pages > 1:
             yield "page %d of %d" % (page, pages)
 
-    def _tags(self, asker):
-        tags = catalog.ranked(self._parts.records, asker)
+    def _tags(self, caller):
+        tags = catalog.ranked(self._parts.records, caller)
         for tag, count in tags:
             yield "%5d  %s" % (count, tag)
         archived = self._parts.archived
-        for tag, count in sorted(archived.tags(asker).items()) if archived else ():
+        for tag, count in sorted(archived.tags(caller).items()) if archived else ():
             yield "%5d  %s, older, with the companion" % (count, tag)
         if not tags:
             yield "no tags yet: nothing is remembered"
 
-    def _show(self, asker, more: str):
+    def _show(self, caller, more: str):
         companion = self._parts.companion
-        if companion and companion.archive and companion.archive.is_away(more, asker):
+        if companion and companion.archive and companion.archive.is_away(more, caller):
             from engram.channels.console.commands import remote
 
-            line, why = (yield from remote.fetched(companion.archive, more, asker)) or (None, "it was broken off")
+            line, why = (yield from remote.fetched(companion.archive, more, caller)) or (None, "it was broken off")
             if line is None:
                 yield why
             elif "text" in line:
                 yield self._turn_row(line)
             else:
-                yield from self._shown(self._parts.forgetting.seen(line, asker))
+                yield from self._shown(self._parts.forgetting.seen(line, caller))
                 yield "  %-11s from the companion" % "read"
             return
         if more[:1] == "t":
-            for turn in self._parts.journal.get(more, asker, 2):
+            for turn in self._parts.journal.get(more, caller, 2):
                 yield self._turn_row(turn)
             return
-        record = self._parts.forgetting.seen(self._parts.records.get(more, asker), asker)
+        record = self._parts.forgetting.seen(self._parts.records.get(more, caller), caller)
         yield from self._shown(record)
         yield from self._use_of(record)
 
@@ -214,15 +214,15 @@ class Commands:
 
     def _use_of(self, record: dict):
         records = self._parts.records
-        uses, last = records.uses.of(int(record["id"][1:])) if records.uses else (0, 0)
+        uses, last = records.uses.usage_of(int(record["id"][1:])) if records.uses else (0, 0)
         if uses:
             yield "  %-11s %s the last time, %d in all" % ("used", self._day(last), uses)
         given, now = round(100 * record.get("importance", fields.IMPORTANCE)), records.importance.now(record)
         if now < given:
             yield "  %-11s 0.%02d now, as it was not used for long" % ("importance", now)
 
-    def _history(self, asker, more: str):
-        for record in self._parts.records.history(more, asker):
+    def _history(self, caller, more: str):
+        for record in self._parts.records.history(more, caller):
             yield "%-7s %s  %s%s" % (
                 record["id"],
                 self._minute(record.get("updated", record["created"])),
@@ -230,7 +230,7 @@ class Commands:
                 " (back from the companion)" if "restored" in record else "",
             )
 
-    def _recall(self, asker, rest: str):
+    def _recall(self, caller, rest: str):
         explained = rest.startswith(_EXPLAIN)
         query = rest[len(_EXPLAIN) :].strip() if explained else rest
         if not query:
@@ -238,13 +238,13 @@ class Commands:
         recall = self._parts.recall
         more = None
         if explained:
-            items = recall.explain(query, asker, _FOUND)
+            items = recall.explain(query, caller, _FOUND)
         else:
             if self._parts.companion:
                 from engram.channels.console.commands import remote
 
-                more = yield from remote.found(self._parts.companion.ask, query, asker, _FOUND)
-            items = ((item, ()) for item in recall.find(query, asker, _FOUND, more=more))
+                more = yield from remote.found(self._parts.companion.ask, query, caller, _FOUND)
+            items = ((item, ()) for item in recall.find(query, caller, _FOUND, more=more))
         found = False
         for item, made_of in items:
             found = True
@@ -254,17 +254,17 @@ class Commands:
             if made_of:
                 yield "        " + ", ".join(["%s %s" % (what, shown_score(points)) for what, points in made_of])
         if not found:
-            yield "nothing found: " + recall.why_empty(query, asker)
+            yield "nothing found: " + recall.why_empty(query, caller)
         elif recall.partial:
             yield "there may be more: " + recall.partial
         if more and more.note:
             yield more.note
 
-    def _forget(self, asker, rest: str):
+    def _forget(self, caller, rest: str):
         kind = rest[:1].lower()
         if kind in ("m", "t") and rest[1:].isdigit():
             if kind == "m":
-                record, turns = self._parts.forgetting.forget(rest, asker, with_turns=True)
+                record, turns = self._parts.forgetting.forget(rest, caller, with_turns=True)
                 gone = ", ".join([record["id"]] + turns)
                 if "left" in record:
                     yield "%s had left for want of room; %s left for good" % (record["id"], gone)
@@ -274,37 +274,37 @@ class Commands:
                     return
                 yield "forgot %s: %s (/undo brings it back)" % (gone, snippet(record["content"], _WIDTH))
             else:
-                self._parts.journal.redact(rest, asker)
+                self._parts.journal.redact(rest, caller)
                 yield "forgot the turn t%d; /compact takes it off the flash" % ids.number("id", rest, "t")
             return
         if not rest:
             raise ArgumentError("/forget", "needs an id such as m12, or words to look for.")
         found = False
-        for _, record in self._parts.records.search(rest, _FOUND, asker):
+        for _, record in self._parts.records.search(rest, _FOUND, caller):
             if not found:
                 yield "which one? /forget and its id"
             found = True
             yield self._row(record)
         if not found:
-            yield "nothing found: " + self._parts.recall.why_empty(rest, asker)
+            yield "nothing found: " + self._parts.recall.why_empty(rest, caller)
         elif self._parts.recall.partial:
             yield "there may be more: " + self._parts.recall.partial
 
-    def _undo(self, asker, rest: str):
-        yield self._parts.changes.undo(asker)
+    def _undo(self, caller, rest: str):
+        yield self._parts.changes.undo(caller)
 
     # --- the whole
 
-    def _mode(self, asker, rest: str):
+    def _mode(self, caller, rest: str):
         parts = self._parts
         if rest:
-            only_owner(asker, "/mode")
+            only_owner(caller, "/mode")
             parts.config.save("mode", rest)
             parts.tools.mode = rest
         yield "%s mode%s" % (parts.config.get("mode"), "; nothing of the other mode is lost" if rest else "")
 
-    def _compact(self, asker, rest: str):
-        only_owner(asker, "/compact")
+    def _compact(self, caller, rest: str):
+        only_owner(caller, "/compact")
         saved = 0
         for part in (self._parts.records, self._parts.journal):
             before = part.bytes
@@ -318,7 +318,7 @@ class Commands:
             saved += before - part.bytes
         yield "%d bytes came free" % saved if saved > 0 else "there was nothing to free"
 
-    def _json(self, asker, rest: str):
+    def _json(self, caller, rest: str):
         # Where it fits the console takes it before it gets here.
         if rest != "off":
             raise ArgumentError("/json", "takes on or off, and on only on the serial line.")
@@ -342,13 +342,13 @@ class Commands:
         return self._parts.clock.minute(at)
 
 
-def only_owner(asker, command: str) -> None:
+def only_owner(caller, command: str) -> None:
     """ArgumentError for all but the owner: a command that concerns what others have, too."""
-    if not access.is_owner(asker):
+    if not access.is_owner(caller):
         raise ArgumentError(command, "concerns the whole board: only the owner can do that, on the console.")
 
 
-def counted(count: int, one: str, several: str) -> str:
+def count_of(count: int, one: str, several: str) -> str:
     """A number with its noun."""
     return "%d %s" % (count, one if count == 1 else several)
 

@@ -1,21 +1,21 @@
 """The command for standing intents."""
 
-from engram.channels.console.commands.commands import counted
+from engram.channels.console.commands.commands import count_of
 from engram.errors import ArgumentError
 
 
-def intents_command(parts, asker, rest: str):
-    """Yield the asker's intents, or what becomes of one that is removed."""
+def intents_command(parts, caller, rest: str):
+    """Yield the caller's intents, or what becomes of one that is removed."""
     action, _, ref = rest.partition(" ")
     if action == "remove" and ref:
-        gone = parts.intents.remove(asker, ref)
+        gone = parts.intents.remove(caller, ref)
         again = (gone["id"], gone["when"], gone["remind"])
         yield "removed %s; to have it again, say: when I mention %s, remind me: %s" % again
         return
     if action not in ("", "list") or ref:
         raise ArgumentError("/intents", "takes list or remove ID.")
     found = False
-    for fields in parts.intents.of(asker):
+    for fields in parts.intents.owned_by(caller):
         found = True
         yield "%-4s %s -> %s" % (fields["id"], fields["when"], fields["remind"])
         yield "     " + _times(parts.clock, fields)
@@ -28,7 +28,7 @@ def intents_command(parts, asker, rest: str):
 def _times(clock, fields: dict) -> str:
     fired = fields.get("fired", 0)
     last = (
-        "reminded %s, last %s" % (counted(fired, "time", "times"), clock.minute(fields["last"]))
+        "reminded %s, last %s" % (count_of(fired, "time", "times"), clock.minute(fields["last"]))
         if fired
         else "not reminded yet"
     )

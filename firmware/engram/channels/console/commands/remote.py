@@ -8,14 +8,14 @@ from engram.interrupt import interruptible
 _LOOK_MS = const(20)
 
 
-def found(ask, query: str, asker, limit: int):
+def found(ask, query: str, caller, limit: int):
     """Yield pauses until the companion has answered or its time is over; gives Ask.found's answer."""
-    return (yield from _waited(lambda: ask.found(query, asker, limit)))
+    return (yield from _waited(lambda: ask.found(query, caller, limit)))
 
 
-def fetched(archive, ref: str, asker):
+def fetched(archive, ref: str, caller):
     """Yield pauses likewise; gives Archive.fetched's answer."""
-    return (yield from _waited(lambda: archive.fetched(ref, asker)))
+    return (yield from _waited(lambda: archive.fetched(ref, caller)))
 
 
 def _waited(ask):

@@ -1,43 +1,43 @@
 """The commands about who talks, and in which thread: /session and /profile."""
 
-from engram.channels.console.commands.commands import counted
+from engram.channels.console.commands.commands import count_of
 from engram.errors import ArgumentError
 
 
-def session_command(parts, asker, rest: str):
+def session_command(parts, caller, rest: str):
     """Begin, list, switch or delete sessions."""
     journal = parts.journal
     what, _, more = rest.partition(" ")
     more = more.strip()
     if what == "new":
-        before = journal.sessions(asker)
-        yield "session %s begins" % journal.begin(asker, more)
-        now = [session.id for session in journal.sessions(asker)]
+        before = journal.sessions(caller)
+        yield "session %s begins" % journal.begin(caller, more)
+        now = [session.id for session in journal.sessions(caller)]
         for session in before:
             if session.id not in now:
                 yield "%s left the list of sessions (session.live); its turns are still found" % session.id
     elif what == "switch":
-        yield "on with " + _row(parts, asker, journal.switch(asker, more))
+        yield "on with " + _row(parts, caller, journal.switch(caller, more))
     elif what == "delete":
-        session = journal.delete(asker, more)
+        session = journal.delete(caller, more)
         yield "deleted %s with %s; /compact takes them off the flash" % (
             session.id,
-            counted(session.turns, "turn", "turns"),
+            count_of(session.turns, "turn", "turns"),
         )
     elif what in ("", "list"):
-        found = journal.sessions(asker)
+        found = journal.sessions(caller)
         if not what:
-            found = [session for session in found if session.id == journal.current(asker)]
+            found = [session for session in found if session.id == journal.current(caller)]
         for session in found:
-            yield _row(parts, asker, session)
+            yield _row(parts, caller, session)
         if not found:
             yield "no session yet; the first message begins one"
     else:
         raise ArgumentError("/session", "takes new [TITLE], list, switch ID or delete ID.")
 
 
-def _row(parts, asker, session) -> str:
-    mark = "*" if session.id == parts.journal.current(asker) else " "
+def _row(parts, caller, session) -> str:
+    mark = "*" if session.id == parts.journal.current(caller) else " "
     return "%s %-6s %4d turns  %s  %s" % (
         mark,
         session.id,
@@ -47,11 +47,11 @@ def _row(parts, asker, session) -> str:
     )
 
 
-def profile_command(parts, asker, rest: str):
+def profile_command(parts, caller, rest: str):
     """Show or edit the profile."""
-    if asker.group:
+    if caller.group:
         raise ArgumentError("/profile", "is private and stays out of group rooms.")
-    keeper = parts.profile.of(asker)
+    keeper = parts.profile.for_caller(caller)
     name, _, more = rest.partition(" ")
     action, _, content = more.partition(" ")
     content = content.strip()

@@ -6,7 +6,7 @@ from engram.compat import heap_free, heap_used
 from engram.memory import access
 
 
-def stats_command(parts, asker, rest: str):
+def stats_command(parts, caller, rest: str):
     """Tell how the board is doing: the owner all, others what concerns them."""
     clock = parts.clock
     model = parts.agent.model
@@ -15,15 +15,15 @@ def stats_command(parts, asker, rest: str):
         ("time", clock.minute(clock.now()) + ("" if clock.known else " (a guess: the clock is not set)")),
         ("mode", parts.config.get("mode")),
         ("model", model.name if model else "none, offline"),
-        ("memories", _memories_told(parts, asker)),
+        ("memories", _memories_status(parts, caller)),
     )
     for name, value in rows:
         yield "%-9s %s" % (name, value)
-    if access.is_owner(asker):
-        yield from _of_all(parts)
+    if access.is_owner(caller):
+        yield from _all_status(parts)
 
 
-def _of_all(parts):
+def _all_status(parts):
     """What concerns the whole board, and everybody on it."""
     damaged = sum(part.damaged for part in (parts.records, parts.journal, parts.intents))
     rows = (
@@ -34,13 +34,13 @@ def _of_all(parts):
     )
     for name, value in rows:
         yield "%-9s %s" % (name, value)
-    for name, told in parts.agent.after.told() if parts.agent.after else ():
+    for name, told in parts.agent.after.status_lines() if parts.agent.after else ():
         yield "%-9s %s" % (name, told)
     if parts.companion:
         yield "%-9s %s" % ("companion", parts.companion.short())
-    yield from _archive_told(parts)
+    yield from _archive_status(parts)
     if parts.network:
-        yield "%-9s %s" % ("network", parts.network.told())
+        yield "%-9s %s" % ("network", parts.network.status())
     if parts.recall.partial:
         yield "%-9s %s" % ("index", parts.recall.partial)
     if parts.journal.dropped_segments:
@@ -49,9 +49,9 @@ def _of_all(parts):
         yield "log       " + line
 
 
-def _archive_told(parts):
+def _archive_status(parts):
     if parts.companion and parts.companion.archive:
-        told = parts.companion.archive.told()
+        told = parts.companion.archive.status()
         if told:
             yield "%-9s %s are with the companion%s" % ("archive", told, parts.companion.unreachable())
         if parts.archived.damage:
@@ -68,18 +68,18 @@ def _archive_told(parts):
         yield "%-9s %d lines of old turns left that the companion never had" % ("journal", parts.journal.unsent)
 
 
-def companion_command(parts, asker, rest: str):
+def companion_command(parts, caller, rest: str):
     """Tell how the link to the companion is."""
-    only_owner(asker, "/companion")
+    only_owner(caller, "/companion")
     if parts.companion is None:
         yield "no companion is set up (companion.url, see docs/companion.md); the board needs none"
         return
-    yield from parts.companion.told()
+    yield from parts.companion.status_lines()
 
 
-def _memories_told(parts, asker) -> str:
-    told = "%d" % parts.records.count(asker)
-    if not access.is_owner(asker):
+def _memories_status(parts, caller) -> str:
+    told = "%d" % parts.records.count(caller)
+    if not access.is_owner(caller):
         return told
     told += ", %d bytes" % parts.records.bytes
     if parts.capacity.archived:

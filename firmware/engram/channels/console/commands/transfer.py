@@ -1,7 +1,7 @@
 """The commands that take memories out of a board and into it: /export and /import."""
 
 from engram import files, text
-from engram.compat import const, let_go
+from engram.compat import const, unload_modules
 from engram.errors import ArgumentError, NotFound, StoreError
 from engram.memory import access
 from engram.memory.texts import profile
@@ -27,33 +27,33 @@ _MODULES = (
 # --- out
 
 
-def export_command(parts, asker, rest: str):
+def export_command(parts, caller, rest: str):
     """Yield all memories as JSON Lines with the profile and the notes, or as Markdown; or what is in the trash."""
     if rest not in _FORMS:
         raise ArgumentError("/export", "takes nothing, md for Markdown, or trash for what left for want of room.")
     try:
-        yield from _FORMS[rest](parts, asker)
+        yield from _FORMS[rest](parts, caller)
     finally:
-        let_go(_MODULES)
+        unload_modules(_MODULES)
 
 
-def _json(parts, asker):
+def _json(parts, caller):
     from engram.transfer import export, jsonl
 
     records = parts.records
-    yield jsonl.head(records.entries, parts.journal.epoch, parts.clock.now(), records.count(asker))
+    yield jsonl.head(records.entries, parts.journal.epoch, parts.clock.now(), records.count(caller))
     count = 1
-    for found in export.memories(records, asker, True):
+    for found in export.memories(records, caller, True):
         if found is None:
             yield 0
             continue
         record, follows, is_past, used = found
-        record = parts.forgetting.seen(record, asker)
+        record = parts.forgetting.seen(record, caller)
         for line in jsonl.lines(jsonl.pairs(records, record, follows, is_past, used)):
             yield line
             count += 1
-    if not asker.group:
-        for keeper in (parts.profile.of(asker), parts.notes.of(asker)):
+    if not caller.group:
+        for keeper in (parts.profile.for_caller(caller), parts.notes.for_caller(caller)):
             for name in keeper.names():
                 for line in jsonl.lines((("file", name), ("text", keeper.text(name)))):
                     yield line
@@ -61,12 +61,12 @@ def _json(parts, asker):
     yield jsonl.tail(count)
 
 
-def _markdown(parts, asker):
+def _markdown(parts, caller):
     from engram.transfer import export, markdown
 
     yield markdown.title(parts.clock)
     day = ""
-    for found in export.memories(parts.records, asker, False):
+    for found in export.memories(parts.records, caller, False):
         if found is None:
             yield 0
             continue
@@ -76,28 +76,28 @@ def _markdown(parts, asker):
             yield "## " + day
             yield ""
         epoch = parts.records.entries.epoch
-        yield from markdown.lines(found[0], parts.clock, access.own(asker), epoch)
+        yield from markdown.lines(found[0], parts.clock, access.own_scope(caller), epoch)
 
 
-def _trash(parts, asker):
+def _trash(parts, caller):
     from engram.transfer import jsonl
 
     records = parts.records
-    count = sum(1 for _ in _trashed(parts, asker))
+    count = sum(1 for _ in _trashed(parts, caller))
     lines = 1
     yield jsonl.head(records.entries, parts.journal.epoch, parts.clock.now(), count)
-    for record in _trashed(parts, asker):
-        seen = parts.forgetting.seen(record, asker)
+    for record in _trashed(parts, caller):
+        seen = parts.forgetting.seen(record, caller)
         for line in jsonl.lines(jsonl.pairs(records, seen, "", False, (0, 0))):
             yield line
             lines += 1
     yield jsonl.tail(lines)
 
 
-def _trashed(parts, asker):
-    """Yield what an asker may see of the trash."""
+def _trashed(parts, caller):
+    """Yield what an caller may see of the trash."""
     for record in parts.trash.records():
-        if access.may_see(asker, record.get("scope", access.ALL)):
+        if access.may_see(caller, record.get("scope", access.ALL)):
             yield record
 
 
@@ -107,23 +107,23 @@ _FORMS = {"": _json, "md": _markdown, "trash": _trash}
 # --- in
 
 
-def import_command(parts, asker, rest: str):
+def import_command(parts, caller, rest: str):
     """Take memories from a file of the board, or from the JSON object that follows; yield what became of them."""
     if not rest:
         raise ArgumentError("/import", "needs a file of the board (.jsonl, .json or .md), or a JSON object.")
     try:
-        yield from _import(parts, asker, rest)
+        yield from _import(parts, caller, rest)
     finally:
-        let_go(_MODULES)
+        unload_modules(_MODULES)
 
 
-def _import(parts, asker, rest: str):
+def _import(parts, caller, rest: str):
     from engram.transfer.importer import Import
 
-    path = "" if rest[0] == "{" else _path(parts, asker, rest)
+    path = "" if rest[0] == "{" else _path(parts, caller, rest)
     yield from _ready(parts.records)
-    taking = Import(parts.records, parts.capacity, parts.forgetting, parts.clock, asker)
-    texts = Texts(parts, asker, taking)
+    taking = Import(parts.records, parts.capacity, parts.forgetting, parts.clock, caller)
+    texts = Texts(parts, caller, taking)
     stopped = ""
     try:
         work = _taking(parts, path or rest, bool(path), taking, texts)
@@ -198,8 +198,8 @@ def _items(parts, source: str, is_file: bool, taking, texts):
         yield from exchange_files.json_lines(source, taking.left_out, texts.note)
 
 
-def _path(parts, asker, name: str) -> str:
-    if not access.is_owner(asker):
+def _path(parts, caller, name: str) -> str:
+    if not access.is_owner(caller):
         raise ArgumentError("/import", "reads files for the owner only; others can send a JSON object.")
     if not name.endswith((".jsonl", ".json", ".md")) or len(name) > _NAME_LONGEST or name[0] == "." or name in _NEVER:
         raise ArgumentError("/import", "takes a file of the board whose name ends in .jsonl, .json or .md.")
@@ -225,9 +225,9 @@ def _ready(records):
 class Texts:
     """What of an export is no memory: its first and last line, the profile and the notes."""
 
-    def __init__(self, parts, asker, taking):
+    def __init__(self, parts, caller, taking):
         self._parts = parts
-        self._asker = asker
+        self._caller = caller
         self._taking = taking
         self._parts_of = None  # the parts of a text that is long
         self._has_head = False
@@ -254,7 +254,7 @@ class Texts:
                 raise ArgumentError("engram_export_end", "must be the number of the lines before it.")
             self._told = fields["engram_export_end"]
             return True
-        self._parts_of = self._parts_of or jsonl.Parts()
+        self._parts_of = self._parts_of or jsonl.TextParts()
         if self._parts_of.take(fields):
             self.lines += 1
             return True
@@ -274,17 +274,17 @@ class Texts:
         jsonl.check_head(fields)
         self._has_head = True
         journal = self._parts.journal
-        if fields.get("journal") == provenance.of_epoch(journal.epoch):
-            self._taking.has_turns = lambda turn: journal.has(turn, self._asker)
+        if fields.get("journal") == provenance.epoch_text(journal.epoch):
+            self._taking.has_turns = lambda turn: journal.has(turn, self._caller)
 
     def _text(self, name, content) -> None:
         """Put a text in its place if there is none yet."""
-        if self._asker.group:
+        if self._caller.group:
             raise ArgumentError("file", "the profile and the notes stay out of group rooms.")
         if not isinstance(name, str) or not isinstance(content, str) or "\0" in content:
             raise ArgumentError("file", "needs a name and a text.")
         is_profile = name in profile.FILES
-        keeper = (self._parts.profile if is_profile else self._parts.notes).of(self._asker)
+        keeper = (self._parts.profile if is_profile else self._parts.notes).for_caller(self._caller)
         present = keeper.text(name)
         if present == content:
             return

@@ -7,11 +7,11 @@ from engram.memory.access import OWNER
 _SETTING = "console.workspace"
 
 
-def workspace_command(parts, asker, rest: str):
+def workspace_command(parts, caller, rest: str):
     """Show the workspace, enter one or leave it."""
-    present = asker.workspace
+    present = caller.workspace
     if rest:
-        if (asker.principal, asker.room) != OWNER[:2]:
+        if (caller.principal, caller.room) != OWNER[:2]:
             raise ArgumentError("/workspace", "is set by the channel here: only the owner changes it, on the console.")
         present = "" if rest == "off" else caller_check.workspace("/workspace", rest)
         parts.config.save(_SETTING, present)
