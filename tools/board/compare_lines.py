@@ -3,7 +3,7 @@
 import json
 import sys
 
-from engram.memory.compare import compare
+from engram.memory.dedup import compare
 
 
 def main(pairs) -> None:

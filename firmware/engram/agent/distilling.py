@@ -7,7 +7,7 @@ from engram.agent.proposals import Proposals
 from engram.compat import const, sleep_ms
 from engram.errors import ArgumentError, NotFound
 from engram.llm.types import Request, user
-from engram.memory import comparing
+from engram.memory import nearest
 from engram.memory.scope import Asker, own
 from engram.memory.secrets import secrets
 
@@ -102,7 +102,7 @@ class Distilling:
                 self.used.update(sources)
             except (ArgumentError, NotFound) as error:
                 self.refused.append(str(error))
-        comparing.done()
+        nearest.unload_dedup()
         self.merged = proposals.known
         return proposals.drafts
 

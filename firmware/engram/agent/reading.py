@@ -6,7 +6,7 @@ from engram.agent.extract_prompt import Asking
 from engram.agent.proposals import Proposals
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound
-from engram.memory import comparing, fields, scope
+from engram.memory import fields, nearest, scope
 from engram.memory.secrets import secrets
 
 _SHORT = const(8)  # words of an answer such as "yes, that is right"
@@ -68,7 +68,7 @@ class Reading:
                 self.refused.append(str(error))
                 continue
             left[wanted.turn] -= 1
-        comparing.done()
+        nearest.unload_dedup()
         return proposals.drafts
 
     def _checked_note(self, wanted) -> str:

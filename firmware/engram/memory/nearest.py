@@ -1,73 +1,72 @@
-"""Which records are near to a text, and what the text is to them."""
+"""Finds the records that a new text repeats, changes or resembles."""
 
 from engram import text
-from engram.compat import const
-from engram.memory import comparing, scope
+from engram.compat import const, let_go
+from engram.memory import scope
 from engram.store.entry import LIVE, Query
 
-_SIMILAR = const(5)  # nearest records that a text is compared with
-_OVERLAP = const(60)  # per cent of words in common from which a record counts as similar
-_COMPARED = const(256)  # words of each that are looked at for that: bounds the heap
+_NEAREST = const(5)  # records nearest by their words that a text is compared with
+_ALIKE = const(8)  # records that may tell the same attribute in other words
 
 
-def nearest(records, content: str, of_scope: str) -> tuple:
-    """(id of a record that says the same or "", id of one of which the text tells the change or "", [ids of those that say
-    nearly the same]), of one scope."""
-    comparison = None
-    words = _first_words(content)
-    same = changed = ""
-    similar = []
-    for record in near(records, content, of_scope):
-        if records.is_expired(record):
-            continue
-        # Not before there is something to compare: the search itself needs the heap.
-        comparison = comparison or comparing.load()
-        verdict = comparison.compare(record["content"], content)
-        if verdict == comparison.SAME:
-            changed, same = "", record["id"]
-            break
-        others = _first_words(record["content"])
-        if verdict == comparison.CHANGED:
-            changed = changed or record["id"]
-        elif len(words & others) * 100 > _OVERLAP * max(len(words), len(others)):
-            similar.append(record["id"])
-    if comparison:
-        comparing.done()
+def load_dedup():
+    """The module dedup, 10 KB of heap; to be unloaded with unload_dedup()."""
+    from engram.memory import dedup
+
+    return dedup
+
+
+def unload_dedup() -> None:
+    """Unload the comparison where the heap is small."""
+    let_go(("engram.memory.dedup", "engram.memory.dedup_words"))
+
+
+def related(records, content: str, of_scope: str) -> tuple:
+    """(id of a record that says the same or "", [ids of those that a text changes], [ids of similar ones]), of one scope."""
+    dedup = load_dedup()
+    new = dedup.Fact(content)
+    phrases, whose = dedup.attribute_words(new)
+    own, whose = list(text.terms(content)), list(text.terms(whose))
+    others = [term for term in text.terms(phrases) if term not in own]
+    same, changed, similar = "", [], []
+    for terms, most in ((own + whose, _NEAREST), (others and others + whose, _ALIKE)):
+        for record in _search(records, terms, of_scope, most) if terms and not same else ():
+            if records.is_expired(record) or record["id"] in changed + similar:
+                continue
+            verdict = dedup.verdict(dedup.Fact(record["content"]), new)
+            if verdict == dedup.SAME:
+                same, changed = record["id"], []
+                break
+            if verdict != dedup.DIFFERENT:
+                (changed if verdict == dedup.CHANGED else similar).append(record["id"])
+    unload_dedup()
     return same, changed, similar
 
 
 def twin(records, record: dict, asker):
     """See Records.twin."""
-    number = int(record["id"][1:])
-    state, live = records.entries.fate(number)
-    # It may have gone, or changed, while others were looked at.
-    if state != LIVE or live["content"] != record["content"]:
-        return None
+    state, live = records.entries.fate(int(record["id"][1:]))
     of_scope = record.get("scope", scope.ALL)
-    if not scope.may_see(asker, of_scope):
+    # It may have gone, or changed, while others were looked at.
+    if state != LIVE or live["content"] != record["content"] or not scope.may_see(asker, of_scope):
         return None
-    try:
-        for other in near(records, record["content"], of_scope):
-            if other["id"] != record["id"] and not records.is_expired(other):
-                comparison = comparing.load()
-                if comparison.compare(other["content"], record["content"]) == comparison.SAME:
-                    return other
-    finally:
-        comparing.done()
-    return None
+    dedup = load_dedup()
+    found = None
+    for other in near(records, record["content"], of_scope):
+        if other["id"] == record["id"] or records.is_expired(other):
+            continue
+        if dedup.compare(other["content"], record["content"]) == dedup.SAME:
+            found = other
+            break
+    unload_dedup()
+    return found
 
 
 def near(records, content: str, of_scope: str):
-    """Yield the nearest live records of a scope."""
-    wanted = Query(text.terms(content), (), ("@" + of_scope,), 0, 0, "", None)
-    for hit in records.entries.search(wanted, _SIMILAR):
+    """The live records of a scope that are nearest by their words, one after the other."""
+    return _search(records, text.terms(content), of_scope, _NEAREST)
+
+
+def _search(records, terms, of_scope: str, most: int):
+    for hit in records.entries.search(Query(terms, (), ("@" + of_scope,), 0, 0, "", None), most):
         yield hit.line
-
-
-def _first_words(content: str) -> set:
-    words = set()
-    for word in text.words(content):
-        words.add(word)
-        if len(words) == _COMPARED:
-            break
-    return words
