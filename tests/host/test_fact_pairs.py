@@ -24,9 +24,9 @@ def pairs() -> list[compare_facts.Pair]:
     return compare_facts.read_all(line for path in sorted(FOLDER.glob("*.jsonl")) for line in path.open("rb"))
 
 
-@pytest.fixture(scope="module")
-def texts(pairs) -> list[str]:
-    return [text for pair in pairs for text in (pair.old, pair.new)]
+@pytest.fixture(scope="module", params=[37, pytest.param(1, marks=pytest.mark.soak)], ids=["some", "all"])
+def texts(pairs, request) -> list[str]:
+    return [text for pair in pairs for text in (pair.old, pair.new)][:: request.param]
 
 
 def test_no_fact_is_lost_few_are_hidden_and_most_changes_are_found(pairs):
@@ -76,6 +76,14 @@ def test_another_word_is_never_the_same(texts):
         for at in range(len(words)):
             other = between.join([*words[:at], NO_WORD[not between], *words[at + 1 :]])
             _check_not_same(text, other)
+
+
+@pytest.mark.parametrize("word", ["zebra", "very", "also", "no", "now", "*", "!", "=", "~", "|", "u", "斑", "没"])
+def test_an_added_word_or_sign_is_never_the_same(texts, word):
+    for text in texts:
+        words, between = _words(text)
+        for at in range(len(words) + (word != "!")):
+            _check_not_same(text, between.join([*words[:at], word, *words[at:]]))
 
 
 def test_another_digit_is_never_the_same(texts):

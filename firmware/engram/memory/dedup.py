@@ -29,7 +29,7 @@ _COMPARED = const(1024)  # characters of a long text that are looked at for that
 # Signs and what they are replaced by: full-width marks, and marks that stand apart from words.
 _FORMS = ("’", "'", "。", ".", "、", ", ", "\u3000", " ", "，", ", ", "：", ": ", "；", ", ", "(", ", ", ")", ", ")
 _AT = (b"at", b"on", b"in")
-_ENDS = (b"to", b"but", b"=", b",")
+_ENDS = (b"to", b"but", b"IS", b",")
 
 
 def compare(old: str, new: str) -> str:
@@ -53,11 +53,12 @@ class Fact:
 
     plain       its words and signs, between spaces
     tokens      what holds: plain words, with phrases replaced as dedup_words says; [] for a long text
-    key, value  the tokens before and after the first `=`; the value is [] without one
+    key, value  the tokens before and after the first IS; the value is [] without one
     noun        the attribute in the key that has one value, or b""
     rejected    tokens of what no longer holds beside what holds
     is_denied   whether all of it is denied
     corrects    whether it says that it corrects something
+    is_bare     whether tokens tell all of it
     """
 
     def __init__(self, text: str):
@@ -68,10 +69,10 @@ class Fact:
         self.plain = _spaced(data.rstrip(b" .!"))
         self.tokens = []
         self.rejected = []
-        self.is_denied = self.corrects = False
+        self.is_denied = self.corrects = self.is_bare = False
         if len(data) <= LONGEST:
             said = self.plain.split()
-            if said[:1] == [b"u"] and len(said) > 1 and len(said[1]) > 3 and said[1] != b"always":
+            if said[:1] == [b"I"] and len(said) > 1 and len(said[1]) > 3 and said[1] != b"always":
                 said[1] = _singular(said[1])  # "the user likes", "I like"
                 self.plain = b" " + b" ".join(said) + b" "
             self._take_apart(_tokens(_replace(lists.PHRASES, self.plain)))
@@ -79,17 +80,19 @@ class Fact:
         self.noun = _attribute(self.key) if self.value else b""
 
     def _take_apart(self, tokens: list) -> None:
-        self.corrects = b"*" in tokens
-        tokens = [token for token in tokens if token != b"*"]
-        for sign in (b"~", b"from", b"!"):
-            if sign in tokens and (sign != b"from" or self.corrects):
-                tokens = self._reject(tokens, tokens.index(sign), sign == b"!")
+        self.corrects = b"NOW" in tokens
+        self.is_bare = not self.corrects and b"SO" not in tokens
+        tokens = [token for token in tokens if token not in (b"NOW", b"SO")]
+        for sign in (b"INSTEAD", b"FROM", b"NOT"):
+            if sign in tokens and (sign != b"FROM" or self.corrects):
+                tokens = self._reject(tokens, tokens.index(sign), sign == b"NOT")
                 break
-        self.is_denied = b"!" in tokens
-        self.tokens = tokens = [token for token in tokens if token != b"!"]
+        self.is_bare = self.is_bare and not self.rejected
+        self.is_denied = b"NOT" in tokens
+        self.tokens = tokens = [token for token in tokens if token != b"NOT"]
         key, value = _split(tokens)
-        if value and not _attribute(key) and _attribute(value) and (value[0] == b"u" or value[0].endswith(b"'s")):
-            self.tokens = value + [b"="] + key  # "blue is my favourite colour"
+        if value and not _attribute(key) and _attribute(value) and (value[0] == b"I" or value[0].endswith(b"'s")):
+            self.tokens = value + [b"IS"] + key  # "blue is my favourite colour"
 
     def _reject(self, tokens: list, at: int, is_denial: bool) -> list:
         """The tokens without what follows a sign up to what holds; a denial rejects beside what holds only."""
@@ -159,13 +162,13 @@ def _tokens(data: bytes) -> list:
         word = word.rstrip(b".") or word  # "Dr."
         if found and _is_number(found[-1]) and not _unit(found[-1]) and _has(lists.UNITS, word):
             found[-1] += b"_" + word
-        elif found[-1:] not in ([], [b"="], [b"*"]) or word not in (b",", b"did"):
+        elif found[-1:] not in ([], [b"IS"], [b"NOW"]) or word not in (b",", b"DID"):
             found.append(word)
-    return found[:-1] if found[-1:] == [b"did"] else found
+    return found[:-1] if found[-1:] == [b"DID"] else found
 
 
 def _split(tokens: list) -> tuple:
-    at = tokens.index(b"=") if b"=" in tokens else len(tokens)
+    at = tokens.index(b"IS") if b"IS" in tokens else len(tokens)
     return tokens[:at], tokens[at + 1 :]
 
 
@@ -210,7 +213,7 @@ def _stem(word: bytes) -> bytes:
 
 def attribute_words(fact: Fact) -> tuple:
     """What to search for records that tell the same attribute in other words: (all words that tell it, whose it is)."""
-    head = b"|:" + fact.noun + b" ="
+    head = b"|:" + fact.noun + b" IS"
     found = b""
     at = lists.PHRASES.find(head) if fact.noun else -1
     while at >= 0:
@@ -220,7 +223,7 @@ def attribute_words(fact: Fact) -> tuple:
     if not found:
         return "", ""
     return (found + fact.noun).decode(), b" ".join(fact.key[:-1] + [b""]).replace(
-        b"u ", "user 用户 我 ".encode()
+        b"I ", "user 用户 我 ".encode()
     ).decode()
 
 
@@ -244,7 +247,7 @@ def _relation(old: Fact, new: Fact) -> str:
     if old.value and new.value and old.key == new.key and not _has_one(lists.MANY, old.key):
         if old.noun:
             if old.value == new.value:
-                return "" if old.rejected or new.rejected else SAME
+                return SAME if old.is_bare and new.is_bare else ""
             return CHANGED if _is_other_value(old, new) else ""
         if _is_moved(old, new):
             return CHANGED
@@ -283,7 +286,7 @@ def _is_moved(old: Fact, new: Fact) -> bool:
     kind = _kind(old.value)
     if kind != _kind(new.value) or _has_one(lists.JOINTS, old.value + new.value):
         return False
-    is_one = new.corrects if kind == "time" else kind == "place" and old.key != [b"u"]
+    is_one = new.corrects if kind == "time" else kind == "place" and old.key != [b"I"]
     return is_one and _may_differ(_cut(old.value)[0], _cut(new.value)[0])
 
 
@@ -341,7 +344,7 @@ def _differs_in_one(one: list, other: list) -> bool:
         if _has(lists.TIMES, gone):
             return is_end and _is_scheduled(before, after)
         verb = _stem(before[-1])
-        return verb == b"prefer" or (is_end and (b"=" in before or verb == b"us" or gone >= b"\x80"))
+        return verb == b"prefer" or (is_end and (b"IS" in before or verb == b"us" or gone >= b"\x80"))
     if not _is_number(gone) or not _is_number(come) or _is_doubtful(gone, come):
         return False
     return _is_quantity(before, gone, after, is_end) and not _has_one(lists.PAST, before)
@@ -352,7 +355,7 @@ def _is_quantity(before: list, number: bytes, after: list, is_end: bool) -> bool
     unit = _unit(number)
     if before[-1] == b"at" or _has_one(lists.TIMES, [before[-1], unit]) or b":" in number:
         return _is_scheduled(before, after)
-    if b"=" in before:
+    if b"IS" in before:
         return is_end or bool(unit)
     near = before[1:][-3:] if max(before[-1]) < 0x80 and max(before[0]) < 0x80 else before
     if not _has_one(lists.STATES, [_singular(token) for token in near]) or _has_one(b" a an the ", near):
@@ -361,13 +364,13 @@ def _is_quantity(before: list, number: bytes, after: list, is_end: bool) -> bool
 
 
 def _is_scheduled(before: list, after: list) -> bool:
-    """Whether a time follows `=` or a verb of a schedule, with nothing but prepositions and times between."""
+    """Whether a time follows IS or a verb of a schedule, with nothing but prepositions and times between."""
     at = len(before) - 1
     while at and (_is_number(before[at]) or _has(lists.TIMES, before[at]) or _has(lists.PREPOSITIONS, before[at])):
         at -= 1
-    if before[at] == b"=" or (after and after[0] == "开".encode()):
+    if before[at] == b"IS" or (after and after[0] == "开".encode()):
         return True
-    return _has(lists.SCHEDULES, _singular(before[at])) and before[at - 1] != b"="
+    return _has(lists.SCHEDULES, _singular(before[at])) and before[at - 1] != b"IS"
 
 
 def _are_exclusive(one: bytes, other: bytes) -> bool:
