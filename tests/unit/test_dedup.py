@@ -1,6 +1,9 @@
 """Two facts: the same, a change, similar or different."""
 
 from engram.memory.dedup import CHANGED, DIFFERENT, LONGEST, SAME, SIMILAR, Fact, attribute_words, compare
+from engram.memory.dedup_words import ATTRIBUTES, PHRASES
+from engram.memory.nearest import may_tell_attribute
+from engram.words import terms
 from samples import Numbers
 from support import on_micropython
 
@@ -278,6 +281,24 @@ def test_an_attribute_is_searched_for_in_all_words_that_tell_it():
 def test_what_tells_no_attribute_in_other_words_is_not_searched_for_again():
     for text in ("User likes tea", "The lamp is on", "", "User's email is a@b.org"):
         assert attribute_words(Fact(text)) == ("", ""), text
+
+
+def test_each_text_that_tells_an_attribute_in_one_of_several_ways_is_recognised_by_its_terms():
+    phrases = 0
+    for words in PHRASES.decode().split("|:"):
+        noun, _, verb = words.split("|")[0].partition(" ")
+        if verb.startswith("IS") and " %s " % noun in ATTRIBUTES.decode():
+            for phrase in words.split("|")[1:] + [" %s is " % noun]:
+                if phrase:
+                    phrases += 1
+                    assert may_tell_attribute(list(terms("Anna" + phrase + "Berlin"))), phrase
+                    assert may_tell_attribute(list(terms("我们" + phrase + "北京"))), phrase
+    assert phrases > 60
+
+
+def test_what_tells_no_attribute_loads_no_comparison():
+    for text in ("The bicycle is kept in the garage", "User likes tea", "我喜欢苹果"):
+        assert not may_tell_attribute(list(terms(text))), text
 
 
 # --- bounds

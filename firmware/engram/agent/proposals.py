@@ -86,8 +86,8 @@ class Proposals:
 
     def _is_news(self, draft) -> bool:
         """Whether the answer has not said so already; what it said otherwise gives way to what it says later."""
-        dedup = nearest.load_dedup()
         for place, earlier in enumerate(self.drafts):
+            dedup = nearest.load_dedup()
             verdict = dedup.compare(earlier.values["content"], draft.values["content"])
             older, newer = changed_by(earlier), changed_by(draft)
             if verdict == dedup.SAME and not (newer and not older):

@@ -374,6 +374,8 @@ def _is_scheduled(before: list, after: list) -> bool:
 
 
 def _are_exclusive(one: bytes, other: bytes) -> bool:
-    groups = lists.EXCLUSIVE
-    at = groups.find(b" " + one + b" ")
-    return at >= 0 and _has(groups[groups.rfind(b"|", 0, at + 1) : groups.find(b"|", at + 1)], other)
+    for groups in (lists.EXCLUSIVE, lists.TIMES):
+        at = groups.find(b" " + one + b" ")
+        if at >= 0:
+            return _has(groups[groups.rfind(b"|", 0, at + 1) : groups.find(b"|", at + 1)], other)
+    return False

@@ -85,8 +85,10 @@ EXCLUSIVE = (
     "empty | working broken fixed | free occupied | single married divorced engaged widowed | true false | pending "
     "running failed finished completed done shipped | dark light | metric imperial | celsius fahrenheit | tabs spaces "
     "| teacher nurse doctor engineer lawyer developer programmer designer architect accountant driver pilot "
+    "|"
+).encode()
+TIMES = (
     "| am pm | january february march april may june july august september october november december | monday tuesday "
     "wednesday thursday friday saturday sunday | mondays tuesdays wednesdays thursdays fridays saturdays sundays | noon "
     "midnight | morning afternoon evening night | spring summer autumn winter | 周 | 月 | 日 | 点 | "
 ).encode()
-TIMES = EXCLUSIVE[EXCLUSIVE.find(b"| am ") :]

@@ -9,8 +9,20 @@ _NEAREST = const(5)  # records nearest by their words that a text is compared wi
 _ALIKE = const(8)  # records that may tell the same attribute in other words
 
 
+_MODULES = ("engram.memory.dedup_words", "engram.memory.dedup")
+
+# How terms begin (in Chinese: what they hold) of texts that tell an attribute for which dedup.attribute_words() has more words.
+_HINTS = (
+    " home| employ| job| birth| born| nam| call| goe| languag| answer| rep| respond| writ| age| weigh| height| pric| cost"
+    "| liv| mov| relocat| resid| bas| work|搬|居住|住在|家在|定居|出生|叫|名为|年|体重|身高|售价|价格"
+)
+
+
 def load_dedup():
-    """The module dedup, 10 KB of heap; to be unloaded with unload_dedup()."""
+    """The module dedup, 17 KB of heap with its words if they come from .mpy files; to be unloaded with unload_dedup()."""
+    # The words first: an import within an import takes more of the stack.
+    for name in _MODULES:
+        __import__(name)
     from engram.memory import dedup
 
     return dedup
@@ -18,29 +30,49 @@ def load_dedup():
 
 def unload_dedup() -> None:
     """Unload the comparison where the heap is small."""
-    let_go(("engram.memory.dedup", "engram.memory.dedup_words"))
+    let_go(_MODULES)
 
 
 def related(records, content: str, of_scope: str) -> tuple:
     """(id of a record that says the same or "", [ids of those that a text changes], [ids of similar ones]), of one scope."""
-    dedup = load_dedup()
-    new = dedup.Fact(content)
-    phrases, whose = dedup.attribute_words(new)
-    own, whose = list(text.terms(content)), list(text.terms(whose))
+    own = list(text.terms(content))
+    phrases, whose = _attribute_words(content) if may_tell_attribute(own) else ("", "")
+    whose = list(text.terms(whose))
     others = [term for term in text.terms(phrases) if term not in own]
+    dedup = new = None
     same, changed, similar = "", [], []
     for terms, most in ((own + whose, _NEAREST), (others and others + whose, _ALIKE)):
         for record in _search(records, terms, of_scope, most) if terms and not same else ():
             if records.is_expired(record) or record["id"] in changed + similar:
                 continue
+            if not dedup:  # not before there is something to compare: the search itself needs the heap
+                dedup = load_dedup()
+                new = dedup.Fact(content)
             verdict = dedup.verdict(dedup.Fact(record["content"]), new)
             if verdict == dedup.SAME:
                 same, changed = record["id"], []
                 break
             if verdict != dedup.DIFFERENT:
                 (changed if verdict == dedup.CHANGED else similar).append(record["id"])
-    unload_dedup()
+    if dedup:
+        unload_dedup()
     return same, changed, similar
+
+
+def may_tell_attribute(terms: list) -> bool:
+    """Whether dedup.attribute_words() may find something for a text of these terms; tells it without loading dedup."""
+    told = " " + " ".join(terms)
+    for hint in _HINTS.split("|"):
+        if hint in told:
+            return True
+    return False
+
+
+def _attribute_words(content: str) -> tuple:
+    dedup = load_dedup()
+    found = dedup.attribute_words(dedup.Fact(content))
+    unload_dedup()
+    return found
 
 
 def twin(records, record: dict, asker):
@@ -50,15 +82,16 @@ def twin(records, record: dict, asker):
     # It may have gone, or changed, while others were looked at.
     if state != LIVE or live["content"] != record["content"] or not scope.may_see(asker, of_scope):
         return None
-    dedup = load_dedup()
-    found = None
+    dedup = found = None
     for other in near(records, record["content"], of_scope):
         if other["id"] == record["id"] or records.is_expired(other):
             continue
+        dedup = dedup or load_dedup()
         if dedup.compare(other["content"], record["content"]) == dedup.SAME:
             found = other
             break
-    unload_dedup()
+    if dedup:
+        unload_dedup()
     return found
 
 
