@@ -45,7 +45,7 @@ def related(records, content: str, of_scope: str) -> tuple:
         for record in _search(records, terms, of_scope, most) if terms and not same else ():
             if records.is_expired(record) or record["id"] in changed + similar:
                 continue
-            if not dedup:  # not before there is something to compare: the search itself needs the heap
+            if not dedup or not new:  # not before there is something to compare: the search itself needs the heap
                 dedup = load_dedup()
                 new = dedup.Fact(content)
             verdict = dedup.verdict(dedup.Fact(record["content"]), new)
