@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Is a new fact the same as an old one, does it take its place, or are both kept? Asks the firmware's own code.
+"""Compare pairs of facts with the firmware's own code: is the new one the same, a change, similar or different?
 
-    compare_facts.py [--table] [FILE]
+    compare_facts.py [--table] [FILE ...]
 
-Each line of FILE, or of standard input, is a JSON object {"old": "...", "new": "..."}; for each a line {"verdict": "same"},
-"changed" or "different" is printed, in order. For a line that is no such object it is {"error": "..."}, and the status at the
-end is 1. Empty lines are passed over. With "expected" in the lines, --table prints to stderr how often each verdict was given
-where which one was expected, and the pairs in which they differ.
+Each line of the files, or of standard input, is a JSON object {"old": "...", "new": "..."}. For each line the tool prints
+{"verdict": "same"}, "changed", "similar" or "different", in order. For a line that is no such object it prints
+{"error": "..."} and ends with status 1. Empty lines are skipped. If the lines have "expected" (same, changed or different),
+--table prints to stderr how often each verdict was given for each expected one, three rates, and the pairs that are wrong.
 
 The code runs from its source under MicroPython, the 32-bit build where there is one; no package is needed.
 """
@@ -27,9 +27,10 @@ import get_micropython
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = (ROOT / "firmware", ROOT / "tools" / "board", Path(".frozen"))
-VERDICTS = ("same", "changed", "different")
+VERDICTS = ("same", "changed", "similar", "different")
+EXPECTED = ("same", "changed", "different")
 HEAP = "8m"
-"""Enough to compile the modules; what a comparison itself needs is bounded, see tests/unit/test_compare.py."""
+"""Enough to compile the modules; what a comparison itself needs is bounded, see tests/unit/test_dedup.py."""
 
 
 class BoardFailed(Exception):
@@ -64,8 +65,8 @@ def read(line: str) -> Pair:
     if not isinstance(value, dict):
         raise BadLine('is no JSON object; it must be {"old": "...", "new": "..."}.')
     expected = value.get("expected")
-    if expected is not None and expected not in VERDICTS:
-        raise BadLine(f"expected: must be one of {', '.join(VERDICTS)}.")
+    if expected is not None and expected not in EXPECTED:
+        raise BadLine(f"expected: must be one of {', '.join(EXPECTED)}.")
     return Pair(_text(value, "old"), _text(value, "new"), expected)
 
 
@@ -126,29 +127,54 @@ def compare(pairs: list[Pair]) -> None:
         pair.verdict = verdict
 
 
+@dataclass
+class Rates:
+    """What counts about the verdicts: facts that would be lost, facts that would be hidden, and changes that are found."""
+
+    wrongly_same: list[Pair]
+    wrongly_changed: list[Pair]
+    found: int
+    changes: int
+
+    def __str__(self) -> str:
+        share = 100 * self.found / self.changes if self.changes else 0
+        wrong = f"wrongly same {len(self.wrongly_same)}, wrongly changed {len(self.wrongly_changed)}"
+        return f"{wrong}, changes found {self.found} of {self.changes}, {share:.1f} %"
+
+
+def rates(pairs: list[Pair]) -> Rates:
+    """The rates of the pairs of which the right verdict is known."""
+    changes = [pair for pair in pairs if pair.expected == "changed" and not pair.error]
+    wrong = [pair for pair in pairs if pair.expected and pair.expected != pair.verdict and not pair.error]
+    return Rates(
+        [pair for pair in wrong if pair.verdict == "same"],
+        [pair for pair in wrong if pair.verdict == "changed"],
+        sum(pair.verdict == "changed" for pair in changes),
+        len(changes),
+    )
+
+
 def table(pairs: list[Pair]) -> str:
-    """How often each verdict was given where which one was expected, and the pairs in which they differ."""
-    known = [pair for pair in pairs if pair.expected and not pair.error]
-    counts = Counter((pair.expected, pair.verdict) for pair in known)
+    """How often each verdict was given for each expected one, the rates, and the pairs that are wrong."""
+    counts = Counter((pair.expected, pair.verdict) for pair in pairs if pair.expected and not pair.error)
+    found = rates(pairs)
     rows = [f"{'expected':12}" + "".join(f"{verdict:>11}" for verdict in VERDICTS)]
-    for expected in VERDICTS:
+    for expected in EXPECTED:
         rows.append(f"{expected:12}" + "".join(f"{counts[expected, verdict]:>11}" for verdict in VERDICTS))
-    right = sum(counts[verdict, verdict] for verdict in VERDICTS)
-    rows.append(f"{right} of {len(known)} as expected" + (f", {100 * right / len(known):.1f} %" if known else ""))
-    for pair in known:
-        if pair.verdict != pair.expected:
-            rows.append(f"{pair.verdict}, not {pair.expected}: {pair.old!r}, {pair.new!r}")
+    rows.append(str(found))
+    for pair in found.wrongly_same + found.wrongly_changed:
+        rows.append(f"{pair.verdict}, not {pair.expected}: {pair.old!r}, {pair.new!r}")
     return "\n".join(rows)
 
 
 def main(arguments: list[str]) -> int:
     """Answer all lines; status 1 if one was bad."""
-    parser = argparse.ArgumentParser(description="Is a new fact the same as an old one, changed, or different?")
+    parser = argparse.ArgumentParser(description="Compare pairs of facts: same, changed, similar or different.")
     parser.add_argument("--table", action="store_true", help='compare with "expected" and print a table to stderr')
-    parser.add_argument("file", type=Path, nargs="?", metavar="FILE", help="JSON lines; standard input if not given")
+    parser.add_argument("files", type=Path, nargs="*", metavar="FILE", help="JSON lines; standard input if not given")
     given = parser.parse_args(arguments)
     try:
-        data = given.file.read_bytes() if given.file else sys.stdin.buffer.read()
+        data = b"\n".join([path.read_bytes() for path in given.files] or [sys.stdin.buffer.read()])
         pairs = read_all(data.split(b"\n"))
         compare(pairs)
     except (OSError, debian.Unavailable, BoardFailed) as problem:

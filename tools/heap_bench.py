@@ -52,8 +52,11 @@ class Case:
 START = Case("start", (), ("/help lists",))
 TURN = Case("turn", ("hello, how are you?",), (REPLY,))
 TOOLS = Case("tools", ("please remember my bicycle", "search for it"), ("remembered m", REPLY, REPLY))
+COMPARES = Case("compares", ("please remember my bicycle",) * 2, ("remembered m", REPLY, REPLY))
 CASES = (START, TURN, TOOLS)
-"""The app starts; a turn without tools; a turn that stores a memory, and one that searches."""
+"""The app starts; a turn without tools; a turn that stores a memory, and one that searches.
+
+COMPARES, which only the budgets measure, stores one memory twice: it is compared with the first."""
 
 
 class BoardFailed(Exception):

@@ -17,13 +17,14 @@ import heap
 import heap_builds
 import heap_flash
 from engram_host.board import profile
-from heap_bench import TOOLS, TURN, Bench, BoardFailed, Case
+from heap_bench import COMPARES, TOOLS, TURN, Bench, BoardFailed, Case
 
 COUNT = 2000
 SEARCHES = 100
 CHAT_TURNS = 100
 KINDS = ("records", "turns")
 ANSWERS, RUNS_TOOLS = "heap: KB in which a turn is answered", "heap: KB in which a turn runs tools"
+COMPARES_FACTS = "heap: KB in which a turn compares facts"
 
 HEAP_STEP = 4
 """Kilobytes between two heaps that are tried."""
@@ -87,13 +88,13 @@ def mpy() -> Figures:
 
 
 def heaps(folder: Path, limits: Figures) -> Figures:
-    """The smallest heaps in kilobytes with which a turn is answered and runs tools, looked for from the limits on."""
+    """The smallest heaps in kilobytes with which the turns of each budget pass, looked for from the limits on."""
     board = replace(profile.load(heap.BOARD), settings=profile.load(heap.BOARD).settings | heap.ROOM)
     image, _, _ = heap_flash.filled(board, COUNT)
     flash = folder / "flash.bin"
     flash.write_bytes(image)
     bench = Bench(heap_builds.mpy(), flash, board.settings)
-    names = {TURN: ANSWERS, TOOLS: RUNS_TOOLS}
+    names = {TURN: ANSWERS, TOOLS: RUNS_TOOLS, COMPARES: COMPARES_FACTS}
 
     def passes(case: Case, kilobytes: int) -> bool:
         tries = TRIES if kilobytes >= limits[names[case]] else 1
@@ -131,7 +132,7 @@ def main() -> None:
     """Print all figures, by name."""
     figures = mpy()
     with tempfile.TemporaryDirectory() as name:
-        figures |= heaps(Path(name), dict.fromkeys((ANSWERS, RUNS_TOOLS), 400.0))
+        figures |= heaps(Path(name), dict.fromkeys((ANSWERS, RUNS_TOOLS, COMPARES_FACTS), 400.0))
         for kind in KINDS:
             (Path(name) / kind).mkdir()
             figures |= store(kind, Path(name) / kind)

@@ -14,12 +14,12 @@ import get_micropython
 
 TOOL = Path(compare_facts.__file__)
 PAIRS = [
-    {"old": "User likes apples", "new": "likes apples", "expected": "same"},
+    {"old": "User likes apples", "new": "I like apples.", "expected": "same"},
     {"old": "用户喜欢苹果", "new": "用户不再喜欢苹果", "expected": "changed"},
     {"old": "The alarm is at 7:00 🎉", "new": "The alarm is at 7 am 🎉", "expected": "same"},
-    {"old": "User likes apples", "new": "User likes pears", "expected": "changed"},
+    {"old": "The lamp is on", "new": "The lamp is off", "expected": "different"},
 ]
-VERDICTS = ["same", "changed", "same", "different"]
+VERDICTS = ["same", "changed", "similar", "changed"]
 
 needs_micropython = pytest.mark.skipif(
     not any(get_micropython.usable(get_micropython.HOME / str(bits), bits) for bits in (32, 64)),
@@ -45,10 +45,11 @@ def test_each_line_has_a_verdict_in_order():
 
 
 @needs_micropython
-def test_lines_can_come_from_a_file(tmp_path):
-    path = tmp_path / "pairs.jsonl"
-    path.write_text(_lines(PAIRS[:1]), encoding="utf-8")
-    assert _run("", path).stdout == '{"verdict": "same"}\n'
+def test_lines_can_come_from_files(tmp_path):
+    first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
+    first.write_text(_lines(PAIRS[:1]), encoding="utf-8")
+    second.write_text(_lines(PAIRS[1:2]), encoding="utf-8")
+    assert _run("", first, second).stdout == '{"verdict": "same"}\n{"verdict": "changed"}\n'
 
 
 @needs_micropython
@@ -68,13 +69,13 @@ def test_a_table_tells_what_was_expected_and_what_was_not():
     assert len(done.stdout.splitlines()) == len(PAIRS)
     head, *rows, summary, wrong = done.stderr.splitlines()
     assert [head.split()[1:]] + [row.split() for row in rows] == [
-        ["same", "changed", "different"],
-        ["same", "2", "0", "0"],
-        ["changed", "0", "1", "1"],
-        ["different", "0", "0", "0"],
+        ["same", "changed", "similar", "different"],
+        ["same", "1", "0", "1", "0"],
+        ["changed", "0", "1", "0", "0"],
+        ["different", "0", "1", "0", "0"],
     ]
-    assert summary == "3 of 4 as expected, 75.0 %"
-    assert wrong == "different, not changed: 'User likes apples', 'User likes pears'"
+    assert summary == "wrongly same 0, wrongly changed 1, changes found 1 of 1, 100.0 %"
+    assert wrong == "changed, not different: 'The lamp is on', 'The lamp is off'"
 
 
 def test_a_file_that_is_not_there_is_told_in_one_line(tmp_path):

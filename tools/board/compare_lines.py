@@ -3,7 +3,7 @@
 import json
 import sys
 
-from engram.memory.compare import compare
+from engram.memory.records.dedup import compare
 
 
 def main(pairs) -> None:

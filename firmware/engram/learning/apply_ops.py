@@ -2,7 +2,7 @@
 
 from engram import text
 from engram.compat import const
-from engram.memory import comparing
+from engram.memory.records import nearest
 
 _MOST_TURNS = const(7)  # that a record names already, when one more is added
 
@@ -74,9 +74,9 @@ class OperationApplier:
 
     def _may_change(self, kind: str, record: dict, content: str) -> bool:
         """Whether a record may be changed on a model's word; if not, what it proposes stands beside it."""
-        comparison = comparing.load()
-        verdict = comparison.compare(record["content"], content)
-        if verdict == comparison.CHANGED and (self._is_trusted or not _is_protected(record)):
+        dedup = nearest.load_dedup()
+        verdict = dedup.compare(record["content"], content)
+        if verdict == dedup.CHANGED and (self._is_trusted or not _is_protected(record)):
             return True
         if _is_protected(record):
             return False
@@ -86,13 +86,13 @@ class OperationApplier:
 
     def _is_news(self, draft) -> bool:
         """Whether the answer has not said so already; what it said otherwise gives way to what it says later."""
-        comparison = comparing.load()
         for place, earlier in enumerate(self.drafts):
-            verdict = comparison.compare(earlier.values["content"], draft.values["content"])
+            dedup = nearest.load_dedup()
+            verdict = dedup.compare(earlier.values["content"], draft.values["content"])
             older, newer = changed_ids(earlier), changed_ids(draft)
-            if verdict == comparison.SAME and not (newer and not older):
+            if verdict == dedup.SAME and not (newer and not older):
                 return False
-            if verdict != comparison.DIFFERENT or (newer and newer == older):
+            if verdict in (dedup.SAME, dedup.CHANGED) or (newer and newer == older):
                 self.drafts.pop(place)
                 if older and not newer and not draft.id:
                     draft.values["supersedes"] = older

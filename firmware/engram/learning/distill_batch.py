@@ -8,8 +8,8 @@ from engram.learning import extract_ops
 from engram.learning.apply_ops import OperationApplier
 from engram.learning.secrets import secrets
 from engram.llm.types import Request, user
-from engram.memory import comparing
 from engram.memory.access import Caller, own_scope
+from engram.memory.records import nearest
 
 _TAGS = const(100)  # tokens of the tags in use
 _KNOWN = const(12)  # records that the notes may touch
@@ -102,7 +102,7 @@ class DistillBatch:
                 self.used.update(sources)
             except (ArgumentError, NotFound) as error:
                 self.refused.append(str(error))
-        comparing.done()
+        nearest.unload_dedup()
         self.merged = proposals.known
         return proposals.drafts
 

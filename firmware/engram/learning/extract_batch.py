@@ -8,8 +8,8 @@ from engram.learning import extract_ops
 from engram.learning.apply_ops import OperationApplier
 from engram.learning.extract_prompt import ExtractPrompt
 from engram.learning.secrets import secrets
-from engram.memory import access, comparing
-from engram.memory.records import fields
+from engram.memory import access
+from engram.memory.records import fields, nearest
 
 _SHORT = const(8)  # words of an answer such as "yes, that is right"
 
@@ -70,7 +70,7 @@ class ExtractBatch:
                 self.refused.append(str(error))
                 continue
             left[wanted.turn] -= 1
-        comparing.done()
+        nearest.unload_dedup()
         return proposals.drafts
 
     def _checked_note(self, wanted) -> str:

@@ -12,9 +12,8 @@ How it is decided what becomes of a memory:
 from engram import text
 from engram.compat import const
 from engram.errors import ArgumentError, StoreFull
-from engram.memory import access, comparing
-from engram.memory.records import fields, provenance
-from engram.memory.records.nearest import near
+from engram.memory.records import fields
+from engram.memory.records.nearest import load_dedup, near, unload_dedup
 from engram.memory.records.records import Draft
 from engram.store.types import FORGOTTEN, LIVE, SUPERSEDED
 from engram.transfer.item import DEFAULT_TAG
@@ -57,7 +56,7 @@ class Import:
         self._chars = 0
         # On an empty board only what comes from nowhere can be there already.
         self._was_empty = not records.count()
-        self._comparison = None
+        self._dedup = None
         self._left_out = []
         self.has_turns = lambda turn: False
         """Whether a turn of the journal here is one that a memory of this import may come from."""
@@ -69,10 +68,10 @@ class Import:
         """(line, why) of those that were refused and not told yet."""
 
     def close(self) -> None:
-        """Let go what the comparison takes, and write how often memories were of use."""
-        if self._comparison:
-            self._comparison = None
-            comparing.done()
+        """Unload the comparison, and write how often memories were of use."""
+        if self._dedup:
+            unload_dedup()
+            self._dedup = None
         if self._uses and self.stored:
             self._uses.save()
 
@@ -170,8 +169,8 @@ class Import:
             if record.get("expires", fields.NEVER) < values.get("expires", fields.NEVER):
                 # It says so for a shorter time, or its time is over.
                 continue
-            self._comparison = self._comparison or comparing.load()
-            if self._comparison.compare(record["content"], values["content"]) == self._comparison.SAME:
+            self._dedup = self._dedup or load_dedup()
+            if self._dedup.compare(record["content"], values["content"]) == self._dedup.SAME:
                 return True
         return False
 

@@ -1,73 +1,105 @@
-"""Which records are near to a text, and what the text is to them."""
+"""Finds the records that a new text repeats, changes or resembles."""
 
 from engram import text
-from engram.compat import const
-from engram.memory import access, comparing
+from engram.compat import const, unload_modules
+from engram.memory import access
 from engram.store.types import LIVE, Query
 
-_SIMILAR = const(5)  # nearest records that a text is compared with
-_OVERLAP = const(60)  # per cent of words in common from which a record counts as similar
-_COMPARED = const(256)  # words of each that are looked at for that: bounds the heap
+_NEAREST = const(5)  # records nearest by their words that a text is compared with
+_ALIKE = const(8)  # records that may tell the same attribute in other words
 
 
-def nearest(records, content: str, of_scope: str) -> tuple:
-    """(id of a record that says the same or "", id of one of which the text tells the change or "", [ids of those that say
-    nearly the same]), of one scope."""
-    comparison = None
-    words = _first_words(content)
-    same = changed = ""
-    similar = []
-    for record in near(records, content, of_scope):
-        if records.is_expired(record):
-            continue
-        # Not before there is something to compare: the search itself needs the heap.
-        comparison = comparison or comparing.load()
-        verdict = comparison.compare(record["content"], content)
-        if verdict == comparison.SAME:
-            changed, same = "", record["id"]
-            break
-        others = _first_words(record["content"])
-        if verdict == comparison.CHANGED:
-            changed = changed or record["id"]
-        elif len(words & others) * 100 > _OVERLAP * max(len(words), len(others)):
-            similar.append(record["id"])
-    if comparison:
-        comparing.done()
+_MODULES = ("engram.memory.records.dedup_words", "engram.memory.records.dedup")
+
+# How terms begin (in Chinese: what they hold) of texts that tell an attribute for which dedup.attribute_words() has more words.
+_HINTS = (
+    " home| employ| job| birth| born| nam| call| goe| languag| answer| rep| respond| writ| age| weigh| height| pric| cost"
+    "| liv| mov| relocat| resid| bas| work|搬|居住|住在|家在|定居|出生|叫|名为|年|体重|身高|售价|价格"
+)
+
+
+def load_dedup():
+    """The module dedup, 17 KB of heap with its words if they come from .mpy files; to be unloaded with unload_dedup()."""
+    # The words first: an import within an import takes more of the stack.
+    for name in _MODULES:
+        __import__(name)
+    from engram.memory.records import dedup
+
+    return dedup
+
+
+def unload_dedup() -> None:
+    """Unload the comparison where the heap is small."""
+    unload_modules(_MODULES)
+
+
+def related(records, content: str, of_scope: str) -> tuple:
+    """(id of a record that says the same or "", [ids of those that a text changes], [ids of similar ones]), of one scope."""
+    own = list(text.terms(content))
+    phrases, whose = _attribute_words(content) if may_tell_attribute(own) else ("", "")
+    whose = list(text.terms(whose))
+    others = [term for term in text.terms(phrases) if term not in own]
+    dedup = new = None
+    same, changed, similar = "", [], []
+    for terms, most in ((own + whose, _NEAREST), (others and others + whose, _ALIKE)):
+        for record in _search(records, terms, of_scope, most) if terms and not same else ():
+            if records.is_expired(record) or record["id"] in changed + similar:
+                continue
+            if not dedup or not new:  # not before there is something to compare: the search itself needs the heap
+                dedup = load_dedup()
+                new = dedup.Fact(content)
+            verdict = dedup.verdict(dedup.Fact(record["content"]), new)
+            if verdict == dedup.SAME:
+                same, changed = record["id"], []
+                break
+            if verdict != dedup.DIFFERENT:
+                (changed if verdict == dedup.CHANGED else similar).append(record["id"])
+    if dedup:
+        unload_dedup()
     return same, changed, similar
+
+
+def may_tell_attribute(terms: list) -> bool:
+    """Whether dedup.attribute_words() may find something for a text of these terms; tells it without loading dedup."""
+    told = " " + " ".join(terms)
+    for hint in _HINTS.split("|"):
+        if hint in told:
+            return True
+    return False
+
+
+def _attribute_words(content: str) -> tuple:
+    dedup = load_dedup()
+    found = dedup.attribute_words(dedup.Fact(content))
+    unload_dedup()
+    return found
 
 
 def twin(records, record: dict, caller):
     """See Records.twin."""
-    number = int(record["id"][1:])
-    state, live = records.entries.state_and_latest(number)
-    # It may have gone, or changed, while others were looked at.
-    if state != LIVE or live["content"] != record["content"]:
-        return None
+    state, live = records.entries.state_and_latest(int(record["id"][1:]))
     of_scope = record.get("scope", access.ALL)
-    if not access.may_see(caller, of_scope):
+    # It may have gone, or changed, while others were looked at.
+    if state != LIVE or live["content"] != record["content"] or not access.may_see(caller, of_scope):
         return None
-    try:
-        for other in near(records, record["content"], of_scope):
-            if other["id"] != record["id"] and not records.is_expired(other):
-                comparison = comparing.load()
-                if comparison.compare(other["content"], record["content"]) == comparison.SAME:
-                    return other
-    finally:
-        comparing.done()
-    return None
+    dedup = found = None
+    for other in near(records, record["content"], of_scope):
+        if other["id"] == record["id"] or records.is_expired(other):
+            continue
+        dedup = dedup or load_dedup()
+        if dedup.compare(other["content"], record["content"]) == dedup.SAME:
+            found = other
+            break
+    if dedup:
+        unload_dedup()
+    return found
 
 
 def near(records, content: str, of_scope: str):
-    """Yield the nearest live records of a scope."""
-    wanted = Query(text.terms(content), (), ("@" + of_scope,), 0, 0, "", None)
-    for hit in records.entries.search(wanted, _SIMILAR):
+    """The live records of a scope that are nearest by their words, one after the other."""
+    return _search(records, text.terms(content), of_scope, _NEAREST)
+
+
+def _search(records, terms, of_scope: str, most: int):
+    for hit in records.entries.search(Query(terms, (), ("@" + of_scope,), 0, 0, "", None), most):
         yield hit.line
-
-
-def _first_words(content: str) -> set:
-    words = set()
-    for word in text.words(content):
-        words.add(word)
-        if len(words) == _COMPARED:
-            break
-    return words

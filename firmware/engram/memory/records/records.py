@@ -110,7 +110,7 @@ class Records:
             values["scope"] = access.scope_of_new(values["tags"], caller)
         if "supersedes" in values:
             self._check_superseded(values, caller, "scope" in more)
-        same, changed, similar = self._nearest(values)
+        same, changed, similar = self._related(values)
         if same and "supersedes" not in more:
             twin = self._store.get(int(same[1:]))
             if twin.get("expires", fields.NEVER) < values.get("expires", fields.NEVER):
@@ -118,9 +118,11 @@ class Records:
                 twin.update({"expires": values.get("expires"), "updated": self._clock.now()})
                 return Draft(same, twin, similar, "", twin["seq"])
         if changed and "supersedes" not in values:
-            values["supersedes"] = changed
+            values["supersedes"] = changed[0]
         if "supersedes" in values:
             self._inherit(values)
+        # What else the new fact contradicts stays, and is named.
+        similar = [ref for ref in changed + similar if ref != values.get("supersedes")]
         values["created"] = self._clock.now()
         return Draft("", values, similar, "" if "supersedes" in more else same, 0)
 
@@ -469,11 +471,11 @@ class Records:
 
     # --- checking
 
-    def _nearest(self, values: dict) -> tuple:
-        """What nearest.nearest() tells of the content."""
-        from engram.memory.records.nearest import nearest  # the search itself needs the heap
+    def _related(self, values: dict) -> tuple:
+        """What nearest.related() finds for the content."""
+        from engram.memory.records.nearest import related  # the search itself needs the heap
 
-        return nearest(self, values["content"], values["scope"])
+        return related(self, values["content"], values["scope"])
 
     def twin(self, record: dict, caller=access.OWNER):
         """Another live record of the same scope that says the same as one, None if there is none."""
