@@ -1,8 +1,12 @@
 """Numbers and postings as the index in flash has them. All integers, so that every runtime ranks alike.
 
     varint     seven bits a byte, low ones first, the top bit set on all but the last
-    words      a varint for each row: its distance from the row before times 8, plus the level of the word's weight
+    words      for each row half bytes, the high one of a byte first: the number of rows passed over since the last one in
+               digits of 1 to 8 as 8 to 15, the highest first, none for 0; then the level of the word's weight, 0 to 7.
+               A digit at the end has no meaning
     labels     pairs of varints: rows that do not have the label, then rows that do
+
+In RAM the half bytes are hexadecimal digits, since MicroPython packs and unpacks these at once.
 
 A term is known by a hash of 24 bits, made from its crc32; those of labels are the highest eighth. That a word of a query
 shares its hash with one of ten thousand others has a chance of one in 1,500; then the two are one word to the index.
@@ -27,6 +31,12 @@ _SLOPE = const(360)  # k1 * b
 _GAIN = const(1900)  # k1 + 1
 _FRACTION = const(16)  # of the mean length
 
+NO_POSTING = 0x38
+"""A hexadecimal digit that has no meaning at the end of a list."""
+
+_LEVEL_0 = const(0x30)  # "0"
+_DIGITS = b"89abcdef"
+
 _BITS = b"\0\1\1\2\1\2\2\3\1\2\2\3\2\3\3\4"
 
 
@@ -50,6 +60,19 @@ def put_varint(out: bytearray, value: int) -> None:
         out.append(value & 0x7F | 0x80)
         value >>= 7
     out.append(value)
+
+
+def put_posting(out: bytearray, passed: int, level: int) -> None:
+    """Append a row that has a word after `passed` rows that do not, as hexadecimal digits."""
+    if passed:
+        _put_passed(out, passed)
+    out.append(_LEVEL_0 | level)
+
+
+def _put_passed(out: bytearray, passed: int) -> None:
+    if passed > 8:
+        _put_passed(out, passed - 1 >> 3)
+    out.append(_DIGITS[passed - 1 & 7])
 
 
 def has_bit(bits, row: int) -> bool:

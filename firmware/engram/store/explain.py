@@ -3,7 +3,6 @@
 from engram.store import codec
 from engram.store.best import OWN
 from engram.store.idf import ONE
-from engram.store.live import ROW_BITS
 from engram.store.piece import decoded
 
 
@@ -32,8 +31,11 @@ def _level(ranking, place: int, row: int, number: int):
     """The level of a query's word in a row, None if the row does not have it."""
     piece = ranking.piece(place)
     if piece is None:
-        count = ranking.in_ram.get(number << ROW_BITS | row)
-        return count and codec.level(count, ranking.index.live.lengths[row], ranking.index.mean())
+        live = ranking.index.live
+        for here, counts in live.counts([ranking.hashes[number]]):
+            if here == row:
+                return codec.level(counts[0], live.lengths[row], ranking.index.mean())
+        return None
     found = ranking.places[piece.number][number] if piece.number in ranking.places else None
     for other, level in decoded(piece, found, 0) if found else ():
         if other == row:

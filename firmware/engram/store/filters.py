@@ -70,7 +70,7 @@ def having(index, piece, hash: int) -> bytearray:
     """A bit for each row of a piece (or, for None, of the lines in RAM) that has a label."""
     bits = _none(piece)
     if piece is None:
-        for row in index.live.matches({hash: 0}):
+        for _, row in index.live.matches({hash: 0}):
             codec.set_bit(bits, row)
     else:
         index.guarded(piece, _mark_having, piece, hash, bits)

@@ -128,7 +128,7 @@ def step(index, is_filling: bool) -> bool:
 def untidy(index) -> list:
     """A piece that is to be made anew, in a list; [] if none is."""
     for piece in index.pieces:
-        if piece.number < index.tidy_below and any(piece.dead):
+        if piece.is_former or (piece.number < index.tidy_below and any(piece.dead)):
             return [piece]
     return []
 

@@ -3,14 +3,17 @@
 A piece covers the log's lines from one seq to another. Its rows are ordered by session, then seq, so that a row's
 neighbours in its session stand beside it and a session is one run of rows; a log without sessions has a single run.
 
-    lists and buckets    for each bucket, in the order of the terms' hashes: the lists of its terms, one after the other,
+    lists and buckets    for each bucket, in the order of the terms' hashes: the long lists of its terms, one after the other,
                          then the bucket itself: number of terms with a list (2), of others (2), check (2), then for each
-                         that has a list hash (3), number of rows (2), and how far before the bucket the list begins (3),
-                         then for each that stands in one row only hash (3), and row times 8 plus the level (2)
+                         that has a list hash (3), number of rows (2), and where the list begins (3): how far before the
+                         bucket, or for a short list SHORT, its bytes times 2^SHORT_BITS, and how far behind the bucket;
+                         then for each that stands in one row only hash (3), and row times 8 plus the level (2);
+                         then the short lists, which are read with the bucket.
                          A list is the postings and their check (1).
     rows                 seq (4), offset of the line in its segment (3), minutes since 2020 (3), check (1), for each row
     names                the tags, speakers and scopes, in the order of their bytes, each with its length (1) before it
-    runs                 varints for each session's run: session minus the one before, rows minus 1
+    runs                 varints for each session's run: rows minus 1, times 2, plus 1 if the session is not the one before
+                         plus 1; then session minus the one before, if it is not 1
                          then for every 64th run: its session (4), first row (4), and offset in the runs (4)
     directory            where each bucket is and, in the lowest byte, a sixteenth of its size, rounded up, 255 for more (4)
     footer               see _FOOTER; its crc covers runs, directory and footer
@@ -21,13 +24,14 @@ that of a bucket begins with its number plus 1, so that blank bytes are no empty
 
 import struct
 from array import array
-from binascii import crc32
+from binascii import crc32, hexlify
 
 from engram import files
 from engram.compat import const
 from engram.store import codec
 
-_MAGIC = b"EGX5"
+_MAGIC = b"EGX6"
+_FORMER_MAGIC = b"EGX5"
 _FOOTER = "<4sHHHHIIIIIIIIIII"
 # magic, terms, rows, runs, buckets, first seq, last seq, words in all, where rows, names, runs and directory begin, crc of
 # the names, bytes of the log, epoch, crc
@@ -40,6 +44,9 @@ ROW_BYTES = 11
 TERM_BYTES = 8
 _LARGEST_BUCKET = const(16384)
 SINGLE_BYTES = 5
+SHORT = 0x800000
+SHORT_BITS = 12
+_BEHIND = const(0xFFF)
 BUCKETS_BITS = const(6)
 BUCKETS_A_PART = const(64)
 RUNS_A_MARK = 64
@@ -47,6 +54,9 @@ RUNS_A_MARK = 64
 
 _ROWS_AT_ONCE = const(16)
 _BUFFER = const(256)
+_LIST_BUFFER = const(
+    64
+)  # when lists are decoded one posting after the other: a merge has five of them, and twice their digits
 
 
 class Damaged(Exception):
@@ -71,14 +81,20 @@ class Footer:
     log_bytes: int
     epoch: int
 
+    is_former = False
+    """Whether it is of the form before, see former.py."""
+
     def pack(self, crc: int) -> bytes:
         """The footer's bytes without (crc 0) or with its crc."""
-        return struct.pack(_FOOTER, _MAGIC, *[getattr(self, name) for name in _FIELDS], crc)
+        return struct.pack(
+            _FOOTER, _FORMER_MAGIC if self.is_former else _MAGIC, *[getattr(self, name) for name in _FIELDS], crc
+        )
 
     def unpack(self, data: bytes) -> int:
         """Take the numbers from a footer's bytes; the crc that stands there."""
         values = struct.unpack(_FOOTER, data)
-        if values[0] != _MAGIC:
+        self.is_former = values[0] == _FORMER_MAGIC
+        if values[0] != _MAGIC and not self.is_former:
             raise Damaged("no footer")
         for name, value in zip(_FIELDS, values[1:]):
             setattr(self, name, value)
@@ -169,13 +185,27 @@ class Piece(Footer):
     # --- terms
 
     def find(self, hash: int):
-        """(number of rows, offset of the list, its bytes or 0, the only posting) of a term, None if it is not here."""
+        """(number of rows, offset of the list, its bytes or 0, what the list has), None if a term is not here.
+
+        The last is the only posting, or the list if it is a short one.
+        """
         lists, bucket = self.bucket(hash * self.buckets >> 24)
         wanted = bytes((hash & 0xFF, hash >> 8 & 0xFF, hash >> 16))
         at = bucket.find(wanted)
         while at >= 0 and (at % TERM_BYTES if at < lists else (at - lists) % SINGLE_BYTES):
             at = bucket.find(wanted, at + 1)
-        return None if at < 0 else term(lists, bucket, at, self.bucket_at)
+        if at < 0:
+            return None
+        found = term(lists, bucket, at, self.bucket_at)
+        if found[1] <= self.bucket_at:
+            return found
+        # What follows the bucket mostly has been read with it; if not, no other place has to be looked for.
+        rows, offset, size, _ = found
+        start = offset - self.bucket_at - 6 - len(bucket)
+        data = self._behind
+        if start + size > len(data):
+            data += self._file.read(start + size - len(data))
+        return rows, offset, size, data[start : start + size]
 
     def bucket(self, number: int) -> tuple:
         """(bytes of the terms with lists, bytes of all terms) of a bucket; Damaged if its check does not fit."""
@@ -191,15 +221,32 @@ class Piece(Footer):
                 raise Damaged("a bucket is cut")
             data += self._file.read(end - len(data))
         terms = data[6:end]
+        self._behind = data[end:]
         if crc32(terms, number + 1) & 0xFFFF != data[4] | data[5] << 8:
             raise Damaged("a bucket's check does not fit")
         return lists, terms
 
+    def postings(self, found, buffer: bytearray):
+        """Yield a word's postings in parts, as put_posting() makes them, through a lent buffer; Damaged if they changed."""
+        if not found[2]:
+            digits = bytearray()
+            codec.put_posting(digits, found[3] >> 3, found[3] & 7)
+            yield digits
+        elif self.is_former:
+            from engram.store import former
+
+            yield from former.postings(self.read_list(found, buffer))
+        else:
+            for part in self.read_list(found, buffer):
+                yield hexlify(part)
+
     def read_list(self, found, buffer: bytearray):
-        """Yield a term's postings in parts, through a lent buffer; Damaged if they changed."""
-        _, offset, left, only = found
-        if not left:
-            yield single(only)
+        """Yield a term's list in parts, through a lent buffer; Damaged if it changed."""
+        _, offset, left, held = found
+        if held:
+            if len(held) != left or crc32(held[:-1]) & 0xFF != held[-1]:
+                raise Damaged("postings changed")
+            yield held[:-1]
             return
         view = memoryview(buffer)
         crc = 0
@@ -238,18 +285,18 @@ class Piece(Footer):
 
     def each_run(self, mark: int = 0):
         """Yield (session, row after the last) of each run, or of those from a mark on."""
-        session = value = shift = 0
-        is_session = True
-        at = self.runs_at
-        row = self._marks[3 * mark + 1]
-        if mark:
-            # The mark tells the session of its run, so what stands there of it is a step that counts no more.
-            at += self._marks[3 * mark + 2]
-        first = mark > 0
-        while at < self._marks_at:
-            data = self._read(at, min(_BUFFER, self._marks_at - at))
-            at += len(data)
-            for byte in data:
+        # The mark tells the session of its run, so what stands there of it is a step that counts no more.
+        session, row, at = self._marks[3 * mark : 3 * mark + 3]
+        parts = self._parts(self.runs_at + at, self._marks_at)
+        if self.is_former:
+            from engram.store import former
+
+            yield from former.each_run(parts, session, row)
+            return
+        is_first = True
+        rows = value = shift = 0
+        for part in parts:
+            for byte in part:
                 if byte > 0x7F:
                     value |= (byte & 0x7F) << shift
                     shift += 7
@@ -257,13 +304,26 @@ class Piece(Footer):
                 if shift:
                     byte = byte << shift | value
                     value = shift = 0
-                if is_session:
-                    session = self._marks[3 * mark] if first else session + byte
-                    is_session = first = False
+                step = 1
+                if rows:
+                    step = byte
                 else:
-                    row += byte + 1
-                    is_session = True
-                    yield session, row
+                    rows = (byte >> 1) + 1
+                    if byte & 1:
+                        continue
+                if not is_first:
+                    session += step
+                is_first = False
+                row += rows
+                rows = 0
+                yield session, row
+
+    def _parts(self, at: int, end: int):
+        """Yield some bytes of the file in parts."""
+        while at < end:
+            data = self._read(at, min(_BUFFER, end - at))
+            at += len(data)
+            yield data
 
     def run(self, session: int):
         """(first row, row after the last) of a session, None if the piece has none of it."""
@@ -326,39 +386,60 @@ def term(lists: int, bucket: bytes, at: int, bucket_at: int) -> tuple:
     """What find() gives, for the term that stands at `at` in a bucket from offset `bucket_at`."""
     if at >= lists:
         return 1, 0, 0, bucket[at + 3] | bucket[at + 4] << 8
-    start = bucket[at + 5] | bucket[at + 6] << 8 | bucket[at + 7] << 16
-    end = 0
-    if at + TERM_BYTES < lists:
-        end = bucket[at + 13] | bucket[at + 14] << 8 | bucket[at + 15] << 16
-    return bucket[at + 3] | bucket[at + 4] << 8, bucket_at - start, start - end, 0
+    rows = bucket[at + 3] | bucket[at + 4] << 8
+    start = start_of(bucket, at)
+    if start & SHORT:
+        return rows, bucket_at + 6 + len(bucket) + (start & _BEHIND), (start & ~SHORT) >> SHORT_BITS, 0
+    end = SHORT
+    while end & SHORT and at + TERM_BYTES < lists:
+        at += TERM_BYTES
+        end = start_of(bucket, at)
+    return rows, bucket_at - start, start - (0 if end & SHORT else end), 0
+
+
+def start_of(lists, at: int) -> int:
+    """Where the list of a term begins, as a bucket has it."""
+    return lists[at + 5] | lists[at + 6] << 8 | lists[at + 7] << 16
 
 
 def decoded(piece: Piece, found, hash: int):
     """Yield (row, level) of a term's postings in a piece."""
-    is_label = hash >= codec.LABEL
     if not found[2]:
         yield found[3] >> 3, found[3] & 7
-        return
+    elif hash >= codec.LABEL:
+        for row in _labelled(piece.read_list(found, bytearray(min(_LIST_BUFFER, found[2])))):
+            yield row, 0
+    else:
+        row = -1
+        passed = 0
+        for part in piece.postings(found, bytearray(min(_LIST_BUFFER, found[2]))):
+            for digit in part:
+                if digit > 0x37:
+                    passed = passed * 8 + digit - (0x37 if digit < 0x3A else 0x5E)
+                else:
+                    row += passed + 1
+                    passed = 0
+                    yield row, digit & 7
+
+
+def _labelled(parts):
+    """Yield the rows of a label's list."""
     row = -1
     value = shift = 0
     start = True
-    for part in piece.read_list(found, bytearray(min(_BUFFER, found[2]))):
+    for part in parts:
         for byte in part:
             value |= (byte & 0x7F) << shift
             if byte > 0x7F:
                 shift += 7
                 continue
-            if not is_label:
-                row += (value >> 3) + 1
-                yield row, value & 7
-            elif start:
+            if start:
                 row += value + 1
-                start = False
             else:
-                for _ in range(value + 1):
-                    yield row, 0
-                    row += 1
-                start = True
+                for at in range(row, row + value + 1):
+                    yield at
+                row += value + 1
+            start = not start
             value = shift = 0
 
 
@@ -375,13 +456,6 @@ def in_order(lists: list):
             last = least
             yield least
         heads = [(next(names, None) if name == least else name, names) for name, names in heads]
-
-
-def single(posting: int) -> bytearray:
-    """The bytes of a list that has only this posting."""
-    data = bytearray()
-    codec.put_varint(data, posting)
-    return data
 
 
 def unpack_row(data: bytes) -> tuple:
