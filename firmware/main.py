@@ -8,6 +8,10 @@ import sys
 
 app = None
 
+_NO_MEMORY = (
+    "there is not enough memory: freeze Engram into MicroPython, or take a board with PSRAM (see docs/boards.md)."
+)
+
 
 def _start():
     global app
@@ -49,10 +53,11 @@ except Exception as error:  # noqa: BLE001 behind this is only the prompt
     if app:
         print("Engram crashed; app.run() goes on.")
     else:
-        # At a prompt without memory nobody can do anything.
+        # At a prompt without memory nobody can do anything. What feeds the watchdog stays: its timer holds it anyway, and
+        # a second one that is loaded later would not know of it.
         for _name in list(sys.modules):
-            if _name.startswith("engram"):
+            if _name.startswith("engram") and _name != "engram.device.heart":
                 del sys.modules[_name]
         is_full = isinstance(error, MemoryError)
-        print("Engram could not be started:", "there is not enough memory." if is_full else "deploy it again.")
+        print("Engram could not be started:", _NO_MEMORY if is_full else "deploy it again.")
     gc.collect()

@@ -23,6 +23,10 @@ _IS_FOLDER = (0x4000, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 _IS_FILE = (0x8000, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 _ENOENT = 2
 _EIO = 5
+_CLOSE = 4  # what a stream is asked to do, and the size of the pieces in which it likes to be read
+_PIECE_SIZE = 11
+_PIECE = 255  # bytes, the most that the loader takes at once
+_BUFFER = 1024
 
 # MicroPython looks through the whole path for time.py and its like at each `import time`, unless the module stands in
 # sys.modules.
@@ -37,11 +41,18 @@ class _Pack:
         self._file = open(path, "rb")
         words = self._file.read(_FIRST_LINE).split(b"\n")[0].split(b" ")
         if len(words) != 4 or words[:2] != [b"engram-pack", b"1"]:
-            raise OSError(_EIO, path + " is damaged")
-        start = sum(len(word) + 1 for word in words)
+            raise self.damage()
+        start, size = sum(len(word) + 1 for word in words), int(words[2])
+        self._file.seek(start)
+        index = self._file.read(size)
+        if len(index) != size or b"%08x" % binascii.crc32(index) != words[3]:
+            raise self.damage()
         # A newline in front, so that a search for a path with one in front finds the first as well.
-        self._index = b"\n" + self._read(start, int(words[2]), words[3])
-        self._start = start + int(words[2])
+        self._index = b"\n" + index
+        self._start = start + size
+
+    def damage(self):
+        return OSError(_EIO, self._path + " is damaged")
 
     def has_folder(self, path: str) -> bool:
         return self._index.find(b"\n" + path.encode() + b"/") >= 0
@@ -52,17 +63,57 @@ class _Pack:
         if at < 0:
             return ()
         _, start, size, crc = self._index[at + 1 : self._index.find(b"\n", at + 1)].split(b" ")
-        return int(start), int(size), crc
+        return self._start + int(start), int(size), int(crc, 16)
 
-    def content(self, start: int, size: int, crc: bytes) -> bytes:
-        return self._read(self._start + start, size, crc)
+    def read(self, at: int, view) -> int:
+        """Fill a view from a place in the file; the count."""
+        self._file.seek(at)
+        return self._file.readinto(view)
 
-    def _read(self, start, size, crc):
-        self._file.seek(start)
-        data = self._file.read(size)
-        if len(data) != size or b"%08x" % binascii.crc32(data) != crc:
-            raise OSError(_EIO, self._path + " is damaged")
-        return data
+
+class _Module(io.IOBase):
+    """A module as MicroPython's loader reads it: to its end, and then it closes it, before a step of it is run.
+
+    One is read at a time: those that a module imports come when it runs. So all share one buffer.
+    """
+
+    def __init__(self, pack, place: tuple, buffer):
+        self._pack = pack
+        self._at, self._left, self._crc = place
+        self._sum = 0
+        self._buffer = buffer
+        self._start = self._end = 0
+
+    def readinto(self, view) -> int:
+        # All of the view, but at the end: what is shorter is the end to the loader.
+        at = 0
+        while at < len(view) and (self._left or self._start != self._end):
+            if self._start == self._end:
+                self._fill()
+            count = min(len(view) - at, self._end - self._start)
+            view[at : at + count] = self._buffer[self._start : self._start + count]
+            self._start += count
+            at += count
+        return at
+
+    def _fill(self):
+        part = self._buffer[: min(len(self._buffer), self._left)]
+        count = self._pack.read(self._at, part)
+        # Here and not by a shorter answer: of that the loader would make a module without an end, and read it for ever.
+        if count != len(part) or self._is_wrong(part):
+            raise self._pack.damage()
+        self._at += count
+        self._start, self._end = 0, count
+
+    def _is_wrong(self, part) -> bool:
+        self._sum = binascii.crc32(part, self._sum)
+        self._left -= len(part)
+        return not self._left and self._sum != self._crc
+
+    def ioctl(self, request: int, _argument: int) -> int:
+        while request == _CLOSE and self._left:
+            self._fill()  # damaged, it may have seemed to end early
+        return _PIECE if request == _PIECE_SIZE else 0
 
 
 class _Packs:
@@ -70,6 +121,8 @@ class _Packs:
 
     def __init__(self):
         self._open = {}
+        self._kept = None
+        self._buffer = memoryview(bytearray(_BUFFER))
 
     def mount(self, readonly, mkfs):
         pass
@@ -78,7 +131,23 @@ class _Packs:
         pass
 
     def stat(self, path):
-        if path == _FOLDER:
+        """Whether a path is a folder or a file, in the form of os.stat.
+
+        `import` takes any error here for "there is no such file". So Ctrl-C, and a lack of memory, wait for open(), which
+        comes next: the first for good, the second if it is not the same lack again.
+        """
+        while True:
+            try:
+                return self._stat(path)
+            except (KeyboardInterrupt, MemoryError) as error:
+                if self._kept:
+                    raise
+                self._kept = error
+                if isinstance(error, MemoryError):
+                    return _IS_FILE
+
+    def _stat(self, path):
+        if path in ("/", _FOLDER):
             return _IS_FOLDER
         pack, rest = self._pack_of(path)
         if not rest or pack.has_folder(rest):
@@ -88,11 +157,14 @@ class _Packs:
         raise OSError(_ENOENT)
 
     def open(self, path, mode):
+        error, self._kept = self._kept, None
+        if error:
+            raise error
         pack, rest = self._pack_of(path)
         place = pack.place(rest)
         if not place:
             raise OSError(_ENOENT)
-        return io.BytesIO(pack.content(*place))
+        return _Module(pack, place, self._buffer)
 
     def _pack_of(self, path):
         """The pack that a path is in, and the rest of the path there."""
@@ -110,15 +182,21 @@ class _Packs:
 
 
 def mount() -> None:
-    """Let `import engram` find the packs, before frozen modules; nothing where there are none, or they are mounted."""
-    if _MOUNT in sys.path or not _is_there("%s/%s.pack" % (_FOLDER, _TOP)):
+    """Let `import engram` find the packs, before frozen modules; nothing where there are none.
+
+    It can be called again, also after Ctrl-C has struck in it.
+    """
+    if not _is_there("%s/%s.pack" % (_FOLDER, _TOP)):
         return
-    import vfs
 
     for name in _BUILT_IN.split():
         sys.modules[name] = __import__(name)
-    vfs.mount(_Packs(), _MOUNT)
-    sys.path.insert(0, _MOUNT)
+    if not _is_there(_MOUNT):
+        import vfs
+
+        vfs.mount(_Packs(), _MOUNT)
+    if _MOUNT not in sys.path:
+        sys.path.insert(0, _MOUNT)
 
 
 def _is_there(path):

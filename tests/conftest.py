@@ -21,6 +21,7 @@ import get_micropython
 
 ROOT = Path(__file__).resolve().parent.parent
 UNIT = ROOT / "tests" / "unit"
+DATA = ROOT / "tests" / "data"
 SIM = ROOT / "boards" / "SIM"
 HEAP = "512k"
 RUNTIMES = ("cpython", "64", "32")
@@ -66,6 +67,7 @@ def pytest_configure(config):
     os.environ.update(PYTHONPYCACHEPREFIX=str(ROOT / "build" / "pycache"), PYTHONDONTWRITEBYTECODE="")
     if not hasattr(config, "workerinput"):
         firmware_build.compile_all()
+        firmware_build.compile_small()
 
 
 def pytest_report_header():
@@ -143,7 +145,7 @@ class UnitRun:
                 [*command, self.module, folder, storage, *extent],
                 capture_output=True,
                 timeout=SECONDS_IN_FULL if self.in_full else SECONDS,
-                env={**os.environ, **environment},
+                env={**os.environ, **environment, "ENGRAM_TEST_DATA": str(DATA)},
                 cwd=folder,
             )
         self.output = (done.stdout + done.stderr).decode("utf-8", "replace")

@@ -34,13 +34,16 @@ ROOMY = 192 << 10
 """A heap for finding out what a smaller one lacks."""
 
 KEYS = (
-    "put_erases", "put_max_erases", "put_max_loops", "put_programmed_bytes", "open_read_bytes", "open_heap_bytes",
+    "put_erases", "put_max_erases", "put_max_loops", "put_programmed_bytes", "put_read_bytes", "open_read_bytes",
+    "open_programmed_bytes", "open_erases", "open_heap_bytes",
     "search_p50_read_bytes", "search_p95_read_bytes", "search_p50_loops", "search_p95_loops", "search_peak_heap_bytes",
-    "update_read_bytes", "update_all_read_bytes", "update_erases", "forget_read_bytes", "forget_all_read_bytes",
-    "forget_erases", "index_to_log", "rebuild_seconds", "chat_turn_erases", "least_heap_bytes",
-    "change_heap_bytes", "rebuild_heap_bytes",
+    "search_programmed_bytes", "search_erases", "update_read_bytes", "update_all_read_bytes", "update_programmed_bytes",
+    "update_erases", "forget_read_bytes", "forget_all_read_bytes", "forget_programmed_bytes", "forget_erases",
+    "index_to_log", "rebuild_seconds", "chat_turn_erases", "chat_turn_programmed_bytes", "chat_turn_read_bytes",
+    "least_heap_bytes", "change_heap_bytes", "rebuild_heap_bytes",
 )  # fmt: skip
-"""In the order of the table. put_erases and put_programmed_bytes are means of all puts up to n, put_max_* the worst of them.
+"""In the order of the table. put_erases, put_programmed_bytes and put_read_bytes are means of all puts up to n, put_max_* the
+worst of them.
 update_read_bytes and forget_read_bytes are those of the middle one, *_all_read_bytes the mean.
 """
 
@@ -49,10 +52,10 @@ Figures = dict[str, float]
 SYLLABLES = [first + last for first in "bdfghklmnprstvw" for last in "aeiou"]
 
 
-def texts(count: int) -> list[dict[str, object]]:
-    """Lines with text, speaker, tags and session, sessions interleaved."""
+def texts(count: int, made_up: bool = False) -> list[dict[str, object]]:
+    """Lines with text, speaker, tags and session, sessions interleaved; `made_up` ones are the same on each machine."""
     random.seed(11)
-    base = _from_locomo() or _made_up()
+    base = ([] if made_up else _from_locomo()) or _made_up()
     lines = []
     for number in range(count):
         source = base[number % len(base)]
@@ -162,14 +165,16 @@ def measure(folder: Path, kind: str, sizes: Sequence[int]) -> list[Figures]:
     """The figures of one kind of store at each size."""
     board = Board(folder, kind)
     found: list[Figures] = []
-    puts = erases = programmed = 0.0
+    puts = erases = programmed = read = 0.0
     worst = {"put_max_erases": 0.0, "put_max_loops": 0.0}
     for size in sizes:
         figures: Figures = {"n": size}
         put = board.run("open", f"put:{size}")
         puts, erases, programmed = puts + put["puts"], erases + put["erases"], programmed + put["programmed_bytes"]
+        read += put["read_bytes"]
         worst = {key: max(worst[key], put[key]) for key in worst}
         figures |= {"put_erases": erases / puts, "put_programmed_bytes": programmed / puts, **worst}
+        figures["put_read_bytes"] = read / puts
         figures["index_to_log"] = put["index_to_log"]
         figures |= board.run("open", "search")
         least = least_heap(board)
@@ -178,7 +183,8 @@ def measure(folder: Path, kind: str, sizes: Sequence[int]) -> list[Figures]:
             changed = board.run_on_copy(step)
             figures |= {key: value for key, value in changed.items() if not key.startswith(("open", "used"))}
         if size == sizes[-1]:
-            figures["chat_turn_erases"] = board.run_on_copy("chat")["chat_turn_erases"]
+            chat = board.run_on_copy("chat")
+            figures |= {key: value for key, value in chat.items() if key.startswith("chat_turn")}
         print(kind, json.dumps(figures), file=sys.stderr, flush=True)
         found.append(figures)
     return found

@@ -53,10 +53,11 @@ def load(sets: Path, warn: Callable[[str], None]) -> list[Conversation]:
     folders = sorted(folder for folder in sets.iterdir() if folder.is_dir() and not folder.name.startswith("."))
     if not folders:
         raise BadSet(f"{sets} has no folders NAME with turns.jsonl and questions.jsonl.")
-    return [_conversation(folder, warn) for folder in folders]
+    return [load_one(folder, warn) for folder in folders]
 
 
-def _conversation(folder: Path, warn: Callable[[str], None]) -> Conversation:
+def load_one(folder: Path, warn: Callable[[str], None]) -> Conversation:
+    """The conversation of one folder; BadSet if it cannot be read."""
     turns: dict[str, Turn] = {}
     for place, line in _lines(folder / "turns.jsonl"):
         turn = _turn(place, line)

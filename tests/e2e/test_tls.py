@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import os
+import socket
 import ssl
 import subprocess
 import threading
@@ -153,6 +154,22 @@ def test_the_roots_of_a_person_are_left_as_they_are(home: Home, authority: trust
     home.write("roots.pem", authority.cert_pem.bytes())
     say(home, "hello")
     assert (home.folder / "roots.pem").read_bytes() == authority.cert_pem.bytes()
+
+
+def test_a_refused_connection_is_an_error_of_the_link_over_tls_too(authority: trustme.CA, tmp_path: Path):
+    roots = tmp_path / "roots.pem"
+    roots.write_bytes(authority.cert_pem.bytes())
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    done = subprocess.run(
+        [get_micropython.HOME / "64", ROOT / "tests" / "e2e" / "tls_case.py", f"https://localhost:{port}", roots],
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        env={**os.environ, "MICROPYPATH": f"{CHIP_SOCKETS}:{firmware_build.FIRMWARE}:{firmware_build.UNIT}:.frozen"},
+    )
+    assert done.stdout.startswith("OSError") and "104" in done.stdout, done.stdout + done.stderr
 
 
 def test_the_32_bit_build_does_the_same(scripted: Scripted, authority: trustme.CA, tmp_path: Path):

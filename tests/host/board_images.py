@@ -15,6 +15,9 @@ from engram_host.board import partitions
 from engram_host.board.profile import CHIPS, Profile
 
 CHIP_IDS = {"esp32": 0, "esp32c3": 5, "esp32s3": 9}
+VARIANTS = {"": b"", "SPIRAM": b" with SPIRAM", "SPIRAM_OCT": b" with Octal-SPIRAM"}
+"""How the names of boards end in official images."""
+
 TABLE = [("nvs", 1, 2, 0x9000, 0x6000), ("phy_init", 1, 1, 0xF000, 0x1000), ("factory", 0, 0, 0x10000, 0x1F0000)]
 VFS = ("vfs", 1, 0x81, 0x240000, 0x1C0000)
 BANNER = b"MicroPython v1.26.1 on 2025-09-11"
@@ -35,6 +38,11 @@ def table(entries: list[tuple[str, int, int, int, int]]) -> bytes:
     return data + b"\xeb\xeb" + b"\xff" * 14 + md5(data).digest()
 
 
+def official_name(board: Profile) -> bytes:
+    """What the official image for a board calls it."""
+    return b"Generic " + board.chip.upper().encode() + b" module" + VARIANTS[board.micropython_variant]
+
+
 def micropython(
     board: Profile,
     *,
@@ -46,9 +54,8 @@ def micropython(
     """A file that looks like MicroPython for a board: bootloader, partition table and application, but no program."""
     offset = CHIPS[board.chip]
     header = bytes([0xE9, 1, 2, 0x2F]) + bytes(8) + struct.pack("<H", CHIP_IDS[chip or board.chip]) + bytes(10)
-    module = b"Generic ESP32S3 module" if board.chip == "esp32s3" else b"Generic ESP32 module"
-    octal = b" with Octal-SPIRAM" if board.micropython_variant else b""
-    app = bytes([0xE9]) + bytes(2000) + banner + b"\0" + module + octal + b"\0" + more
+    name = official_name(board) + b" with " + board.chip.upper().encode()
+    app = bytes([0xE9]) + bytes(2000) + banner + b"; " + name + b"\0" + more
     start = header.ljust(partitions.TABLE.offset - offset, b"\xff")
     data = (start + table(TABLE if entries is None else entries)).ljust(0x10000 - offset, b"\xff")
     return data + app.ljust(0x20000, b"\x5a")

@@ -12,7 +12,7 @@ from board_files import BOARD, KEPT, NEW, OLD, files_on, flash_with, with_code_j
 from board_images import needs_micropython
 from board_stand_in import StandIn
 
-from engram_host.board import contents, deploy, line, session
+from engram_host.board import contents, deploy, heap, line, session
 from engram_host.board.errors import (
     BadRequest,
     BoardFailed,
@@ -169,6 +169,25 @@ def test_an_old_micropython_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(session, "OLDEST", (1, 27))
     with StandIn(flash_with(tmp_path, OLD)) as board, pytest.raises(WrongFirmware, match=r"runs MicroPython 1\.26\.1"):
         run(board)
+
+
+def test_a_board_without_psram_is_told_the_two_ways_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    with StandIn(flash_with(tmp_path, with_code_json(OLD) | KEPT)) as board:
+        run(board)
+    assert f"Note: the board has no PSRAM, and Engram does not start there from files: {heap.TWO_WAYS}." in told(capsys)
+
+
+def test_a_board_with_psram_is_told_nothing_of_heap(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setattr(heap, "FOR_FILES", 50 << 10)  # the stand-in has 100 KB
+    with StandIn(flash_with(tmp_path, with_code_json(OLD) | KEPT)) as board:
+        run(board)
+    assert "PSRAM" not in told(capsys)
+
+
+def told(capsys: pytest.CaptureFixture[str]) -> str:
+    return " ".join(capsys.readouterr().err.split())
 
 
 def test_another_kind_of_board_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

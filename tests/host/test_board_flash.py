@@ -1,6 +1,7 @@
 """`make flash`: esptool itself, against a stand-in for the chip's loader on a pty."""
 
 import fcntl
+import itertools
 import json
 import os
 import pty
@@ -11,7 +12,7 @@ import pytest
 from board_images import TABLE, VFS, micropython, table
 from board_loader import READ_FLASH, Loader
 
-from engram_host.board import contents, flash, image, partitions, profile
+from engram_host.board import contents, flash, heap, image, partitions, profile
 from engram_host.board.errors import (
     BoardError,
     MemoryAtRisk,
@@ -26,7 +27,7 @@ from engram_host.board.profile import CHIPS, Profile, Region
 from engram_host.board.progress import Progress
 
 
-@pytest.fixture(params=["ESP32_GENERIC", "ESP32_GENERIC_S3"])
+@pytest.fixture(params=profile.names())
 def board(request: pytest.FixtureRequest) -> Profile:
     return profile.load(request.param)
 
@@ -99,6 +100,20 @@ def test_a_frozen_build_gets_no_modules(plain: Profile, tmp_path: Path):
         run(plain, chip.port, path)
         files = image.Reader(lambda offset, length: bytes(chip.flash[0x200000 + offset :][:length])).sizes()
     assert "main.py" in files and not any(name.startswith("engram/") for name in files)
+
+
+def test_a_board_that_may_have_no_psram_is_told_the_two_ways_out(
+    board: Profile, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    with Loader(board.chip, board.flash_bytes) as chip:
+        run(board, chip.port, saved(tmp_path, micropython(board)))
+    assert (heap.OF_FIRMWARE in capsys.readouterr().err) == (not board.psram)
+
+
+def test_of_a_frozen_build_nothing_is_told_of_heap(plain: Profile, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    with Loader("esp32", 4 << 20) as chip:
+        run(plain, chip.port, saved(tmp_path, micropython(plain, more=b"engram/app.py\0")))
+    assert "PSRAM" not in capsys.readouterr().err
 
 
 # --- a memory is not lost
@@ -180,7 +195,7 @@ def test_another_chip_or_a_smaller_flash_is_refused(plain: Profile, official: Pa
 
 
 def firmware_cases() -> Iterator[tuple[str, bytes, str]]:
-    plain, s3, octal = (profile.load(name) for name in ("ESP32_GENERIC", "ESP32_GENERIC_S3", "ESP32_GENERIC_S3_OCT"))
+    plain = profile.load("ESP32_GENERIC")
     good = micropython(plain)
     yield plain.name, micropython(plain, chip="esp32s3"), "is for esp32s3, and ESP32_GENERIC has an esp32"
     yield plain.name, good[0xF000:], "no partition table"
@@ -192,10 +207,11 @@ def firmware_cases() -> Iterator[tuple[str, bytes, str]]:
     yield plain.name, b"\x7fELF" + good, "of the kind ELF"
     yield plain.name, b"", "no image for a chip"
     yield plain.name, b"<html>" + good, "no image for a chip"
-    yield s3.name, micropython(octal), "another variant"
-    yield octal.name, micropython(s3), "another variant"
     full = [*TABLE[:2], ("factory", 0, 0, 0x10000, 0x3F0000)]
     yield plain.name, micropython(plain, entries=full), "no room for files"
+    for one, other in itertools.permutations(map(profile.load, profile.names()), 2):
+        if one.chip == other.chip and one.micropython_variant != other.micropython_variant:
+            yield one.name, micropython(other), "another variant"
 
 
 @pytest.mark.parametrize(("name", "data", "problem"), list(firmware_cases()))

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-import firmware_build
-from boards import ROOT, run
+from boards import run
+from engram_host.board import contents, profile
+from engram_host.board.profile import Profile
 
 SPARE = 8
 """Blocks that stay free at any time: littlefs writes anew before it frees."""
@@ -20,14 +21,23 @@ def _fill(folder: Path, records: int, turns: int, *more: object) -> dict[str, in
     )
 
 
-def _code_and_settings() -> tuple[Path, str]:
-    firmware_build.compile_small()
-    profile = json.loads((ROOT / "boards" / "ESP32_GENERIC" / "board.json").read_text())
-    return firmware_build.SMALL / "firmware" / "engram", json.dumps(profile["settings"])
+PROFILES = [board for board in map(profile.load, profile.names()) if board.filesystem.size == 2 << 20]
+A_RECORD, A_TURN = 272, 306
+"""Bytes of a line of either log, as the program fills them, and some more: no log may be so full that something leaves."""
 
 
-def test_a_hundred_memories_and_turns_are_compacted_beside_the_code(tmp_path):
-    told = _fill(tmp_path, 100, 100, *_code_and_settings())
+def _code_and_settings(board: Profile, folder: Path) -> tuple[Path, str]:
+    """The code as a board of that profile has it, in a folder, and the profile's settings."""
+    for path, content in contents.code(board).items():
+        file = folder / "code" / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+    return folder / "code", json.dumps(board.settings)
+
+
+@pytest.mark.parametrize("board", PROFILES, ids=lambda board: board.name)
+def test_a_hundred_memories_and_turns_are_compacted_beside_the_code(tmp_path, board):
+    told = _fill(tmp_path, 100, 100, *_code_and_settings(board, tmp_path))
     assert told["code"] < told["full"] <= told["most"] < told["blocks"] * 3 // 5
 
 
@@ -38,6 +48,8 @@ def test_two_megabytes_hold_two_thousand_records_and_turns_with_room_to_compact_
 
 
 @pytest.mark.soak
-def test_beside_the_code_two_megabytes_hold_what_the_profile_says_with_room_to_compact_both(tmp_path):
-    told = _fill(tmp_path, 1900, 1000, *_code_and_settings())
+@pytest.mark.parametrize("board", PROFILES, ids=lambda board: board.name)
+def test_beside_the_code_two_megabytes_hold_what_the_profile_says_with_room_to_compact_both(tmp_path, board):
+    records, turns = board.settings["records.bytes"] // A_RECORD, board.settings["journal.bytes"] // A_TURN
+    told = _fill(tmp_path, records, turns, *_code_and_settings(board, tmp_path))
     assert told["most"] <= told["blocks"] - SPARE, told

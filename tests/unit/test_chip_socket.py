@@ -1,6 +1,7 @@
 """The stand-in for the chip's sockets does as lwIP does, as docs/design/port.md says, and links live with that."""
 
 import asyncio
+import sys
 from errno import EAGAIN, EBADF, ECONNABORTED, ECONNRESET, EHOSTUNREACH, EINPROGRESS, ENOTCONN
 
 from engram.compat import sleep_ms
@@ -211,6 +212,31 @@ async def test_a_tls_stream_that_ends_without_a_farewell_is_at_its_end():
     buffer = memoryview(bytearray(8))
     assert [await made.readinto(buffer, 1000), await made.readinto(buffer, 1000)] == [4, 0]
     assert bytes(buffer[:4]) == b"last"
+
+
+async def test_a_read_gives_no_more_than_the_receive_window_holds():
+    async def pour(reader, writer):
+        writer.write(bytes(50_000))
+        await writer.drain()
+        await closed(writer)
+
+    async with Server(pour) as server:
+        made = await connect(addresses(HERE, server.port), None, HERE, 1000)
+        view = memoryview(bytearray(20_000))
+        counts = [await made.readinto(view, 5000)]
+        while counts[-1]:
+            counts.append(await made.readinto(view, 5000))
+        made.close()
+    assert sum(counts) == 50_000 and max(counts) <= chip_socket.RECEIVE_WINDOW, counts
+
+
+def test_on_a_chip_names_are_looked_up_by_ipv4_alone():
+    if sys.platform == "esp32":
+        with raises(OSError) as caught:
+            addresses("six.example", 80)
+        assert "not found" in str(caught.error)
+    else:
+        assert addresses("six.example", 80)[0][4] is None, "the port's own answer, of which a link could make nothing"
 
 
 async def test_a_large_message_goes_in_many_parts():

@@ -7,9 +7,14 @@ from support import folder, raises
 
 
 def test_ticks_difference_survives_a_wrap_of_the_counter():
-    start = ticks_ms()
-    assert ticks_diff(ticks_add(start, 70000), start) == 70000
-    assert ticks_diff(start, ticks_add(start, 70000)) == -70000
+    for start in (
+        ticks_ms(),
+        ticks_add(0, -1),
+        ticks_add(0, -5),
+    ):  # the last tick before the wrap, and one a little earlier
+        assert ticks_diff(ticks_add(start, 70000), start) == 70000
+        assert ticks_diff(start, ticks_add(start, 70000)) == -70000
+    assert ticks_add(ticks_add(0, -5), 10) == 5
 
 
 async def test_sleeping_lets_the_time_pass():

@@ -17,10 +17,21 @@ MINUTE = 60000
 HOUR = 60 * MINUTE
 
 
-def _new_board():
+VERSIONS = machine.OLDEST, machine.NEWEST
+
+
+def _new_board(version=machine.NEWEST, timers=4):
     world.forget_all()
-    machine.timers = 4
+    machine.version, machine.timers = version, timers
     machine.power_on()
+    heart_module._timer = None
+    return Heart()
+
+
+def _restarted(cause):
+    """The heart of boot.py after a reset, which loads the module anew."""
+    machine.restart(cause)
+    heart_module._timer = None
     return Heart()
 
 
@@ -76,11 +87,22 @@ def test_an_app_that_goes_on_after_a_stop_has_to_beat_again():
 
 
 def test_a_soft_reset_goes_on_feeding_a_watchdog_that_runs():
-    _new_board().guard(60)
-    machine.restart(machine.SOFT_RESET)
-    Heart().resume()
-    world.advance(HOUR)
-    assert not machine.was_reset
+    for version in VERSIONS:
+        _new_board(version).guard(60)
+        _restarted(machine.SOFT_RESET).resume()
+        world.advance(HOUR)
+        assert not machine.was_reset
+
+
+def test_an_app_that_hangs_after_a_soft_reset_is_reset():
+    for version in VERSIONS:
+        _new_board(version).guard(60)
+        _restarted(machine.SOFT_RESET).resume()
+        heart = Heart()
+        heart.guard(60)
+        heart.watch()
+        world.advance(3 * MINUTE)
+        assert machine.was_reset
 
 
 def test_without_resuming_a_soft_reset_would_end_in_a_hard_one():
@@ -92,15 +114,13 @@ def test_without_resuming_a_soft_reset_would_end_in_a_hard_one():
 
 def test_a_soft_reset_starts_no_watchdog_where_none_was():
     _new_board()
-    machine.restart(machine.SOFT_RESET)
-    Heart().resume()
+    _restarted(machine.SOFT_RESET).resume()
     assert not machine.watchdog_runs()
 
 
 def test_a_hard_reset_leaves_the_watchdog_to_the_settings():
     _new_board().guard(60)
-    machine.restart(machine.HARD_RESET)
-    Heart().resume()
+    _restarted(machine.HARD_RESET).resume()
     assert not machine.watchdog_runs()
 
 
@@ -119,12 +139,37 @@ def test_a_time_that_is_too_short_is_refused():
     assert caught.error.key == "watchdog.seconds" and not machine.watchdog_runs()
 
 
-def test_a_chip_with_two_timers_is_guarded_too():
-    heart = _new_board()
-    machine.timers = 2
-    heart.guard(60)
-    world.advance(HOUR)
-    assert not machine.was_reset
+def test_a_chip_with_two_timers_or_one_is_guarded_too():
+    for version in VERSIONS:
+        for timers in (1, 2):
+            _new_board(version, timers).guard(60)
+            world.advance(HOUR)
+            assert not machine.was_reset
+
+
+def test_a_virtual_timer_leaves_the_chips_own_to_a_persons_code():
+    _new_board((1, 29)).guard(60)
+    assert machine.taken_timers() == []
+
+
+def test_without_virtual_timers_the_last_of_the_chips_own_is_taken():
+    for timers, last in ((4, 3), (2, 1)):
+        _new_board((1, 28), timers).guard(60)
+        assert machine.taken_timers() == [last]
+
+
+def test_the_stand_in_takes_the_timers_below_as_newer_releases_do():
+    _new_board((1, 29))
+    machine.Timer(2)
+    assert machine.taken_timers() == [0, 1, 2]
+    with raises(ValueError):
+        machine.Timer(4)
+
+
+def test_the_stand_in_knows_no_virtual_timer_where_older_releases_have_none():
+    _new_board((1, 28))
+    with raises(ValueError):
+        machine.Timer(-1)
 
 
 # --- starts

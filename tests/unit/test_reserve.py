@@ -10,7 +10,7 @@ def test_it_is_taken_in_parts_and_kept_when_all_of_it_is():
     place = folder() + "/reserve.bin"
     reserve = Reserve(place, 32768)
     parts = 0
-    while reserve.take_some():
+    while reserve.allocate_some():
         parts += 1
     assert parts == (32768 + 12288) // 8192
     assert reserve.keep() and files.size(place) == 32768 + 12288
@@ -19,7 +19,7 @@ def test_it_is_taken_in_parts_and_kept_when_all_of_it_is():
 def test_what_was_taken_of_it_goes_when_it_is_released():
     place = folder() + "/reserve.bin"
     reserve = Reserve(place, 32768)
-    assert reserve.take_some() and reserve.take_some()
+    assert reserve.allocate_some() and reserve.allocate_some()
     assert reserve.release()
     assert files.size(place) == -1
     assert reserve.keep() and files.size(place) == 32768 + 12288
@@ -29,7 +29,7 @@ def test_one_that_is_there_from_before_is_kept_as_it_is():
     place = folder() + "/reserve.bin"
     Reserve(place, 4096).keep()
     again = Reserve(place, 4096)
-    assert not again.take_some() and again.keep()
+    assert not again.allocate_some() and again.keep()
 
 
 def test_a_compaction_that_is_broken_off_leaves_it_to_the_background():

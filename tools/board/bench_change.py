@@ -16,14 +16,16 @@ class Costs:
     def __init__(self):
         self.reads = []
         self.erases = 0
+        self.programmed = 0
 
     def take(self, bench, work):
         """Do a change and count it."""
         device = bench.device
-        reads, erases = device.read_bytes, device.erases
+        reads, erases, programmed = device.read_bytes, device.erases, device.programmed_bytes
         work()
         self.reads.append(device.read_bytes - reads)
         self.erases += device.erases - erases
+        self.programmed += device.programmed_bytes - programmed
 
     def tell(self, name):
         """Print the figures."""
@@ -31,6 +33,7 @@ class Costs:
         count = len(self.reads)
         figures = (name, self.reads[count // 2], name, sum(self.reads) / count, name, self.erases / count)
         print('{"%s_read_bytes":%d,"%s_all_read_bytes":%f,"%s_erases":%f}' % figures)
+        print('{"%s_programmed_bytes":%f}' % (name, self.programmed / count))
 
 
 def change(bench, _):

@@ -15,10 +15,13 @@ def open(bench, _):
     """Open the store: what that reads and keeps, and all that is on the heap then."""
     gc.collect()
     before = gc.mem_alloc()
-    reads = bench.device.read_bytes
+    device = bench.device
+    reads, programmed, erases = device.read_bytes, device.programmed_bytes, device.erases
     bench.store = Store(Log("/flash", bench.kind, cap=CAP), bench_store_owner.owner(bench.kind))
     bench.store.open()
-    read = bench.device.read_bytes - reads
+    read = device.read_bytes - reads
+    written = device.programmed_bytes - programmed, device.erases - erases
     gc.collect()
     used = gc.mem_alloc()
     print('{"open_read_bytes":%d,"open_heap_bytes":%d,"used_heap_bytes":%d}' % (read, used - before, used))
+    print('{"open_programmed_bytes":%d,"open_erases":%d}' % written)

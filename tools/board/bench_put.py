@@ -12,7 +12,7 @@ CHATS = 400
 
 
 def _each(bench, count, lines_at_once):
-    """Append lines with one flush each, and yield (erases, bytes programmed, microseconds) of each flush."""
+    """Append lines with one flush each, and yield (erases, bytes programmed, bytes read, microseconds) of each flush."""
     device, store = bench.device, bench.store
     number = store.next_seq - 1
     with open(bench.texts) as texts:
@@ -24,25 +24,26 @@ def _each(bench, count, lines_at_once):
                 source = json.loads(texts.readline())
                 lines.append(bench_store_owner.line(bench.kind, source, number, store, START, SESSIONS))
                 number += 1
-            erases, programmed = device.erases, device.programmed_bytes
+            erases, programmed, read = device.erases, device.programmed_bytes, device.read_bytes
             start = time.ticks_us()
             store.append(*lines)
             ticks = time.ticks_diff(time.ticks_us(), start)
-            yield device.erases - erases, device.programmed_bytes - programmed, ticks
+            yield device.erases - erases, device.programmed_bytes - programmed, device.read_bytes - read, ticks
 
 
 def put(bench, target):
     """Append lines up to a number of them."""
     loop = bench.loop()
     store = bench.store
-    count = erases = programmed = most_erases = most_ticks = 0
-    for erased, bytes_programmed, ticks in _each(bench, int(target) - store.next_seq + 1, 1):
+    count = erases = programmed = read = most_erases = most_ticks = 0
+    for erased, bytes_programmed, bytes_read, ticks in _each(bench, int(target) - store.next_seq + 1, 1):
         count += 1
         erases += erased
         programmed += bytes_programmed
+        read += bytes_read
         most_erases = max(most_erases, erased)
         most_ticks = max(most_ticks, ticks)
-    figures = {"puts": count, "erases": erases, "programmed_bytes": programmed}
+    figures = {"puts": count, "erases": erases, "programmed_bytes": programmed, "read_bytes": read}
     figures["put_max_erases"] = most_erases
     figures["put_max_loops"] = most_ticks / loop
     figures["index_to_log"] = index_bytes(bench) / store.bytes
@@ -58,7 +59,13 @@ def index_bytes(bench):
     return total
 
 
-def chat(bench, _):
+def chat(bench, count):
     """Append whole chat turns: the user's line and, later, the agent's, as the journal does it."""
-    erases = sum(erased for erased, _, _ in _each(bench, 2 * CHATS, 1))
-    print('{"chat_turn_erases":%f}' % (erases / CHATS))
+    turns = int(count or CHATS)
+    erases = programmed = read = 0
+    for erased, bytes_programmed, bytes_read, _ in _each(bench, 2 * turns, 1):
+        erases += erased
+        programmed += bytes_programmed
+        read += bytes_read
+    print('{"chat_turn_erases":%f}' % (erases / turns))
+    print('{"chat_turn_programmed_bytes":%f,"chat_turn_read_bytes":%f}' % (programmed / turns, read / turns))

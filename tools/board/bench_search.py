@@ -11,15 +11,17 @@ SEARCHES = 200
 FETCHED = 10
 
 
-def search(bench, _):
-    """Ask 200 questions of 3 to 8 words and fetch the ten best lines of each."""
+def search(bench, count):
+    """Ask questions of 3 to 8 words and fetch the ten best lines of each."""
+    searches = int(count or SEARCHES)
     loop = bench.loop()
     # With its code loaded, since on a board with frozen modules code takes no heap.
     print('{"used_heap_bytes":%d}' % gc.mem_alloc())
     device, store = bench.device, bench.store
-    reads, ticks = [0] * SEARCHES, [0] * SEARCHES
+    reads, ticks = [0] * searches, [0] * searches
+    programmed, erases = device.programmed_bytes, device.erases
     with open(bench.queries) as file:
-        for at in range(SEARCHES):
+        for at in range(searches):
             terms = file.readline().split()
             before = device.read_bytes
             start = time.ticks_us()
@@ -31,5 +33,7 @@ def search(bench, _):
     reads.sort()
     ticks.sort()
     for share in (50, 95):
-        at = SEARCHES * share // 100
+        at = searches * share // 100
         print('{"search_p%d_read_bytes":%d,"search_p%d_loops":%f}' % (share, reads[at], share, ticks[at] / loop))
+    written = device.programmed_bytes - programmed, device.erases - erases
+    print('{"search_programmed_bytes":%d,"search_erases":%d}' % written)

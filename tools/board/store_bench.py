@@ -10,14 +10,15 @@ import gc
 
 gc.threshold(8000)  # as the app sets it
 
+import random  # noqa: E402
 import sys  # noqa: E402
 import time  # noqa: E402
 
 STEPS = {
     "open": "bench_open",  # what opening reads and keeps
     "put": "bench_put",  # put:N appends lines up to N and measures each
-    "chat": "bench_put",  # appends whole chat turns
-    "search": "bench_search",  # 200 searches
+    "chat": "bench_put",  # appends 400 whole chat turns; chat:N: so many
+    "search": "bench_search",  # 200 searches; search:N: so many
     "change": "bench_change",  # updates and forgets
     "rebuild": "bench_change",  # the index is lost and made anew
     "idle": "bench_change",  # the work in the background ends
@@ -56,6 +57,7 @@ def main(flash_file, kind, texts, queries, *steps):
     """Run the steps."""
     import flash
 
+    random.seed(1)  # of which a log's epoch comes: so all counts are the same in each run
     bench = Bench(flash.mount(flash_file, 6 << 20, "/flash"), kind, texts, queries)
     for step in steps:
         name, _, value = step.partition(":")

@@ -15,6 +15,9 @@ _TICK_SECONDS = const(5)
 _BEAT_MS = const(5000)
 _PROVEN_MS = const(60000)  # a run as long as this began well, whatever comes later
 
+_timer = None
+"""The one that feeds. boot.py and the app each have a heart: two timers would leave one that feeds whatever the app does."""
+
 
 class Heart:
     """Feeds the watchdog, if there is one."""
@@ -35,7 +38,9 @@ class Heart:
         self._ticks = self._left = seconds // _TICK_SECONDS
         self._watchdog = machine.WDT(timeout=seconds * 1000)
         self._watchdog.feed()
-        _last_timer().init(period=_TICK_SECONDS * 1000, callback=self._tick)
+        global _timer
+        _timer = _timer or _new_timer()
+        _timer.init(period=_TICK_SECONDS * 1000, callback=self._tick)
         _noted("set_watchdog", seconds)
 
     def resume(self) -> None:
@@ -73,12 +78,14 @@ class Heart:
             self._watchdog.feed()
 
 
-def _last_timer():
-    """The last of the chip's timers: code on the board will begin with the first."""
-    try:
-        return machine.Timer(3)
-    except ValueError:
-        return machine.Timer(1)  # smaller chips have two
+def _new_timer():
+    """A timer that the chip's own do not run out for; before MicroPython 1.29 there is none, and the last of these is taken."""
+    for number in (-1, 3, 1):  # smaller chips have two; code on the board begins with the first
+        try:
+            return machine.Timer(number)
+        except ValueError:
+            pass
+    return machine.Timer(0)
 
 
 def _noted(what: str, *value):

@@ -83,7 +83,7 @@ class Client:
         self._lock.release()
 
     def tidy(self) -> None:
-        """Close a link that was idle for too long: a TLS link holds 40 KB. To be called now and then."""
+        """Close a link that was idle for too long: a TLS link holds 24.5 KB of the chip. To be called now and then."""
         if not self._lock.locked() and ticks_diff(ticks_ms(), self._idle_since) > self._idle_ms:
             self._drop()
 

@@ -4,7 +4,7 @@ from engram.compat import const
 from engram.memory.importance import given
 
 _CHUNK = const(32)  # records for which the uses are read once
-_LOOKED_AT = const(4)  # between two pauses
+_LOOKED_AT = const(3)  # between two pauses
 _SLICE = const(8)  # that leave with one flush
 _EXPIRED = const(-1)  # goes before all that has any importance
 

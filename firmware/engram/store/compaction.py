@@ -18,6 +18,7 @@ def compacting(store, decide):
         raise StoreError("a compaction is under way: wait until it is done.")
     if store.reserve:
         store.reserve.release()
+        store.is_reserve_due = False  # its room is for this
     while store.is_partial and store.tick():
         yield
     store.is_compacting = True
@@ -28,7 +29,8 @@ def compacting(store, decide):
         # In a header before the first line goes: whoever copies the log learns of a compaction that was cut, too.
         store.log.rewrites += 1
         yield from store.sealing()
-        following = store.log.next_seq
+        # The segment's first, and not the next line: one may have come since the segment began.
+        following = store.log.first
         store.log.is_fixed = True
         yield from compact(store.log, decide)
         # Before the manifest is written: a cut does not make it forget what is to be done.
@@ -43,13 +45,13 @@ def compacting(store, decide):
         while store.index.is_tidying and not store.rest:
             store.tick(1)
             yield
-        while store.reserve and store.reserve.take_some():
+        while store.reserve and store.reserve.allocate_some():
             yield
         is_over = True
     finally:
         store.is_compacting = store.log.is_fixed = False
         # Not here and now: Ctrl-C may have ended it, and waits.
-        store.is_reserve_due = not is_over
+        store.is_reserve_due = store.reserve is not None and not is_over
 
 
 def compact(segments, decide):

@@ -62,6 +62,10 @@ class Live:
         """Whether there is no sure room for another row."""
         return self._rows == MOST_ROWS or len(self.entries) > self._most_words - _SPARE_WORDS
 
+    def has_room_for(self, rows: int) -> bool:
+        """Whether there are places for so many more rows."""
+        return self._rows + rows <= MOST_ROWS
+
     def _put(self, term: str, row: int) -> None:
         if len(self.entries) == self._room:
             # A full list would take twice the room for one more.

@@ -15,7 +15,7 @@ from engram.store import codec
 from engram.store.piece import ROW_BYTES, SINGLE_BYTES, TERM_BYTES, Footer, decoded, in_order, term
 from engram.store.writer import PieceWriter
 
-_SLICE_BYTES = const(1024)  # written in a slice
+_SLICE_BYTES = const(512)  # written in a slice
 _STEP = const(32)  # postings between two places at which a merge can pause
 _ROWS_AT_ONCE = const(16)
 _MOST_NAMES = const(512)  # labels that people see, kept in a piece: what is over is found by search, not in the catalog

@@ -6,7 +6,7 @@ from engram.errors import StoreError
 
 _LINES_BYTES = const(12288)  # a line, a new segment's header and their directory blocks, with some to spare
 _PIECE = const(512)
-_PIECES_AT_ONCE = const(16)  # two blocks: what is taken between two looks at the keyboard
+_PIECES_AT_ONCE = const(16)  # two blocks: what is allocated between two looks at the keyboard
 
 
 class Reserve:
@@ -22,12 +22,12 @@ class Reserve:
 
     def keep(self) -> bool:
         """Take the room, unless it is taken; False if the flash has not enough."""
-        while self.take_some():
+        while self.allocate_some():
             pass
         return self._is_kept
 
-    def take_some(self) -> bool:
-        """Take a part of the room; whether there is more to take. Where the flash has not enough nothing is kept."""
+    def allocate_some(self) -> bool:
+        """Allocate a part of the room; whether more is to follow. Where the flash has not enough nothing is kept."""
         if self._is_kept:
             return False
         if self._work is None:
@@ -35,9 +35,10 @@ class Reserve:
                 self._is_kept = True
                 return False
             self._work = self._taking()
-        if next(self._work, True):
-            self._work = None
+        work, self._work = self._work, None  # Ctrl-C in it ends it: then it begins once more
+        if next(work, True):
             return False
+        self._work = work
         return True
 
     def _taking(self):
@@ -57,7 +58,7 @@ class Reserve:
         """Give the room up; whether there was some."""
         self._is_kept = False
         if self._work:
-            # Its file is closed, so that what was taken can go.
+            # Its file is closed before it is removed.
             self._work.close()
             self._work = None
         try:

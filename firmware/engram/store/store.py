@@ -34,6 +34,7 @@ class Store:
         self.owner = owner
         self.reserve = reserve
         self.index = Index(log.base, self._has_words)
+        self.is_reserve_due = False  # whether a compaction that was broken off has left the reserve to be kept
         self._reset()
 
     def _reset(self) -> None:
@@ -41,7 +42,6 @@ class Store:
         self.holes = []  # [first seq, last seq] that no piece covers
         self.filling = None
         self.is_compacting = False
-        self.is_reserve_due = False  # whether a compaction that was broken off has left the reserve to be taken
         self._is_unsaved = False  # whether the manifest does not name all that was sealed
         self.rest = 0
         self._whole = False
@@ -190,7 +190,7 @@ class Store:
         self._whole = False
         first = self.log.next_seq
         try:
-            was_sealed = self._make_room()
+            was_sealed = self._make_room(len(lines))
             for place in self.log.append(lines):
                 self._take(*place)
         except EngramError:
@@ -202,11 +202,11 @@ class Store:
             self.tick()
         return first
 
-    def _make_room(self) -> bool:
-        """Let full tables and a full segment give way to new ones before a line comes; whether that took some work."""
+    def _make_room(self, count: int) -> bool:
+        """Let full tables and a full segment give way to new ones before so many lines come; whether that took some work."""
         if not self.log.has_room:
             self.seal_segment()
-        elif self.index.is_full:
+        elif self.index.is_full or not self.index.live.has_room_for(count):
             self._seal_chunk([self.log.live, self.log.size, self.log.next_seq])
         else:
             return False
@@ -310,7 +310,7 @@ class Store:
                 self._whole = True
                 return True
             if self.is_reserve_due:
-                self.is_reserve_due = self.reserve.take_some()
+                self.is_reserve_due = self.reserve.allocate_some()
                 self._whole = True
                 return True
             if self.fates.pending and self.fates.may_settle:
@@ -319,12 +319,16 @@ class Store:
                 self._fill()
             for _ in range(slices):
                 if self.index.tick(bool(self.holes)):
-                    self._save()
+                    if not may_seal:
+                        self._save()
+                    # Else in a step of its own.
+                    self._is_unsaved = may_seal
         except StoreError as error:
             self.filling = None
             self._put_off(error)
         self._whole = True
-        return bool(self.notice_lost() or self.fates.pending or self.holes or self.index.is_busy)
+        is_due = may_seal and self._is_unsaved
+        return bool(self.notice_lost() or self.fates.pending or self.holes or self.index.is_busy or is_due)
 
     def _fill(self) -> None:
         """Go on with making the index of what it lacks."""

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from engram_host.board import contents, profile, settings, staging
+from engram_host.board import contents, heap, profile, settings, staging
 from engram_host.board.contents import CODE_JSON, Files
 from engram_host.board.errors import BadRequest, WrongBoard, WrongFirmware, kilobytes
 from engram_host.board.profile import CHIPS, Profile
@@ -23,6 +23,8 @@ def deploy(named_port: str, board: str, config: Path | None, progress: Progress)
         present = session.around([_CODE_FOLDER, "profile/"], Tally(progress, "Comparing"))
         wanted = profile.load(board or _board_on(session, present))
         _check_chip(session, wanted)
+        if note := heap.note(session.about().free_heap):
+            progress.say(note)
         files, removals = _changes(session, present, wanted, given)
         if not files and not removals:
             progress.say("The board has this code already; nothing was sent.")

@@ -22,7 +22,9 @@ _CHIP_IDS = {0: "esp32", 2: "esp32s2", 5: "esp32c3", 9: "esp32s3", 12: "esp32c2"
 _OTHER_KINDS = {b"UF2\n": "UF2", b"\x7fELF": "ELF"}
 _VERSION = re.compile(rb"MicroPython v(\d+)\.(\d+)[^ \0]* on \d{4}-\d\d-\d\d")
 _FROZEN_APP = re.compile(rb"engram/app\.m?py\0")
-_OCTAL = b"Octal-SPIRAM"
+_OFFICIAL = re.compile(rb"Generic ESP32(?:S3)? module(?: with (?:Octal-)?SPIRAM)?\b")
+_VARIANTS = {b"with SPIRAM": "SPIRAM", b"with Octal-SPIRAM": "SPIRAM_OCT"}
+"""The official variants that handle PSRAM, by the end of the board's name in them."""
 
 
 @dataclass(frozen=True)
@@ -65,9 +67,17 @@ def read(path: Path, profile: Profile) -> Firmware:
     if (int(version[1]), int(version[2])) < OLDEST:
         oldest = ".".join(str(number) for number in OLDEST)
         raise WrongFirmware(f"{path} is {version[0].decode()}, and Engram needs {oldest} or newer: {advice}")
-    if b"Generic ESP32S3 module" in data and (_OCTAL in data) != (profile.micropython_variant == "SPIRAM_OCT"):
+    if _variant(data, profile) != profile.micropython_variant:
         raise WrongFirmware(f"{path} is of another variant, which handles PSRAM otherwise: {advice}")
     return Firmware(data, offset, version[0].decode(), table, bool(_FROZEN_APP.search(data)))
+
+
+def _variant(data: bytes, profile: Profile) -> str:
+    """The variant that an official image is of; a build of one's own is what its maker says."""
+    name = _OFFICIAL.search(data)
+    if not name:
+        return profile.micropython_variant
+    return next((variant for end, variant in _VARIANTS.items() if name[0].endswith(end)), "")
 
 
 def _check_length(path: Path, data: bytes, offset: int, table: list[Partition]) -> None:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from engram_host.board import chip as chips
-from engram_host.board import contents, firmware, holdings, image, partitions, port, profile, settings
+from engram_host.board import contents, firmware, heap, holdings, image, partitions, port, profile, settings
 from engram_host.board.chip import Chip
 from engram_host.board.errors import BadRequest, MemoryAtRisk, WrongBoard, WrongFirmware, kilobytes
 from engram_host.board.firmware import Firmware
@@ -11,10 +11,6 @@ from engram_host.board.profile import BLOCK, Profile, Region
 from engram_host.board.progress import Progress
 
 _MAGIC = b"littlefs"
-_TIGHT = (
-    "Note: this MicroPython has no Engram in it. Its modules then take more heap than a chip without PSRAM may have, and"
-    " Engram may not start: docs/heap.md has the figures, boards/README.md the way to a frozen build."
-)
 _ADVICE = "save it with `make backup`, then flash with ERASE_MEMORY=1, then `make restore`."
 
 
@@ -54,7 +50,7 @@ def flash(
     files |= contents.code(wanted, is_frozen=micropython.has_engram)
     progress.say(f"{path.name}: {micropython.version}, for {wanted.chip}.")
     if not (micropython.has_engram or wanted.psram):
-        progress.say(_TIGHT)
+        progress.say(heap.OF_FIRMWARE)
     where = port.choose(named_port)
     progress.step(f"Connecting to {where}")
     with chips.connected(where, baud, progress) as chip:

@@ -24,7 +24,8 @@ def install() -> None:
     """Put the chip's ways in the place of the unix port's."""
     sys.modules["time"] = chip_time
     sys.modules["os"] = _Module(os, names.OS)
-    sys.modules["sys"] = _Module(sys, names.SYS)
+    sys.modules["sys"] = chip_sys = _Module(sys, names.SYS)
+    chip_sys.platform = "esp32"
     from engram import json_read, json_write
     from engram.memory import fields
 

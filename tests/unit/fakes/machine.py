@@ -4,6 +4,12 @@ from fakes import world
 
 PWRON_RESET, HARD_RESET, WDT_RESET, DEEPSLEEP_RESET, SOFT_RESET = 1, 2, 3, 4, 5
 
+OLDEST, NEWEST = (1, 26), (1, 29)
+VIRTUAL_TIMERS_SINCE = (1, 29)
+
+version = NEWEST
+"""The MicroPython that the board runs."""
+
 timers = 4
 """How many the chip has: two on a C3."""
 
@@ -17,7 +23,8 @@ _cause = PWRON_RESET
 _memory = b""
 _clock = 0, 0
 _watchdog = None
-_timers = {}
+_timers = {}  # the chip's own, by number
+_virtual_timers = []
 
 
 class Reset(BaseException):
@@ -36,8 +43,10 @@ def restart(cause: int) -> None:
     global _cause, _watchdog, was_reset
     _cause = cause
     was_reset = False
-    for timer in _timers.values():
+    for timer in list(_timers.values()) + _virtual_timers:
         timer.deinit()
+    _timers.clear()
+    _virtual_timers.clear()
     if cause != SOFT_RESET:
         _watchdog = None
 
@@ -103,11 +112,29 @@ class _Timer:
 
 def Timer(id):
     """A timer; its callback runs between the steps of the program."""
-    if not 0 <= id < timers:
-        raise ValueError("invalid Timer number, max %d" % timers)
+    if version < VIRTUAL_TIMERS_SINCE:
+        if not 0 <= id < timers:
+            raise ValueError("invalid Timer number")
+        return _hardware_timer(id)
+    if id >= timers:
+        raise ValueError("Timer(%d) doesn't exist, there are only %d hardware timers" % (id, timers))
+    if id < 0:
+        _virtual_timers.append(_Timer())
+        return _virtual_timers[-1]
+    for lower in range(id):  # the driver gives out the first that is free: those below are taken so that it is this one
+        _hardware_timer(lower)
+    return _hardware_timer(id)
+
+
+def _hardware_timer(id):
     if id not in _timers:
         _timers[id] = _Timer()
     return _timers[id]
+
+
+def taken_timers() -> list:
+    """The numbers of the chip's own timers that code of a person's finds taken."""
+    return sorted(_timers)
 
 
 class RTC:

@@ -1,6 +1,6 @@
 """The module `network`, with the networks that are in the air."""
 
-from fakes import world
+from fakes import chip_socket, world
 
 STA_IF, AP_IF = 0, 1
 
@@ -128,6 +128,7 @@ class _Wlan:
         self._taken = True
 
     def _address(self):
+        chip_socket.has_network = True
         self._connected = True
         self._reason = 0
 
@@ -140,6 +141,7 @@ class _Wlan:
 
     def lose(self):
         """The network has gone."""
+        chip_socket.lose_network()
         self._attempt += 1
         self._fail(200)
 

@@ -1,0 +1,68 @@
+"""How the board ranks the turns of a conversation for each question, in so few words that they can be kept.
+
+Of a question "DIGEST N N N N N" is kept: the crc32 of all that is found, in its order, and the places of the best five turns in
+the conversation, counted from 0. Nothing of a set's text stands in it.
+"""
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from zlib import crc32
+
+import firmware_build
+
+sys.path.append(str(firmware_build.ROOT / "tools" / "board"))
+
+import eval_sets
+import eval_store
+
+SETS = Path(os.environ.get("TEST_SETS") or firmware_build.ROOT.parent / "shared" / "data")
+FOLDER = firmware_build.ROOT / "tests" / "data" / "ranks-0.1"
+NAMES = ("locomo", "realtalk", "beam")
+
+MOST = 50
+BEST = 5
+LONGEST = 3500
+"""Characters of a turn: some of BEAM have more than the line of a log may have."""
+
+
+def conversations(folder: Path) -> Iterator[Path]:
+    """The folders of a set's conversations."""
+    return (path.parent for path in sorted(folder.glob("*/turns.jsonl")))
+
+
+def digest_of(conversation: Path) -> str:
+    """What tells one form of a conversation from another."""
+    check = 0
+    for name in ("turns.jsonl", "questions.jsonl"):
+        check = crc32((conversation / name).read_bytes(), check)
+    return f"{check:08x}"
+
+
+def load(conversation: Path) -> eval_sets.Conversation:
+    """A conversation, whose turns are no longer than a log's line."""
+    loaded = eval_sets.load_one(conversation, lambda warning: None)
+    turns = [replace(turn, text=turn.text[:LONGEST]) for turn in loaded.turns]
+    return eval_sets.Conversation(loaded.name, turns, loaded.questions)
+
+
+def on_this_python(conversation: eval_sets.Conversation) -> list[list[int]]:
+    """For each question the places of the turns that the firmware's own store finds, run by CPython."""
+    with tempfile.TemporaryDirectory() as folder:
+        store = eval_store.Turns(folder)
+        place = {
+            store.add(turn.session, turn.at, turn.speaker, turn.text, turn.caption): at
+            for at, turn in enumerate(conversation.turns)
+        }
+        store.rest()
+        store = eval_store.Turns(folder)  # as after a restart, which is how tools/eval_board.py asks
+        return [[place[number] for number in store.search(one.text, MOST)] for one in conversation.questions]
+
+
+def shortened(ranked: list[int]) -> str:
+    """What is kept of the answer to one question."""
+    check = crc32(" ".join(map(str, ranked)).encode())
+    return " ".join([f"{check:08x}", *map(str, ranked[:BEST])])

@@ -1,0 +1,75 @@
+"""The board ranks the turns of the evaluation's sets as version 0.1 did (tests/data/ranks-0.1)."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import eval_board
+import firmware_build
+import get_micropython
+import ranks
+
+KEPT = {name: json.loads((ranks.FOLDER / f"{name}.json").read_text(encoding="ascii")) for name in ranks.NAMES}
+ALL = [f"{name}/{conversation}" for name in ranks.NAMES for conversation in KEPT[name]]
+ON_A_BOARD = "locomo/30"
+IN_SHORT = 2
+"""Conversations of each set in `make test`; `make soak` takes the others."""
+
+
+def conversation_of(name: str) -> Path:
+    """Where a conversation is; the test is skipped where it is not, or is another one than it was."""
+    folder = ranks.SETS / name
+    if not folder.is_dir():
+        pytest.skip(f"{folder} is not there: TEST_SETS names the folder of the sets")
+    if ranks.digest_of(folder) != expected_of(name)["set"]:
+        pytest.skip(f"{folder} is another conversation than the one whose ranks are kept")
+    return folder
+
+
+def expected_of(name: str) -> dict:
+    group, _, conversation = name.partition("/")
+    return KEPT[group][conversation]
+
+
+def assert_ranked(name: str, found: list[list[int]]) -> None:
+    """All questions are answered as they were; else those that are not are shown, with the best five then and now."""
+    expected = expected_of(name)["questions"]
+    now = [ranks.shortened(ranked) for ranked in found]
+    changed = [
+        f"question {at}: {was} -> {is_}" for at, (was, is_) in enumerate(zip(expected, now, strict=True)) if was != is_
+    ]
+    assert not changed, "\n".join([f"{len(changed)} of {len(now)} questions are answered otherwise", *changed[:20]])
+
+
+def in_short_and_in_soak() -> Iterator[Any]:
+    for group in ranks.NAMES:
+        for at, conversation in enumerate(KEPT[group]):
+            yield pytest.param(f"{group}/{conversation}", marks=[pytest.mark.soak] if at >= IN_SHORT else [])
+
+
+@pytest.mark.parametrize("name", list(in_short_and_in_soak()))
+def test_turns_are_ranked_as_they_were(name: str):
+    assert_ranked(name, ranks.on_this_python(ranks.load(conversation_of(name))))
+
+
+@pytest.mark.skipif(
+    not get_micropython.usable(get_micropython.HOME / "32", 32), reason="there is no 32-bit MicroPython"
+)
+def test_they_are_ranked_alike_in_the_heap_of_a_board(tmp_path: Path):
+    firmware_build.compile_small()
+    conversation = ranks.load(conversation_of(ON_A_BOARD))
+    place = {turn.id: at for at, turn in enumerate(conversation.turns)}
+    found = eval_board.rank(conversation, ranks.MOST, tmp_path)
+    assert_ranked(ON_A_BOARD, [[place[one] for one in ranked] for ranked in found])
+
+
+def test_what_is_kept_has_nothing_of_the_sets_but_numbers():
+    for name in ALL:
+        kept = expected_of(name)
+        for question in kept["questions"]:
+            digest, *best = question.split(" ")
+            assert len(digest) == 8 and int(digest, 16) >= 0 and all(one.isdigit() for one in best)
+        assert set(kept) == {"set", "questions"} and len(kept["set"]) == 8

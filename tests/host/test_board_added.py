@@ -1,0 +1,130 @@
+"""How to add a board, played as boards/README.md says it, in a copy of the project: its steps are enough."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from engram_host.board.places import BOARDS
+
+ROOT = BOARDS.parent
+PAGE = (BOARDS / "README.md").read_text(encoding="utf-8")
+COPIED = (
+    "boards",
+    "docs",
+    "firmware",
+    "host",
+    "tests",
+    "tools",
+    "CHANGELOG.md",
+    "Makefile",
+    "README.md",
+    "pyproject.toml",
+)
+NEAREST, NEW = "ESP32_GENERIC_S3_OCT", "ESP32_GENERIC_S3_N8R8"
+"""An ESP32-S3 with octal PSRAM, and a made-up one whose flash is half as large."""
+
+ROW = f"| `{NEW}` | ESP32-S3 such as N8R8 | 8 MB and more | octal, 8 MB | `ESP32_GENERIC_S3`, variant SPIRAM_OCT |\n"
+NOT_AGAIN = f"{NEW} or not (ESP32_GENERIC or compiles_for_the_chip or sizes or firmware or port or chip or holds)"
+"""Leaves out tests of the other boards, and of what is the same for all of them."""
+
+
+class Copy:
+    """A copy of the project, in which commands are run."""
+
+    def __init__(self, folder: Path):
+        self.root = folder
+        for name in COPIED:
+            path = ROOT / name
+            ignored = shutil.ignore_patterns("__pycache__")
+            shutil.copytree(path, folder / name, ignore=ignored) if path.is_dir() else shutil.copy(path, folder / name)
+        (folder / "build").mkdir()
+        (folder / "build" / "micropython").symlink_to(ROOT / "build" / "micropython")
+        shutil.copytree(ROOT / "build" / "mpy", folder / "build" / "mpy")
+
+    def python(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run Python as `make` does."""
+        environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")}
+        return subprocess.run(
+            [sys.executable, *arguments],
+            cwd=self.root,
+            env={**environment, "PYTHONPATH": "host"},
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+
+    def change(self, name: str, old: str, new: str) -> None:
+        """Put a text in the place of another one in a file."""
+        path = self.root / name
+        text = path.read_text(encoding="utf-8")
+        assert old in text, (name, old)
+        path.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Copy:
+    made = Copy(tmp_path)
+    shutil.copytree(made.root / "boards" / NEAREST, made.root / "boards" / NEW)
+    board = made.root / "boards" / NEW / "board.json"
+    changed = json.loads(board.read_text(encoding="utf-8"))
+    changed["flash_bytes"], changed["filesystem"]["bytes"] = 8 << 20, 6 << 20
+    changed["settings"] |= {"records.bytes": 1507328, "records.most": 5000, "journal.bytes": 1376256}
+    board.write_text(json.dumps(changed), encoding="utf-8")
+    return made
+
+
+def pages_tests() -> list[str]:
+    """What the page's last step tells to run."""
+    found = re.search(r'make test ARGS="([^"]+)"', PAGE.partition("## How to add one")[2])
+    assert found
+    return found[1].split()
+
+
+def name_it_in_the_pages(copy: Copy) -> None:
+    table = (ROOT / "docs" / "boards.md").read_text(encoding="utf-8")
+    last = re.findall(rf"^\| `{NEAREST}` .*\n", table, re.MULTILINE)[-1]
+    copy.change("docs/boards.md", last, last + ROW)
+    copy.change("boards/README.md", "- `SIM` is", f"- N8R8: `{NEW}`.\n- `SIM` is")
+
+
+def failed(copy: Copy) -> set[str]:
+    """The names of the tests that fail of those that the page names."""
+    ended = copy.python("-m", "pytest", "-q", "-rf", "-k", NOT_AGAIN, *pages_tests())
+    assert "passed" in ended.stdout, ended.stdout + ended.stderr
+    return set(re.findall(r"^FAILED [^:]+::(\w+)", ended.stdout, re.MULTILINE))
+
+
+def test_the_pages_steps_are_enough_for_a_board_with_psram(copy: Copy):
+    for path in (copy.root / "boards" / NEW).iterdir():
+        if path.name != "board.json":
+            path.unlink()
+    name_it_in_the_pages(copy)
+    image = copy.python("-m", "engram_host", "board", "image", "--board", NEW, "--out", "fs.bin")
+    assert image.returncode == 0 and (copy.root / "fs.bin").stat().st_size == 6 << 20, image.stderr
+    assert failed(copy) == set()
+
+
+def test_the_pages_steps_are_enough_for_a_frozen_build(copy: Copy):
+    copy.change(f"boards/{NEW}/partitions.csv", "0xD00000", "0x500000")
+    copy.change(f"boards/{NEW}/sdkconfig.board", "8MB=\nCONFIG_ESPTOOLPY_FLASHSIZE_16MB=y", "8MB=y")
+    name_it_in_the_pages(copy)
+    assert failed(copy) == set()
+
+
+def test_a_step_that_was_left_out_is_named_by_a_test(copy: Copy):
+    copy.change(f"boards/{NEW}/board.json", "1376256", "2376256")
+    assert failed(copy) == {
+        "test_full_logs_with_their_indexes_leave_room_for_a_deploy",
+        "test_a_frozen_build_ends_with_the_flash",
+        "test_a_frozen_build_says_the_flashs_size",
+        "test_the_table_of_boards_has_a_row_for_each_profile_and_no_other",
+        "test_a_row_of_the_table_is_what_the_profile_says",
+        "test_the_list_to_choose_from_names_the_board",
+        "test_a_board_without_psram_is_said_to_need_a_frozen_build",
+    }
