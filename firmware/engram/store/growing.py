@@ -106,7 +106,8 @@ def step(index, is_filling: bool) -> bool:
             gc.collect()
             from engram.store.merge import Merge
 
-            left = index.has_words if len(pieces) == 1 else None
+            # One of the form before that a compaction has not touched keeps all rows, so that it ranks alike.
+            left = index.has_words if pieces[0].number < index.tidy_below else None
             index.job = Merge(pieces, index.path_of(index.next_number), index.next_number, left)
             index.next_number += 1
         if index.job.step():
