@@ -31,11 +31,8 @@ _SLOPE = const(360)  # k1 * b
 _GAIN = const(1900)  # k1 + 1
 _FRACTION = const(16)  # of the mean length
 
-NO_POSTING = 0x38
-"""A hexadecimal digit that has no meaning at the end of a list."""
-
-_LEVEL_0 = const(0x30)  # "0"
-_DIGITS = b"89abcdef"
+_BUFFER = const(64)  # when postings are decoded one after the other: a merge has five of them, and twice their digits
+_DIGITS = b"0123456789abcdef"
 
 _BITS = b"\0\1\1\2\1\2\2\3\1\2\2\3\2\3\3\4"
 
@@ -62,17 +59,50 @@ def put_varint(out: bytearray, value: int) -> None:
     out.append(value)
 
 
+def varints(parts):
+    """Yield the numbers of which the bytes come in parts."""
+    value = shift = 0
+    for part in parts:
+        for byte in part:
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if byte <= 0x7F:
+                yield value
+                value = shift = 0
+
+
 def put_posting(out: bytearray, passed: int, level: int) -> None:
     """Append a row that has a word after `passed` rows that do not, as hexadecimal digits."""
     if passed:
-        _put_passed(out, passed)
-    out.append(_LEVEL_0 | level)
+        put_posting(out, passed - 1 >> 3, 8 | passed - 1 & 7)
+    out.append(_DIGITS[level])
 
 
-def _put_passed(out: bytearray, passed: int) -> None:
-    if passed > 8:
-        _put_passed(out, passed - 1 >> 3)
-    out.append(_DIGITS[passed - 1 & 7])
+def decoded(piece, found, hash: int):
+    """Yield (row, level) of a term's postings in a piece, where Piece.find() has found them."""
+    if not found[2]:
+        yield found[3] >> 3, found[3] & 7
+        return
+    buffer = bytearray(min(_BUFFER, found[2]))
+    row = -1
+    passed = 0
+    if hash < LABEL:
+        for part in piece.postings(found, buffer):
+            for digit in part:
+                if digit > 0x37:
+                    passed = passed * 8 + digit - (0x37 if digit < 0x3A else 0x5E)
+                else:
+                    row += passed + 1
+                    passed = 0
+                    yield row, digit & 7
+        return
+    values = varints(piece.read_list(found, buffer))
+    for passed in values:
+        row += passed + 1
+        end = row + next(values, 0) + 1
+        while row < end:
+            yield row, 0
+            row += 1
 
 
 def has_bit(bits, row: int) -> bool:

@@ -3,7 +3,6 @@
 from engram.store import codec
 from engram.store.best import OWN
 from engram.store.idf import ONE
-from engram.store.piece import decoded
 
 
 def parts(ranking, place: int, row: int, speaker_rows=None) -> list:
@@ -37,7 +36,7 @@ def _level(ranking, place: int, row: int, number: int):
                 return codec.level(counts[0], live.lengths[row], ranking.index.mean())
         return None
     found = ranking.places[piece.number][number] if piece.number in ranking.places else None
-    for other, level in decoded(piece, found, 0) if found else ():
+    for other, level in codec.decoded(piece, found, 0) if found else ():
         if other == row:
             return level
     return None

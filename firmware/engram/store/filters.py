@@ -3,7 +3,6 @@
 from engram.store import codec
 from engram.store.entry import MOST_MINUTES, minutes
 from engram.store.live import MOST_ROWS
-from engram.store.piece import decoded
 
 
 def allowed(index, labels, scopes, since: int, until: int):
@@ -96,7 +95,7 @@ def _none(piece) -> bytearray:
 def _mark_having(piece, hash: int, bits: bytearray) -> None:
     found = piece.find(hash)
     if found:
-        for row, _ in decoded(piece, found, hash):
+        for row, _ in codec.decoded(piece, found, hash):
             codec.set_bit(bits, row)
 
 

@@ -15,7 +15,7 @@ from engram import files, log
 from engram.compat import const, forget
 from engram.store import codec
 from engram.store.live import Live
-from engram.store.piece import Damaged, Piece, decoded
+from engram.store.piece import Damaged, Piece
 from engram.store.sessions import Sizes, scratch
 
 CHUNK_BYTES = 16384
@@ -311,7 +311,7 @@ def enough_for_piece(rows: Live, log_bytes: int) -> bool:
 
 def _seqs_having(piece, hash: int) -> list:
     found = piece.find(hash)
-    return [piece.row(row)[0] for row, _ in decoded(piece, found, hash)] if found else []
+    return [piece.row(row)[0] for row, _ in codec.decoded(piece, found, hash)] if found else []
 
 
 def _set(bits: bytearray, row: int, on: bool) -> None:

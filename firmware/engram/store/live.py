@@ -130,7 +130,7 @@ class Live:
         return low if low < self._rows and self.seqs[low] == seq else -1
 
     def matches(self, hashes: dict):
-        """Yield (what `hashes` has for a term, row) for each word or label of a row that is not dead, in the order of rows."""
+        """Yield (what `hashes` has for a term, row) for each word or label of a row that is not dead."""
         dead = self.dead
         wanted = hashes.get
         for entry in self.entries:
@@ -141,16 +141,19 @@ class Live:
                     yield value, row
 
     def counts(self, hashes: list):
-        """Yield (row, how often it has each of some terms) for the rows that are not dead and have one; one list is lent."""
+        """Yield (row, how often it has each of some terms) for the rows that are not dead and have one; one list is lent.
+
+        After a piece could not be written a row comes more than once, each time with other terms.
+        """
         here = -1
         counts = [0] * len(hashes)
+        none = tuple(counts)
         for number, row in self.matches({hash: number for number, hash in enumerate(hashes)}):
             if row != here:
                 if here >= 0:
                     yield here, counts
                 here = row
-                for other in range(len(counts)):
-                    counts[other] = 0
+                counts[:] = none
             counts[number] += 1
         if here >= 0:
             yield here, counts

@@ -18,6 +18,9 @@ neighbours in its session stand beside it and a session is one run of rows; a lo
     directory            where each bucket is and, in the lowest byte, a sixteenth of its size, rounded up, 255 for more (4)
     footer               see _FOOTER; its crc covers runs, directory and footer
 
+In the form before (EGX5) there were no short lists, the list of a word had a varint for each row, the rows passed over times
+8 plus the level, and the runs had for each session varints of session minus the one before, and rows minus 1.
+
 All numbers little-endian. Bucket b has the hashes from b * 2^24 / buckets on. A check is of a crc32's low bits;
 that of a bucket begins with its number plus 1, so that blank bytes are no empty bucket.
 """
@@ -30,8 +33,7 @@ from engram import files
 from engram.compat import const
 from engram.store import codec
 
-_MAGIC = b"EGX6"
-_FORMER_MAGIC = b"EGX5"
+_MAGICS = b"EGX6", b"EGX5"  # of this form, and of the one before
 _FOOTER = "<4sHHHHIIIIIIIIIII"
 # magic, terms, rows, runs, buckets, first seq, last seq, words in all, where rows, names, runs and directory begin, crc of
 # the names, bytes of the log, epoch, crc
@@ -54,9 +56,6 @@ RUNS_A_MARK = 64
 
 _ROWS_AT_ONCE = const(16)
 _BUFFER = const(256)
-_LIST_BUFFER = const(
-    64
-)  # when lists are decoded one posting after the other: a merge has five of them, and twice their digits
 
 
 class Damaged(Exception):
@@ -82,20 +81,18 @@ class Footer:
     epoch: int
 
     is_former = False
-    """Whether it is of the form before, see former.py."""
+    """Whether it is of the form before."""
 
     def pack(self, crc: int) -> bytes:
         """The footer's bytes without (crc 0) or with its crc."""
-        return struct.pack(
-            _FOOTER, _FORMER_MAGIC if self.is_former else _MAGIC, *[getattr(self, name) for name in _FIELDS], crc
-        )
+        return struct.pack(_FOOTER, _MAGICS[self.is_former], *[getattr(self, name) for name in _FIELDS], crc)
 
     def unpack(self, data: bytes) -> int:
         """Take the numbers from a footer's bytes; the crc that stands there."""
         values = struct.unpack(_FOOTER, data)
-        self.is_former = values[0] == _FORMER_MAGIC
-        if values[0] != _MAGIC and not self.is_former:
+        if values[0] not in _MAGICS:
             raise Damaged("no footer")
+        self.is_former = values[0] == _MAGICS[1]
         for name, value in zip(_FIELDS, values[1:]):
             setattr(self, name, value)
         return values[-1]
@@ -228,17 +225,15 @@ class Piece(Footer):
 
     def postings(self, found, buffer: bytearray):
         """Yield a word's postings in parts, as put_posting() makes them, through a lent buffer; Damaged if they changed."""
-        if not found[2]:
-            digits = bytearray()
-            codec.put_posting(digits, found[3] >> 3, found[3] & 7)
-            yield digits
-        elif self.is_former:
-            from engram.store import former
-
-            yield from former.postings(self.read_list(found, buffer))
-        else:
-            for part in self.read_list(found, buffer):
+        parts = self.read_list(found, buffer)
+        if found[2] and not self.is_former:
+            for part in parts:
                 yield hexlify(part)
+        else:
+            for value in codec.varints(parts) if found[2] else found[3:]:
+                digits = bytearray()
+                codec.put_posting(digits, value >> 3, value & 7)
+                yield digits
 
     def read_list(self, found, buffer: bytearray):
         """Yield a term's list in parts, through a lent buffer; Damaged if it changed."""
@@ -287,36 +282,19 @@ class Piece(Footer):
         """Yield (session, row after the last) of each run, or of those from a mark on."""
         # The mark tells the session of its run, so what stands there of it is a step that counts no more.
         session, row, at = self._marks[3 * mark : 3 * mark + 3]
-        parts = self._parts(self.runs_at + at, self._marks_at)
-        if self.is_former:
-            from engram.store import former
-
-            yield from former.each_run(parts, session, row)
-            return
+        values = codec.varints(self._parts(self.runs_at + at, self._marks_at))
         is_first = True
-        rows = value = shift = 0
-        for part in parts:
-            for byte in part:
-                if byte > 0x7F:
-                    value |= (byte & 0x7F) << shift
-                    shift += 7
-                    continue
-                if shift:
-                    byte = byte << shift | value
-                    value = shift = 0
-                step = 1
-                if rows:
-                    step = byte
-                else:
-                    rows = (byte >> 1) + 1
-                    if byte & 1:
-                        continue
-                if not is_first:
-                    session += step
-                is_first = False
-                row += rows
-                rows = 0
-                yield session, row
+        for value in values:
+            step = 1
+            if self.is_former:
+                step, value = value, next(values, 0) << 1
+            elif value & 1:
+                step = next(values, 0)
+            if not is_first:
+                session += step
+            is_first = False
+            row += (value >> 1) + 1
+            yield session, row
 
     def _parts(self, at: int, end: int):
         """Yield some bytes of the file in parts."""
@@ -400,62 +378,6 @@ def term(lists: int, bucket: bytes, at: int, bucket_at: int) -> tuple:
 def start_of(lists, at: int) -> int:
     """Where the list of a term begins, as a bucket has it."""
     return lists[at + 5] | lists[at + 6] << 8 | lists[at + 7] << 16
-
-
-def decoded(piece: Piece, found, hash: int):
-    """Yield (row, level) of a term's postings in a piece."""
-    if not found[2]:
-        yield found[3] >> 3, found[3] & 7
-    elif hash >= codec.LABEL:
-        for row in _labelled(piece.read_list(found, bytearray(min(_LIST_BUFFER, found[2])))):
-            yield row, 0
-    else:
-        row = -1
-        passed = 0
-        for part in piece.postings(found, bytearray(min(_LIST_BUFFER, found[2]))):
-            for digit in part:
-                if digit > 0x37:
-                    passed = passed * 8 + digit - (0x37 if digit < 0x3A else 0x5E)
-                else:
-                    row += passed + 1
-                    passed = 0
-                    yield row, digit & 7
-
-
-def _labelled(parts):
-    """Yield the rows of a label's list."""
-    row = -1
-    value = shift = 0
-    start = True
-    for part in parts:
-        for byte in part:
-            value |= (byte & 0x7F) << shift
-            if byte > 0x7F:
-                shift += 7
-                continue
-            if start:
-                row += value + 1
-            else:
-                for at in range(row, row + value + 1):
-                    yield at
-                row += value + 1
-            start = not start
-            value = shift = 0
-
-
-def in_order(lists: list):
-    """Yield what several ordered lists (iterators) yield, in order, each thing once."""
-    heads: list = [(next(names, None), names) for names in lists]
-    last = None
-    while True:
-        heads = [head for head in heads if head[0] is not None]
-        if not heads:
-            return
-        least = min(head[0] for head in heads)
-        if least != last:
-            last = least
-            yield least
-        heads = [(next(names, None) if name == least else name, names) for name, names in heads]
 
 
 def unpack_row(data: bytes) -> tuple:

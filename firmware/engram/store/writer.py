@@ -99,16 +99,15 @@ class PieceWriter:
         if self._run >= 0:
             codec.put_varint(self._out, self._last - self._run)
         elif len(self._out) & 1:
-            self._out.append(codec.NO_POSTING)
+            codec.put_posting(self._out, 0, 8)  # a digit that has no meaning
         out = self._packed()
+        out += bytes((self._crc & 0xFF,))
         start = self._start
-        if start == self.size and len(out) < _SHORT and len(self._short) < _MOST_SHORT:
-            start = SHORT | len(out) + 1 << SHORT_BITS | len(self._short)
+        if start == self.size and len(out) <= _SHORT and len(self._short) < _MOST_SHORT:
+            start = SHORT | len(out) << SHORT_BITS | len(self._short)
             self._short.extend(out)
-            self._short.append(self._crc & 0xFF)
         else:
             self._write(out)
-            self._write(bytes((self._crc & 0xFF,)))
         self._lists.extend(struct.pack("<HBHHB", hash & 0xFFFF, hash >> 16, self._rows, start & 0xFFFF, start >> 16))
 
     def _end_bucket(self) -> None:
@@ -177,10 +176,10 @@ class PieceWriter:
         for session, row in runs:
             if count % RUNS_A_MARK == 0:
                 marks.append((session, last_row, self.size + len(out) - footer.runs_at))
-            is_next = session == last_session + 1
-            codec.put_varint(out, row - last_row - 1 << 1 | (not is_next))
-            if not is_next:
-                codec.put_varint(out, session - last_session)
+            step = session - last_session
+            codec.put_varint(out, row - last_row - 1 << 1 | (step != 1))
+            if step != 1:
+                codec.put_varint(out, step)
             last_session, last_row = session, row
             count += 1
             if len(out) >= _PART:
