@@ -1,6 +1,6 @@
 """The labels that are kept as they are: "#tag", "%speaker" and "@scope", each once."""
 
-from engram.store.index.table import TableDamaged, in_order
+from engram.store.index.table import TableDamaged
 
 
 def beginning(store, prefix: str):
@@ -16,3 +16,18 @@ def _names_of(index, piece):
         yield from piece.names()
     except (TableDamaged, OSError, ValueError, IndexError) as error:
         index.lose(piece, error)
+
+
+def in_order(lists: list):
+    """Yield what several ordered lists (iterators) yield, in order, each thing once."""
+    heads: list = [(next(names, None), names) for names in lists]
+    last = None
+    while True:
+        heads = [head for head in heads if head[0] is not None]
+        if not heads:
+            return
+        least = min(head[0] for head in heads)
+        if least != last:
+            last = least
+            yield least
+        heads = [(next(names, None) if name == least else name, names) for name, names in heads]

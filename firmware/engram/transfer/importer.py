@@ -12,7 +12,8 @@ How it is decided what becomes of a memory:
 from engram import text
 from engram.compat import const
 from engram.errors import ArgumentError, StoreFull
-from engram.memory.records import fields
+from engram.memory import access
+from engram.memory.records import fields, provenance
 from engram.memory.records.nearest import load_dedup, near, unload_dedup
 from engram.memory.records.records import Draft
 from engram.store.types import FORGOTTEN, LIVE, SUPERSEDED

@@ -1,8 +1,12 @@
 """Numbers and postings as the index in flash has them. All integers, so that every runtime ranks alike.
 
     varint     seven bits a byte, low ones first, the top bit set on all but the last
-    words      a varint for each row: its distance from the row before times 8, plus the level of the word's weight
+    words      for each row half bytes, the high one of a byte first: the number of rows passed over since the last one in
+               digits of 1 to 8 as 8 to 15, the highest first, none for 0; then the level of the word's weight, 0 to 7.
+               A digit at the end has no meaning
     labels     pairs of varints: rows that do not have the label, then rows that do
+
+In RAM the half bytes are hexadecimal digits, since MicroPython packs and unpacks these at once.
 
 A term is known by a hash of 24 bits, made from its crc32; those of labels are the highest eighth. That a word of a query
 shares its hash with one of ten thousand others has a chance of one in 1,500; then the two are one word to the index.
@@ -27,6 +31,9 @@ _SLOPE = const(360)  # k1 * b
 _GAIN = const(1900)  # k1 + 1
 _FRACTION = const(16)  # of the mean length
 
+_BUFFER = const(64)  # when postings are decoded one after the other: a merge has five of them, and twice their digits
+_DIGITS = b"0123456789abcdef"
+
 _BITS = b"\0\1\1\2\1\2\2\3\1\2\2\3\2\3\3\4"
 
 
@@ -50,6 +57,52 @@ def put_varint(out: bytearray, value: int) -> None:
         out.append(value & 0x7F | 0x80)
         value >>= 7
     out.append(value)
+
+
+def varints(parts):
+    """Yield the numbers of which the bytes come in parts."""
+    value = shift = 0
+    for part in parts:
+        for byte in part:
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if byte <= 0x7F:
+                yield value
+                value = shift = 0
+
+
+def put_posting(out: bytearray, passed: int, level: int) -> None:
+    """Append a row that has a word after `passed` rows that do not, as hexadecimal digits."""
+    if passed:
+        put_posting(out, passed - 1 >> 3, 8 | passed - 1 & 7)
+    out.append(_DIGITS[level])
+
+
+def decoded(piece, found, hash: int):
+    """Yield (row, level) of a term's postings in a piece, where Piece.find() has found them."""
+    if not found[2]:
+        yield found[3] >> 3, found[3] & 7
+        return
+    buffer = bytearray(min(_BUFFER, found[2]))
+    row = -1
+    passed = 0
+    if hash < LABEL:
+        for part in piece.postings(found, buffer):
+            for digit in part:
+                if digit > 0x37:
+                    passed = passed * 8 + digit - (0x37 if digit < 0x3A else 0x5E)
+                else:
+                    row += passed + 1
+                    passed = 0
+                    yield row, digit & 7
+        return
+    values = varints(piece.read_list(found, buffer))
+    for passed in values:
+        row += passed + 1
+        end = row + next(values, 0) + 1
+        while row < end:
+            yield row, 0
+            row += 1
 
 
 def has_bit(bits, row: int) -> bool:

@@ -15,7 +15,7 @@ from engram import diag, files
 from engram.compat import const, unload_module
 from engram.store.index import codec
 from engram.store.index.memtable import MemTable
-from engram.store.index.table import Table, TableDamaged, decoded
+from engram.store.index.table import Table, TableDamaged
 from engram.store.search.session_scores import SessionSizes, scratch
 
 CHUNK_BYTES = 16384
@@ -311,7 +311,7 @@ def is_worth_sealing(rows: MemTable, log_bytes: int) -> bool:
 
 def _seqs_having(piece, hash: int) -> list:
     found = piece.find(hash)
-    return [piece.row(row)[0] for row, _ in decoded(piece, found, hash)] if found else []
+    return [piece.row(row)[0] for row, _ in codec.decoded(piece, found, hash)] if found else []
 
 
 def _set(bits: bytearray, row: int, on: bool) -> None:

@@ -5,7 +5,7 @@ Each word of a row is one entry of 31 bits: the term's hash and the row, so that
 
 from array import array
 
-from engram.compat import const
+from engram.compat import const, unload_module
 from engram.store.index import codec
 
 ROW_BITS = const(7)
@@ -129,18 +129,34 @@ class MemTable:
                 high = middle
         return low if low < self._rows and self.seqs[low] == seq else -1
 
-    def matches(self, hashes: dict) -> list:
-        """[what `hashes` has for a term << ROW_BITS | row] for each word or label of a row that is not dead."""
+    def matches(self, hashes: dict):
+        """Yield (what `hashes` has for a term, row) for each word or label of a row that is not dead."""
         dead = self.dead
         wanted = hashes.get
-        found = []
         for entry in self.entries:
             value = wanted((entry >> ROW_BITS) + HASH_BIAS)
             if value is not None:
                 row = entry & _ROW_MASK
                 if not dead[row >> 3] >> (row & 7) & 1:
-                    found.append(value << ROW_BITS | row)
-        return found
+                    yield value, row
+
+    def counts(self, hashes: list):
+        """Yield (row, how often it has each of some terms) for the rows that are not dead and have one; one list is lent.
+
+        After a piece could not be written a row comes more than once, each time with other terms.
+        """
+        here = -1
+        counts = [0] * len(hashes)
+        none = tuple(counts)
+        for number, row in self.matches({hash: number for number, hash in enumerate(hashes)}):
+            if row != here:
+                if here >= 0:
+                    yield here, counts
+                here = row
+                counts[:] = none
+            counts[number] += 1
+        if here >= 0:
+            yield here, counts
 
     def having(self, hash: int) -> list:
         """The seqs of the rows that have a label, dead ones too."""
@@ -155,3 +171,4 @@ class MemTable:
         from engram.store.index.memtable_writer import write  # when a board only reads, its heap is for searches
 
         write(self, path, mean, epoch, log_bytes, first, last)
+        unload_module("engram.store.index.memtable_writer")  # its 2 KB are for the merge that may follow

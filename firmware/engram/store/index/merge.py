@@ -12,8 +12,9 @@ from array import array
 
 from engram.compat import const
 from engram.store.index import codec
-from engram.store.index.table import ROW_BYTES, SINGLE_BYTES, TERM_BYTES, Footer, decoded, in_order, term
+from engram.store.index.table import ROW_BYTES, SINGLE_BYTES, TERM_BYTES, Footer, term
 from engram.store.index.table_writer import TableWriter
+from engram.store.name_queries import in_order
 
 _SLICE_BYTES = const(512)  # written in a slice
 _STEP = const(32)  # postings between two places at which a merge can pause
@@ -100,7 +101,7 @@ class _Source:
         ends, shifts = self.ends, self.shifts
         run = 0
         found = term(self._lists, self._bucket, self._at, self._bucket_at)
-        for row, level in decoded(self.piece, found, self.hash):
+        for row, level in codec.decoded(self.piece, found, self.hash):
             if not (out and out[row >> 3] >> (row & 7) & 1):
                 while row >= ends[run]:
                     run += 1
@@ -110,7 +111,7 @@ class _Source:
         """Whether a row that is not left out has a label."""
         found = self.piece.find(hash)
         if found and self.gone:
-            return any(not codec.has_bit(self.gone, row) for row, _ in decoded(self.piece, found, hash))
+            return any(not codec.has_bit(self.gone, row) for row, _ in codec.decoded(self.piece, found, hash))
         return bool(found)
 
 

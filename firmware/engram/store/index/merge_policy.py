@@ -106,7 +106,8 @@ def step(index, is_filling: bool) -> bool:
             gc.collect()
             from engram.store.index.merge import Merge
 
-            left = index.has_words if len(pieces) == 1 else None
+            # One of the form before that a compaction has not touched keeps all rows, so that it ranks alike.
+            left = index.has_words if pieces[0].number < index.tidy_below else None
             index.job = Merge(pieces, index.path_of(index.next_number), index.next_number, left)
             index.next_number += 1
         if index.job.step():
@@ -128,7 +129,7 @@ def step(index, is_filling: bool) -> bool:
 def untidy(index) -> list:
     """A piece that is to be made anew, in a list; [] if none is."""
     for piece in index.pieces:
-        if piece.number < index.tidy_below and any(piece.dead):
+        if piece.is_former or (piece.number < index.tidy_below and any(piece.dead)):
             return [piece]
     return []
 

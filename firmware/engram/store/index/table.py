@@ -3,17 +3,23 @@
 A piece covers the log's lines from one seq to another. Its rows are ordered by session, then seq, so that a row's
 neighbours in its session stand beside it and a session is one run of rows; a log without sessions has a single run.
 
-    lists and buckets    for each bucket, in the order of the terms' hashes: the lists of its terms, one after the other,
+    lists and buckets    for each bucket, in the order of the terms' hashes: the long lists of its terms, one after the other,
                          then the bucket itself: number of terms with a list (2), of others (2), check (2), then for each
-                         that has a list hash (3), number of rows (2), and how far before the bucket the list begins (3),
-                         then for each that stands in one row only hash (3), and row times 8 plus the level (2)
+                         that has a list hash (3), number of rows (2), and where the list begins (3): how far before the
+                         bucket, or for a short list SHORT, its bytes times 2^SHORT_BITS, and how far behind the bucket;
+                         then for each that stands in one row only hash (3), and row times 8 plus the level (2);
+                         then the short lists, which are read with the bucket.
                          A list is the postings and their check (1).
     rows                 seq (4), offset of the line in its segment (3), minutes since 2020 (3), check (1), for each row
     names                the tags, speakers and scopes, in the order of their bytes, each with its length (1) before it
-    runs                 varints for each session's run: session minus the one before, rows minus 1
+    runs                 varints for each session's run: rows minus 1, times 2, plus 1 if the session is not the one before
+                         plus 1; then session minus the one before, if it is not 1
                          then for every 64th run: its session (4), first row (4), and offset in the runs (4)
     directory            where each bucket is and, in the lowest byte, a sixteenth of its size, rounded up, 255 for more (4)
     footer               see _FOOTER; its crc covers runs, directory and footer
+
+In the form before (EGX5) there were no short lists, the list of a word had a varint for each row, the rows passed over times
+8 plus the level, and the runs had for each session varints of session minus the one before, and rows minus 1.
 
 All numbers little-endian. Bucket b has the hashes from b * 2^24 / buckets on. A check is of a crc32's low bits;
 that of a bucket begins with its number plus 1, so that blank bytes are no empty bucket.
@@ -21,13 +27,13 @@ that of a bucket begins with its number plus 1, so that blank bytes are no empty
 
 import struct
 from array import array
-from binascii import crc32
+from binascii import crc32, hexlify
 
 from engram import files
 from engram.compat import const
 from engram.store.index import codec
 
-_MAGIC = b"EGX5"
+_MAGICS = b"EGX6", b"EGX5"  # of this form, and of the one before
 _FOOTER = "<4sHHHHIIIIIIIIIII"
 # magic, terms, rows, runs, buckets, first seq, last seq, words in all, where rows, names, runs and directory begin, crc of
 # the names, bytes of the log, epoch, crc
@@ -40,6 +46,9 @@ ROW_BYTES = 11
 TERM_BYTES = 8
 _LARGEST_BUCKET = const(16384)
 SINGLE_BYTES = 5
+SHORT = 0x800000
+SHORT_BITS = 12
+_BEHIND = const(0xFFF)
 BUCKETS_BITS = const(6)
 BUCKETS_A_PART = const(64)
 RUNS_A_MARK = 64
@@ -71,15 +80,19 @@ class Footer:
     log_bytes: int
     epoch: int
 
+    is_former = False
+    """Whether it is of the form before."""
+
     def pack(self, crc: int) -> bytes:
         """The footer's bytes without (crc 0) or with its crc."""
-        return struct.pack(_FOOTER, _MAGIC, *[getattr(self, name) for name in _FIELDS], crc)
+        return struct.pack(_FOOTER, _MAGICS[self.is_former], *[getattr(self, name) for name in _FIELDS], crc)
 
     def unpack(self, data: bytes) -> int:
         """Take the numbers from a footer's bytes; the crc that stands there."""
         values = struct.unpack(_FOOTER, data)
-        if values[0] != _MAGIC:
+        if values[0] not in _MAGICS:
             raise TableDamaged("no footer")
+        self.is_former = values[0] == _MAGICS[1]
         for name, value in zip(_FIELDS, values[1:]):
             setattr(self, name, value)
         return values[-1]
@@ -169,13 +182,27 @@ class Table(Footer):
     # --- terms
 
     def find(self, hash: int):
-        """(number of rows, offset of the list, its bytes or 0, the only posting) of a term, None if it is not here."""
+        """(number of rows, offset of the list, its bytes or 0, what the list has), None if a term is not here.
+
+        The last is the only posting, or the list if it is a short one.
+        """
         lists, bucket = self.bucket(hash * self.buckets >> 24)
         wanted = bytes((hash & 0xFF, hash >> 8 & 0xFF, hash >> 16))
         at = bucket.find(wanted)
         while at >= 0 and (at % TERM_BYTES if at < lists else (at - lists) % SINGLE_BYTES):
             at = bucket.find(wanted, at + 1)
-        return None if at < 0 else term(lists, bucket, at, self.bucket_at)
+        if at < 0:
+            return None
+        found = term(lists, bucket, at, self.bucket_at)
+        if found[1] <= self.bucket_at:
+            return found
+        # What follows the bucket mostly has been read with it; if not, no other place has to be looked for.
+        rows, offset, size, _ = found
+        start = offset - self.bucket_at - 6 - len(bucket)
+        data = self._behind
+        if start + size > len(data):
+            data += self._file.read(start + size - len(data))
+        return rows, offset, size, data[start : start + size]
 
     def bucket(self, number: int) -> tuple:
         """(bytes of the terms with lists, bytes of all terms) of a bucket; Damaged if its check does not fit."""
@@ -191,15 +218,30 @@ class Table(Footer):
                 raise TableDamaged("a bucket is cut")
             data += self._file.read(end - len(data))
         terms = data[6:end]
+        self._behind = data[end:]
         if crc32(terms, number + 1) & 0xFFFF != data[4] | data[5] << 8:
             raise TableDamaged("a bucket's check does not fit")
         return lists, terms
 
+    def postings(self, found, buffer: bytearray):
+        """Yield a word's postings in parts, as put_posting() makes them, through a lent buffer; Damaged if they changed."""
+        parts = self.read_list(found, buffer)
+        if found[2] and not self.is_former:
+            for part in parts:
+                yield hexlify(part)
+        else:
+            for value in codec.varints(parts) if found[2] else found[3:]:
+                digits = bytearray()
+                codec.put_posting(digits, value >> 3, value & 7)
+                yield digits
+
     def read_list(self, found, buffer: bytearray):
-        """Yield a term's postings in parts, through a lent buffer; Damaged if they changed."""
-        _, offset, left, only = found
-        if not left:
-            yield single(only)
+        """Yield a term's list in parts, through a lent buffer; Damaged if it changed."""
+        _, offset, left, held = found
+        if held:
+            if len(held) != left or crc32(held[:-1]) & 0xFF != held[-1]:
+                raise TableDamaged("postings changed")
+            yield held[:-1]
             return
         view = memoryview(buffer)
         crc = 0
@@ -238,32 +280,28 @@ class Table(Footer):
 
     def each_run(self, mark: int = 0):
         """Yield (session, row after the last) of each run, or of those from a mark on."""
-        session = value = shift = 0
-        is_session = True
-        at = self.runs_at
-        row = self._marks[3 * mark + 1]
-        if mark:
-            # The mark tells the session of its run, so what stands there of it is a step that counts no more.
-            at += self._marks[3 * mark + 2]
-        first = mark > 0
-        while at < self._marks_at:
-            data = self._read(at, min(_BUFFER, self._marks_at - at))
+        # The mark tells the session of its run, so what stands there of it is a step that counts no more.
+        session, row, at = self._marks[3 * mark : 3 * mark + 3]
+        values = codec.varints(self._parts(self.runs_at + at, self._marks_at))
+        is_first = True
+        for value in values:
+            step = 1
+            if self.is_former:
+                step, value = value, next(values, 0) << 1
+            elif value & 1:
+                step = next(values, 0)
+            if not is_first:
+                session += step
+            is_first = False
+            row += (value >> 1) + 1
+            yield session, row
+
+    def _parts(self, at: int, end: int):
+        """Yield some bytes of the file in parts."""
+        while at < end:
+            data = self._read(at, min(_BUFFER, end - at))
             at += len(data)
-            for byte in data:
-                if byte > 0x7F:
-                    value |= (byte & 0x7F) << shift
-                    shift += 7
-                    continue
-                if shift:
-                    byte = byte << shift | value
-                    value = shift = 0
-                if is_session:
-                    session = self._marks[3 * mark] if first else session + byte
-                    is_session = first = False
-                else:
-                    row += byte + 1
-                    is_session = True
-                    yield session, row
+            yield data
 
     def run(self, session: int):
         """(first row, row after the last) of a session, None if the piece has none of it."""
@@ -326,62 +364,20 @@ def term(lists: int, bucket: bytes, at: int, bucket_at: int) -> tuple:
     """What find() gives, for the term that stands at `at` in a bucket from offset `bucket_at`."""
     if at >= lists:
         return 1, 0, 0, bucket[at + 3] | bucket[at + 4] << 8
-    start = bucket[at + 5] | bucket[at + 6] << 8 | bucket[at + 7] << 16
-    end = 0
-    if at + TERM_BYTES < lists:
-        end = bucket[at + 13] | bucket[at + 14] << 8 | bucket[at + 15] << 16
-    return bucket[at + 3] | bucket[at + 4] << 8, bucket_at - start, start - end, 0
+    rows = bucket[at + 3] | bucket[at + 4] << 8
+    start = start_of(bucket, at)
+    if start & SHORT:
+        return rows, bucket_at + 6 + len(bucket) + (start & _BEHIND), (start & ~SHORT) >> SHORT_BITS, 0
+    end = SHORT
+    while end & SHORT and at + TERM_BYTES < lists:
+        at += TERM_BYTES
+        end = start_of(bucket, at)
+    return rows, bucket_at - start, start - (0 if end & SHORT else end), 0
 
 
-def decoded(piece: Table, found, hash: int):
-    """Yield (row, level) of a term's postings in a piece."""
-    is_label = hash >= codec.LABEL
-    if not found[2]:
-        yield found[3] >> 3, found[3] & 7
-        return
-    row = -1
-    value = shift = 0
-    start = True
-    for part in piece.read_list(found, bytearray(min(_BUFFER, found[2]))):
-        for byte in part:
-            value |= (byte & 0x7F) << shift
-            if byte > 0x7F:
-                shift += 7
-                continue
-            if not is_label:
-                row += (value >> 3) + 1
-                yield row, value & 7
-            elif start:
-                row += value + 1
-                start = False
-            else:
-                for _ in range(value + 1):
-                    yield row, 0
-                    row += 1
-                start = True
-            value = shift = 0
-
-
-def in_order(lists: list):
-    """Yield what several ordered lists (iterators) yield, in order, each thing once."""
-    heads: list = [(next(names, None), names) for names in lists]
-    last = None
-    while True:
-        heads = [head for head in heads if head[0] is not None]
-        if not heads:
-            return
-        least = min(head[0] for head in heads)
-        if least != last:
-            last = least
-            yield least
-        heads = [(next(names, None) if name == least else name, names) for name, names in heads]
-
-
-def single(posting: int) -> bytearray:
-    """The bytes of a list that has only this posting."""
-    data = bytearray()
-    codec.put_varint(data, posting)
-    return data
+def start_of(lists, at: int) -> int:
+    """Where the list of a term begins, as a bucket has it."""
+    return lists[at + 5] | lists[at + 6] << 8 | lists[at + 7] << 16
 
 
 def unpack_row(data: bytes) -> tuple:

@@ -2,18 +2,30 @@
 
 import struct
 from array import array
-from binascii import crc32
+from binascii import crc32, unhexlify
 
 from engram import files
 from engram.compat import const
 from engram.store.index import codec
-from engram.store.index.table import BUCKETS_A_PART, BUCKETS_BITS, RUNS_A_MARK, SINGLE_BYTES, TERM_BYTES, Footer
+from engram.store.index.table import (
+    BUCKETS_A_PART,
+    BUCKETS_BITS,
+    RUNS_A_MARK,
+    SHORT,
+    SHORT_BITS,
+    SINGLE_BYTES,
+    TERM_BYTES,
+    Footer,
+    start_of,
+)
 
 BUCKET_TERMS = 16
 """About how many terms share a bucket: a bucket is read whole, and each costs 4 bytes of heap."""
 
-_PART = const(64)  # bytes of postings that are gathered before they are written
+_PART = const(64)  # bytes of postings, or half bytes, that are gathered before they are written
 _MOST_SINGLE = const(1 << 13)  # the first row for which the only posting of a term makes a list
+_SHORT = const(24)  # bytes of a list that follows its bucket, so that it is read with it
+_MOST_SHORT = const(4000)  # bytes of such lists behind one bucket
 
 
 class TableWriter:
@@ -31,6 +43,7 @@ class TableWriter:
         self._ended = 0  # buckets that are written
         self._lists = bytearray()  # the bucket's terms
         self._singles = bytearray()
+        self._short = bytearray()
         self._terms = 0
         self._out = bytearray()
 
@@ -48,7 +61,7 @@ class TableWriter:
     def add(self, row: int, level: int) -> None:
         """Add a row; rows ascend."""
         if self._hash < codec.LABEL:
-            codec.put_varint(self._out, row - self._last - 1 << 3 | level)
+            codec.put_posting(self._out, row - self._last - 1, level)
             self._level = level
         elif self._run < 0:
             codec.put_varint(self._out, row)
@@ -60,12 +73,18 @@ class TableWriter:
         self._last = row
         self._rows += 1
         if len(self._out) >= _PART:
-            self._flush()
+            self._write(self._packed())
 
-    def _flush(self) -> None:
-        self._crc = crc32(self._out, self._crc)
-        self._write(self._out)
+    def _packed(self):
+        """The bytes that have been gathered of a list; they count in its check from now on."""
+        out = self._out
         self._out = bytearray()
+        if self._hash < codec.LABEL:
+            if len(out) & 1:
+                self._out.append(out[-1])
+            out = unhexlify(memoryview(out)[: len(out) & -2])
+        self._crc = crc32(out, self._crc)
+        return out
 
     def end(self) -> None:
         """The term has no more rows; without any it is left out."""
@@ -79,17 +98,26 @@ class TableWriter:
             return
         if self._run >= 0:
             codec.put_varint(self._out, self._last - self._run)
-        self._out.append(crc32(self._out, self._crc) & 0xFF)
-        self._flush()
+        elif len(self._out) & 1:
+            codec.put_posting(self._out, 0, 8)  # a digit that has no meaning
+        out = self._packed()
+        out += bytes((self._crc & 0xFF,))
         start = self._start
+        if start == self.size and len(out) <= _SHORT and len(self._short) < _MOST_SHORT:
+            start = SHORT | len(out) << SHORT_BITS | len(self._short)
+            self._short.extend(out)
+        else:
+            self._write(out)
         self._lists.extend(struct.pack("<HBHHB", hash & 0xFFFF, hash >> 16, self._rows, start & 0xFFFF, start >> 16))
 
     def _end_bucket(self) -> None:
         lists, at = self._lists, self.size
         for term in range(0, len(lists), TERM_BYTES):
-            # Where the list begins becomes how far that is before the bucket.
-            start = at - (lists[term + 5] | lists[term + 6] << 8 | lists[term + 7] << 16)
-            lists[term + 5], lists[term + 6], lists[term + 7] = start & 0xFF, start >> 8 & 0xFF, start >> 16
+            start = start_of(lists, term)
+            if not start & SHORT:
+                # Where the list begins becomes how far that is before the bucket.
+                start = at - start
+                lists[term + 5], lists[term + 6], lists[term + 7] = start & 0xFF, start >> 8 & 0xFF, start >> 16
         counts = len(lists) // TERM_BYTES, len(self._singles) // SINGLE_BYTES
         lists.extend(self._singles)
         self._write(struct.pack("<HHH", counts[0], counts[1], crc32(lists, self._ended + 1) & 0xFFFF))
@@ -97,7 +125,8 @@ class TableWriter:
         entry = at << 8 | min(255, self.size - at + 15 >> 4)
         self._directory[self._ended >> BUCKETS_BITS][self._ended & BUCKETS_A_PART - 1] = entry
         self._ended += 1
-        self._lists, self._singles = bytearray(), bytearray()
+        self._write(self._short)
+        self._lists, self._singles, self._short = bytearray(), bytearray(), bytearray()
 
     def _write(self, data) -> None:
         self._file.write(data)
@@ -147,8 +176,10 @@ class TableWriter:
         for session, row in runs:
             if count % RUNS_A_MARK == 0:
                 marks.append((session, last_row, self.size + len(out) - footer.runs_at))
-            codec.put_varint(out, session - last_session)
-            codec.put_varint(out, row - last_row - 1)
+            step = session - last_session
+            codec.put_varint(out, row - last_row - 1 << 1 | (step != 1))
+            if step != 1:
+                codec.put_varint(out, step)
             last_session, last_row = session, row
             count += 1
             if len(out) >= _PART:

@@ -5,7 +5,7 @@ from engram.compat import const
 
 _BUFFER = const(512)
 _BACKWARDS = const(2048)  # bytes read at once when lines are read backwards
-_LINE = const(384)  # bytes that hold most lines
+_LINE = const(256)  # bytes that hold many lines
 _MORE = const(128)  # bytes that are read of a longer line at once: no large part of the heap is needed in one piece
 _SEQ = const(24)  # bytes that hold how a line begins, {"seq":123456789,
 _COMMA = const(0x2C)

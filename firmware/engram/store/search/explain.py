@@ -1,8 +1,6 @@
 """Tells of what a found row's score is made: see search.py for the formula."""
 
 from engram.store.index import codec
-from engram.store.index.memtable import ROW_BITS
-from engram.store.index.table import decoded
 from engram.store.search.top_k import OWN
 from engram.store.search.weights import ONE
 
@@ -32,10 +30,13 @@ def _level(ranking, place: int, row: int, number: int):
     """The level of a query's word in a row, None if the row does not have it."""
     piece = ranking.piece(place)
     if piece is None:
-        count = ranking.in_ram.get(number << ROW_BITS | row)
-        return count and codec.level(count, ranking.index.live.lengths[row], ranking.index.mean())
+        live = ranking.index.live
+        for here, counts in live.counts([ranking.hashes[number]]):
+            if here == row:
+                return codec.level(counts[0], live.lengths[row], ranking.index.mean())
+        return None
     found = ranking.places[piece.number][number] if piece.number in ranking.places else None
-    for other, level in decoded(piece, found, 0) if found else ():
+    for other, level in codec.decoded(piece, found, 0) if found else ():
         if other == row:
             return level
     return None

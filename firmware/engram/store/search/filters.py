@@ -2,7 +2,6 @@
 
 from engram.store.index import codec
 from engram.store.index.memtable import MOST_ROWS
-from engram.store.index.table import decoded
 from engram.store.types import MOST_MINUTES, minutes
 
 
@@ -70,7 +69,7 @@ def rows_with_label(index, piece, hash: int) -> bytearray:
     """A bit for each row of a piece (or, for None, of the lines in RAM) that has a label."""
     bits = _none(piece)
     if piece is None:
-        for row in index.live.matches({hash: 0}):
+        for _, row in index.live.matches({hash: 0}):
             codec.set_bit(bits, row)
     else:
         index.guarded(piece, _mark_having, piece, hash, bits)
@@ -96,7 +95,7 @@ def _none(piece) -> bytearray:
 def _mark_having(piece, hash: int, bits: bytearray) -> None:
     found = piece.find(hash)
     if found:
-        for row, _ in decoded(piece, found, hash):
+        for row, _ in codec.decoded(piece, found, hash):
             codec.set_bit(bits, row)
 
 

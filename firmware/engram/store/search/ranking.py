@@ -14,7 +14,7 @@ from array import array
 
 from engram.compat import const
 from engram.store.index import codec
-from engram.store.index.memtable import NO_ROW, ROW_BITS
+from engram.store.index.memtable import NO_ROW
 from engram.store.search.session_scores import NO_SLOT
 from engram.store.search.top_k import BLOCK, BLOCK_BITS, FAR, NEAR, OWN, TopK, clear_dead, collect
 from engram.store.search.weights import ONE, distinct_terms, inverse_frequency
@@ -22,8 +22,8 @@ from engram.store.search.weights import ONE, distinct_terms, inverse_frequency
 _SLOTS = const(512)  # as in sessions.py
 _SESSION_TERMS = const(10)  # the rarest words count for S: three bits each fill a small integer
 _MOST_COUNT = const(7)
-_BUFFER = const(256)
-_RUNS_AT_ONCE = const(128)
+_BUFFER = const(64)
+_RUNS_AT_ONCE = const(64)
 _LARGEST = const(1 << 17)  # S is scaled below this before it is multiplied by ONE
 _SESSION_FLAT = const(720)  # k1 * (1 - b) for k1 .9 and b .2, in thousandths
 _SESSION_SLOPE = const(180)  # k1 * b
@@ -37,9 +37,8 @@ class Ranking:
         self.index = index
         self._pieces = list(index.pieces)  # one that turns out to be damaged keeps its place here
         self.terms = distinct_terms(terms)
-        self._hashes = [codec.term_hash(term) for term in self.terms]
+        self.hashes = [codec.term_hash(term) for term in self.terms]
         self.places = {}  # place of a piece: where the postings of each term are, or None
-        self.in_ram = {}  # number of a term << ROW_BITS | row in RAM: how often the row has the term
         self._idfs = self._weights(idfs)
         self._sum = sum(self._idfs) or 1
         full = codec.LEVELS[-1] * self._sum
@@ -64,12 +63,9 @@ class Ranking:
     def _weights(self, idfs) -> list:
         index = self.index
         self._having = having = [0] * len(self.terms)
-        live = self.in_ram
-        for key in index.live.matches({hash: number for number, hash in enumerate(self._hashes)}):
-            if key not in live:
-                live[key] = 0
-                having[key >> ROW_BITS] += 1
-            live[key] += 1
+        for _, counts in index.live.counts(self.hashes):
+            for number, count in enumerate(counts):
+                having[number] += count > 0
         for piece in self._pieces:
             places = index.guarded(piece, self._find, piece)
             if places:
@@ -84,7 +80,7 @@ class Ranking:
         ]
 
     def _find(self, piece) -> list:
-        return [piece.find(hash) for hash in self._hashes]
+        return [piece.find(hash) for hash in self.hashes]
 
     # --- pieces
 
@@ -110,7 +106,7 @@ class Ranking:
         for number, postings in enumerate(found):
             if postings:
                 self._sessions[number] += self._add_term(
-                    piece.read_list(postings, buffer), self.levels[number], self._bits[number], table, blocks
+                    piece.postings(postings, buffer), self.levels[number], self._bits[number], table, blocks
                 )
         if any(piece.dead):
             clear_dead(piece.dead, blocks)
@@ -135,17 +131,14 @@ class Ranking:
         block, base = blocks[0], 0
         limit = min(run_end, BLOCK)  # row from which on block or run is another
         row = -1
-        rows_of_run = value = shift = sessions = 0
+        rows_of_run = passed = sessions = 0
         for part in parts:
-            for byte in part:
-                if byte > 0x7F:
-                    value |= (byte & 0x7F) << shift
-                    shift += 7
+            for digit in part:
+                if digit > 0x37:
+                    passed = passed * 8 + digit - (0x37 if digit < 0x3A else 0x5E)
                     continue
-                if shift:
-                    byte = byte << shift | value
-                    value = shift = 0
-                row += (byte >> 3) + 1
+                row += passed + 1
+                passed = 0
                 if row >= limit:
                     if row >= run_end:
                         if rows_of_run:
@@ -161,7 +154,7 @@ class Ranking:
                             run_end = ends[run]
                     block, base = blocks[row >> BLOCK_BITS], row & -BLOCK
                     limit = min(run_end, base + BLOCK)
-                block[row - base] += levels[byte & 7]
+                block[row - base] += levels[digit & 7]
                 rows_of_run += 1
         return sessions + self._count(slots[run], rows_of_run, bits)
 
@@ -209,12 +202,13 @@ class Ranking:
     def _live_scores(self, live) -> bytearray:
         scores = bytearray(len(live))
         mean = self.index.mean()
-        for key, count in self.in_ram.items():
-            number, row = key >> ROW_BITS, key & (1 << ROW_BITS) - 1
-            scores[row] += self.levels[number][codec.level(count, live.lengths[row], mean)]
+        for row, counts in live.counts(self.hashes):
             session = live.sessions[row]
-            if session:
-                self._sessions[number] += self._count(session % _SLOTS, 1, self._bits[number])
+            for number, count in enumerate(counts):
+                if count:
+                    scores[row] += self.levels[number][codec.level(count, live.lengths[row], mean)]
+                    if session:
+                        self._sessions[number] += self._count(session % _SLOTS, 1, self._bits[number])
         return scores
 
     # --- the end
@@ -235,7 +229,7 @@ class Ranking:
             evidence = total * self._sum // 255
             found.append((-score, place, row, evidence if slot == NO_SLOT else evidence * 3 // 4))
         if not explain:
-            self.places = self.in_ram = self.best = None
+            self.places = self.best = None
         found.sort(reverse=True)
         while found:
             score, place, row, evidence = found.pop()

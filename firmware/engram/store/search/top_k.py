@@ -19,10 +19,10 @@ NEAR = const(2)
 FAR = const(1)
 """What the next but one add."""
 
-BLOCK = const(256)
-"""Rows whose scores lie together."""
+BLOCK = const(128)
+"""Rows whose scores lie together: a heap in pieces has many places for so few bytes, and few for more."""
 
-BLOCK_BITS = const(8)
+BLOCK_BITS = const(7)
 
 _REACH = const(2)  # rows to either side that count
 _SHARE = const(11)  # T is at most so many times the highest B of a row and its neighbours
@@ -31,6 +31,7 @@ _PLACE_BITS = const(4)
 _ROW_BITS = const(14)  # with T and place they fill a small integer
 _GROUP_BITS = const(4)
 _GROUP = const(16)  # rows that are passed over together
+_TOPS = const(128)  # groups whose highest B lie together
 
 
 class TopK:
@@ -99,17 +100,18 @@ def collect(best, piece, place: int, table: list, blocks: list, bits, last: byte
         look.at_firsts()
     look.rewind()
     start = 0
-    for top in tops:
-        # Most rows are of no use: to pass over a group at once is many times faster than row by row.
-        if top > look.floor:
-            block = blocks[start >> BLOCK_BITS]
-            row = start
-            at = start & BLOCK - 1
-            for here in memoryview(block)[at : at + _GROUP]:
-                if here > look.floor:
-                    look.around(row)
-                row += 1
-        start += _GROUP
+    for part in tops:
+        for top in part:
+            # Most rows are of no use: to pass over a group at once is many times faster than row by row.
+            if top > look.floor:
+                block = blocks[start >> BLOCK_BITS]
+                row = start
+                at = start & BLOCK - 1
+                for here in memoryview(block)[at : at + _GROUP]:
+                    if here > look.floor:
+                        look.around(row)
+                    row += 1
+            start += _GROUP
     if piece.has_sessions:
         first = 0
         for ends, slots in table:
@@ -216,29 +218,37 @@ class _Look:
         return self._blocks[row >> BLOCK_BITS][row & BLOCK - 1]
 
 
-def _group_tops(rows: int, blocks: list) -> bytearray:
-    """The highest B of each group of rows."""
-    tops = bytearray((rows + _GROUP - 1) >> _GROUP_BITS)
-    at = 0
+def _group_tops(rows: int, blocks: list) -> list:
+    """The highest B of each group of rows, in parts."""
+    left = (rows + _GROUP - 1) >> _GROUP_BITS
+    parts = []
+    part = bytearray()
+    at = size = 0
     for block in blocks:
         view = memoryview(block)
         for base in range(0, BLOCK, _GROUP):
-            if at == len(tops):
-                return tops
-            tops[at] = max(view[base : base + _GROUP])
+            if at == size:
+                if not left:
+                    return parts
+                at, size = 0, min(left, _TOPS)
+                left -= size
+                part = bytearray(size)
+                parts.append(part)
+            part[at] = max(view[base : base + _GROUP])
             at += 1
-    return tops
+    return parts
 
 
-def _sure(piece, tops: bytearray) -> int:
+def _sure(piece, tops: list) -> int:
     """A T that KEPT rows of the piece reach for certain."""
     wanted = KEPT + codec.count_bits(piece.dead)
-    if len(tops) <= wanted:
+    if (piece.rows + _GROUP - 1) >> _GROUP_BITS <= wanted:
         return 0
     having = bytearray(256)
-    for top in tops:
-        if having[top] < 255:
-            having[top] += 1
+    for part in tops:
+        for top in part:
+            if having[top] < 255:
+                having[top] += 1
     top = 255
     while top and wanted > having[top]:
         wanted -= having[top]

@@ -1,0 +1,105 @@
+"""A piece gives back what was written to it, whatever the lengths of its lists; damage in a short list is seen."""
+
+import random
+
+from engram.store.index.index.table import Damaged, Footer, Piece
+from engram.store.index.index.table_writer import PieceWriter, pack_row
+
+from engram.store.index.index import codec
+from support import folder, raises
+
+PASSED = (0, 1, 7, 8, 9, 16, 17, 63, 64, 72, 73, 74, 584, 585, 4680, 4681, 6143)
+"""Rows passed over, about where one digit more is needed."""
+
+
+def _hash(number: int, is_label: bool = False) -> int:
+    return codec.LABEL + number * 40503 % ((1 << 24) - codec.LABEL) if is_label else number * 40503 % codec.LABEL
+
+
+def _write(path, terms, runs):
+    """`terms` is {hash: [(row, level), ...]}, `runs` [(session, row after the last), ...]."""
+    writer = PieceWriter(path, len(terms))
+    for hash in sorted(terms):
+        writer.begin(hash)
+        for row, level in terms[hash]:
+            writer.add(row, level)
+        writer.end()
+    footer = Footer()
+    writer.end_terms(footer)
+    footer.rows = runs[-1][1]
+    for row in range(footer.rows):
+        writer.row_bytes(pack_row(row + 1, 7 * row, 0))
+    footer.first, footer.last = 1, footer.rows
+    footer.words = footer.log_bytes = footer.epoch = 1
+    for _ in writer.finish(footer, iter(runs), []):
+        pass
+    return Piece(path, 1)
+
+
+def _all(piece, hash):
+    found = piece.find(hash)
+    assert found
+    return found, list(codec.decoded(piece, found, hash))
+
+
+def test_rows_that_were_passed_over_are_counted_right():
+    for passed in PASSED:
+        rows = [(passed, 7), (passed + 1, 0), (2 * passed + 2, 5)]
+        piece = _write(folder() + "/x", {5: rows}, [(0, 2 * passed + 3)])
+        assert _all(piece, 5)[1] == rows, passed
+        piece.close()
+
+
+def test_lists_of_all_lengths_come_back():
+    random.seed(7)
+    terms = {}
+    for number in range(160):
+        count = random.choice((1, 2, 3, 10, 25, 45, 46, 47, 48, 49, 130, 600))
+        rows = sorted({random.randrange(900) for _ in range(count)})
+        terms[_hash(number)] = [(row, random.randrange(8)) for row in rows]
+        terms[_hash(number, True)] = [(row, 0) for row in rows]
+    piece = _write(folder() + "/x", terms, [(0, 900)])
+    sizes = []
+    for hash, rows in terms.items():
+        found, there = _all(piece, hash)
+        assert there == rows and found[0] == len(rows)
+        sizes.append(len(found[3]) if found[2] and found[3] else 0)
+    assert max(sizes) == 24 and sizes.count(0) > 50
+    assert piece.find(_hash(1000)) is None
+    piece.close()
+
+
+def test_runs_come_back_from_each_mark():
+    random.seed(8)
+    runs, session, row = [], 0, 0
+    for _ in range(300):
+        session += random.choice((1, 1, 1, 2, 200, 70000))
+        row += random.choice((1, 2, 63, 64, 200))
+        runs.append((session, row))
+    piece = _write(folder() + "/x", {5: [(1, 1), (2, 2)]}, runs)
+    assert list(piece.each_run()) == runs
+    first = 0
+    for session, end in runs:
+        assert piece.run(session) == (first, end)
+        first = end
+    assert piece.run(session + 1) is None
+    piece.close()
+
+
+def test_a_change_in_a_short_list_is_seen():
+    path = folder() + "/x"
+    rows = [(3, 1), (5, 2), (9, 7)]
+    piece = _write(path, {5: rows}, [(0, 10)])
+    (_, offset, size, held), there = _all(piece, 5)
+    assert there == rows and len(held) == size
+    piece.close()
+    with open(path, "rb") as file:
+        data = bytearray(file.read())
+    assert data[offset : offset + size] == held
+    data[offset] ^= 1
+    with open(path, "wb") as file:
+        file.write(data)
+    piece = Piece(path, 1)
+    with raises(Damaged):
+        _all(piece, 5)
+    piece.close()
