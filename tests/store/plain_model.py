@@ -35,7 +35,7 @@ class Entries:
             self.next_seq += 1
         return first
 
-    def fates(self) -> dict[int, tuple[int, Line]]:
+    def entry_states(self) -> dict[int, tuple[int, Line]]:
         """{number: (state, line of the latest version)} of all entries."""
         found: dict[int, tuple[int, Line]] = {}
 

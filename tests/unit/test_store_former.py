@@ -2,7 +2,7 @@
 
 from binascii import a2b_base64
 
-from engram.store.log.segments.segments import Log
+from engram.store.log.segments import Log
 
 from engram import text
 from engram.store.store import Store

@@ -1,6 +1,6 @@
 """Ranks at the limits of the integers they are worked out in."""
 
-from engram.store.log.segments.segments import Log
+from engram.store.log.segments import Log
 
 from engram import text
 from engram.store.store import Store

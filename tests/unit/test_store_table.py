@@ -2,10 +2,10 @@
 
 import random
 
-from engram.store.index.index.table import Damaged, Footer, Piece
-from engram.store.index.index.table_writer import PieceWriter, pack_row
+from engram.store.index.table import TableDamaged, Footer, Table
+from engram.store.index.table_writer import TableWriter, pack_row
 
-from engram.store.index.index import codec
+from engram.store.index import codec
 from support import folder, raises
 
 PASSED = (0, 1, 7, 8, 9, 16, 17, 63, 64, 72, 73, 74, 584, 585, 4680, 4681, 6143)
@@ -18,7 +18,7 @@ def _hash(number: int, is_label: bool = False) -> int:
 
 def _write(path, terms, runs):
     """`terms` is {hash: [(row, level), ...]}, `runs` [(session, row after the last), ...]."""
-    writer = PieceWriter(path, len(terms))
+    writer = TableWriter(path, len(terms))
     for hash in sorted(terms):
         writer.begin(hash)
         for row, level in terms[hash]:
@@ -33,7 +33,7 @@ def _write(path, terms, runs):
     footer.words = footer.log_bytes = footer.epoch = 1
     for _ in writer.finish(footer, iter(runs), []):
         pass
-    return Piece(path, 1)
+    return Table(path, 1)
 
 
 def _all(piece, hash):
@@ -99,7 +99,7 @@ def test_a_change_in_a_short_list_is_seen():
     data[offset] ^= 1
     with open(path, "wb") as file:
         file.write(data)
-    piece = Piece(path, 1)
-    with raises(Damaged):
+    piece = Table(path, 1)
+    with raises(TableDamaged):
         _all(piece, 5)
     piece.close()
