@@ -2,9 +2,8 @@
 
 from binascii import a2b_base64
 
-from engram.store.log.segments import Log
-
 from engram import text
+from engram.store.log.segments import Log
 from engram.store.store import Store
 from engram.store.types import Entry, Query
 from support import folder

@@ -1,8 +1,7 @@
 """Ranks at the limits of the integers they are worked out in."""
 
-from engram.store.log.segments import Log
-
 from engram import text
+from engram.store.log.segments import Log
 from engram.store.store import Store
 from engram.store.types import Entry, Query
 from support import folder

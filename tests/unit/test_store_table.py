@@ -2,10 +2,9 @@
 
 import random
 
-from engram.store.index.table import TableDamaged, Footer, Table
-from engram.store.index.table_writer import TableWriter, pack_row
-
 from engram.store.index import codec
+from engram.store.index.table import Footer, Table, TableDamaged
+from engram.store.index.table_writer import TableWriter, pack_row
 from support import folder, raises
 
 PASSED = (0, 1, 7, 8, 9, 16, 17, 63, 64, 72, 73, 74, 584, 585, 4680, 4681, 6143)
