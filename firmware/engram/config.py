@@ -7,8 +7,9 @@ docs/settings.md says what each is for; a test keeps the two in step.
 
 from engram import files, text
 from engram.clock import zone_minutes
-from engram.compat import const, unload_module
+from engram.compat import const
 from engram.errors import ConfigError
+from engram.lazy import lazy
 
 _FILE = "config.json"
 _SECRETS = "secrets.json"
@@ -146,10 +147,10 @@ class Config:
         if name not in SECRETS:
             raise ConfigError(name, "is not a secret; " + _SECRETS + " takes " + ", ".join(SECRETS) + ".")
         if name == "wifi":
-            from engram import wifi_config  # few starts need it, and none for long
+            with lazy("wifi_config"):
+                from engram import wifi_config
 
-            wifi_config.check(value)
-            unload_module("engram.wifi_config")
+                wifi_config.check(value)
         elif not isinstance(value, str) or len(value) > 500 or not _is_ascii(value):
             raise ConfigError(name, "must be a text of at most 500 printable ASCII characters.")
         self._secrets[name] = value

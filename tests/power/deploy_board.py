@@ -52,14 +52,14 @@ def _write(path, content):
         file.write(content)
 
 
-class _Heart:
+class _Watchdog:
     """The module engram.device.watchdog, which is not on these flashes, and its class."""
 
     def resume(self):
         pass
 
 
-_Heart.Heart = _Heart
+_Watchdog.Watchdog = _Watchdog
 
 
 class _Packs:
@@ -112,6 +112,8 @@ def _play(job):
 vfs.mount(vfs.VfsPosix("/"), _HOST)
 vfs.umount("/")
 sys.modules.update({"module_packs": _Packs})
-sys.modules.update({"flashbdev": _Device, "engram": _Heart, "engram.device": _Heart, "engram.device.watchdog": _Heart})
+sys.modules.update(
+    {"flashbdev": _Device, "engram": _Watchdog, "engram.device": _Watchdog, "engram.device.watchdog": _Watchdog}
+)
 for line in sys.stdin:
     _play(json.loads(line))

@@ -15,8 +15,8 @@ from binascii import crc32
 from board import DAY, Board, Script, has_large_heap
 from engram import text
 from engram.channels.console.commands.commands import Commands
-from engram.compat import unload_module
 from engram.errors import EngramError
+from engram.lazy import unload
 from engram.llm.types import Call
 from engram.memory import access
 from engram.memory.access import OWNER, Caller
@@ -460,7 +460,7 @@ def _let_go():
     """Forget the code that was loaded for what was tried: a small heap does not hold all of the firmware at once."""
     for name in () if _HAS_LARGE_HEAP else sorted(sys.modules, key=len, reverse=True):
         if name not in _LOADED and name.startswith("engram."):
-            unload_module(name)
+            unload(name[len("engram.") :])
 
 
 def _of(line):

@@ -1,8 +1,6 @@
 """What the runner and the ground's compat layer promise on every runtime."""
 
-import sys
-
-from engram.compat import sleep_ms, ticks_add, ticks_diff, ticks_ms, unload_module
+from engram.compat import sleep_ms, ticks_add, ticks_diff, ticks_ms
 from support import folder, raises
 
 
@@ -33,19 +31,3 @@ def test_each_folder_is_fresh():
 def test_raises_tells_when_nothing_was_raised():
     with raises(AssertionError), raises(ValueError):
         pass
-
-
-def test_a_module_that_was_forgotten_is_loaded_anew():
-    import engram.wifi_config
-
-    first = engram.wifi_config
-    unload_module("engram.wifi_config")
-    assert "engram.wifi_config" not in sys.modules and not hasattr(engram, "networks")
-    import engram.wifi_config
-
-    assert engram.wifi_config is not first
-
-
-def test_a_module_that_is_not_loaded_can_be_forgotten():
-    unload_module("engram.wifi_config")
-    unload_module("engram.wifi_config")

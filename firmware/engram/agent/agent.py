@@ -7,19 +7,13 @@ from collections import namedtuple
 
 from engram import diag, text
 from engram.agent import tool_loop
-from engram.compat import const, sleep_ms, unload_modules
+from engram.compat import const, sleep_ms
 from engram.errors import EngramError, ModelError
+from engram.lazy import lazy
 
 _FOUND = const(24)  # that a companion is asked for: as many as recall takes into account
 _WAITING = const(4)  # turns under way and waiting: more are refused, so that a flood cannot fill the heap
 
-_REMINDING = (
-    "engram.reminders.delivery",
-    "engram.agent.plain_commands",
-    "engram.reminders.rules",
-    "engram.agent.phrase_rules",
-    "engram.agent.phrases",
-)
 
 Outcome = namedtuple("Outcome", ("turn", "reply", "problem"))
 """The id of the person's turn, the reply's text, and a sentence on what went wrong, or ""."""
@@ -109,12 +103,10 @@ class Agent:
         due = self._intents.due(caller, content)
         if not due:
             return ""
-        from engram.reminders import delivery
+        with lazy("reminders", "agent"):
+            from engram.reminders import delivery
 
-        try:
             return await delivery.deliver(self._intents, due, caller, content, sink)
-        finally:
-            unload_modules(_REMINDING)
 
     async def _converse(self, caller, seq: int, content: str, sink: Sink, reply, reminders: str) -> None:
         """Ask the model until it calls no more tools."""

@@ -1,17 +1,12 @@
 """What follows a turn: a rule may keep what the model did not, and facts are read in the background."""
 
-from engram.compat import const, unload_modules
+from engram.agent import phrase_rules
+from engram.compat import const
 from engram.errors import EngramError
+from engram.lazy import lazy
 from engram.learning.jobs import Jobs
 from engram.memory.recall import snippet
 
-_MODULES = (
-    "engram.agent.rule_actions",
-    "engram.reminders.rules",
-    "engram.agent.phrase_rules",
-    "engram.agent.phrases",
-    "engram.learning.secrets",
-)
 _OPENING = const(1600)  # characters in which an intent stands
 
 
@@ -48,35 +43,34 @@ class PostTurn:
         config, tools = self._parts.config, self._parts.tools
         if not config.get("rules.on"):
             return ""
-        try:
-            told = "" if tools.has_intended else self._intended_by_rule(caller, content)
-            if told or tools.has_changed or config.get("mode") != "full":
-                return told
-            return self._kept_by_rule(caller, turn, content)
-        finally:
-            unload_modules(_MODULES)
+        told = "" if tools.has_intended else self._intended_by_rule(caller, content)
+        if told or tools.has_changed or config.get("mode") != "full":
+            return told
+        return self._kept_by_rule(caller, turn, content)
 
     def _intended_by_rule(self, caller, content: str) -> str:
         # Seldom: what the rule needs is loaded only for what may be one.
         if "remind" not in content[:_OPENING].lower() and "提醒" not in content[:_OPENING]:
             return ""
-        from engram.agent import rule_actions
+        with lazy("agent", "reminders", "learning"):
+            from engram.agent import rule_actions
 
-        try:
-            return rule_actions.add_reminder_by_rule(self._parts.intents, content, caller)
-        except EngramError as error:
-            return "no reminder: " + str(error)
+            try:
+                return rule_actions.add_reminder_by_rule(self._parts.intents, content, caller)
+            except EngramError as error:
+                return "no reminder: " + str(error)
 
     def _kept_by_rule(self, caller, turn: str, content: str) -> str:
-        from engram.agent import phrase_rules, rule_actions
-
         rule = phrase_rules.match(content)
         if rule is None or rule.kind != "remember":
             return ""
-        try:
-            stored = rule_actions.store_by_rule(self._parts.records, rule, caller, turn)
-        except EngramError as error:
-            return "not remembered: " + str(error)
+        with lazy("agent", "learning"):
+            from engram.agent import rule_actions
+
+            try:
+                stored = rule_actions.store_by_rule(self._parts.records, rule, caller, turn)
+            except EngramError as error:
+                return "not remembered: " + str(error)
         if stored is None or stored.outcome == "duplicate":
             return ""
         return "remembered %s: %s" % (stored.id, snippet(rule.content, 80))

@@ -4,8 +4,9 @@ from collections import namedtuple
 
 from engram import text
 from engram.agent import schema_check, schemas
-from engram.compat import const, unload_modules
+from engram.compat import const
 from engram.errors import ArgumentError, EngramError, NotFound
+from engram.lazy import lazy
 from engram.memory import catalog, ids
 from engram.memory.recall import snippet
 
@@ -16,7 +17,6 @@ _RESULT_LONGEST = const(6000)  # characters of a result: it stays in the heap un
 _NEIGHBOURS = const(1000)  # of all turns together that stand beside the one that is read
 _PORTION = const(3500)  # of the JSON of a text that is read piece by piece
 _DAY = const(86400)
-_INTENT_MODULES = ("engram.reminders.tool", "engram.agent.rule_actions", "engram.learning.secrets")
 
 Done = namedtuple("Done", ("result", "notice"))
 """A call's result as JSON text, and one line for the person, "" if nothing was changed."""
@@ -358,12 +358,10 @@ class Tools:
         return {"edited": name, "characters": len(keeper.text(name))}, "edited " + name
 
     def _memory_intent(self, arguments: dict, caller, turn: str) -> tuple:
-        from engram.reminders import tool as intent_tool
+        with lazy("reminders", "agent", "learning"):
+            from engram.reminders import tool as reminder_tool
 
-        try:
-            values, notice = intent_tool.run(self._parts, arguments, caller)
-        finally:
-            unload_modules(_INTENT_MODULES)
+            values, notice = reminder_tool.run(self._parts, arguments, caller)
         self.has_intended = self.has_intended or bool(notice)
         return values, notice
 

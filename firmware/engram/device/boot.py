@@ -9,7 +9,6 @@ import sys
 
 import machine
 
-from engram.compat import unload_module
 from engram.device import boot_count
 from engram.device.watchdog import Watchdog
 from engram.errors import EngramError
@@ -52,11 +51,12 @@ def _assemble(watchdog):
     wifi = _wifi(config) if config.secret("wifi") else None
     from engram.app import App
     from engram.device.serial import Serial
+    from engram.lazy import unload
 
     app = App(config=config, network=wifi)
     app.attach_hardware(watchdog, Serial())
-    unload_module("engram.device.boot")
-    unload_module("engram.device.boot_count")
+    unload("device.boot")
+    unload("device.boot_count")
     gc.collect()
     return app
 

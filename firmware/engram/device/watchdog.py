@@ -7,8 +7,9 @@ firmware itself, where no timer's callback gets a turn, is reset in any state.
 
 import machine
 
-from engram.compat import const, sleep_ms, ticks_diff, ticks_ms, unload_module
+from engram.compat import const, sleep_ms, ticks_diff, ticks_ms
 from engram.errors import ConfigError
+from engram.lazy import lazy
 
 _SHORTEST = const(30)  # seconds: a name server that does not answer holds the whole board up for as long as that
 _TICK_SECONDS = const(5)
@@ -90,8 +91,7 @@ def _new_timer():
 
 def _noted(what: str, *value):
     """Call a function of engram.device.boot_count, which is needed for a moment only."""
-    from engram.device import boot_count
+    with lazy("device.boot_count"):
+        from engram.device import boot_count
 
-    result = getattr(boot_count, what)(*value)
-    unload_module("engram.device.boot_count")
-    return result
+        return getattr(boot_count, what)(*value)

@@ -7,7 +7,7 @@ notes were read, as one change that undo takes back whole. Its memories never be
 
 from engram import diag
 from engram.agent.backoff import Backoff
-from engram.compat import const, unload_modules
+from engram.compat import const
 from engram.errors import ArgumentError, EngramError, ModelGarbled
 from engram.learning.cursor import SPENT
 from engram.learning.rejections import Rejections
@@ -16,14 +16,6 @@ from engram.memory.access import OWNER
 _HOUR = const(3600)
 _MOST_BATCHES = const(8)  # of one distillation: it is a change that people take back as a whole
 _ATTEMPTS = const(3)  # with which a model may give no answer that can be read, before the notes are passed over
-_MODULES = (  # the code of one batch
-    "engram.llm.answering",
-    "engram.learning.distill_batch",
-    "engram.learning.apply_ops",
-    "engram.learning.extract_ops",
-    "engram.agent.prompt_data",
-    "engram.learning.secrets",
-)
 
 
 class Report:
@@ -133,7 +125,6 @@ class Distillation:
             return
         finally:
             self._parts.learning.save()
-            unload_modules(_MODULES)
         if is_over:
             self._run = 0
             report.is_over = True

@@ -7,24 +7,13 @@ operation is checked, compared with what is known, and refused with a reason if 
 
 from engram import diag, text
 from engram.agent.backoff import Backoff
-from engram.compat import const, unload_modules
+from engram.compat import const
 from engram.errors import ArgumentError, EngramError, ModelGarbled, ModelRefused
 from engram.learning.cursor import MANY, SPENT
 from engram.learning.rejections import Rejections
 
 _ATTEMPTS = const(3)  # with which a model may give no answer that can be read, before the messages are passed over
 _UNREADABLE = (400, 413, 422)  # the service refuses these messages, not us
-_MODULES = (  # the code of one batch
-    "engram.llm.answering",
-    "engram.learning.extract_batch",
-    "engram.learning.extract_prompt",
-    "engram.learning.extract_ops",
-    "engram.agent.prompt_data",
-    "engram.learning.apply_ops",
-    "engram.agent.phrase_rules",
-    "engram.agent.phrases",
-    "engram.learning.secrets",
-)
 
 _SMALL_TALK = (
     "hi hello hey thanks thank you ok okay bye goodbye good morning evening night cool nice great lol haha please "
@@ -90,7 +79,6 @@ class Extraction:
         finally:
             if not is_over:
                 self._learning.save()  # what the call has cost
-            unload_modules(_MODULES)
 
     async def _step(self) -> None:
         learning = self._learning

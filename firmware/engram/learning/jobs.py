@@ -5,6 +5,7 @@ import asyncio
 from engram.agent.backoff import Timeout
 from engram.compat import const, sleep_ms
 from engram.interrupt import interruptible
+from engram.lazy import lazy
 
 _LOOK_MS = const(250)  # between two looks whether there is something to do
 _LONGEST_QUIET_MS = const(60_000)
@@ -50,13 +51,17 @@ class Jobs:
             if job.is_due():
                 # In a task of its own: on MicroPython, one that is cancelled within wait_for and goes on is cancelled again.
                 self._task = asyncio.create_task(interruptible(job.step()))
-                try:
-                    await self._task
-                    self._quiet_ms = self._shortest_ms
-                except asyncio.CancelledError:
-                    if not self._is_broken_off:
-                        raise
-                finally:
-                    self._task = None
-                    self._is_broken_off = False
+                with lazy("learning", "agent", "llm.answering"):
+                    await self._finish(self._task)
                 return
+
+    async def _finish(self, task) -> None:
+        try:
+            await task
+            self._quiet_ms = self._shortest_ms
+        except asyncio.CancelledError:
+            if not self._is_broken_off:
+                raise
+        finally:
+            self._task = None
+            self._is_broken_off = False

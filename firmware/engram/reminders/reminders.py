@@ -15,7 +15,8 @@ from binascii import crc32
 from struct import calcsize, pack, pack_into, unpack_from
 
 from engram import files, text
-from engram.compat import const, unload_modules
+from engram.compat import const
+from engram.lazy import lazy
 from engram.memory import access
 
 MOST_TERMS = const(12)
@@ -30,7 +31,6 @@ _LAST_AT = const(8)  # where the moment of the last firing stands in a head
 _GUESSED_AT = const(16)
 _TERM_BYTES = const(4)
 _HOUR = const(3600)
-_MODULES = ("engram.reminders.reminder_file",)
 
 
 class Reminders:
@@ -164,11 +164,11 @@ class Reminders:
                 yield fields
 
     def _load(self):
-        from engram.reminders import reminder_file
+        # What uses it now has it; where the heap is small, the next one loads it again.
+        with lazy("reminders.reminder_file"):
+            from engram.reminders import reminder_file
 
-        # What uses it now has it; where the heap is small, the next one loads it anew.
-        unload_modules(_MODULES)
-        return reminder_file
+            return reminder_file
 
 
 def scope_of_caller(caller) -> int:

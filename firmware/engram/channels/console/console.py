@@ -15,9 +15,10 @@ import sys
 from engram import text
 from engram.agent.agent import Sink
 from engram.channels.console.line_editor import LineEditor, TooLong
-from engram.compat import const, sleep_ms, unload_module
+from engram.compat import const, sleep_ms
 from engram.errors import EngramError
 from engram.interrupt import interruptible
+from engram.lazy import is_heap_small, unload
 from engram.memory.access import OWNER, Caller
 
 _AT_ONCE = const(256)  # bytes taken between two looks at other tasks
@@ -153,7 +154,8 @@ class Console(Sink):
         if self._json:
             self._json = None
             self._editor.echo_to(self._echo)
-            unload_module("engram.channels.console.json_lines")
+            if is_heap_small():
+                unload("channels.console.json_lines")
 
     # --- what the agent tells
 

@@ -8,8 +8,9 @@ import gc
 
 from engram import __version__, log_line, text
 from engram.agent.agent import Sink
-from engram.compat import const, unload_modules
+from engram.compat import const
 from engram.errors import ArgumentError
+from engram.lazy import lazy
 
 _PROTOCOL = const(1)  # counts up when a program that knew the last one would misunderstand this one
 _PIECE = const(1000)  # characters of an answer in a line: more would take the heap several times
@@ -152,17 +153,14 @@ def _caller(fields: dict):
         if told != [None] * len(told):
             raise ValueError("room, group and workspace go with who.")
         return None
-    from engram.memory import caller_check
+    who, room, group, workspace = told
+    if room == "":
+        raise ValueError("room must be a name, or be left out.")
+    if room is not None and isinstance(room, str):
+        # What a program calls its rooms is never the console.
+        room = _ROOM + room
+    with lazy("memory.caller_check"):
+        from engram.memory import caller_check
 
-    try:
-        who, room, group, workspace = told
-        if room == "":
-            raise ValueError("room must be a name, or be left out.")
-        if room is not None and isinstance(room, str):
-            # What a program calls its rooms is never the console.
-            room = _ROOM + room
-        return caller_check.of_channel(
-            who, room or "", False if group is None else group, "" if workspace is None else workspace
-        )
-    finally:
-        unload_modules(("engram.memory.caller_check",))
+        group, workspace = False if group is None else group, "" if workspace is None else workspace
+        return caller_check.of_channel(who, room or "", group, workspace)

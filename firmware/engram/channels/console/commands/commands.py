@@ -3,8 +3,9 @@
 import sys
 
 from engram import text
-from engram.compat import const, unload_modules
+from engram.compat import const
 from engram.errors import ArgumentError
+from engram.lazy import lazy
 from engram.memory import access, catalog, ids
 from engram.memory.recall import shown_score, snippet
 from engram.memory.records import fields
@@ -90,11 +91,9 @@ class Commands:
 
     def _lent(self, module: str, name: str, caller, rest: str):
         """Run a command of a module, of which nothing stays on a small heap."""
-        __import__(module)
-        try:
+        with lazy("channels.console.commands"):
+            __import__(module)
             yield from getattr(sys.modules[module], name + "_command")(self._parts, caller, rest)
-        finally:
-            unload_modules((module,))
 
     def _help(self, caller, rest: str):
         wanted = rest.strip("/")
