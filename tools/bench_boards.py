@@ -36,7 +36,7 @@ def make_boards(url: str, count: int, turns: int, folder: Path) -> list[App]:
         home = folder / name
         home.mkdir(parents=True, exist_ok=True)
         app = App(str(home), {"companion.url": url, "companion.device": name, "log.level": "error"})
-        journal = app._parts.journal
+        journal = app.board.journal
         for turn in range(turns):
             words = " ".join(WORDS[(number * 7 + turn * 3 + each) % len(WORDS)] for each in range(12))
             journal.add(OWNER, "user", "owner", f"turn {turn} of {name}: {words}")
@@ -46,7 +46,7 @@ def make_boards(url: str, count: int, turns: int, folder: Path) -> list[App]:
 
 def companion_of(app: App) -> Any:
     """A board's side of its companion."""
-    return app._parts.companion
+    return app.board.companion
 
 
 def is_copied(app: App) -> bool:

@@ -34,7 +34,7 @@ def filled(board: profile.Profile, count: int) -> tuple[bytes, int, int]:
         now = START
         random.seed(1)  # the firmware's, of which the logs' epochs come
         app = App(name, board.settings | {"log.level": "error"}, clock=Clock(0, lambda: now))
-        parts = app._parts
+        parts = app.board
         for number, (text, tags) in enumerate(_texts(count)):
             if number % SESSION_TURNS == 0:
                 parts.journal.begin(OWNER)

@@ -6,14 +6,13 @@ from engram.memory.records import fields
 
 
 class Memory:
-    """The memory as a sensor loop or a person's own main.py uses it; `parts` has records, recall and forgetting."""
+    """The memory as a sensor loop or a person's own main.py uses it."""
 
-    def __init__(self, parts, caller=access.OWNER):
-        self._parts = parts
+    def __init__(self, records, recall, forgetting, caller=access.OWNER):
+        self._records = records
+        self._recall = recall
+        self._forgetting = forgetting
         self._caller = caller
-        self._records = parts.records
-        self._recall = parts.recall
-        self._forgetting = parts.forgetting
 
     def store(self, content: str, tags, **more) -> str:
         """Keep a memory that all may see, with a tag ws:ID those in that workspace; its id. It is on flash when this returns.
@@ -52,7 +51,7 @@ class Memory:
         """The memory as somebody else sees it, or the owner in a workspace: Caller(principal, room, group, workspace)."""
         from engram.memory import caller_check
 
-        return Memory(self._parts, caller_check.check_caller(caller))
+        return Memory(self._records, self._recall, self._forgetting, caller_check.check_caller(caller))
 
 
 def _shown(item) -> dict:

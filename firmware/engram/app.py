@@ -1,45 +1,19 @@
-"""The application: wires one board's parts together, runs the channels, and is what code on the board talks to."""
+"""The application: runs a board's channels and its work in the background, and is what code on the board talks to."""
 
 import asyncio
 import sys
 
-from engram import __version__, diag, files
-from engram.agent.agent import Agent
-from engram.agent.offline import HINT, Offline
-from engram.agent.prompt import PromptBuilder
-from engram.agent.tools import Tools
+# First: its imports go lowest layer first, which keeps the stack short.
+from engram.build import build  # isort: skip
+
+from engram import __version__, diag
+from engram.agent.offline import HINT
 from engram.api import Memory
-from engram.channels.console.commands.commands import Commands, count_of
-from engram.clock import Clock, zone_minutes
+from engram.channels.console.commands.commands import count_of
 from engram.compat import collect_often, const, sleep_ms, ticks_add, ticks_diff, ticks_ms
 from engram.config import Config
-from engram.errors import ArgumentError, ConfigError
 from engram.interrupt import Stop, interruptible
-from engram.learning.cursor import LearningCursor
 from engram.memory.access import OWNER
-from engram.memory.forgetting import Forgetting
-from engram.memory.journal.journal import Journal
-from engram.memory.principal_files import PrincipalFiles
-from engram.memory.recall import Recall
-from engram.memory.records.eviction import Eviction
-from engram.memory.records.importance import Importance
-from engram.memory.records.records import Records
-from engram.memory.records.schema import RecordSchema
-from engram.memory.records.trash import Trash
-from engram.memory.records.undo import UndoLog
-from engram.memory.records.usage import Usage
-from engram.memory.texts.notes import Notes
-from engram.memory.texts.profile import Profile
-from engram.memory.texts.retention import NoteRetention
-from engram.reminders.reminders import Reminders
-from engram.store.log.reserve import Reserve
-from engram.store.log.segments import Log
-from engram.store.store import Store
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from engram.archive.index import ArchiveIndex
-    from engram.link.companion import Companion
 
 _FIRST_PAUSE_MS = const(500)  # before a task that failed is started again; doubles up to the longest
 _LONGEST_PAUSE_MS = const(60000)
@@ -47,33 +21,6 @@ _UPKEEP_MS = const(5000)  # between two looks at what idles
 _BUSY_MS = const(10)  # between two slices of the stores' work in the background
 _END_MS = const(5000)  # that each task may take to end when the app is stopped
 _END_LOOK_MS = const(5)
-_ROOTS_LARGEST = const(32768)  # bytes of the file of root certificates
-
-
-class Parts:
-    """What the board's agent is made of; each part is handed what it needs from here."""
-
-    folder: str
-    config: Config
-    clock: Clock
-    records: Records
-    journal: Journal
-    trash: Trash
-    capacity: Eviction
-    learning: LearningCursor
-    forgetting: Forgetting
-    changes: UndoLog
-    profile: Profile
-    notes: Notes
-    daily: NoteRetention
-    intents: Reminders
-    recall: Recall
-    tools: Tools
-    agent: Agent
-    commands: Commands
-    archived: "ArchiveIndex" = None  # type: ignore
-    companion: "Companion" = None  # type: ignore
-    network = None
 
 
 class App:
@@ -89,8 +36,8 @@ class App:
         collect_often()
         self.config = config or Config(folder, overrides)
         diag.level = diag.NAMES.index(self.config.get("log.level"))
-        self._parts = self._assemble(folder, clock, model, network)
-        self.memory = Memory(self._parts)
+        self.board = board = build(self.config, folder, clock, model, network)
+        self.memory = Memory(board.records, board.recall, board.forgetting)
         self._channels = []
         self._tasks = []
         self._beside = []
@@ -99,74 +46,11 @@ class App:
         self._watchdog = None
         self._serial = None
 
-    def _assemble(self, folder: str, clock, model, network) -> Parts:
-        config = self.config
-        parts = Parts()
-        parts.network = network
-        parts.folder = folder
-        parts.config = config
-        parts.clock = clock = clock or Clock(zone_minutes(config.get("timezone")))
-        files.make_folder(folder + "/memory")
-        limit, cap = config.get("records.content_chars"), config.get("records.bytes")
-        records_log = Log(folder + "/memory", "memory_records", cap)
-        reserve = Reserve(folder + "/memory/reserve.bin", records_log.segment_bytes)
-        journal_log = Log(folder + "/journal", "journal", config.get("journal.bytes"))
-        turns_reserve = Reserve(folder + "/journal/reserve.bin", journal_log.segment_bytes)
-        versions = RecordSchema()
-        records_store = Store(records_log, versions, reserve)
-        records_store.open()
-        most, uses = config.get("records.most"), Usage(folder + "/memory", clock)
-        importance = Importance(uses, clock, config.get("decay.after_days"), config.get("decay.a_week"))
-        parts.records = Records(records_store, clock, limit, cap, turns_reserve.keep, most, uses, importance)
-        parts.trash = Trash(folder + "/memory", config.get("records.trash_bytes"))
-        parts.capacity = Eviction(parts.records, parts.trash, most, cap)
-        parts.records.make_room_by(parts.capacity.make_room)
-
-        def journal_store(owner):
-            return Store(journal_log, owner, turns_reserve)
-
-        parts.journal = Journal(journal_store, clock, config.get("session.live"), config.get("journal.bytes"))
-        parts.journal.open()
-        if config.get("companion.url") or versions.archived or files.size(folder + "/memory/archive.jsonl") >= 0:
-            from engram.archive.index import ArchiveIndex
-
-            parts.archived = parts.records.archived = ArchiveIndex(folder + "/memory", records_store, versions)
-        parts.learning = LearningCursor(folder + "/memory", versions, parts.records, parts.journal, clock)
-        parts.learning.open()
-        parts.forgetting = Forgetting(parts.records, parts.journal, parts.trash)
-        parts.changes = UndoLog(records_store, parts.journal, clock)
-        people = PrincipalFiles((folder + "/memory", folder + "/profile"), config.get("principals.most"))
-        parts.profile = Profile(folder + "/profile", parts.changes, people, config.get("profile.chars"))
-        parts.profile.seed()
-        days, most_bytes = config.get("notes.days"), config.get("notes.bytes")
-        parts.notes = Notes(folder + "/memory", parts.changes, clock, people, config.get("notes.chars"), days)
-        parts.changes.register_file("profile", parts.profile)
-        parts.changes.register_file("note", parts.notes)
-        parts.daily = NoteRetention(folder + "/memory", parts.notes, versions, clock, days, most_bytes)
-        limits = [config.get("intents." + name) for name in ("on", "most", "days", "cooldown_hours", "a_turn")]
-        parts.intents = Reminders(folder + "/memory", clock, *limits)
-        parts.intents.open()
-        parts.recall = Recall(parts.records, parts.journal, clock)
-        parts.tools = Tools(parts, config.get("mode"))
-        model, context = model or _model(config, folder, network), PromptBuilder(parts)
-        after = None
-        if model:
-            from engram.agent.post_turn import PostTurn
-
-            after = PostTurn(parts, model, context)
-        parts.agent = Agent(parts, context, parts.tools, model, Offline(parts), after)
-        parts.commands = Commands(parts)
-        if config.get("companion.url"):
-            parts.companion = _companion(parts)
-        if not (turns_reserve.keep() and reserve.keep()):
-            diag.warning("store", "the flash is nearly full: forget something and /compact")
-        return parts
-
     # --- for code on the board
 
     def note(self, content: str) -> None:
         """Add a line to the owner's note of today."""
-        self._parts.notes.for_caller(OWNER).note(content)
+        self.board.notes.for_caller(OWNER).note(content)
 
     async def ask(self, content: str, sink, caller=OWNER):
         """Give the agent a message, as a channel does; see Agent.turn. ArgumentError if the caller cannot be one."""
@@ -174,17 +58,17 @@ class App:
             from engram.memory import caller_check
 
             caller_check.check_caller(caller)
-        return await self._parts.agent.turn(caller, content, sink)
+        return await self.board.agent.turn(caller, content, sink)
 
     def banner(self):
         """Yield the lines that a channel shows when it starts."""
-        parts = self._parts
-        memories = count_of(parts.records.count(), "memory", "memories")
+        board = self.board
+        memories = count_of(board.records.count(), "memory", "memories")
         yield "Engram %s, %s mode, %s. /help lists the commands." % (__version__, self.config.get("mode"), memories)
-        if parts.agent.model is None:
+        if board.agent.model is None:
             yield HINT
         for name in ("records", "journal", "intents"):
-            damaged = getattr(parts, name).damaged
+            damaged = getattr(board, name).damaged
             if damaged:
                 yield "%d damaged lines of the %s were set aside; the rest is whole." % (damaged, name)
 
@@ -220,13 +104,12 @@ class App:
         beside: list = [("upkeep", self._upkeep)]
         if self._watchdog:
             beside.append(("watchdog", self._watchdog.run))
-        agent = self._parts.agent
-        if agent.after:
-            beside.append(("learning", lambda: agent.after.run(agent.is_busy)))
-        if self._parts.companion:
-            beside.append(("companion", self._parts.companion.run))
-        if self._parts.network:
-            beside.append(("network", self._parts.network.run))
+        if self.board.jobs:
+            beside.append(("learning", self.board.jobs.run))
+        if self.board.companion:
+            beside.append(("companion", self.board.companion.run))
+        if self.board.network:
+            beside.append(("network", self.board.network.run))
         stop = Stop()
         self._open_channels = len(channels)
         self._tasks = []
@@ -244,24 +127,24 @@ class App:
 
     async def _upkeep(self) -> None:
         """What is to be done now and then: the stores' work, and an idle link to the model gives its memory back."""
-        parts = self._parts
+        board = self.board
         while True:
             is_busy = False
-            for work in (parts.records, parts.journal, parts.capacity, parts.records.uses):
+            for work in (board.records, board.journal, board.capacity, board.records.uses):
                 is_busy = work.tick() or is_busy
                 # Between two of them the keyboard is looked at.
                 await sleep_ms(0)
-            if parts.daily.is_new_day:
-                for _ in parts.daily.tidying(self._is_distilled()):
+            if board.daily.is_new_day:
+                for _ in board.daily.tidying(self._is_distilled()):
                     await sleep_ms(0)
-            if parts.agent.model:
-                parts.agent.model.tidy()
+            if board.agent.model:
+                board.agent.model.tidy()
             await sleep_ms(_BUSY_MS if is_busy else _UPKEEP_MS)
 
     def _is_distilled(self) -> bool:
         """Whether the notes are distilled sooner or later."""
         config = self.config
-        return config.get("distill.on") and config.get("mode") == "full" and self._parts.agent.model is not None
+        return config.get("distill.on") and config.get("mode") == "full" and self.board.agent.model is not None
 
     async def _cancel(self, tasks: list, most_ms: int = _END_MS) -> None:
         """Let tasks end one after the other. One that does not is left behind: the prompt is not to wait for it."""
@@ -277,7 +160,7 @@ class App:
         from engram.channels.console.console import Console
 
         if self._console is None:
-            self._console = Console(self.config, self._parts.commands, self._parts.agent, target=self._serial)
+            self._console = Console(self.config, self.board.commands, self.board.agent, target=self._serial)
             for line in self.banner():
                 self._console.line(line)
         await self._console.run()
@@ -302,53 +185,3 @@ class App:
                 diag.failure(name, error, "it starts again")
             await sleep_ms(pause)
             pause = min(2 * pause, _LONGEST_PAUSE_MS)
-
-
-def _model(config, folder: str, network):
-    """The model that the settings name, None if they name none; ConfigError if they are not enough."""
-    url, name = config.get("llm.url"), config.get("llm.model")
-    if not url and not name:
-        return None
-    if not url or not name:
-        raise ConfigError("llm.url" if name else "llm.model", "is missing: a model needs both llm.url and llm.model.")
-    from engram.llm.http.client import Client
-    from engram.llm.model import Model
-
-    if config.get("llm.api") == "anthropic":
-        from engram.llm.anthropic import Anthropic
-
-        adapter = Anthropic()
-    else:
-        from engram.llm.openai import OpenAI, limit_field
-
-        adapter = OpenAI(limit=limit_field(url))
-    connect, stall = config.get("llm.connect_seconds"), config.get("llm.stall_seconds")
-    trust = _trust(config, folder, url)
-    try:
-        client = Client(url, connect_ms=connect * 1000, stall_ms=stall * 1000, tls=trust, network=network)
-    except ArgumentError as error:
-        raise ConfigError("llm.url", error.problem) from None
-    return Model(client, adapter, name=name, key=config.secret("llm.key"), retries=config.get("llm.retries"))
-
-
-def _companion(parts):
-    """The companion that the settings name; ConfigError if they are wrong."""
-    from engram.link.companion import Companion
-
-    return Companion(parts, _trust(parts.config, parts.folder, parts.config.get("companion.url")))
-
-
-def _trust(config, folder: str, url: str):
-    """The TLS context for a URL, None if it needs none."""
-    if url.lower().partition(":")[0] not in ("https", "mqtts"):
-        return None
-    from engram.llm.http.transport import tls_context
-
-    name = config.get("llm.roots")
-    roots = files.read(folder + "/" + name, _ROOTS_LARGEST)
-    if not roots:
-        raise ConfigError("llm.roots", "there is no file %s with root certificates; see docs/settings.md." % name)
-    try:
-        return tls_context(roots)
-    except ArgumentError as error:
-        raise ConfigError("llm.roots", name + " " + error.problem) from None

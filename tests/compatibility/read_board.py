@@ -64,7 +64,7 @@ class Board:
             self.parts.journal._store.close()
         random.seed(99)
         self.app = App(self._folder, {"log.level": "error"}, clock=Clock(120, lambda: self._now))
-        self.parts = self.app._parts
+        self.parts = self.app.board
 
     def rest(self):
         """Let the work in the background end."""

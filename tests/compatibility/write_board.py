@@ -105,7 +105,7 @@ class Script:
         self.steps = []
         self.otherwise = "All right."
 
-    async def stream(self, request, on_text):
+    async def stream(self, request, on_text, on_retry=None):
         step = self.steps.pop(0) if self.steps else self.otherwise
         if isinstance(step, str):
             await on_text(step)
@@ -137,7 +137,7 @@ class Life:
         random.seed(self.starts)
         overrides = {name.replace("_", ".", 1): value for name, value in overrides.items()}
         self.app = App(self.folder, overrides, clock=Clock(120, lambda: self.now), model=self.model)
-        self.parts = self.app._parts
+        self.parts = self.app.board
         self.rest()
 
     def rest(self):
@@ -170,7 +170,7 @@ class Life:
         """Let what follows turns be done, with these answers of the model."""
         self.model.steps, self.model.otherwise = list(steps), "[]"
         for _ in range(100):
-            due = [job for job in self.parts.agent.after.jobs if job.is_due()]
+            due = [job for job in self.parts.jobs.jobs if job.is_due()]
             if not due:
                 break
             await due[0].step()
@@ -430,13 +430,13 @@ class Life:
 
     async def distil(self):
         """Notes and a turn become memories; notes of today wait."""
-        report = self.parts.agent.after.distillation.ask("owner")
+        report = self.parts.distillation.ask("owner")
         fact = {"op": "add", "from": ["e1"], "content": "The user oils tools in late autumn", "tags": ["habit"]}
         self.model.steps = [json.dumps([fact])]
         for _ in range(20):
             if report.is_over:
                 break
-            await self.parts.agent.after.distillation.step()
+            await self.parts.distillation.step()
         assert report.added, report.why
         await self.learn()
         turn = self.parts.journal.newest + 1

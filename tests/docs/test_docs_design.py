@@ -9,6 +9,8 @@ from pages import FIRMWARE, in_backticks, plain, read, rows, section
 PAGE = "docs/design.md"
 TOP = ("app", "api", "repl")
 """Modules beside the ground that are layers of their own."""
+WIRING = ("build",)
+"""Modules that belong to the app: it may import everything."""
 GROUND = ("text",)
 """Packages of the ground."""
 
@@ -16,6 +18,8 @@ GROUND = ("text",)
 def _layer(parts: tuple[str, ...]) -> str:
     """The layer of a module by its path below engram/."""
     is_own = (FIRMWARE / parts[0]).is_dir() and parts[0] not in GROUND
+    if parts[0] in WIRING:
+        return "app"
     return parts[0] if is_own or parts[0] in TOP else "ground"
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from engram import log_line, repl
-from engram.agent.agent import Sink
+from engram.agent.agent import Sink, Turn
 from engram.app import App
 from engram.archive import archiver
 from engram.archive.index import ArchiveIndex
@@ -64,7 +64,7 @@ class _Life:
     def __init__(self, folder: Path, url: str = ""):
         model = {"llm.url": url + "/v1", "llm.model": "script", "llm.retries": 0} if url else {}
         self.app = App(str(folder), model)
-        self._parts = self.app._parts
+        self._parts = self.app.board
         self._folder = folder
         self.lines: list[dict] = []
 
@@ -77,7 +77,7 @@ class _Life:
 
     def tool(self, name: str, turn: str = "t3", **arguments) -> dict:
         self._parts.tools.mode = "lightweight" if name.startswith("file_") else "full"
-        done = self._parts.tools.run(Call("1", name, json.dumps(arguments)), OWNER, turn)
+        done = self._parts.tools.run(Call("1", name, json.dumps(arguments)), Turn(OWNER, int(turn[1:])))
         result = json.loads(done.result)
         assert "error" not in result, result
         return result
@@ -102,7 +102,7 @@ class _Life:
         self.command("/undo")
 
     def learn(self) -> None:
-        parts = self.app._parts
+        parts = self.app.board
         parts.learning.keep([parts.records.draft("Ada plays chess", ["chess"])], parts.journal.newest)
         parts.records.store("Ada plays chess", ["chess"])
         parts.records.uses.save()

@@ -9,7 +9,7 @@ from calendar import timegm
 import pytest
 
 from engram.agent import schema_check, schemas
-from engram.agent.agent import Sink
+from engram.agent.agent import Sink, Turn
 from engram.app import App
 from engram.errors import ArgumentError
 from engram.llm.types import Call
@@ -62,12 +62,13 @@ def test_examples_have_the_results_that_the_page_says(tmp_path, monkeypatch):
     app = App(str(tmp_path))
     for message in ("I planted tomatoes today", "Let us talk about my bike"):
         asyncio.run(app.ask(message, Sink()))
-    tools = app._parts.tools
+    tools = app.board.tools
     for tool in TOOLS:
         tools.mode = "full" if tool in schemas.FULL else "lightweight"
         examples = [json.loads(fence.text) for fence in fences(section(read(PAGE), f"### {tool.name}"), "json")]
         assert examples and len(examples) % 2 == 0, tool.name
         for arguments, result in zip(examples[::2], examples[1::2], strict=True):
-            tools.begin_turn()
-            done = tools.run(Call("1", tool.name, json.dumps(arguments)), OWNER, LATEST)
+            # What is confirmed was asked for in the turn before.
+            turn = Turn(OWNER, int(LATEST[1:]) + ("confirm" in arguments))
+            done = tools.run(Call("1", tool.name, json.dumps(arguments)), turn)
             assert json.loads(done.result) == result, (tool.name, arguments)

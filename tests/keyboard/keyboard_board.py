@@ -54,7 +54,7 @@ def add_turn(parts, number):
 def fill(path, settings, records, turns):
     random.seed(1)
     flash.mount(path, FLASH_BYTES, "/flash")
-    parts = App("/flash", json.loads(settings), clock=CLOCK)._parts
+    parts = App("/flash", json.loads(settings), clock=CLOCK).board
     for number in range(max(int(records), int(turns))):
         if number < int(records):
             keep(parts, number)
@@ -74,7 +74,7 @@ class Watch:
             os.remove("/flash/memory/memory_records.index")
             os.remove("/flash/journal/journal.index")
         self.app = App("/flash", settings, clock=CLOCK)
-        self.parts = self.app._parts
+        self.parts = self.app.board
         # Loaded now, so that what runs in them has names.
         import engram.app
         import engram.memory.records.eviction_order

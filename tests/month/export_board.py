@@ -18,7 +18,7 @@ from engram.memory.access import OWNER, Caller
 flash.mount(sys.argv[1], life.FLASH_BYTES, "/flash")
 clock = Clock(0, lambda: life.moment(int(sys.argv[3]), 0))
 app = App("/flash", life.FORMS[sys.argv[2]].settings, clock=clock)
-parts = app._parts
+parts = app.board
 who = sys.argv[4]
 caller = OWNER if who == "owner" else Caller("ann" if who == "group" else who, "chat#all", who == "group", "")
 for line in parts.commands.run(caller, "/export"):

@@ -81,7 +81,7 @@ class Board:
         vfs.mount(vfs.VfsLfs2(self.device, **flash.OPTIONS), "/flash")
         clock = Clock(0, lambda: self.now)
         self.app = App("/flash", life.FORMS[form].settings, clock=clock, model=self.model)
-        self.parts = self.app._parts
+        self.parts = self.app.board
         self.witness = Witness(self.parts, tell)
         self.witness.catch_up(heard)
 
@@ -123,7 +123,7 @@ class Board:
             answer.append("refused: " + str(error))
 
     async def _job(self):
-        for job in self.parts.agent.after.jobs:
+        for job in self.parts.jobs.jobs:
             if job.is_due():
                 await job.step()
                 return True

@@ -29,7 +29,7 @@ class Model:
     def tidy(self):
         """There is no link."""
 
-    async def stream(self, request, on_text):
+    async def stream(self, request, on_text, on_retry=None):
         """Answer a request, looked at piece by piece as a link sends it: joined it would take heap that no link takes."""
         self.calls += 1
         marks = set()

@@ -226,7 +226,7 @@ def play(peer, progress):
 
 
 def started():
-    return App("/flash", SETTINGS, clock=Clock(0, lambda: 1790000000))._parts
+    return App("/flash", SETTINGS, clock=Clock(0, lambda: 1790000000)).board
 
 
 def main(path, trace=""):

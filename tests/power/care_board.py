@@ -32,7 +32,7 @@ class Model:
     name = "scripted"
     on_retry = None
 
-    async def stream(self, request, on_text):
+    async def stream(self, request, on_text, on_retry=None):
         message = list(request.messages())[-1].text
         operations = []
         for line in message[message.find("<notes>") : message.find("</notes>")].split("\n")[1:]:
@@ -63,7 +63,7 @@ def said(at):
 
 async def distil(parts):
     """Distil all notes."""
-    job = parts.agent.after.distillation
+    job = parts.distillation
     report = job.ask("owner")
     while job.is_due() and not report.is_over:
         await job.step()
@@ -82,7 +82,7 @@ def main(path, cut):
     vfs.umount("/made")
     device = faulty_flash.FaultyFlash(path, 0, "", ("half", cut))
     vfs.mount(vfs.VfsLfs2(device, **flash.OPTIONS), "/flash")
-    parts = App("/flash", SETTINGS, clock=Clock(0, lambda: 1790000000), model=Model())._parts
+    parts = App("/flash", SETTINGS, clock=Clock(0, lambda: 1790000000), model=Model()).board
     there = parts.notes.for_caller(OWNER).text(parts.notes.for_caller(OWNER).today())
     for at in range(NOTES):
         if note(at).strip() not in there:

@@ -59,7 +59,7 @@ def _compact(part):
 
 
 def _check(app, records, turns):
-    parts = app._parts
+    parts = app.board
     assert (parts.records.count(), parts.journal.turns()) == (records, turns)
     for kind, number in (("m", records), ("t", turns)):
         for at in range(0, number, number // 10):
@@ -75,7 +75,7 @@ def main(flash_path, records, turns, code="", settings="{}"):
         _copy(code, "/flash/engram")
     told = {"blocks": FLASH_BYTES >> 12, "code": _used()}
     app = App("/flash", json.loads(settings))
-    parts = app._parts
+    parts = app.board
     for at in range(max(records, turns)):
         if at < records:
             # Without a look for one that says the same, which takes longer than all else.

@@ -59,7 +59,7 @@ class Watch:
         gc.collect()
         first = most = gc.mem_alloc()
         told = []
-        for at, line in enumerate(app._parts.commands.run(OWNER, command)):
+        for at, line in enumerate(app.board.commands.run(OWNER, command)):
             if isinstance(line, str) and on_line(line):
                 told.append(line)
             if at % EVERY == 0:
@@ -80,7 +80,7 @@ def main(path, records):
     app = App("/flash", SETTINGS)
     watch = Watch(device)
     told = {"in": watch.run(app, "/import in.jsonl", lambda line: True)}
-    while app._parts.records.tick():
+    while app.board.records.tick():
         pass
     count = 0
 

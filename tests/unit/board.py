@@ -46,9 +46,7 @@ if hasattr(gc, "mem_free"):
 class Board:
     """The layers up to memory; `limits` are the arguments of the parts that a test sets."""
 
-    companion = None
-    archived = None
-    network = None
+    companion = archived = network = jobs = distillation = model = None
 
     def __init__(self, **limits):
         global _last
@@ -119,28 +117,19 @@ class Board:
         self.config = Config(self.place, {name.replace("_", ".", 1): value for name, value in settings.items()})
         return self
 
-    def attach_hardware(self, **settings):
+    def with_tools(self, **settings):
         """Add settings and tools."""
-        from engram.agent.tools import Tools
-
-        self.configure(**settings)
-        self.tools = Tools(self, self.config.get("mode"))
-        return self
+        return self.serve(**settings)
 
     def serve(self, model=None, learns=False, **settings):
         """Add all layers above memory; with `learns` what follows each turn too."""
-        from engram.agent.agent import Agent
-        from engram.agent.offline import Offline
-        from engram.agent.prompt import PromptBuilder
+        from engram.agent.agent import Gate
+        from engram.build import add_agent, add_commands
 
-        self.attach_hardware(**settings)
-        self.context = PromptBuilder(self)
-        after = None
-        if learns:
-            from engram.agent.post_turn import PostTurn
-
-            after = PostTurn(self, model, self.context)
-        self.agent = Agent(self, self.context, self.tools, model, Offline(self), after)
+        self.configure(**settings)
+        self.model, self.gate = model, Gate()
+        add_agent(self, learns)
+        add_commands(self)
         return self
 
     def learn(self, model, **settings):
@@ -185,6 +174,24 @@ def _stands_in(path: str, wanted: bytes) -> bool:
             before = piece[-len(wanted) :]
 
 
+def commands_of(board):
+    """The commands of a board, to which what it lacks for them is added."""
+    from engram.build import add_commands
+
+    if not hasattr(board, "config"):
+        board.configure()
+    if not hasattr(board, "agent"):
+        from engram.agent.agent import Gate
+        from engram.build import add_agent
+
+        board.gate = Gate()
+        add_agent(board)
+    elif not hasattr(board, "tools"):
+        board.tools = None
+    add_commands(board)
+    return board.commands
+
+
 class Script:
     """A model that plays one step for each request.
 
@@ -199,7 +206,7 @@ class Script:
         self.asked = 0
         self.requests = []
 
-    async def stream(self, request, on_text):
+    async def stream(self, request, on_text, on_retry=None):
         from engram.llm.types import Reply
 
         self.asked += 1

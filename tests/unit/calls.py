@@ -3,20 +3,26 @@
 import json
 
 from board import Board
+from engram.agent.agent import Turn
 from engram.llm.types import Call
 from engram.memory.access import OWNER
 
 
 def equipped(**settings):
     """A board with tools, in whose journal a turn stands that calls belong to."""
-    board = Board().attach_hardware(**settings)
+    board = Board().with_tools(**settings)
     board.turn = "t" + str(board.journal.add(OWNER, "user", "owner", "hello there"))
     return board
 
 
+def say(board, caller=OWNER):
+    """Let a person say something: calls belong to that turn from now on."""
+    board.turn = "t" + str(board.journal.add(caller, "user", caller.principal, "go on"))
+
+
 def run(board, name, caller=OWNER, **arguments):
     """(result as a dict, notice) of a call."""
-    done = board.tools.run(Call("c", name, json.dumps(arguments)), caller, board.turn)
+    done = board.tools.run(Call("c", name, json.dumps(arguments)), Turn(caller, int(board.turn[1:])))
     return json.loads(done.result), done.notice
 
 

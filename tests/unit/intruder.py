@@ -12,9 +12,9 @@ import random
 import sys
 from binascii import crc32
 
-from board import DAY, Board, Script, has_large_heap
+from board import DAY, Board, Script, commands_of, has_large_heap
 from engram import text
-from engram.channels.console.commands.commands import Commands
+from engram.agent.agent import Turn
 from engram.errors import EngramError
 from engram.lazy import unload
 from engram.llm.types import Call
@@ -166,7 +166,7 @@ class House:
     def __init__(self, seed, **settings):
         random.seed(seed)
         self.board = board = Board().serve(Script(), **settings)
-        board.commands = Commands(board)
+        board.commands = commands_of(board)
         self.words, self.tags = [], ["ws:garden"]
         self.secrets = {}
         self.ids = {}
@@ -183,10 +183,9 @@ class House:
 
     def asked_for(self):
         """The code with which Ann may forget what she was asked about."""
-        self.board.tools.begin_turn()
         for word in self.words:
             asked = Call("c", "memory_forget", json.dumps({"query": word}))
-            answer = json.loads(self.board.tools.run(asked, ANN, "t1").result)
+            answer = json.loads(self.board.tools.run(asked, Turn(ANN, 1)).result)
             if answer["candidates"]:
                 return answer["confirm"]
         raise AssertionError("Ann finds nothing of hers")
@@ -346,14 +345,14 @@ class Intruder:
 
     def call(self, name, arguments):
         """Call a tool."""
-        done = self.board.tools.run(Call("c", name, arguments), self.caller, self.turn())
+        done = self.board.tools.run(Call("c", name, arguments), Turn(self.caller, self.turn()))
         self.check(name, arguments, done.result + done.notice)
 
     def turn(self):
-        """The id of a turn of the intruder's own."""
+        """The seq of a turn of the intruder's own."""
         if not self.house.turns:
             self.house.turns = self.board.journal.add(self.caller, "user", self.caller.principal, "good morning")
-        return "t%d" % self.house.turns
+        return self.house.turns
 
     def type(self, line):
         """Type a command."""
@@ -372,7 +371,6 @@ class Intruder:
             if name in [tool.name for tool in self.board.tools.listed()]:
                 for template in templates:
                     for arguments in self.house.forms(json.dumps(template)):
-                        self.board.tools.begin_turn()
                         self.call(name, arguments)
 
     def try_commands(self):
@@ -385,9 +383,8 @@ class Intruder:
 
     def try_offline(self):
         """Say everything to the agent as it answers without a model."""
-        from engram.agent.offline import Offline
 
-        offline = Offline(self.board)
+        offline = self.board.offline
         for form in SAID:
             for said in self.house.forms(form):
                 self.check("offline", said, at_once(offline.answer(self.caller, said, self.turn())))
@@ -413,19 +410,22 @@ class Intruder:
         for said in self.house.forms("what about <word>?"):
             seq = self.board.journal.add(self.caller, "user", self.caller.principal, said)
             sid = self.board.journal.current(self.caller)
-            prompt = self.board.context.build(self.caller, sid, seq, said)
+            prompt = self.board.prompts.build(self.caller, sid, seq, said)
             self.check("the prompt", said + " t%d" % seq, _all(prompt) + prompt.notice)
-            turns = [self.board.journal.turn(seq)]
-            request = ExtractPrompt(self.board, turns, access.turn_principal(turns[0])).request(3, 800)
+            board = self.board
+            turns = [board.journal.turn(seq)]
+            request = ExtractPrompt(
+                board.clock, board.records, board.journal, turns, access.turn_principal(turns[0])
+            ).request(3, 800)
             self.check("the reading", said + " t%d" % seq, _all(request))
-        look = self.board.context.last_look(self.caller, self.board.journal.window(sid, 20), "look", "look")
+        look = self.board.prompts.last_look(self.caller, self.board.journal.window(sid, 20), "look", "look")
         self.check("the last look", "", _all(look))
 
     def try_code(self):
         """Ask as code on the board does."""
         from engram.api import Memory
 
-        memory = Memory(self.board).of(self.caller)
+        memory = Memory(self.board.records, self.board.recall, self.board.forgetting).of(self.caller)
         for word in self.house.words:
             self.check("search", word, str(memory.search(word, 20)) + memory.why_empty(word))
         for ref in self.house.values("<record>"):

@@ -32,7 +32,7 @@ async def tell(board, content, caller=OWNER):
 
 async def read(board, steps=20):
     """Let the jobs do what is due, at most so many steps."""
-    after = board.agent.after
+    after = board.jobs
     for _ in range(steps):
         due = [job for job in after.jobs if job.is_due()]
         if not due:
@@ -54,7 +54,7 @@ def contents(board, caller=OWNER):
 
 def told(board):
     """What /stats says of the jobs."""
-    return "\n".join("%s %s" % pair for pair in board.agent.after.status_lines())
+    return "\n".join("%s %s" % pair for pair in board.jobs.status_lines())
 
 
 async def until(condition):

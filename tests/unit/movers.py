@@ -3,8 +3,7 @@
 import json
 import random
 
-from board import DAY, NOW, Board, has_large_heap
-from engram.channels.console.commands.commands import Commands
+from board import DAY, NOW, Board, commands_of, has_large_heap
 from engram.memory.access import OWNER
 from support import rounds
 
@@ -28,7 +27,7 @@ MANY = rounds(40, 20) if has_large_heap() else 10
 def mover(**limits):
     """A board with commands."""
     board = Board(**limits).configure()
-    board.commands = Commands(board)
+    board.commands = commands_of(board)
     return board
 
 
@@ -36,7 +35,7 @@ def restarted(board):
     """The same board after a restart."""
     board.restart()
     board.configure()
-    board.commands = Commands(board)
+    board.commands = commands_of(board)
     return board
 
 

@@ -5,7 +5,7 @@ import random
 from board import DAY, Board, has_large_heap
 from engram import files, text
 from engram.agent import schemas
-from engram.agent.prompt import PromptBuilder
+from engram.build import prompt_builder
 from engram.memory.access import OWNER
 
 WORDS = ("apple", "boat", "自行车很好", "دراجة", "🎉", "ember", "a\nb", '"quoted"', "grove-7")
@@ -17,7 +17,7 @@ def _words(count):
 
 def _board(**settings):
     board = Board().configure(**settings)
-    board.context = PromptBuilder(board)
+    board.prompts = prompt_builder(board)
     return board
 
 
@@ -28,7 +28,7 @@ def _say(board, content, role="user", caller=OWNER, **more):
 def _build(board, content, caller=OWNER):
     """The prompt of a message that is written as the agent does it."""
     seq = _say(board, content, caller=caller)
-    return board.context.build(caller, board.journal.current(caller), seq, content)
+    return board.prompts.build(caller, board.journal.current(caller), seq, content)
 
 
 def _system(prompt):

@@ -1,13 +1,13 @@
 """The prompt: what stands where in it, and only what the caller may see."""
 
 from board import ANN, ROOM, Board
-from engram.agent.prompt import PromptBuilder
+from engram.build import prompt_builder
 from engram.memory.access import OWNER
 
 
 def _board(**settings):
     board = Board().configure(**settings)
-    board.context = PromptBuilder(board)
+    board.prompts = prompt_builder(board)
     return board
 
 
@@ -18,7 +18,7 @@ def _say(board, content, role="user", caller=OWNER, **more):
 def _build(board, content, caller=OWNER):
     """The prompt of a message that is written as the agent does it."""
     seq = _say(board, content, caller=caller)
-    return board.context.build(caller, board.journal.current(caller), seq, content)
+    return board.prompts.build(caller, board.journal.current(caller), seq, content)
 
 
 def _system(prompt):

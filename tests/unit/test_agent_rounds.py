@@ -99,7 +99,7 @@ async def test_a_result_for_which_there_is_no_room_is_replaced_by_advice():
     board = scripted(*[[look, _list_call(number)] for number in range(6)])
     for number in range(4):
         board.records.store(f"fact {number}: " + "word " * 60, ["a"])
-    board.context.build = _narrow(board.context.build)
+    board.prompts.build = _narrow(board.prompts.build)
     await say(board)
     assert "does not fit any more" in seen[-1][0] and seen[-1][1].startswith("(No more tools")
 

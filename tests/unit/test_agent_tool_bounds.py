@@ -4,6 +4,8 @@ import json
 import random
 
 from board import Board, has_large_heap
+from calls import say
+from engram.agent.agent import Turn
 from engram.llm.types import Call
 from engram.memory.access import OWNER
 
@@ -14,14 +16,13 @@ _VALUES = (
 
 
 def _board(**settings):
-    board = Board().attach_hardware(**settings)
+    board = Board().with_tools(**settings)
     board.turn = "t" + str(board.journal.add(OWNER, "user", "owner", "hello there"))
-    board.tools.begin_turn()
     return board
 
 
 def _run(board, name, **arguments):
-    return json.loads(board.tools.run(Call("c", name, json.dumps(arguments)), OWNER, board.turn).result)
+    return json.loads(board.tools.run(Call("c", name, json.dumps(arguments)), Turn(OWNER, int(board.turn[1:]))).result)
 
 
 def test_get_reads_a_long_turn_piece_by_piece():
@@ -67,8 +68,8 @@ def test_whatever_is_sent_the_result_is_a_bounded_object():
         names = list(json.loads(tool.schema)["properties"]) + ["other"]
         arguments = {random.choice(names): random.choice(_VALUES) for _ in range(random.randrange(5))}
         if number % 10 == 0:
-            board.tools.begin_turn()
-        result = board.tools.run(Call("c", tool.name, json.dumps(arguments)), OWNER, board.turn).result
+            say(board)
+        result = board.tools.run(Call("c", tool.name, json.dumps(arguments)), Turn(OWNER, int(board.turn[1:]))).result
         values = json.loads(result)
         assert isinstance(values, dict) and len(result) <= 6000
         assert "error" not in values or values["error"]["problem"]

@@ -3,21 +3,22 @@
 import json
 
 from board import ANN, ROOM, Board
+from calls import say
 from engram.agent import schemas
+from engram.agent.agent import Turn
 from engram.llm.types import Call
 from engram.memory.access import OWNER
 
 
 def _board(**settings):
-    board = Board().attach_hardware(**settings)
+    board = Board().with_tools(**settings)
     board.turn = "t" + str(board.journal.add(OWNER, "user", "owner", "hello there"))
-    board.tools.begin_turn()
     return board
 
 
 def _send(board, name, arguments, caller=OWNER):
     """The result of a call whose arguments are any text."""
-    return json.loads(board.tools.run(Call("c", name, arguments), caller, board.turn).result)
+    return json.loads(board.tools.run(Call("c", name, arguments), Turn(caller, int(board.turn[1:]))).result)
 
 
 def _run(board, name, caller=OWNER, **arguments):
@@ -58,7 +59,7 @@ def _asked(board):
 def test_forget_by_query_forgets_once_the_person_has_agreed():
     board = _board()
     code = _asked(board)
-    board.tools.begin_turn()
+    say(board)
     assert sorted(_run(board, "memory_forget", confirm=code)["forgotten"]) == ["m1", "m2"]
 
 
@@ -72,7 +73,7 @@ def test_a_confirmation_does_not_count_in_the_same_turn():
 def test_a_confirmation_counts_for_its_asker_only():
     board = _board()
     code = _asked(board)
-    board.tools.begin_turn()
+    say(board)
     assert _error(_run(board, "memory_forget", ANN, confirm=code))[0] == "confirm"
     assert sorted(_run(board, "memory_forget", confirm=code)["forgotten"]) == ["m1", "m2"]
 
@@ -80,7 +81,7 @@ def test_a_confirmation_counts_for_its_asker_only():
 def test_a_confirmation_counts_once():
     board = _board()
     code = _asked(board)
-    board.tools.begin_turn()
+    say(board)
     _run(board, "memory_forget", confirm=code)
     assert "is not known" in _error(_run(board, "memory_forget", confirm=code))[1]
 
@@ -95,7 +96,7 @@ def test_what_has_gone_meanwhile_does_not_stop_a_confirmed_forgetting():
     board = _board()
     code = _asked(board)
     _run(board, "memory_forget", id="m1")
-    board.tools.begin_turn()
+    say(board)
     assert _run(board, "memory_forget", confirm=code) == {"forgotten": ["m2"]}
 
 

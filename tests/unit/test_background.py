@@ -29,8 +29,8 @@ class Job:
 
 
 async def running(job, is_busy=lambda: False, quiet_ms=0):
-    background = Jobs((job,), quiet_ms)
-    return background, asyncio.create_task(background.run(is_busy))
+    background = Jobs((job,), quiet_ms, is_busy)
+    return background, asyncio.create_task(background.run())
 
 
 async def test_what_is_due_is_done():
@@ -84,7 +84,7 @@ async def test_a_message_breaks_the_reading_off_and_is_answered_first():
     board = learner("nice", "second", facts(add("t3", SISTER), add("t5", "The user's bike is green")))
     asked = board.agent.model.stream
 
-    async def stream(request, on_text):
+    async def stream(request, on_text, on_retry=None):
         if not request.tools and order == []:
             order.append("facts asked for")
             await asyncio.sleep(60)
@@ -92,7 +92,7 @@ async def test_a_message_breaks_the_reading_off_and_is_answered_first():
         return await asked(request, on_text)
 
     board.agent.model.stream = stream
-    task = asyncio.create_task(board.agent.after.run(board.agent.is_busy))
+    task = asyncio.create_task(board.jobs.run())
     await tell(board, "my sister Anna lives in Bonn")
     order.clear()
     await until(lambda: order == ["facts asked for"])

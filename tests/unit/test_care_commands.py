@@ -1,7 +1,6 @@
 """The commands that look after the memory: /pin, /note, /distill, /clear, /dedupe."""
 
-from board import ANN, NOW, ROOM, Board, Script
-from engram.channels.console.commands.commands import Commands
+from board import ANN, NOW, ROOM, Board, Script, commands_of
 from engram.errors import ArgumentError, NotFound
 from engram.memory.access import OWNER
 from learners import contents
@@ -11,7 +10,7 @@ from support import raises
 def _board(**limits):
     board = Board(**limits)
     board.serve()
-    board.commands = Commands(board)
+    board.commands = commands_of(board)
     return board
 
 
@@ -117,7 +116,7 @@ def test_distill_without_a_model_says_that_it_waits():
 def test_distill_in_lightweight_mode_says_how_to_change_it():
     board = Board()
     board.serve(mode="lightweight")
-    board.commands = Commands(board)
+    board.commands = commands_of(board)
     with raises(ArgumentError) as caught:
         _told(board, "/distill")
     assert "/mode full" in str(caught.error)
@@ -126,12 +125,12 @@ def test_distill_in_lightweight_mode_says_how_to_change_it():
 async def test_distill_tells_what_came_of_it():
     board = Board()
     board.learn(Script('[{"op":"add","from":["e1"],"content":"Ann drinks green tea","tags":["habit"]}]'))
-    board.commands = Commands(board)
+    board.commands = commands_of(board)
     _told(board, "/note Ann drinks green tea")
     told = []
     for output in board.commands.run(OWNER, "/distill"):
         if isinstance(output, int):
-            await board.agent.after.distillation.step()
+            await board.distillation.step()
         else:
             told.append(output)
     assert "notes read: 1; added: 1 (m" in told[1] and told[2] == "/undo takes all of it back"

@@ -2,8 +2,8 @@
 
 import json
 
-from board import ANN, DAY, ROOM, Board
-from engram.channels.console.commands.commands import COMMANDS, Commands
+from board import ANN, DAY, ROOM, Board, commands_of
+from engram.channels.console.commands.commands import COMMANDS
 from engram.errors import ArgumentError, ConfigError, EngramError, NotFound
 from engram.memory.access import OWNER, Caller
 from support import raises
@@ -18,9 +18,9 @@ class Idle:
 
 
 def _board(**settings):
-    board = Board().attach_hardware(**settings)
+    board = Board().with_tools(**settings)
     board.agent = Idle()
-    board.commands = Commands(board)
+    board.commands = commands_of(board)
     return board
 
 
@@ -233,7 +233,7 @@ def test_mode_is_shown_switched_and_kept():
     assert _lines(board, "/mode") == ["full mode"]
     assert _lines(board, "/mode lightweight") == ["lightweight mode; nothing of the other mode is lost"]
     assert board.tools.mode == "lightweight"
-    board.attach_hardware()
+    board.with_tools()
     assert board.config.get("mode") == "lightweight"
     with raises(ConfigError) as caught:
         _lines(board, "/mode heavy")
@@ -247,8 +247,8 @@ def test_switching_the_mode_loses_nothing():
     for mode in ("lightweight", "full", "lightweight", "full"):
         _lines(board, "/mode " + mode)
         board.restart()
-        board.attach_hardware()
-        board.commands = Commands(board)
+        board.with_tools()
+        board.commands = commands_of(board)
         assert board.records.count() == 1 and board.notes.for_caller(OWNER).text("MEMORY.md") == "the boat is red"
 
 
@@ -294,7 +294,7 @@ def test_compact_tells_what_came_free():
 
 def _stop_compacting(board, store):
     """Type /compact, and stop it while it works on a log."""
-    command = Commands(board).run(OWNER, "/compact")
+    command = commands_of(board).run(OWNER, "/compact")
     while not store.is_compacting:
         next(command)
     command.close()

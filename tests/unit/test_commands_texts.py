@@ -1,7 +1,6 @@
 """The commands for sessions and the profile."""
 
-from board import ANN, ROOM, Board
-from engram.channels.console.commands.commands import Commands
+from board import ANN, ROOM, Board, commands_of
 from engram.errors import EngramError
 from engram.memory.access import OWNER
 from support import raises
@@ -9,7 +8,7 @@ from support import raises
 
 def _board():
     board = Board()
-    board.commands = Commands(board)
+    board.commands = commands_of(board)
     return board
 
 

@@ -29,7 +29,7 @@ def _note(board, *contents, who="owner"):
 
 
 def _job(board):
-    return board.agent.after.distillation
+    return board.distillation
 
 
 async def _distil(board, who="owner"):

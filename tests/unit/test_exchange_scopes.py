@@ -3,8 +3,7 @@
 import json
 import random
 
-from board import ANN, NOW, ROOM
-from engram.channels.console.commands.commands import Commands
+from board import ANN, NOW, ROOM, commands_of
 from engram.errors import ArgumentError
 from engram.memory.access import OWNER
 from movers import MANY, WORDS, answered, exported, fill, imported, live, memories, mover, put, stored, told
@@ -94,7 +93,7 @@ def test_the_owner_imports_for_anybody_and_is_not_fooled_twice():
 def test_secrets_are_in_no_export():
     board = mover()
     board.configure(llm_key="sk-secret")
-    board.commands = Commands(board)
+    board.commands = commands_of(board)
     assert "sk-secret" not in json.dumps(exported(board)) + "\n".join(answered(board, "/export md"))
 
 

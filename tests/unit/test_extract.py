@@ -141,7 +141,7 @@ async def test_a_batch_that_never_ends_is_passed_over():
     await tell(board, SAID)
     for _ in range(3):
         with raises(MemoryError):
-            await board.agent.after.jobs[0].step()
+            await board.jobs.jobs[0].step()
     await read(board)
     assert not board.learning.is_behind and board.agent.model.asked == 4
 
@@ -150,7 +150,7 @@ async def test_a_gateways_fault_passes_nothing_over():
     board = learner("nice", *[ModelGarbled("a captive portal") for _ in range(4)])
     await tell(board, SAID)
     for _ in range(4):
-        await board.agent.after.jobs[0].step()
+        await board.jobs.jobs[0].step()
     assert board.learning.waiting() == 1
 
 
@@ -185,7 +185,7 @@ async def test_the_same_fact_twice_in_one_answer_is_kept_once():
 async def test_nonsense_is_tried_again_and_then_passed_over():
     board = learner("nice", "I cannot help with that.", "still not", "no", "[]")
     await tell(board, SAID)
-    extraction = board.agent.after.jobs[0]
+    extraction = board.jobs.jobs[0]
     for _ in range(3):
         await extraction.step()
     assert board.agent.model.asked == 4 and not board.learning.is_behind
@@ -195,7 +195,7 @@ async def test_nonsense_is_tried_again_and_then_passed_over():
 async def test_an_endless_answer_is_broken_off():
     board = learner("nice", ["[" + "x" * 3000] * 5)
     await tell(board, SAID)
-    await board.agent.after.jobs[0].step()
+    await board.jobs.jobs[0].step()
     assert "longer than 6000 bytes" in told(board) and board.learning.is_behind
 
 
@@ -214,7 +214,7 @@ async def test_a_wrong_key_passes_nothing_over():
     board = learner("nice", *[ModelRefused(401, "wrong key") for _ in range(4)])
     await tell(board, SAID)
     for _ in range(4):
-        await board.agent.after.jobs[0].step()
+        await board.jobs.jobs[0].step()
     assert board.learning.waiting() == 1
 
 
@@ -357,5 +357,5 @@ async def test_lightweight_mode_reads_nothing():
 async def test_a_garbled_answer_of_the_service_counts_as_an_attempt():
     board = learner("nice", ModelGarbled("no events"))
     await tell(board, SAID)
-    await board.agent.after.jobs[0].step()
+    await board.jobs.jobs[0].step()
     assert board.learning.is_behind and "no events" in told(board)

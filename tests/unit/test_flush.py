@@ -47,7 +47,7 @@ async def test_turns_have_it_once():
     board = board_with("a", "b", "NO_REPLY")
     await talk(board, 2)
     await read(board)
-    board.agent.after.jobs[1].turn_over(OWNER, board.journal.current(OWNER))
+    board.jobs.jobs[1].turn_over(OWNER, board.journal.current(OWNER))
     await read(board)
     assert board.agent.model.asked == 3
 
@@ -58,7 +58,7 @@ async def test_turns_have_it_once_although_the_power_goes():
     model = board.agent.model
     board.restart()
     board.learn(model, session_messages=4, extract_on=False)
-    board.agent.after.jobs[1].turn_over(OWNER, board.journal.current(OWNER))
+    board.jobs.jobs[1].turn_over(OWNER, board.journal.current(OWNER))
     await read(board)
     assert model.asked == 3
 

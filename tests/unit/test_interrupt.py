@@ -30,14 +30,14 @@ def test_it_stops_when_ctrl_c_strikes_work_in_the_background_and_goes_on():
     app = App(folder())
     told = []
     app.add_channel("endless", endless(told))
-    tick = app._parts.capacity.tick
+    tick = app.board.capacity.tick
     for _ in range(2):
-        app._parts.capacity.tick = strike
+        app.board.capacity.tick = strike
         app.run()
-        app._parts.capacity.tick = tick
+        app.board.capacity.tick = tick
     assert told == ["runs", "ended"] * 2
     app.memory.store("The bike is green", ["bike"])
-    assert app._parts.records.count_all() == 1
+    assert app.board.records.count_all() == 1
 
 
 def test_it_stops_when_ctrl_c_strikes_a_channel():

@@ -2,7 +2,8 @@
 
 import json
 
-from board import ANN, ROOM, Board
+from board import ANN, ROOM, Board, commands_of
+from engram.agent.agent import Turn
 from engram.compat import sleep_ms, ticks_diff, ticks_ms
 from engram.link.remote_search import RemoteSearch
 from engram.link.rpc import LinkError
@@ -14,6 +15,8 @@ from test_link_sync import Linked
 
 class Asking(Linked):
     """A board whose companion is asked."""
+
+    archive = None
 
     def __init__(self, board, when="always", within_ms=300):
         super().__init__(board)
@@ -222,17 +225,16 @@ async def test_the_tool_takes_the_companions_answer_and_its_note():
     board = _board()
     asking = Asking(board)
     await asking.copy()
-    board.attach_hardware()
+    board.with_tools()
     asking.companion.finds = [["m2", 700]]
     asking.companion.note = "the embedder is away."
     call = Call("c", "memory_search", '{"query":"instrument"}')
-    answer = json.loads((await board.tools.answer(call, OWNER, "t1")).result)
+    answer = json.loads((await board.tools.answer(call, Turn(OWNER, 1))).result)
     assert [item["id"] for item in answer["found"]] == ["m2"] and answer["note"] == "the embedder is away."
-    assert "note" not in json.loads(board.tools.run(call, OWNER, "t1").result)
+    assert "note" not in json.loads(board.tools.run(call, Turn(OWNER, 1)).result)
 
 
 async def test_a_command_waits_in_pauses_for_the_companion():
-    from engram.channels.console.commands.commands import Commands
 
     board = _board()
     asking = Asking(board)
@@ -241,7 +243,7 @@ async def test_a_command_waits_in_pauses_for_the_companion():
     asking.companion.finds = [["m2", 700]]
     board.configure()
     lines = []
-    for output in Commands(board).run(OWNER, "/recall instrument"):
+    for output in commands_of(board).run(OWNER, "/recall instrument"):
         if isinstance(output, int):
             await sleep_ms(output)
         else:

@@ -3,6 +3,7 @@
 import json
 
 from board import ANN
+from engram.agent.agent import Turn
 from engram.link.remote_search import RemoteSearch
 from engram.link.rpc import LinkError
 from engram.llm.types import Call
@@ -19,11 +20,11 @@ class Recalling(Archiving):
     def connect(self):
         super().connect()
         self.board.companion = self
-        self.board.attach_hardware()
+        self.board.with_tools()
 
     async def recall(self, caller=OWNER, name="memory_recall", **arguments):
         call = Call("c", name, json.dumps(arguments))
-        return json.loads((await self.board.tools.answer(call, caller, "t1")).result)
+        return json.loads((await self.board.tools.answer(call, Turn(caller, 1))).result)
 
     def finds_the_kite(self):
         self.companion.finds = [["m1", 900, 1600000000, "", _KITE]]
@@ -32,6 +33,7 @@ class Recalling(Archiving):
 async def _without_the_kite(when="weak"):
     linked = Recalling(records_most=10)
     linked.ask = RemoteSearch(linked.exchange, linked.sync, linked.board.recall, when, 500, linked.board.archived)
+    linked.board.with_tools()
     linked.board.records.store(_KITE, ["kite"], importance=0)
     for at in range(11):
         linked.board.now += 1
@@ -137,6 +139,6 @@ async def test_a_tag_that_is_none_is_told_as_on_a_board_alone():
     linked = await _without_the_kite()
     for tag in ("", "x" * 500, "a\nb"):
         alone = json.loads(
-            linked.board.tools.run(Call("c", "memory_recall", json.dumps({"tags": [tag]})), OWNER, "t1").result
+            linked.board.tools.run(Call("c", "memory_recall", json.dumps({"tags": [tag]})), Turn(OWNER, 1)).result
         )
         assert await linked.recall(tags=[tag]) == alone

@@ -37,18 +37,17 @@ class _Person:
         self.waits.append((problem, wait_ms))
 
 
-def _model(peer, person=None, adapter=None, **options):
+def _model(peer, adapter=None, **options):
     client = Client(peer.url + "/v1", stall_ms=options.pop("stall_ms", 2000))
     options = dict({"first_wait_ms": 4, "longest_wait_ms": 40}, **options)
-    on_retry = person.wait if person else None
-    return Model(client, adapter or OpenAI(), name="some-model", key=_KEY, on_retry=on_retry, **options)
+    return Model(client, adapter or OpenAI(), name="some-model", key=_KEY, **options)
 
 
 async def _ask(*answers, **options):
     """(reply, person, peer) of one request that is answered so."""
     person = _Person()
     async with Peer(*answers) as peer:
-        reply = await _model(peer, person, **options).stream(_REQUEST, person.take)
+        reply = await _model(peer, **options).stream(_REQUEST, person.take, person.wait)
     return reply, person, peer
 
 

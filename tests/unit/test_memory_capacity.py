@@ -1,6 +1,6 @@
 """When memory is full, what matters least leaves to the trash: never what is pinned, and nothing that was not in the trash."""
 
-from board import ANN, DAY, NOW, Board
+from board import ANN, DAY, NOW, Board, commands_of
 from engram.errors import StoreFull
 from engram.memory.access import OWNER
 from samples import Numbers
@@ -232,15 +232,13 @@ def test_where_history_has_gone_what_holds_now_is_found_by_its_id():
 
 
 def test_the_trash_is_exported_to_whom_it_belongs_and_comes_back_by_an_import():
-    from engram.channels.console.commands.commands import Commands
-
     board = Board(records_most=3)
     board.configure()
     board.records.store(_said(0), ["t"], importance=0.1, pinned=False, scope="user:owner", keywords=["k"])
     board.records.store(_said(1), ["t"], importance=0, scope="user:ann")
     _fill(board, 4, 2)
     board.folder = board.place
-    commands = Commands(board)
+    commands = commands_of(board)
     lines = [line for line in commands.run(OWNER, "/export trash") if isinstance(line, str)]
     assert any(_said(0) in line for line in lines) and not any(_said(1) in line for line in lines)
     for ref in list(_live(board))[:2]:
@@ -252,12 +250,10 @@ def test_the_trash_is_exported_to_whom_it_belongs_and_comes_back_by_an_import():
 
 
 def test_forgetting_takes_a_memory_out_of_the_trash_too():
-    from engram.channels.console.commands.commands import Commands
-
     board = Board(records_most=3)
     board.configure()
     _fill(board, 4)
-    commands = Commands(board)
+    commands = commands_of(board)
     ref = _trashed(board)[0]
     assert "left for good" in next(line for line in commands.run(OWNER, "/forget " + ref) if isinstance(line, str))
     board.compact()

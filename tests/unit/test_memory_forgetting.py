@@ -1,6 +1,7 @@
 """Forgetting means gone: from recall at once, from the flash at the next compaction, and nothing comes back instead."""
 
 from board import ANN, ROOM, Board
+from engram.agent.agent import Turn
 from engram.errors import NotFound
 from engram.llm.types import Call
 from engram.memory.access import OWNER
@@ -196,7 +197,7 @@ def test_compaction_twice_changes_nothing_more():
 
 def _crowded(**more):
     """A board whose least important memory, which has the secret, has left for the trash; (board, its id, its turn)."""
-    board = Board(records_most=3).attach_hardware()
+    board = Board(records_most=3).with_tools()
     ref, turn = _told(board, importance=0, **more)
     for content in ("the lamp hums", "seven blue boats", "a piano in the hall"):
         board.records.store(content, ["t"])
@@ -220,7 +221,7 @@ def test_what_left_and_was_compacted_away_can_be_forgotten_wherever_it_came_from
 
 
 def test_the_turns_of_what_a_memory_replaced_go_with_it_out_of_the_trash():
-    board = Board(records_most=3).attach_hardware()
+    board = Board(records_most=3).with_tools()
     older, first = _told(board)
     newer, second = _told(board, "the word is swordfish", importance=0, supersedes=older)
     for content in ("the lamp hums", "seven blue boats", "a piano in the hall"):
@@ -271,5 +272,5 @@ def test_the_models_tool_takes_a_copy_out_of_the_trash():
     board, ref, _ = _crowded()
     board.records.forget("m3")
     back = _brought_back(board, ref)
-    board.tools.run(Call("c", "memory_forget", '{"id":"%s"}' % back), OWNER, "")
+    board.tools.run(Call("c", "memory_forget", '{"id":"%s"}' % back), Turn(OWNER, 1))
     assert list(board.trash.records()) == []

@@ -4,7 +4,6 @@ import os
 
 from board import Board
 from calls import result_of
-from engram.agent.offline import Offline
 from engram.errors import StoreFull
 from engram.memory.access import OWNER
 from support import at_once, raises
@@ -49,11 +48,11 @@ def test_until_it_is_back_a_search_says_that_it_may_lack_something():
 
 def test_until_it_is_back_the_answer_to_a_plain_question_says_so():
     board = _filled()[0]
-    assert "not in it yet" in at_once(Offline(board).answer(OWNER, "find apple", "t1"))
+    assert "not in it yet" in at_once(board.serve().offline.answer(OWNER, "find apple", "t1"))
 
 
 def test_until_it_is_back_the_models_tools_say_so_with_other_filters_too():
-    board = _filled()[0].attach_hardware()
+    board = _filled()[0].with_tools()
     board.turn = "t1"
     for arguments in ({"since": "2020-01-01", "until": "2020-01-02"}, {}):
         for name in ("memory_recall", "memory_search"):

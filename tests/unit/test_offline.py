@@ -1,7 +1,6 @@
 """Plain commands without a model: remember, find, list and forget, each by words that people use."""
 
 from board import ANN, ROOM, Board
-from engram.agent.offline import Offline
 from engram.memory.access import OWNER
 from support import at_once
 
@@ -12,8 +11,8 @@ class Talk:
     """A board without a model that a person talks to."""
 
     def __init__(self):
-        self.board = Board()
-        self.offline = Offline(self.board)
+        self.board = Board().serve()
+        self.offline = self.board.offline
 
     def say(self, content, caller=OWNER):
         """The answer; the message is in the journal first, as the agent does it."""

@@ -1,9 +1,8 @@
 """Standing intents in turns: what the person and the model are told, once, and how intents come to be."""
 
-from board import ANN, DAY, ROOM, Board, Script
+from board import ANN, DAY, ROOM, Board, Script, commands_of
 from calls import equipped, problem_of, result_of, run
 from engram.agent.agent import Sink
-from engram.channels.console.commands.commands import Commands
 from engram.errors import EngramError, ModelUnavailable, StoreError
 from engram.llm.types import Call
 from engram.memory.access import OWNER, Caller
@@ -27,7 +26,7 @@ def _asked(board):
 
 
 def _commands(board, line, caller=OWNER):
-    return list(Commands(board).run(caller, line))
+    return list(commands_of(board).run(caller, line))
 
 
 def _whens(board, caller=OWNER):

@@ -74,7 +74,7 @@ def main(flash_file, settings):
     steps.begin("console")
     from engram.channels.console.console import Console
 
-    console = Console(app.config, app._parts.commands, app._parts.agent)
+    console = Console(app.config, app.board.commands, app.board.agent)
     for line in app.banner():
         console.line(line)
     steps.begin("")

@@ -68,7 +68,7 @@ class Player:
         import engram.store.store  # noqa: F401 (from the app on, the way to it is too deep for the stack)
         from engram.app import App
 
-        self.parts = App(self.home, self.options.get("settings"))._parts
+        self.parts = App(self.home, self.options.get("settings")).board
 
     def play(self, number, operation) -> bool:
         """Do one operation and tell of it; False if it was refused."""

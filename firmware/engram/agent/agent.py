@@ -29,60 +29,96 @@ class Sink:
         """A line about the turn: what was remembered, that the model is tried again."""
 
 
-class Agent:
-    """Answers turns, one at a time; `model` is None while there is none, and so is `after`, what follows each turn."""
+class Turn:
+    """One message, with its number in the journal, while it is answered."""
 
-    def __init__(self, parts, context, tools, model, offline, after=None):
-        self._parts = parts
-        self._journal = parts.journal
-        self._config = parts.config
-        self._intents = parts.intents
-        self._context = context
-        self._tools = tools
-        self._offline = offline
-        self.model = model
-        self.after = after
+    def __init__(self, caller, seq: int):
+        self.caller = caller
+        self.seq = seq
+        self.id = "t%d" % seq
+        self.has_changed = False
+        """Whether a tool has changed something."""
+        self.has_reminder = False
+        """Whether one has changed the reminders."""
+
+
+class Gate:
+    """Lets one turn be answered at a time; a few wait, more are refused, so that a flood cannot fill the heap."""
+
+    def __init__(self):
         self._lock = asyncio.Lock()
         self._waiting = 0
-        self.turns = 0
-        self.failed = 0
 
     def is_busy(self) -> bool:
         """Whether a message is being answered."""
         return self._waiting > 0
 
-    async def turn(self, caller, content: str, sink: Sink) -> Outcome:
-        """Answer what `caller` says. The turn is in the journal before anything else, whatever happens to the reply."""
+    async def __aenter__(self):
         if self._waiting >= _WAITING:
             raise ModelError("too many messages are waiting for an answer; send this one again in a moment.")
         self._waiting += 1
         try:
-            async with self._lock:
-                return await self._turn(caller, content, sink)
-        finally:
+            await self._lock.acquire()
+        except BaseException:
             self._waiting -= 1
+            raise
+
+    async def __aexit__(self, kind, error, trace):
+        self._lock.release()
+        self._waiting -= 1
+
+
+class Agent:
+    """Answers turns; `model` is None while there is none, and so is `post_turn`, what follows each turn."""
+
+    def __init__(
+        self, config, journal, reminders, prompts, tools, offline, gate, model=None, post_turn=None, remote_search=None
+    ):
+        self._config = config
+        self._journal = journal
+        self._reminders = reminders
+        self._prompts = prompts
+        self._tools = tools
+        self._offline = offline
+        self._gate = gate
+        self.model = model
+        self._post_turn = post_turn
+        self._remote_search = remote_search
+        self.turns = 0
+        self.failed = 0
+
+    def is_busy(self) -> bool:
+        """Whether a message is being answered."""
+        return self._gate.is_busy()
+
+    async def turn(self, caller, content: str, sink: Sink) -> Outcome:
+        """Answer what `caller` says. The turn is in the journal before anything else, whatever happens to the reply."""
+        async with self._gate:
+            return await self._turn(caller, content, sink)
 
     async def _turn(self, caller, content: str, sink: Sink) -> Outcome:
         self.turns += 1
-        self._tools.begin_turn()
         command = self.model is None and self._offline.understands(content)
         seq = self._journal.add(caller, "user", caller.principal, content, command=command)
-        turn = "t%d" % seq
+        turn = Turn(caller, seq)
         # To look at the keyboard between the flash's work for the message and the search for its answer.
         await sleep_ms(0)
         reminders = await self._remind(caller, content, sink)
         if self.model is None:
-            reply = await self._offline.answer(caller, content, turn)
+            reply = await self._offline.answer(caller, content, turn.id)
             # The answer to a command repeats what is stored: kept as a turn, it would be found in its place.
             await sink.text(reply)
-            return Outcome(turn, reply, "")
+            return Outcome(turn.id, reply, "")
+        return await self._answer(turn, content, sink, reminders)
+
+    async def _answer(self, turn: Turn, content: str, sink: Sink, reminders: str) -> Outcome:
         reply = _Reply(sink)
         is_whole = False
-        if self.after:
-            await self.after.preempt()
+        if self._post_turn:
+            await self._post_turn.preempt()
         problem = "the model gave an empty answer; ask again."
         try:
-            await self._converse(caller, seq, content, sink, reply, reminders)
+            await self._converse(turn, content, sink, reply, reminders)
             is_whole = True
         except EngramError as error:
             self.failed += 1
@@ -90,38 +126,34 @@ class Agent:
             diag.info("agent", problem)  # kept for /stats: the channel tells the person
         finally:
             # Whatever ended it, a task that was cancelled or a channel that is gone: what came of it is kept.
-            self._keep(caller, reply.all(), not is_whole)
-        told = self.after.turn_over(caller, turn, content, is_whole) if self.after else ""
+            self._keep(turn.caller, reply.all(), not is_whole)
+        told = self._post_turn.turn_over(turn, content, is_whole) if self._post_turn else ""
         if not is_whole and not told and not reply.all() and self._offline.understands(content):
-            told = await self._offline.answer(caller, content, turn)
+            told = await self._offline.answer(turn.caller, content, turn.id)
         if told:
             await sink.notice(told)
-        return Outcome(turn, reply.all(), "" if is_whole and reply.all() else problem)
+        return Outcome(turn.id, reply.all(), "" if is_whole and reply.all() else problem)
 
     async def _remind(self, caller, content: str, sink: Sink) -> str:
         """Tell of what a message brings up; what to tell the model of it."""
-        due = self._intents.due(caller, content)
+        due = self._reminders.due(caller, content)
         if not due:
             return ""
         with lazy("reminders", "agent"):
             from engram.reminders import delivery
 
-            return await delivery.deliver(self._intents, due, caller, content, sink)
+            return await delivery.deliver(self._reminders, due, caller, content, sink)
 
-    async def _converse(self, caller, seq: int, content: str, sink: Sink, reply, reminders: str) -> None:
+    async def _converse(self, turn: Turn, content: str, sink: Sink, reply, reminders: str) -> None:
         """Ask the model until it calls no more tools."""
-        companion = self._parts.companion if self._config.get("mode") == "full" else None
+        remote = self._remote_search if self._config.get("mode") == "full" else None
         # What the board finds itself would be the message: it is in the journal already.
-        more = await companion.ask.found(content, caller, _FOUND, (seq,)) if companion else None
-        prompt = self._context.build(caller, self._journal.current(caller), seq, content, reminders, more)
+        more = await remote.found(content, turn.caller, _FOUND, (turn.seq,)) if remote else None
+        sid = self._journal.current(turn.caller)
+        prompt = self._prompts.build(turn.caller, sid, turn.seq, content, reminders, more)
         if prompt.notice:
             await sink.notice(prompt.notice)
-
-        async def tell(problem: str, wait_ms: int) -> None:
-            await sink.notice("%s; trying again in %d s" % (problem, (wait_ms + 999) // 1000))
-
-        self.model.on_retry = tell
-        await tool_loop.run(self.model, self._tools, self._config, prompt, caller, "t%d" % seq, sink, reply)
+        await tool_loop.run(self.model, self._tools, self._config, prompt, turn, sink, reply)
 
     def _keep(self, caller, reply: str, cut: bool) -> None:
         """Keep the reply, as far as it came."""

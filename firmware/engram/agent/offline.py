@@ -22,14 +22,14 @@ _LISTED = const(20)
 
 
 class Offline:
-    """Plain commands over one board's memory; `parts` has records, recall, forgetting, intents and companion."""
+    """Plain commands over one board's memory; `remote_search` asks a companion, if there is one."""
 
-    def __init__(self, parts):
-        self._parts = parts
-        self._records = parts.records
-        self._recall = parts.recall
-        self._forgetting = parts.forgetting
-        self._intents = parts.intents
+    def __init__(self, records, recall, forgetting, reminders, remote_search=None):
+        self._records = records
+        self._recall = recall
+        self._forgetting = forgetting
+        self._reminders = reminders
+        self._remote_search = remote_search
 
     def understands(self, content: str) -> bool:
         """Whether a message is made of plain commands: those are no conversation that is worth finding again."""
@@ -84,21 +84,21 @@ class Offline:
         return answer
 
     def _intend(self, caller, asked) -> str:
-        fields = self._intents.add(caller, asked.when, asked.remind)
+        fields = self._reminders.add(caller, asked.when, asked.remind)
         shown = (fields["id"], fields["when"], fields["remind"])
         return "%s: when %s comes up, I remind you: %s (/intents lists and removes)" % shown
 
     def _list_intents(self, caller) -> str:
         lines = [
             "- %s: %s -> %s" % (fields["id"], fields["when"], fields["remind"])
-            for fields in self._intents.owned_by(caller)
+            for fields in self._reminders.owned_by(caller)
         ]
         return "\n".join(lines) or "There are no reminders; try: when the paint shop comes up, remind me to buy brushes"
 
     async def _find(self, caller, query: str, turn: str) -> str:
         skip = (ids.number("id", turn, "t"),)
-        companion = self._parts.companion
-        more = await companion.ask.found(query, caller, _FOUND, skip) if companion else None
+        remote = self._remote_search
+        more = await remote.found(query, caller, _FOUND, skip) if remote else None
         found = self._recall.find(query, caller, _FOUND, skip, more=more)
         lines = [self._recall.line(item) for item in found]
         if not found:
@@ -123,8 +123,8 @@ class Offline:
     def _forget(self, caller, wanted: str) -> str:
         if _is_id(wanted, "mM"):
             return self._let_go(wanted, caller)
-        if _is_id(wanted, "iI") and int(wanted[1:]) in self._intents.numbers(caller):
-            gone = self._intents.remove(caller, wanted)
+        if _is_id(wanted, "iI") and int(wanted[1:]) in self._reminders.numbers(caller):
+            gone = self._reminders.remove(caller, wanted)
             return "Removed %s: %s -> %s" % (gone["id"], gone["when"], gone["remind"])
         found = [record for _, record in self._records.search(wanted, _FOUND, caller)]
         if not found:

@@ -54,14 +54,16 @@ class _Snapshot:
 
 
 class PromptBuilder:
-    """Builds prompts from one board's memory.
+    """Builds prompts from one board's memory."""
 
-    `parts` has profile, records, recall, journal, notes, clock and config.
-    """
-
-    def __init__(self, parts):
-        self._parts = parts
-        self._config = parts.config
+    def __init__(self, config, clock, records, journal, recall, profile, notes):
+        self._config = config
+        self._clock = clock
+        self._records = records
+        self._journal = journal
+        self._recall = recall
+        self._profile_files = profile
+        self._notes_files = notes
         self._snapshots = {}
 
     def build(self, caller, sid: str, seq: int, content: str, reminders: str = "", more=None) -> Prompt:
@@ -70,7 +72,7 @@ class PromptBuilder:
         """
         mode = self._config.get("mode")
         room, for_memories = self._budgets(caller, mode)
-        turns = self._parts.journal.window(sid, self._config.get("session.messages"))
+        turns = self._journal.window(sid, self._config.get("session.messages"))
         turns = self._fitting([turn for turn in turns if turn != seq], room // 2)
         room -= sum(self._cost(turn) for turn in turns) + text.tokens(reminders)
         message, notice = self._fitted(content, seq, max(_SMALLEST, room * 3 // 4))
@@ -90,7 +92,7 @@ class PromptBuilder:
     def staying(self, caller, sid: str, ahead: int) -> list:
         """The seqs of those turns of a session that are still shown when `ahead` more turns have come."""
         room, _ = self._budgets(caller, self._config.get("mode"))
-        turns = self._parts.journal.window(sid, self._config.get("session.messages"), ahead)
+        turns = self._journal.window(sid, self._config.get("session.messages"), ahead)
         return self._fitting(turns, room // 2 - ahead * _COMING)
 
     def fitting(self, caller, turns: list) -> list:
@@ -148,11 +150,11 @@ class PromptBuilder:
             if tags:
                 yield "# Tags in use\n" + tags
         elif not caller.group:
-            yield from self._notes(self._parts.notes.for_caller(caller))
+            yield from self._notes(self._notes_files.for_caller(caller))
 
     def _profile(self, caller):
         budget = self._share(_PROFILE_SHARE) // len(profile.FILES)
-        keeper = self._parts.profile.for_caller(caller)
+        keeper = self._profile_files.for_caller(caller)
         for name in keeper.names():
             yield _block(name, _beginning(keeper.text(name).strip(), budget - _MARK, _CUT))
 
@@ -172,7 +174,7 @@ class PromptBuilder:
     def _catalog(self, caller, sid: str, turns: list) -> tuple:
         """The snapshot's line of tags, and the tags that came since."""
         key = (turns[0], access.labels(caller))
-        tags = catalog.ranked(self._parts.records, caller)
+        tags = catalog.ranked(self._records, caller)
         snapshot = self._snapshots.get(sid)
         if snapshot is None or snapshot.key != key:
             if len(self._snapshots) >= _SNAPSHOTS:
@@ -197,13 +199,13 @@ class PromptBuilder:
         return turns[start:]
 
     def _cost(self, seq: int) -> int:
-        turn = self._parts.journal.turn(seq)
+        turn = self._journal.turn(seq)
         return text.tokens(self._shown(turn)) + 4 if turn else 0
 
     def _history(self, turns: list, caller):
         started = False
         for seq in turns:
-            turn = self._parts.journal.turn(seq)
+            turn = self._journal.turn(seq)
             # Some APIs want the person to speak first.
             started = started or (turn is not None and turn["role"] == "user")
             if turn is not None and started:
@@ -228,7 +230,7 @@ class PromptBuilder:
         skip = set(turns)
         skip.add(seq)
         citations = self._config.get("recall.citations")
-        return self._parts.recall.block(content, caller, budget, skip, citations, more) if budget else ""
+        return self._recall.block(content, caller, budget, skip, citations, more) if budget else ""
 
     def _fitted(self, content: str, seq: int, budget: int) -> tuple:
         """The message cut to the budget, and a notice for the person if that was needed."""
@@ -244,7 +246,7 @@ class PromptBuilder:
         return _MORE % seq if self._config.get("mode") == "full" else _CUT
 
     def _last(self, caller, message: str, recalled: str, reminders: str, fresh: str) -> str:
-        clock = self._parts.clock
+        clock = self._clock
         lines = [block for block in (recalled, reminders) if block]
         if clock.known:
             lines.append("(now: " + clock.minute(clock.now()) + ")")

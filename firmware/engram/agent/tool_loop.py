@@ -11,13 +11,15 @@ _NO_ROOM = '{"error":{"problem":"the result does not fit any more: ask for less,
 _NOW_ANSWER = "(No more tools in this turn: answer now with what you have.)"
 
 
-async def run(model, tools, config, prompt, caller, turn: str, sink, reply) -> None:
-    """Let a model answer a prompt for `caller`.
+async def run(model, tools, config, prompt, turn, sink, reply) -> None:
+    """Let a model answer a prompt in a Turn, which memories will name as where they came from.
 
-    `turn` is the id of the turn that memories will name as where they came from, `reply` takes the text and is told where
-    a part of it ends, `sink` hears what else there is to tell.
+    `reply` takes the text and is told where a part of it ends, `sink` hears what else there is to tell.
     """
     exchanged = []
+
+    async def tell_retry(problem: str, wait_ms: int) -> None:
+        await sink.notice("%s; trying again in %d s" % (problem, (wait_ms + 999) // 1000))
 
     def messages():
         yield from prompt.messages()
@@ -31,7 +33,7 @@ async def run(model, tools, config, prompt, caller, turn: str, sink, reply) -> N
         if is_last:
             # The tools stay listed: an API wants those that were called, and its cache begins with them.
             exchanged.append(user(_NOW_ANSWER))
-        answer = await model.stream(request, reply.text)
+        answer = await model.stream(request, reply.text, tell_retry)
         if answer.stop == "length":
             await sink.notice("the answer reached its longest length and ends here.")
         if not answer.calls:
@@ -43,7 +45,7 @@ async def run(model, tools, config, prompt, caller, turn: str, sink, reply) -> N
         left -= 1
         exchanged.append(assistant(answer.text, answer.calls))
         for call in answer.calls:
-            done = await tools.answer(call, caller, turn)
+            done = await tools.answer(call, turn)
             if done.notice:
                 await sink.notice(done.notice)
             fits = len(done.result) <= _SMALL_RESULT or text.tokens(done.result) <= room

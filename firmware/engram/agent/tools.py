@@ -17,91 +17,71 @@ _RESULT_LONGEST = const(6000)  # characters of a result: it stays in the heap un
 _NEIGHBOURS = const(1000)  # of all turns together that stand beside the one that is read
 _PORTION = const(3500)  # of the JSON of a text that is read piece by piece
 _DAY = const(86400)
+_REMOTE = ("memory_search", "memory_recall", "memory_get")  # tools to which a companion may have more
 
 Done = namedtuple("Done", ("result", "notice"))
 """A call's result as JSON text, and one line for the person, "" if nothing was changed."""
 
 
 class Tools:
-    """The tools over one board's memory; `parts` has records, recall, journal, profile, notes, intents and clock."""
+    """The tools over one board's memory; `remote` searches and reads what a companion has, None without one."""
 
-    def __init__(self, parts, mode: str):
-        self._parts = parts
-        self._records = parts.records
-        self._recall = parts.recall
-        self._journal = parts.journal
-        self._forgetting = parts.forgetting
-        self._profile = parts.profile
-        self._notes = parts.notes
-        self._clock = parts.clock
+    def __init__(self, mode: str, clock, records, recall, journal, forgetting, profile, notes, reminders, remote=None):
         self.mode = mode
-        self._turn = 0
-        self.has_changed = False
-        """Whether a call has changed something in this turn."""
-        self.has_intended = False
-        """Whether one has changed the standing intents."""
-        self._pending = None
-        self._more = None  # what a companion found for the call that runs
-
-    def begin_turn(self) -> None:
-        """Tell that the person has spoken: a confirmation counts only in a later turn than the question."""
-        self._turn += 1
-        self.has_changed = self.has_intended = False
+        self._clock = clock
+        self._records = records
+        self._recall = recall
+        self._journal = journal
+        self._forgetting = forgetting
+        self._profile = profile
+        self._notes = notes
+        self._reminders = reminders
+        self._remote = remote
+        self._pending = None  # what a person is to confirm in a later turn
 
     def listed(self, only=()) -> tuple:
         """The tools of the present mode; of those with the names in `only`, if it has some."""
         return tuple(tool for tool in schemas.tools(self.mode) if not only or tool.name in only)
 
-    async def answer(self, call, caller, turn: str, only=()) -> Done:
+    async def answer(self, call, turn, only=()) -> Done:
         """As run(); a search may ask the companion before."""
-        if self._parts.companion and call.name in ("memory_search", "memory_recall"):
-            self._more = await self._search_remote(call, caller, turn)
-        elif self._parts.companion and call.name == "memory_get":
-            self._more = await self._read_remote(call, caller)
-        try:
-            return self.run(call, caller, turn, only)
-        finally:
-            self._more = None
+        more = None
+        if self._remote and call.name in _REMOTE:
+            try:
+                arguments = schema_check.arguments(call.arguments, self._tool(call.name, only).schema)
+                more = await self._ask_remote(call.name, arguments, turn)
+            except ArgumentError:
+                pass  # which run() tells
+        return self.run(call, turn, only, more)
 
-    async def _search_remote(self, call, caller, turn: str):
-        try:
-            arguments = schema_check.arguments(call.arguments, self._tool(call.name, ()).schema)
-            since, until = self._times(arguments)
-            query, limit = arguments.get("query", ""), arguments.get("limit", _PAGE)
-            if call.name == "memory_search":
-                return await self._parts.companion.ask.found(query, caller, limit, (int(turn[1:]),), (), since, until)
-            from engram.agent import remote_recall
+    async def _ask_remote(self, name: str, arguments: dict, turn):
+        """What a companion has for a call."""
+        if name == "memory_get":
+            return await self._remote.read(arguments.get("id", ""), turn.caller)
+        since, until = self._times(arguments)
+        query, limit = arguments.get("query", ""), arguments.get("limit", _PAGE)
+        if name == "memory_search":
+            search = self._remote.search
+            return await search.found(query, turn.caller, limit, (turn.seq,), (), since, until) if search else None
+        tags = arguments.get("tags", ())
+        return await self._remote.recall(query, limit, turn.caller, tags, since, until)
 
-            return await remote_recall.search_remote(
-                self._parts, query, limit, caller, arguments.get("tags", ()), since, until
-            )
-        except ArgumentError:
-            return None  # which run() tells
+    def run(self, call, turn, only=(), more=None) -> Done:
+        """Run one call of the model in a Turn; an EngramError is in the result.
 
-    async def _read_remote(self, call, caller):
-        """(line, why there is none) of what has left the board; None for all else."""
-        archive = self._parts.companion.archive
-        try:
-            ref = schema_check.arguments(call.arguments, self._tool(call.name, ()).schema).get("id", "")
-            return await archive.fetched(ref, caller) if archive and ref and archive.is_away(ref, caller) else None
-        except ArgumentError:
-            return None  # which run() tells
-
-    def run(self, call, caller, turn: str, only=()) -> Done:
-        """Run one call of the model, made in the turn with the id `turn`; an EngramError is in the result.
-
-        `only` are the names of the tools that may be called, all of them if it is empty.
+        `only` are the names of the tools that may be called, all of them if it is empty; `more` is what a companion has.
         """
         try:
             tool = self._tool(call.name, only)
             arguments = schema_check.arguments(call.arguments, tool.schema)
-            values, notice = getattr(self, "_" + tool.name)(arguments, caller, turn)
+            method = getattr(self, "_" + tool.name)
+            values, notice = method(arguments, turn, more) if tool.name in _REMOTE else method(arguments, turn)
         except EngramError as error:
             problem = {"problem": str(error)}
             if isinstance(error, ArgumentError):
                 problem["argument"] = error.argument
             return Done(text.dumps({"error": problem}), "")
-        self.has_changed = self.has_changed or bool(notice)
+        turn.has_changed = turn.has_changed or bool(notice)
         return Done(_fitting(values), notice)
 
     def _tool(self, name: str, only):
@@ -114,11 +94,11 @@ class Tools:
 
     # --- full mode
 
-    def _memory_store(self, arguments: dict, caller, turn: str) -> tuple:
+    def _memory_store(self, arguments: dict, turn) -> tuple:
         content, tags = arguments.pop("content"), arguments.pop("tags")
         if "expires" in arguments:
             arguments["expires"] = self._end("expires", arguments["expires"])
-        stored = self._records.store(content, tags, caller, source="auto_llm", turns=[turn], **arguments)
+        stored = self._records.store(content, tags, turn.caller, source="auto_llm", turns=[turn.id], **arguments)
         if stored.outcome == "duplicate":
             return {"outcome": "duplicate", "duplicate_of": stored.id}, ""
         answer = {"outcome": "stored", "id": stored.id}
@@ -129,21 +109,21 @@ class Tools:
             answer["hint"] = "if one of these is out of date, forget it or store with supersedes."
         return answer, "remembered %s: %s" % (stored.id, snippet(content, 80))
 
-    def _memory_recall(self, arguments: dict, caller, turn: str) -> tuple:
+    def _memory_recall(self, arguments: dict, turn, more) -> tuple:
         query, tags = arguments.get("query", ""), arguments.get("tags", ())
         if not query and not tags:
             raise ArgumentError("query", "give a query, tags, or both.")
         since, until = self._times(arguments)
         limit = arguments.get("limit", _PAGE)
         # Shown one by one, since the whole texts of all of them would fill the heap.
-        if self._more and self._more.ranked:
-            from engram.agent import remote_recall
-
-            found = remote_recall.show_results(self, self._parts, self._more, query, limit, caller, tags, since, until)
+        if self._remote and more and more.ranked:
+            found = self._remote.show_results(self, more, query, limit, turn.caller, tags, since, until)
         elif query:
-            found = [self.used(record) for _, record in self._records.search(query, limit, caller, tags, since, until)]
+            found = [
+                self.used(record) for _, record in self._records.search(query, limit, turn.caller, tags, since, until)
+            ]
         else:
-            found = self._newest(caller, tags, since, until, limit)
+            found = self._newest(turn.caller, tags, since, until, limit)
         answer: dict = {"memories": found}
         if not found:
             if self._recall.partial:
@@ -151,21 +131,13 @@ class Tools:
             elif since or until:
                 answer["reason"] = "no memory of these days fits; try without since and until."
             elif query:
-                answer["reason"] = self._recall.why_empty(query, caller)
+                answer["reason"] = self._recall.why_empty(query, turn.caller)
             else:
                 answer["reason"] = "no memory that may be shown has these tags."
-            answer["tags"] = catalog.line(catalog.ranked(self._records, caller), 60)
-        self._add_remote_results(answer, caller, query, tags, since, until)
+            answer["tags"] = catalog.line(catalog.ranked(self._records, turn.caller), 60)
+        if self._remote:
+            self._remote.add_notes(answer, more, turn.caller, query, tags, since, until)
         return self._maybe_partial(answer) if found else answer, ""
-
-    def _add_remote_results(self, answer: dict, caller, query: str, tags, since: int, until: int) -> None:
-        """Add to an answer what the companion notes, and what of its archive may fit while it gives none."""
-        if self._more and self._more.note:
-            answer["note"] = self._more.note
-        if self._parts.archived:
-            from engram.agent import remote_recall
-
-            remote_recall.add_archived_note(answer, self._parts, self._more, caller, query, tags, since, until)
 
     def used(self, record: dict) -> dict:
         """A record that was looked for, as it is shown."""
@@ -181,18 +153,19 @@ class Tools:
                     break
         return found
 
-    def _memory_search(self, arguments: dict, caller, turn: str) -> tuple:
+    def _memory_search(self, arguments: dict, turn, more) -> tuple:
         since, until = self._times(arguments)
-        skip = (int(turn[1:]),)
+        skip = (turn.seq,)
         limit = arguments.get("limit", _PAGE)
-        found = self._recall.find(arguments["query"], caller, limit, skip, (), since, until, self._more)
+        found = self._recall.find(arguments["query"], turn.caller, limit, skip, (), since, until, more)
         answer: dict = {"found": [self._shown_item(item) for item in found]}
         if not found:
             if (since or until) and not self._recall.partial:
                 answer["reason"] = "nothing of these days fits; try without since and until."
             else:
-                answer["reason"] = self._recall.why_empty(arguments["query"], caller)
-        self._add_remote_results(answer, caller, arguments["query"], (), since, until)
+                answer["reason"] = self._recall.why_empty(arguments["query"], turn.caller)
+        if self._remote:
+            self._remote.add_notes(answer, more, turn.caller, arguments["query"], (), since, until)
         return self._maybe_partial(answer) if found else answer, ""
 
     def _maybe_partial(self, answer: dict) -> dict:
@@ -201,35 +174,25 @@ class Tools:
             answer["partial"] = self._recall.partial
         return answer
 
-    def _memory_list(self, arguments: dict, caller, turn: str) -> tuple:
+    def _memory_list(self, arguments: dict, turn) -> tuple:
         page = arguments.get("page", 1)
         first = (page - 1) * _PAGE
         if arguments.get("what") == "tags":
-            tags = catalog.ranked(self._records, caller)
+            tags = catalog.ranked(self._records, turn.caller)
             shown = [{"tag": tag, "count": count} for tag, count in tags[first : first + _PAGE]]
-            return self._with_archived(self._page("tags", shown, page, len(tags)), caller, ()), ""
+            answer, tags = self._page("tags", shown, page, len(tags)), ()
+            return self._remote.with_archived(answer, turn.caller, tags) if self._remote else answer, ""
         shown = []
         position = 0
         tags = arguments.get("tags", ())
-        for record in self._records.newest(caller, tags):
+        for record in self._records.newest(turn.caller, tags):
             if position == first + _PAGE:
                 break
             if first <= position:
                 shown.append(self.shown(record))
             position += 1
-        answer = self._page("memories", shown, page, max(position, self._records.count(caller, tags)))
-        return self._with_archived(answer, caller, tags), ""
-
-    def _with_archived(self, answer: dict, caller, tags) -> dict:
-        """A page with what it lacks since it is with the companion."""
-        archived = self._parts.archived
-        if archived and archived.total:
-            counts = archived.tags(caller)
-            wanted = tags or sorted(counts, key=lambda tag: (-counts[tag], tag))[:_PAGE]
-            about = ", ".join(["%d about %s" % (counts[tag], tag) for tag in wanted if tag in counts])
-            if about:
-                answer["older"] = "with the companion, memory_recall finds them: " + about
-        return answer
+        answer = self._page("memories", shown, page, max(position, self._records.count(turn.caller, tags)))
+        return self._remote.with_archived(answer, turn.caller, tags) if self._remote else answer, ""
 
     def _page(self, name: str, shown: list, page: int, total: int) -> dict:
         pages = max(1, (total + _PAGE - 1) // _PAGE)
@@ -238,35 +201,35 @@ class Tools:
             answer["reason"] = "there are none yet." if not total else "the last page is %d." % pages
         return answer
 
-    def _memory_update(self, arguments: dict, caller, turn: str) -> tuple:
+    def _memory_update(self, arguments: dict, turn) -> tuple:
         ref = arguments.pop("id")
         if not arguments:
             raise ArgumentError("content", "name at least one field to change.")
         if arguments.get("expires") is not None:
             arguments["expires"] = self._end("expires", arguments["expires"])
-        record = self._records.update(ref, arguments, caller)
+        record = self._records.update(ref, arguments, turn.caller)
         return {"updated": self.shown(record)}, "changed %s: %s" % (record["id"], snippet(record["content"], 80))
 
-    def _memory_forget(self, arguments: dict, caller, turn: str) -> tuple:
+    def _memory_forget(self, arguments: dict, turn) -> tuple:
         with_turns = arguments.get("turns", False)
         if "id" in arguments:
-            return self._forget([arguments["id"]], with_turns, caller)
+            return self._forget([arguments["id"]], with_turns, turn.caller)
         if "confirm" in arguments:
-            return self._forget(self._confirmed(arguments["confirm"], caller), with_turns, caller)
+            return self._forget(self._confirmed(arguments["confirm"], turn), with_turns, turn.caller)
         if "query" not in arguments:
             raise ArgumentError("id", "give an id, or a query to find candidates.")
-        found = [self.shown(record) for _, record in self._records.search(arguments["query"], 5, caller)]
+        found = [self.shown(record) for _, record in self._records.search(arguments["query"], 5, turn.caller)]
         if not found:
-            return {"candidates": [], "reason": self._recall.why_empty(arguments["query"], caller)}, ""
-        code = "yes-%d" % self._turn
-        self._pending = (code, self._turn, caller, [record["id"] for record in found])
+            return {"candidates": [], "reason": self._recall.why_empty(arguments["query"], turn.caller)}, ""
+        code = "yes-%d" % turn.seq
+        self._pending = (code, turn.seq, turn.caller, [record["id"] for record in found])
         hint = "Ask the person. Once they agree: memory_forget with this confirm forgets all of these, with id one."
         return self._maybe_partial({"candidates": found, "confirm": code, "next": hint}), ""
 
-    def _confirmed(self, code: str, caller) -> list:
-        if not self._pending or self._pending[0] != code or self._pending[2] != caller:
+    def _confirmed(self, code: str, turn) -> list:
+        if not self._pending or self._pending[0] != code or self._pending[2] != turn.caller:
             raise ArgumentError("confirm", "is not known; call memory_forget with a query first.")
-        if self._pending[1] == self._turn:
+        if self._pending[1] == turn.seq:
             raise ArgumentError("confirm", "counts only after the person has answered; ask them first.")
         found = self._pending[3]
         self._pending = None
@@ -289,21 +252,23 @@ class Tools:
             answer["turns"] = redacted
         return answer, "forgot " + ", ".join(forgotten + redacted) if forgotten else ""
 
-    def _note_add(self, arguments: dict, caller, turn: str) -> tuple:
-        notebook = self._notes.for_caller(caller)
+    def _note_add(self, arguments: dict, turn) -> tuple:
+        notebook = self._notes.for_caller(turn.caller)
         notebook.note(arguments["text"])
         return {"noted": notebook.today()}, "noted: " + snippet(arguments["text"], 80)
 
-    def _memory_get(self, arguments: dict, caller, turn: str) -> tuple:
+    def _memory_get(self, arguments: dict, turn, more) -> tuple:
         if "file" in arguments:
-            return self._file_read(arguments, caller, turn)
+            return self._file_read(arguments, turn)
         ref = arguments.get("id", "")
-        if self._more:
-            return self._show_remote(self._more, arguments, caller), ""
+        if more:
+            return self._show_remote(more, arguments, turn.caller), ""
         if ref.strip()[:1].lower() == "t":
-            turns = self._journal.get(ref, caller, arguments.get("around", 1))
+            turns = self._journal.get(ref, turn.caller, arguments.get("around", 1))
             return self._shown_turns(turns, ids.number("id", ref, "t"), arguments.get("first", 1)), ""
-        return {"memory": self.shown(self._forgetting.seen(self._records.get(ref, caller), caller), whole=True)}, ""
+        return {
+            "memory": self.shown(self._forgetting.seen(self._records.get(ref, turn.caller), turn.caller), whole=True)
+        }, ""
 
     def _show_remote(self, more: tuple, arguments: dict, caller) -> dict:
         """What came from the companion, as it is shown."""
@@ -319,11 +284,11 @@ class Tools:
 
     # --- lightweight mode
 
-    def _file_read(self, arguments: dict, caller, turn: str) -> tuple:
+    def _file_read(self, arguments: dict, turn) -> tuple:
         first = arguments.get("first", 1)
         answer = {"file": arguments["file"], "first": first, "lines": []}
         room = _PORTION
-        for line in self._notes.for_caller(caller).lines(arguments["file"], first, arguments.get("count", 100)):
+        for line in self._notes.for_caller(turn.caller).lines(arguments["file"], first, arguments.get("count", 100)):
             shown = _portion(line, _PORTION)
             room -= len(text.dumps(shown)) + 1
             if room < 0 and answer["lines"]:
@@ -332,23 +297,23 @@ class Tools:
             answer["lines"].append(shown if shown == line else shown + " … [cut]")
         return answer, ""
 
-    def _file_write(self, arguments: dict, caller, turn: str) -> tuple:
-        self._notes.for_caller(caller).write(arguments["file"], arguments["text"])
+    def _file_write(self, arguments: dict, turn) -> tuple:
+        self._notes.for_caller(turn.caller).write(arguments["file"], arguments["text"])
         return {"written": arguments["file"]}, "wrote " + arguments["file"]
 
-    def _file_append(self, arguments: dict, caller, turn: str) -> tuple:
-        self._notes.for_caller(caller).append(arguments["file"], arguments["text"])
+    def _file_append(self, arguments: dict, turn) -> tuple:
+        self._notes.for_caller(turn.caller).append(arguments["file"], arguments["text"])
         return {"appended": arguments["file"]}, "added to %s: %s" % (arguments["file"], snippet(arguments["text"], 80))
 
-    def _file_edit(self, arguments: dict, caller, turn: str) -> tuple:
-        self._notes.for_caller(caller).replace(arguments["file"], arguments["old"], arguments["text"])
+    def _file_edit(self, arguments: dict, turn) -> tuple:
+        self._notes.for_caller(turn.caller).replace(arguments["file"], arguments["old"], arguments["text"])
         return {"edited": arguments["file"]}, "edited " + arguments["file"]
 
     # --- both modes
 
-    def _profile_edit(self, arguments: dict, caller, turn: str) -> tuple:
+    def _profile_edit(self, arguments: dict, turn) -> tuple:
         name, action, content = arguments["file"], arguments["action"], arguments["text"]
-        keeper = self._profile.for_caller(caller)
+        keeper = self._profile.for_caller(turn.caller)
         if action == "append":
             keeper.append(name, content)
         elif action == "replace":
@@ -357,12 +322,12 @@ class Tools:
             keeper.write(name, content)
         return {"edited": name, "characters": len(keeper.text(name))}, "edited " + name
 
-    def _memory_intent(self, arguments: dict, caller, turn: str) -> tuple:
+    def _memory_intent(self, arguments: dict, turn) -> tuple:
         with lazy("reminders", "agent", "learning"):
             from engram.reminders import tool as reminder_tool
 
-            values, notice = reminder_tool.run(self._parts, arguments, caller)
-        self.has_intended = self.has_intended or bool(notice)
+            values, notice = reminder_tool.run(self._reminders, self._clock, arguments, turn.caller)
+        turn.has_reminder = turn.has_reminder or bool(notice)
         return values, notice
 
     # --- how things look

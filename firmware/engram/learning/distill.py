@@ -47,12 +47,16 @@ class Report:
 
 
 class Distillation:
-    """Distils the days' notes; `parts` has daily, records, learning, notes, clock and config."""
+    """Distils the days' notes."""
 
     name = "distilling"
 
-    def __init__(self, parts, model):
-        self._parts = parts
+    def __init__(self, config, clock, records, daily, cursor, model):
+        self._config = config
+        self._clock = clock
+        self._records = records
+        self._daily = daily
+        self._cursor = cursor
         self._model = model
         self._pause = Backoff("distilling")
         self._attempts = 0
@@ -86,7 +90,7 @@ class Distillation:
 
     def is_due(self) -> bool:
         """Whether there is something to do now."""
-        config = self._parts.config
+        config = self._config
         if not self._pause.is_over or config.get("mode") != "full":
             return False
         if self._asked:
@@ -94,14 +98,14 @@ class Distillation:
         return config.get("distill.on") and not self._is_spent() and bool(self._run or self._is_time())
 
     def _is_time(self) -> bool:
-        config, daily = self._parts.config, self._parts.daily
+        config, daily = self._config, self._daily
         waiting = sum(daily.waiting().values())
         if not waiting:
             return False
         return waiting >= config.get("distill.notes") or daily.since() >= config.get("distill.hours") * _HOUR
 
     def _is_spent(self) -> bool:
-        return self._parts.learning.is_spent(self._parts.config)
+        return self._cursor.is_spent(self._config)
 
     # --- one batch
 
@@ -113,7 +117,7 @@ class Distillation:
         try:
             is_over = self._batches == _MOST_BATCHES or not await self._step(report)
             if is_over:
-                self._parts.daily.note_over()
+                self._daily.note_over()
             self._pause.end()
             report.why = ""
         except EngramError as error:
@@ -124,7 +128,7 @@ class Distillation:
             self._asked.clear()
             return
         finally:
-            self._parts.learning.save()
+            self._cursor.save()
         if is_over:
             self._run = 0
             report.is_over = True
@@ -132,13 +136,13 @@ class Distillation:
             diag.info("distilling", next(report.lines()))
 
     def _begin(self) -> None:
-        self._run = self._parts.records.changes
+        self._run = self._records.changes
         self._before = self._attempts = self._batches = 0
         self.report = self._asked[min(self._asked)] if self._asked else Report("")
 
     async def _step(self, report: Report) -> bool:
         """Read one batch; whether there was one."""
-        config, daily = self._parts.config, self._parts.daily
+        config, daily = self._config, self._daily
         principal = self._next()
         room = config.get("llm.context_tokens") - config.get("distill.reply_tokens")
         # An answer that was too long, or cut, is shorter for fewer notes.
@@ -146,10 +150,10 @@ class Distillation:
         batch = daily.batch(principal, chars, room // 2) if principal else None
         if batch is None:
             return False
-        self._parts.records.check_room()
+        self._records.check_room()
         from engram.learning.distill_batch import DistillBatch
 
-        distilling = DistillBatch(self._parts, batch)
+        distilling = DistillBatch(self._config, self._records, batch)
         try:
             elements = await self._answer(distilling)
         except (ArgumentError, ModelGarbled) as error:
@@ -167,7 +171,7 @@ class Distillation:
 
     def _next(self) -> str:
         """The principal whose notes are next, "" if none wait."""
-        waiting = self._parts.daily.waiting()
+        waiting = self._daily.waiting()
         asked = self.report.asked
         if asked:
             return asked if asked in waiting else ""
@@ -178,18 +182,18 @@ class Distillation:
         from engram.llm.answering import answer
 
         request, asked = await distilling.request()
-        collected = await answer(self._model, self._parts.learning, request, asked, distilling.most_bytes)
+        collected = await answer(self._model, self._cursor, request, asked, distilling.most_bytes)
         return distilling.elements(collected)
 
     def _keep(self, batch, distilling, drafts, report: Report) -> None:
-        records = self._parts.records
+        records = self._records
         refs = []
         if drafts:
             told = [("op", "distilled"), ("scope", distilling.scope), ("lines", len(drafts)), ("marks", batch.marks)]
-            told += [("run", self._run), ("before", self._before or None), ("at", self._parts.clock.now())]
+            told += [("run", self._run), ("before", self._before or None), ("at", self._clock.now())]
             refs = records.keep(drafts, ([pair for pair in told if pair[1] is not None],))
             self._before = records.changes - 1
-        self._parts.daily.note_read(batch)
+        self._daily.note_read(batch)
         report.notes += len(batch.entries)
         report.merged += distilling.merged
         report.dropped += len(batch.entries) - len(distilling.used)
@@ -207,7 +211,7 @@ class Distillation:
 
     def status_lines(self):
         """Yield lines on how it goes, for /stats."""
-        waiting = sum(self._parts.daily.waiting().values())
+        waiting = sum(self._daily.waiting().values())
         if waiting:
             yield "notes waiting: %d%s" % (waiting, "; " + self._pause.why if self._pause.why else "")
         if self.report.notes:

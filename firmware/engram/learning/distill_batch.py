@@ -42,8 +42,9 @@ class DistillBatch:
 
     most_bytes = extract_ops.MOST_BYTES
 
-    def __init__(self, parts, batch):
-        self._parts = parts
+    def __init__(self, config, records, batch):
+        self._config = config
+        self._records = records
         self._caller = Caller(batch.principal, "", False, "")
         self._notes = {"e%d" % (at + 1): note for at, (_, note) in enumerate(batch.entries)}
         self._days = [day for day, _ in batch.entries]
@@ -57,11 +58,9 @@ class DistillBatch:
         """(what the model is asked, about how many tokens that has)."""
         found = await self._nearest()
         self._known = [record["id"] for record in found]
-        asked = _ASKED % self._parts.config.get("distill.facts")
+        asked = _ASKED % self._config.get("distill.facts")
         message = self._written(found)
-        request = Request(
-            lambda: (asked,), lambda: (user(message),), (), self._parts.config.get("distill.reply_tokens")
-        )
+        request = Request(lambda: (asked,), lambda: (user(message),), (), self._config.get("distill.reply_tokens"))
         return request, text.tokens(asked) + text.tokens(message)
 
     async def _nearest(self) -> list:
@@ -69,7 +68,7 @@ class DistillBatch:
         found = {}
         stride = (len(self._notes) + _LOOKED_UP - 1) // _LOOKED_UP
         for at in range(0, len(self._notes), stride):
-            for _, record in self._parts.records.search(self._notes["e%d" % (at + 1)], 2, self._caller):
+            for _, record in self._records.search(self._notes["e%d" % (at + 1)], 2, self._caller):
                 if len(found) < _KNOWN and record.get("scope", "all") == self.scope:
                     found[record["id"]] = record
             # Each search takes a while: others have their turn.
@@ -77,7 +76,7 @@ class DistillBatch:
         return list(found.values())
 
     def _written(self, found: list) -> str:
-        lines = known(self._parts.records, self._caller, _TAGS, found) + ["<notes>"]
+        lines = known(self._records, self._caller, _TAGS, found) + ["<notes>"]
         for at, day in enumerate(self._days):
             ref = "e%d" % (at + 1)
             lines.append(fenced("[%s %s] %s" % (ref, day, self._notes[ref])))
@@ -89,8 +88,8 @@ class DistillBatch:
 
     def drafts(self, elements: list) -> list:
         """What is to be kept of a model's operations."""
-        proposals = OperationApplier(self._parts.records, self._caller, "distilled", is_trusted=False)
-        left = self._parts.config.get("distill.facts")
+        proposals = OperationApplier(self._records, self._caller, "distilled", is_trusted=False)
+        left = self._config.get("distill.facts")
         for element in elements:
             try:
                 sources, wanted = self._checked(element)

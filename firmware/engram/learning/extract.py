@@ -22,14 +22,18 @@ _SMALL_TALK = (
 
 
 class Extraction:
-    """Reads what people said for facts; `parts` has learning, records, journal, clock and config."""
+    """Reads what people said for facts."""
 
     name = "learning"
 
-    def __init__(self, parts, model):
-        self._parts = parts
+    def __init__(self, config, clock, records, journal, notes, cursor, model):
+        self._config = config
+        self._clock = clock
+        self._records = records
+        self._journal = journal
+        self._notes = notes
+        self._cursor = cursor
         self._model = model
-        self._learning = parts.learning
         self._pause = Backoff("learning")
         self._attempts = 0
         self._begun = 0  # readings of the next messages that did not come to an end
@@ -43,18 +47,18 @@ class Extraction:
 
     def is_due(self) -> bool:
         """Whether there is something to read now."""
-        return self._learning.is_behind and self._is_on() and self._pause.is_over and not self._is_spent()
+        return self._cursor.is_behind and self._is_on() and self._pause.is_over and not self._is_spent()
 
     def can_read(self) -> bool:
         """Whether what waits will be read before long."""
         return self._is_on() and not self._pause.why and not self._is_spent()
 
     def _is_on(self) -> bool:
-        config = self._parts.config
+        config = self._config
         return config.get("extract.on") and config.get("mode") == "full"
 
     def _is_spent(self) -> bool:
-        return self._learning.is_spent(self._parts.config)
+        return self._cursor.is_spent(self._config)
 
     def on_model_ok(self) -> None:
         """The model has answered somebody: what waited for it waits no longer."""
@@ -78,21 +82,21 @@ class Extraction:
             self._begun = 0
         finally:
             if not is_over:
-                self._learning.save()  # what the call has cost
+                self._cursor.save()  # what the call has cost
 
     async def _step(self) -> None:
-        learning = self._learning
-        gone = learning.missed()
+        cursor = self._cursor
+        gone = cursor.missed()
         if gone:
             self.lost += gone
             diag.warning("learning", "%d lines of the journal left before they were read for facts" % gone)
         # One alone after a failure: it may be the only one that the model cannot take.
-        batch = learning.batch(1 if self._attempts else self._parts.config.get("extract.turns"))
+        batch = cursor.batch(1 if self._attempts else self._config.get("extract.turns"))
         turns = [turn for turn in batch.turns if not _is_small_talk(turn["text"])]
         if not turns:
-            learning.pass_over(batch.until)
+            cursor.pass_over(batch.until)
             return
-        self._parts.records.check_room()
+        self._records.check_room()
         if self._begun == _ATTEMPTS:
             # Each time something ended the reading that nobody had foreseen, such as a heap that was too small.
             self._pass_over(turns, "%d readings of it did not come to an end" % _ATTEMPTS, batch.until)
@@ -100,12 +104,12 @@ class Extraction:
         self._begun += 1
         from engram.learning.extract_batch import ExtractBatch
 
-        reading = ExtractBatch(self._parts, turns)
+        reading = ExtractBatch(self._config, self._clock, self._records, self._journal, self._notes, turns)
         try:
             from engram.llm.answering import answer
 
             request, asked = reading.request(), reading.tokens()
-            elements = reading.elements(await answer(self._model, learning, request, asked, reading.most_bytes))
+            elements = reading.elements(await answer(self._model, cursor, request, asked, reading.most_bytes))
         except (ArgumentError, ModelGarbled, ModelRefused) as error:
             if isinstance(error, ModelRefused) and error.status not in _UNREADABLE:
                 raise
@@ -121,13 +125,13 @@ class Extraction:
         for problem in reading.refused:
             self._note(turns, problem)
         reading.write_notes()
-        self.stored += len(learning.keep(drafts, batch.until))
+        self.stored += len(cursor.keep(drafts, batch.until))
         self.read += len(turns)
 
     def _pass_over(self, turns: list, why: str, until: int) -> None:
         self.lost += len(turns)
         diag.warning("learning", "%s: %s; passed over" % (_named(turns), why))
-        self._learning.keep((), until)
+        self._cursor.keep((), until)
 
     # --- what is told
 
@@ -139,8 +143,8 @@ class Extraction:
 
     def status_lines(self):
         """Yield lines on how it goes, for /stats."""
-        calls, tokens = self._learning.spent()
-        waiting = self._learning.waiting()
+        calls, tokens = self._cursor.spent()
+        waiting = self._cursor.waiting()
         yield "%d facts from %d messages since the start; today %d calls, %d tokens" % (
             self.stored,
             self.read,
@@ -158,7 +162,7 @@ class Extraction:
 
     def _reason(self) -> str:
         if not self._is_on():
-            return "extract.on is false" if self._parts.config.get("mode") == "full" else "the mode is lightweight"
+            return "extract.on is false" if self._config.get("mode") == "full" else "the mode is lightweight"
         if self._is_spent():
             return SPENT
         return self._pause.why

@@ -23,12 +23,15 @@ class ExtractBatch:
 
     most_bytes = extract_ops.MOST_BYTES
 
-    def __init__(self, parts, turns: list):
-        self._parts = parts
+    def __init__(self, config, clock, records, journal, notes, turns: list):
+        self._config = config
+        self._records = records
+        self._journal = journal
+        self._notes = notes
         self._turns = turns
         self._caller = access.turn_principal(turns[0])
-        self._asking = ExtractPrompt(parts, turns, self._caller)
-        self._most_facts = parts.config.get("extract.facts")
+        self._asking = ExtractPrompt(clock, records, journal, turns, self._caller)
+        self._most_facts = config.get("extract.facts")
         self.refused = []
         self.notes = []
         for seq in self._asking.cut:
@@ -36,7 +39,7 @@ class ExtractBatch:
 
     def request(self):
         """What the model is asked."""
-        return self._asking.request(self._most_facts, self._parts.config.get("extract.reply_tokens"))
+        return self._asking.request(self._most_facts, self._config.get("extract.reply_tokens"))
 
     def tokens(self) -> int:
         """About how many tokens that has."""
@@ -49,7 +52,7 @@ class ExtractBatch:
     def drafts(self, elements: list) -> list:
         """What is to be kept of a model's operations."""
         caller = self._caller
-        proposals = OperationApplier(self._parts.records, caller, "auto_llm")
+        proposals = OperationApplier(self._records, caller, "auto_llm")
         left = {"t%d" % turn["seq"]: self._most_facts for turn in self._turns}
         said = _Said(self._turns, self._asking)
         for element in elements:
@@ -58,7 +61,7 @@ class ExtractBatch:
                 if wanted is None:
                     continue
                 # Taken back or forgotten since: nothing is learned from it.
-                self._parts.journal.get(wanted.turn, caller)
+                self._journal.get(wanted.turn, caller)
                 if not left[wanted.turn]:
                     raise ArgumentError("answer", "has more facts than a message may give.")
                 said.check(wanted)
@@ -77,14 +80,14 @@ class ExtractBatch:
         """The text of a note of the day."""
         if self._caller.group:
             raise ArgumentError("op", "must not be note: notes are private and stay out of group rooms.")
-        if not self._parts.notes.people.has_room(self._caller.principal):
+        if not self._notes.people.has_room(self._caller.principal):
             raise ArgumentError("op", "must not be note: no more people can have files of their own (principals.most).")
         return fields.check("content", wanted.values["content"], extract_ops.CONTENT_CHARS)  # type: ignore
 
     def write_notes(self) -> None:
         """Keep the notes of the day that were proposed. Those that stand there already were written before a cut."""
         if self.notes:
-            notebook = self._parts.notes.for_caller(self._caller)
+            notebook = self._notes.for_caller(self._caller)
             there = notebook.text(notebook.today())
             for note in self.notes:
                 if " ".join(note.split()) not in there:

@@ -40,13 +40,13 @@ class ExtractPrompt:
     cut     the seqs of the messages of which it shows a part
     """
 
-    def __init__(self, parts, turns, caller):
+    def __init__(self, clock, records, journal, turns, caller):
         self.cut = [turn["seq"] for turn in turns if len(turn["text"]) > _SAID]
-        self.before = {turn["seq"]: _said_before(parts.journal, turn) for turn in turns}
-        found = _nearest(parts.records, turns, caller)
+        self.before = {turn["seq"]: _said_before(journal, turn) for turn in turns}
+        found = _nearest(records, turns, caller)
         self.known = [record["id"] for record in found]
-        lines = known(parts.records, caller, _TAGS, found)
-        self._message = self._written(turns, lines, parts.clock)
+        lines = known(records, caller, _TAGS, found)
+        self._message = self._written(turns, lines, clock)
 
     def request(self, most_facts: int, reply_tokens: int) -> Request:
         """The request, for at most so many facts a message."""

@@ -7,7 +7,7 @@ have their last look later, from the journal.
 
 from engram import diag
 from engram.agent import tool_loop
-from engram.agent.agent import Sink
+from engram.agent.agent import Sink, Turn
 from engram.agent.backoff import Backoff
 from engram.compat import const
 from engram.errors import EngramError
@@ -17,14 +17,18 @@ _KEEPING = ("memory_store", "memory_update", "memory_recall", "note_add", "file_
 
 
 class Flush:
-    """Shows turns once more before the window drops them; `parts` has learning, journal, records, tools and config."""
+    """Shows turns once more before the window drops them."""
 
     name = "flush"
 
-    def __init__(self, parts, model, context, extraction):
-        self._parts = parts
+    def __init__(self, config, records, journal, cursor, tools, prompts, model, extraction):
+        self._config = config
+        self._records = records
+        self._journal = journal
+        self._cursor = cursor
+        self._tools = tools
+        self._prompts = prompts
         self._model = model
-        self._context = context
         self._extraction = extraction
         self._sessions = {}
         self._pause = Backoff("flush")
@@ -32,7 +36,7 @@ class Flush:
 
     def turn_over(self, caller, sid: str) -> None:
         """A turn of a session is over: its window may be about to move."""
-        if self._parts.config.get("flush.on") and not (caller.group and self._parts.config.get("mode") != "full"):
+        if self._config.get("flush.on") and not (caller.group and self._config.get("mode") != "full"):
             self._sessions.pop(sid, None)
             self._sessions[sid] = caller
             while len(self._sessions) > _SESSIONS:
@@ -68,13 +72,13 @@ class Flush:
 
         Of many, the older ones were there before this was switched on, or while the board had no model.
         """
-        if not self._parts.journal.has_session(sid):
+        if not self._journal.has_session(sid):
             return []
-        config, learning, journal = self._parts.config, self._parts.learning, self._parts.journal
-        staying = self._context.staying(caller, sid, config.get("flush.turns"))
-        seen = learning.looked().get(sid, 0)
+        config, cursor, journal = self._config, self._cursor, self._journal
+        staying = self._prompts.staying(caller, sid, config.get("flush.turns"))
+        seen = cursor.looked().get(sid, 0)
         if config.get("mode") == "full":
-            seen = max(seen, learning.until)
+            seen = max(seen, cursor.until)
         first = staying[0] if staying else journal.newest + 1
         found = []
         for seq in journal.before(sid, first):
@@ -82,26 +86,26 @@ class Flush:
                 break
             found.append(seq)
         found.reverse()
-        return self._context.fitting(caller, found)
+        return self._prompts.fitting(caller, found)
 
     async def _show(self, caller, sid: str, turns: list) -> None:
-        config, learning, journal = self._parts.config, self._parts.learning, self._parts.journal
+        config, cursor, journal = self._config, self._cursor, self._journal
         spoken = [seq for seq in turns if (journal.turn(seq) or {}).get("role") == "user"]
         if not spoken:
-            learning.note_flush(sid, turns[-1])
+            cursor.note_flush(sid, turns[-1])
             return
-        self._parts.records.check_room()
-        prompt = self._context.last_look(caller, turns, config.get("flush.system"), config.get("flush.prompt"))
-        self._model.on_retry = None
+        self._records.check_room()
+        prompt = self._prompts.last_look(caller, turns, config.get("flush.system"), config.get("flush.prompt"))
 
         def note() -> None:
-            learning.note_flush(sid, turns[-1])
+            cursor.note_flush(sid, turns[-1])
 
-        keeping = _Keeping(self._parts.tools, note)
-        await tool_loop.run(self._model, keeping, config, prompt, caller, "t%d" % spoken[-1], Sink(), _Unheard())
+        keeping = _Keeping(self._tools, note)
+        turn = Turn(caller, spoken[-1])
+        await tool_loop.run(self._model, keeping, config, prompt, turn, Sink(), _Unheard())
         if not keeping.has_kept:
             # Was it the room that was missing?
-            self._parts.records.check_room()
+            self._records.check_room()
         note()
         self.done += 1
         diag.info("flush", "t%d to t%d had a last look" % (turns[0], turns[-1]))
@@ -129,9 +133,9 @@ class _Keeping:
         """As Tools.listed."""
         return self._tools.listed(_KEEPING)
 
-    async def answer(self, call, caller, turn: str):
+    async def answer(self, call, turn):
         """As Tools.run: none of these tools searches."""
-        done = self._tools.run(call, caller, turn, _KEEPING)
+        done = self._tools.run(call, turn, _KEEPING)
         if done.notice:
             self.has_kept = True
             self._note()

@@ -14,17 +14,29 @@ _LONGEST_QUIET_MS = const(60_000)
 class Jobs:
     """Runs jobs, each with is_due() and step(), once nobody has said anything for `quiet_ms`.
 
-    After a job was broken off the quiet has to last twice as long, so that a lively talk does not pay for one broken call
-    after the other.
+    `is_busy()` tells whether a message is being answered. After a job was broken off the quiet has to last twice as long, so
+    that a lively talk does not pay for one broken call after the other.
     """
 
-    def __init__(self, jobs, quiet_ms: int):
-        self._jobs = jobs
+    def __init__(self, jobs, quiet_ms: int, is_busy):
+        self.jobs = jobs
+        self._is_busy = is_busy
         self._shortest_ms = quiet_ms
         self._quiet_ms = quiet_ms
         self._quiet = Timeout()
         self._task = None
         self._is_broken_off = False
+
+    def on_model_ok(self) -> None:
+        """The model has answered somebody."""
+        for job in self.jobs:
+            job.on_model_ok()
+
+    def status_lines(self):
+        """Yield (name, line) on how the jobs go, for /stats."""
+        for job in self.jobs:
+            for line in job.status_lines():
+                yield job.name, line
 
     def turn_over(self) -> None:
         """A message was answered."""
@@ -39,15 +51,15 @@ class Jobs:
         while self._task:
             await sleep_ms(0)
 
-    async def run(self, is_busy) -> None:
-        """Do what is to be done, for ever; `is_busy()` tells whether a message is being answered."""
+    async def run(self) -> None:
+        """Do what is to be done, for ever."""
         while True:
             await sleep_ms(_LOOK_MS)
-            if self._quiet.is_over and not is_busy():
+            if self._quiet.is_over and not self._is_busy():
                 await self._work()
 
     async def _work(self) -> None:
-        for job in self._jobs:
+        for job in self.jobs:
             if job.is_due():
                 # In a task of its own: on MicroPython, one that is cancelled within wait_for and goes on is cancelled again.
                 self._task = asyncio.create_task(interruptible(job.step()))

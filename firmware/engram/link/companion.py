@@ -45,7 +45,7 @@ class Companion:
             logs,
             known,
             parts.clock,
-            parts.agent.is_busy,
+            parts.gate.is_busy,
             self._greeted,
             self._idle_work,
             lambda: parts.archived.durable_seq,

@@ -4,7 +4,7 @@ from engram import text
 from engram.errors import ArgumentError
 
 
-async def answer(model, learning, request, asked: int, most_bytes: int) -> bytes:
+async def answer(model, cursor, request, asked: int, most_bytes: int) -> bytes:
     """What a model answers to a request of about `asked` tokens; ArgumentError if it is too long, or a ModelError."""
     collected = bytearray()
 
@@ -14,11 +14,10 @@ async def answer(model, learning, request, asked: int, most_bytes: int) -> bytes
             raise ArgumentError("answer", "is longer than %d bytes." % most_bytes)
 
     # Counted before: a call that a new message breaks off was one too.
-    learning.spend(asked)
-    model.on_retry = None
+    cursor.spend(asked)
     reply = await model.stream(request, collect)
     if reply.stop == "length":
         raise ArgumentError("answer", "reached its longest length (%d tokens)." % request.max_tokens)
     used = reply.usage[0] + reply.usage[1]
-    learning.correct(used - asked if min(reply.usage[:2]) >= 0 else text.tokens(reply.text))
+    cursor.correct(used - asked if min(reply.usage[:2]) >= 0 else text.tokens(reply.text))
     return bytes(collected)

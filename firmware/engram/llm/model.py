@@ -39,10 +39,7 @@ class _Trouble(Exception):
 
 
 class Model:
-    """A model called `name` behind `adapter` and `client`; without `key`, none is sent.
-
-    `on_retry(problem, wait_ms)` is awaited before each wait, so that the person sees why nothing comes.
-    """
+    """A model called `name` behind `adapter` and `client`; without `key`, none is sent."""
 
     def __init__(
         self,
@@ -55,12 +52,10 @@ class Model:
         first_wait_ms: int = _FIRST_WAIT_MS,
         longest_wait_ms: int = _LONGEST_WAIT_MS,
         reply_ms: int = _REPLY_MS,
-        on_retry=None,
     ):
         if not is_printable(key) or " " in key:
             raise ConfigError("llm.key", "has characters that no key has; paste it again")
         self.name = name
-        self.on_retry = on_retry
         self._client = client
         self._adapter = adapter
         self._key = key
@@ -73,8 +68,10 @@ class Model:
         """Close an idle link; to be called now and then."""
         self._client.tidy()
 
-    async def stream(self, request: Request, on_text) -> Reply:
+    async def stream(self, request: Request, on_text, on_retry=None) -> Reply:
         """The model's reply; `on_text(piece)` is awaited for each piece of its text as it comes.
+
+        `on_retry(problem, wait_ms)` is awaited before each wait, so that the person sees why nothing comes.
 
         Failures that may pass are tried again as long as no text was passed on; after that it is ModelCut.
         """
@@ -91,8 +88,8 @@ class Model:
                 if trouble.is_final or attempt == self._retries or wait_ms > self._longest_wait_ms:
                     raise ModelUnavailable(problem + trouble.advice)
             attempt += 1
-            if self.on_retry:
-                await self.on_retry(problem, wait_ms)
+            if on_retry:
+                await on_retry(problem, wait_ms)
             await sleep_ms(wait_ms)
 
     def _wait_ms(self, attempt, retry_after):

@@ -4,33 +4,33 @@ from engram.agent.rule_actions import describe_reminder
 from engram.errors import ArgumentError
 
 
-def run(parts, arguments: dict, caller) -> tuple:
-    """(the result, a line for the person or "") of a call; `parts` has intents and clock."""
+def run(reminders, clock, arguments: dict, caller) -> tuple:
+    """(the result, a line for the person or "") of a call."""
     action = arguments["action"]
     if action == "add":
-        return _add(parts, arguments, caller)
+        return _add(reminders, clock, arguments, caller)
     if action == "list":
-        return _list(parts, caller), ""
+        return _list(reminders, clock, caller), ""
     if "id" not in arguments:
         raise ArgumentError("id", "is missing; action list shows the ids.")
-    gone = parts.intents.remove(caller, arguments["id"])
+    gone = reminders.remove(caller, arguments["id"])
     return {"removed": gone["id"], "when": gone["when"], "remind": gone["remind"]}, "no more reminder " + gone["id"]
 
 
-def _add(parts, arguments: dict, caller) -> tuple:
+def _add(reminders, clock, arguments: dict, caller) -> tuple:
     for name in ("when", "remind"):
         if name not in arguments:
             raise ArgumentError(name, "is missing; it must be a text.")
-    fields = parts.intents.add(caller, arguments["when"], arguments["remind"], arguments.get("days", 0))
-    return {"id": fields["id"], "expires": parts.clock.day(fields["expires"])}, describe_reminder(fields)
+    fields = reminders.add(caller, arguments["when"], arguments["remind"], arguments.get("days", 0))
+    return {"id": fields["id"], "expires": clock.day(fields["expires"])}, describe_reminder(fields)
 
 
-def _list(parts, caller) -> dict:
+def _list(reminders, clock, caller) -> dict:
     found = []
-    for fields in parts.intents.owned_by(caller):
+    for fields in reminders.owned_by(caller):
         shown = {name: fields[name] for name in ("id", "when", "remind")}
-        shown["expires"] = parts.clock.day(fields["expires"])
+        shown["expires"] = clock.day(fields["expires"])
         if "last" in fields:
-            shown["last"] = parts.clock.day(fields["last"])
+            shown["last"] = clock.day(fields["last"])
         found.append(shown)
     return {"intents": found}

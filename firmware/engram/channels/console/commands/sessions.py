@@ -4,9 +4,8 @@ from engram.channels.console.commands.commands import count_of
 from engram.errors import ArgumentError
 
 
-def session_command(parts, caller, rest: str):
+def session_command(journal, clock, caller, rest: str):
     """Begin, list, switch or delete sessions."""
-    journal = parts.journal
     what, _, more = rest.partition(" ")
     more = more.strip()
     if what == "new":
@@ -17,7 +16,7 @@ def session_command(parts, caller, rest: str):
             if session.id not in now:
                 yield "%s left the list of sessions (session.live); its turns are still found" % session.id
     elif what == "switch":
-        yield "on with " + _row(parts, caller, journal.switch(caller, more))
+        yield "on with " + _row(journal, clock, caller, journal.switch(caller, more))
     elif what == "delete":
         session = journal.delete(caller, more)
         yield "deleted %s with %s; /compact takes them off the flash" % (
@@ -29,29 +28,29 @@ def session_command(parts, caller, rest: str):
         if not what:
             found = [session for session in found if session.id == journal.current(caller)]
         for session in found:
-            yield _row(parts, caller, session)
+            yield _row(journal, clock, caller, session)
         if not found:
             yield "no session yet; the first message begins one"
     else:
         raise ArgumentError("/session", "takes new [TITLE], list, switch ID or delete ID.")
 
 
-def _row(parts, caller, session) -> str:
-    mark = "*" if session.id == parts.journal.current(caller) else " "
+def _row(journal, clock, caller, session) -> str:
+    mark = "*" if session.id == journal.current(caller) else " "
     return "%s %-6s %4d turns  %s  %s" % (
         mark,
         session.id,
         session.turns,
-        parts.clock.minute(session.at),
+        clock.minute(session.at),
         session.title,
     )
 
 
-def profile_command(parts, caller, rest: str):
+def profile_command(profile, caller, rest: str):
     """Show or edit the profile."""
     if caller.group:
         raise ArgumentError("/profile", "is private and stays out of group rooms.")
-    keeper = parts.profile.for_caller(caller)
+    keeper = profile.for_caller(caller)
     name, _, more = rest.partition(" ")
     action, _, content = more.partition(" ")
     content = content.strip()

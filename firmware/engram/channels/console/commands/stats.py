@@ -6,87 +6,86 @@ from engram.compat import heap_free, heap_used
 from engram.memory import access
 
 
-def stats_command(parts, caller, rest: str):
+def stats_command(
+    config,
+    clock,
+    agent,
+    records,
+    eviction,
+    trash,
+    journal,
+    reminders,
+    recall,
+    jobs,
+    companion,
+    archived,
+    network,
+    caller,
+    rest,
+):
     """Tell how the board is doing: the owner all, others what concerns them."""
-    clock = parts.clock
-    model = parts.agent.model
-    rows = (
-        ("version", __version__),
-        ("time", clock.minute(clock.now()) + ("" if clock.known else " (a guess: the clock is not set)")),
-        ("mode", parts.config.get("mode")),
-        ("model", model.name if model else "none, offline"),
-        ("memories", _memories_status(parts, caller)),
-    )
-    for name, value in rows:
-        yield "%-9s %s" % (name, value)
-    if access.is_owner(caller):
-        yield from _all_status(parts)
-
-
-def _all_status(parts):
-    """What concerns the whole board, and everybody on it."""
-    damaged = sum(part.damaged for part in (parts.records, parts.journal, parts.intents))
-    rows = (
-        ("turns", "%d, %d bytes" % (parts.journal.turns(), parts.journal.bytes)),
-        ("answered", "%d since the start, %d failed" % (parts.agent.turns, parts.agent.failed)),
-        ("damaged", "%d lines set aside since the start" % damaged),
-        ("heap", "%d bytes used, %d free" % (heap_used(), heap_free())),
-    )
-    for name, value in rows:
-        yield "%-9s %s" % (name, value)
-    for name, told in parts.agent.after.status_lines() if parts.agent.after else ():
-        yield "%-9s %s" % (name, told)
-    if parts.companion:
-        yield "%-9s %s" % ("companion", parts.companion.short())
-    yield from _archive_status(parts)
-    if parts.network:
-        yield "%-9s %s" % ("network", parts.network.status())
-    if parts.recall.partial:
-        yield "%-9s %s" % ("index", parts.recall.partial)
-    if parts.journal.dropped_segments:
-        yield "%-9s %d segments of old turns left to make room" % ("journal", parts.journal.dropped_segments)
+    yield _row("version", __version__)
+    yield _row("time", clock.minute(clock.now()) + ("" if clock.known else " (a guess: the clock is not set)"))
+    yield _row("mode", config.get("mode"))
+    yield _row("model", agent.model.name if agent.model else "none, offline")
+    if not access.is_owner(caller):
+        yield _row("memories", "%d" % records.count(caller))
+        return
+    yield _row("memories", _memories(records, eviction, trash, caller))
+    yield _row("turns", "%d, %d bytes" % (journal.turns(), journal.bytes))
+    yield _row("answered", "%d since the start, %d failed" % (agent.turns, agent.failed))
+    damaged = records.damaged + journal.damaged + reminders.damaged
+    yield _row("damaged", "%d lines set aside since the start" % damaged)
+    yield _row("heap", "%d bytes used, %d free" % (heap_used(), heap_free()))
+    for name, line in jobs.status_lines() if jobs else ():
+        yield _row(name, line)
+    if companion:
+        yield _row("companion", companion.short())
+    yield from _archive(companion, archived)
+    if journal.unsent:
+        yield _row("journal", "%d lines of old turns left that the companion never had" % journal.unsent)
+    if network:
+        yield _row("network", network.status())
+    if recall.partial:
+        yield _row("index", recall.partial)
+    if journal.dropped_segments:
+        yield _row("journal", "%d segments of old turns left to make room" % journal.dropped_segments)
     for line in diag.lines():
         yield "log       " + line
 
 
-def _archive_status(parts):
-    if parts.companion and parts.companion.archive:
-        told = parts.companion.archive.status()
+def _row(name: str, value: str) -> str:
+    return "%-9s %s" % (name, value)
+
+
+def _memories(records, eviction, trash, caller) -> str:
+    told = "%d, %d bytes" % (records.count(caller), records.bytes)
+    if eviction.archived:
+        told += "; %d went to the companion since the start" % eviction.archived
+    if eviction.left or trash.bytes:
+        told += "; %d left for want of room since the start, the trash has %d bytes" % (eviction.left, trash.bytes)
+    return told + ("; " + eviction.why if eviction.why else "")
+
+
+def _archive(companion, archived):
+    if companion and companion.archive:
+        told = companion.archive.status()
         if told:
-            yield "%-9s %s are with the companion%s" % ("archive", told, parts.companion.unreachable())
-        if parts.archived.damage:
-            yield "%-9s %s" % ("archive", parts.archived.damage)
-        if parts.companion.archive.missed:
-            yield "%-9s turns up to t%d left that the companion may not have" % (
-                "journal",
-                parts.companion.archive.missed,
-            )
-    elif parts.archived and parts.archived.total:
+            yield _row("archive", "%s are with the companion%s" % (told, companion.unreachable()))
+        if archived.damage:
+            yield _row("archive", archived.damage)
+        if companion.archive.missed:
+            missed = companion.archive.missed
+            yield _row("journal", "turns up to t%d left that the companion may not have" % missed)
+    elif archived and archived.total:
         told = "%d memories are with a companion that is not set up here any more (companion.url, archive.on)"
-        yield "%-9s %s" % ("archive", told % parts.archived.total)
-    if parts.journal.unsent:
-        yield "%-9s %d lines of old turns left that the companion never had" % ("journal", parts.journal.unsent)
+        yield _row("archive", told % archived.total)
 
 
-def companion_command(parts, caller, rest: str):
+def companion_command(companion, caller, rest: str):
     """Tell how the link to the companion is."""
     only_owner(caller, "/companion")
-    if parts.companion is None:
+    if companion is None:
         yield "no companion is set up (companion.url, see docs/companion.md); the board needs none"
         return
-    yield from parts.companion.status_lines()
-
-
-def _memories_status(parts, caller) -> str:
-    told = "%d" % parts.records.count(caller)
-    if not access.is_owner(caller):
-        return told
-    told += ", %d bytes" % parts.records.bytes
-    if parts.capacity.archived:
-        told += "; %d went to the companion since the start" % parts.capacity.archived
-    if parts.capacity.left or parts.trash.bytes:
-        told += "; %d left for want of room since the start, the trash has %d bytes" % (
-            parts.capacity.left,
-            parts.trash.bytes,
-        )
-    return told + ("; " + parts.capacity.why if parts.capacity.why else "")
+    yield from companion.status_lines()

@@ -1,0 +1,85 @@
+"""The commands that find and forget: /recall, /forget and /undo."""
+
+from engram.compat import const
+from engram.errors import ArgumentError
+from engram.memory import ids
+from engram.memory.recall import shown_score, snippet
+
+_FOUND = const(10)
+_EXPLAIN = "--explain"
+_WIDTH = const(100)  # characters of a memory in a list
+
+
+def recall_command(clock, recall, search, caller, rest: str):
+    """Find memories and turns by words."""
+    explained = rest.startswith(_EXPLAIN)
+    query = rest[len(_EXPLAIN) :].strip() if explained else rest
+    if not query:
+        raise ArgumentError("/recall", "needs words to look for.")
+    more = None
+    if explained:
+        items = recall.explain(query, caller, _FOUND)
+    else:
+        if search:
+            from engram.channels.console.commands import remote
+
+            more = yield from remote.found(search, query, caller, _FOUND)
+        items = ((item, ()) for item in recall.find(query, caller, _FOUND, more=more))
+    found = False
+    for item, made_of in items:
+        found = True
+        who = item.who + ": " if item.who else ""
+        shown = (item.id, clock.day(item.at), shown_score(item.score), who, snippet(item.text, _WIDTH))
+        yield "%-7s %s  %s  %s%s" % shown
+        if made_of:
+            yield "        " + ", ".join(["%s %s" % (what, shown_score(points)) for what, points in made_of])
+    if not found:
+        yield "nothing found: " + recall.why_empty(query, caller)
+    elif recall.partial:
+        yield "there may be more: " + recall.partial
+    if more and more.note:
+        yield more.note
+
+
+def forget_command(clock, records, recall, journal, forgetting, caller, rest: str):
+    """Forget a memory or a turn."""
+    kind = rest[:1].lower()
+    if kind in ("m", "t") and rest[1:].isdigit():
+        if kind == "m":
+            record, turns = forgetting.forget(rest, caller, with_turns=True)
+            gone = ", ".join([record["id"]] + turns)
+            if "left" in record:
+                yield "%s had left for want of room; %s left for good" % (record["id"], gone)
+                return
+            if "archived" in record:
+                yield "%s is with the companion, which forgets it for good as soon as it is told" % record["id"]
+                return
+            yield "forgot %s: %s (/undo brings it back)" % (gone, snippet(record["content"], _WIDTH))
+        else:
+            journal.redact(rest, caller)
+            yield "forgot the turn t%d; /compact takes it off the flash" % ids.number("id", rest, "t")
+        return
+    if not rest:
+        raise ArgumentError("/forget", "needs an id such as m12, or words to look for.")
+    found = False
+    for _, record in records.search(rest, _FOUND, caller):
+        if not found:
+            yield "which one? /forget and its id"
+        found = True
+        yield row(clock, record)
+    if not found:
+        yield "nothing found: " + recall.why_empty(rest, caller)
+    elif recall.partial:
+        yield "there may be more: " + recall.partial
+
+
+def undo_command(undo_log, caller, rest: str):
+    """Take the latest change back."""
+    yield undo_log.undo(caller)
+
+
+def row(clock, record: dict) -> str:
+    """One memory in a list."""
+    tags = ", ".join(record.get("tags", ()))
+    shown = (record["id"], clock.day(record["created"]), snippet(record["content"], _WIDTH), tags)
+    return "%-7s %s  %s  [%s]" % shown
