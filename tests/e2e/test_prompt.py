@@ -64,7 +64,7 @@ def test_a_stopped_store_is_read_without_the_app(talk: Talk):
     assert "m1      my bike is green  [note]" in python(talk, "repl.records(folder)")
     assert "owner: remember that my bike is green" in python(talk, "repl.turns('', folder)")
     assert "1 memories" in python(talk, "repl.show(folder)")
-    assert "--- user.md" in python(talk, "inspect.profile(folder)")
+    assert "--- user.md" in python(talk, "repl.profile(folder)")
 
 
 def test_the_chat_goes_on_and_stops_again(home: Home, talk: Talk):

@@ -140,14 +140,14 @@ print(sys.path.count("/packs"))
 @needs_micropython
 @pytest.mark.parametrize("error", ["KeyboardInterrupt", "MemoryError"])
 def test_ctrl_c_and_a_lack_of_memory_while_a_module_is_looked_for_are_not_lost(error: str, tmp_path: Path):
-    program = INTERRUPTED.replace("{error}", error).replace("{module}", "idf")
+    program = INTERRUPTED.replace("{error}", error).replace("{module}", "entry_state")
     found = run_on(make(tmp_path, profile.load("ESP32_GENERIC")), program, heap="1m").split()
     assert found == ["struck", "struck", "1"]
 
 
 def test_a_pack_has_its_modules_with_their_checksums():
     packed = contents.packs(
-        {"engram/app.mpy": b"app", "engram/store/log/segments.mpy": b"log!", "engram/store/x/y.mpy": b""}
+        {"engram/app.mpy": b"app", "engram/store/log.mpy": b"log!", "engram/store/x/y.mpy": b""}
     )
     store = b"log.mpy 0 4 %08x\nx/y.mpy 4 0 00000000\n" % crc32(b"log!")
     assert packed["engram/store.pack"] == b"engram-pack 1 %d %08x\n" % (len(store), crc32(store)) + store + b"log!"

@@ -157,7 +157,7 @@ SCRIPT = """
 from fakes import chip
 chip.install()
 import os, sys, time, json
-from engram import text, wire
+from engram import log_line, text
 from engram.clock import Clock
 from engram.store.search.weights import inverse_frequency
 from fakes import machine
