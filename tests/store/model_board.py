@@ -81,7 +81,7 @@ class Board:
         events = self.told.events[:]
         self.told.events.clear()
         pieces = [[[piece.row(row)[0] for row in range(piece.rows)], _marked(piece)] for piece in index.pieces]
-        rows = index.live
+        rows = index.memtable
         ram = [rows.seqs[row] for row in range(len(rows))]
         gone = [rows.seqs[row] for row in range(len(rows)) if codec.has_bit(rows.dead, row)]
         return {

@@ -6,7 +6,7 @@ from engram.store.index.table import TableDamaged
 def beginning(store, prefix: str):
     """See Store.names."""
     index = store.index
-    for name in in_order([iter(index.live.names())] + [_names_of(index, piece) for piece in index.pieces]):
+    for name in in_order([iter(index.memtable.names())] + [_names_of(index, piece) for piece in index.pieces]):
         if name.startswith(prefix):
             yield name
 

@@ -39,7 +39,7 @@ def _last_below(store, part, below: int) -> int:
 def _newest_in(store, piece, below: int, labels, scopes):
     """Yield as newest() does, from one piece; the seq from which on there is nothing more to yield."""
     index = store.index
-    live, tail = index.live, store.tail[2]
+    live, tail = index.memtable, store.tail[2]
     allowed = filters.allowed(index, labels, scopes, 0, 0)
     bits = allowed(piece) if allowed else None
     for row in range((len(live) if piece is None else piece.rows) - 1, -1, -1):

@@ -206,7 +206,7 @@ class Store:
         """Let full tables and a full segment give way to new ones before so many lines come; whether that took some work."""
         if not self.log.has_room:
             self.seal_segment()
-        elif self.index.is_full or not self.index.live.has_room_for(count):
+        elif self.index.is_full or not self.index.memtable.has_room_for(count):
             self._seal_chunk([self.log.live, self.log.size, self.log.next_seq])
         else:
             return False
@@ -268,7 +268,7 @@ class Store:
         except StoreError as error:
             # The index is a cache: what has no room in it now is found in the log later.
             self._put_off(error)
-            self.index.forget_live()
+            self.index.clear_memtable()
             self._add_hole(first, last)
         self.tail, self._tail_state = tail, self.owner.state()
         self._is_unsaved = True
@@ -400,7 +400,7 @@ class Store:
         if line is None:
             if seq:
                 diag.error("store", "%s: line %d is damaged and cannot be read" % (self.log.name, seq))
-                codec.set_bit(self.index.live.dead if piece is None else piece.dead, row)
+                codec.set_bit(self.index.memtable.dead if piece is None else piece.dead, row)
             return None
         number = self.describe(line).number
         if number < 0:

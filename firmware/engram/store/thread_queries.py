@@ -4,7 +4,7 @@
 def backwards(store, session: int):
     """See Store.thread."""
     index = store.index
-    live = index.live
+    live = index.memtable
     for row in range(len(live) - 1, -1, -1):
         if live.sessions[row] == session:
             yield live.seqs[row]
@@ -32,7 +32,7 @@ def following(store, session: int, seq: int):
                 high = middle
         for row in range(low, run[1]):
             yield index.locate(piece, row)[0]
-    live = index.live
+    live = index.memtable
     for row in range(len(live)):
         if live.sessions[row] == session and live.seqs[row] > seq:
             yield live.seqs[row]

@@ -18,9 +18,6 @@ from engram.store.index.memtable import MemTable
 from engram.store.index.table import Table, TableDamaged
 from engram.store.search.session_scores import SessionSizes, scratch
 
-CHUNK_BYTES = 16384
-"""Bytes of the log from which the lines in RAM become a piece: bounds what is read when the log is opened."""
-
 _MEAN = const(12 * 16)  # words of a row, times 16, before there are rows to tell
 
 
@@ -35,8 +32,7 @@ class Index:
         self.tidy_below = 0  # pieces with a lower number and with dead rows are made anew
         self.retired = []  # numbers of merged pieces whose files go once they are not named any more
         self.pieces = []
-        self.live = MemTable()
-        self.live_bytes = 0
+        self.memtable = MemTable()
         self.scratch = scratch()
         self.sizes = SessionSizes()
         self.has_left_names = False  # whether it was told that there are too many
@@ -92,7 +88,7 @@ class Index:
             piece.close()
         self.pieces = []
         self.retired = []
-        self.forget_live()
+        self.clear_memtable()
 
     def remove(self) -> None:
         """Take the index off the flash: it comes back from the log."""
@@ -132,13 +128,13 @@ class Index:
     @property
     def rows(self) -> int:
         """The number of rows that are live."""
-        live = len(self.live) - codec.count_bits(self.live.dead)
+        live = len(self.memtable) - codec.count_bits(self.memtable.dead)
         return live + sum(piece.live for piece in self.pieces)
 
     def mean(self) -> int:
         """16 times the mean number of words of a row."""
-        rows = len(self.live) + sum(piece.rows for piece in self.pieces)
-        words = self.live.words + sum(piece.words for piece in self.pieces)
+        rows = len(self.memtable) + sum(piece.rows for piece in self.pieces)
+        words = self.memtable.words + sum(piece.words for piece in self.pieces)
         return max(1, words * 16 // rows) if rows > 20 else _MEAN
 
     def covered(self):
@@ -148,20 +144,19 @@ class Index:
 
     def add(self, seq: int, offset: int, size: int, minutes: int, session: int, terms, labels) -> None:
         """Take in the next line."""
-        self.live.add(seq, offset, minutes, session, terms, labels)
+        self.memtable.add(seq, offset, size, minutes, session, terms, labels)
         self.sizes.add(session)
-        self.live_bytes += size
 
     @property
     def is_full(self) -> bool:
         """Whether the lines in RAM have to become a piece."""
-        return is_worth_sealing(self.live, self.live_bytes)
+        return self.memtable.is_full
 
     def end_session(self, session: int) -> None:
         """Take all rows of a session out of the answers."""
-        for row in range(len(self.live)):
-            if self.live.sessions[row] == session:
-                codec.set_bit(self.live.dead, row)
+        for row in range(len(self.memtable)):
+            if self.memtable.sessions[row] == session:
+                codec.set_bit(self.memtable.dead, row)
         for piece in list(self.pieces):
             run = self.guarded(piece, piece.run, session)
             for row in range(run[0], run[1]) if run else ():
@@ -169,9 +164,9 @@ class Index:
 
     def set_dead(self, seq: int, session: int, dead: bool) -> bool:
         """Take a line's row out of the answers, or back in; whether it has a row."""
-        row = self.live.row_of(seq)
+        row = self.memtable.row_of(seq)
         if row >= 0:
-            _set(self.live.dead, row, dead)
+            _set(self.memtable.dead, row, dead)
             return True
         for piece in reversed(self.pieces):
             if piece.first <= seq <= piece.last:
@@ -183,9 +178,9 @@ class Index:
 
     def offset_of(self, seq: int) -> int:
         """Where a line should begin, as far as that is known without its session; -1 if it is not."""
-        row = self.live.row_of(seq)
+        row = self.memtable.row_of(seq)
         if row >= 0:
-            return self.live.offsets[row]
+            return self.memtable.offsets[row]
         for piece in reversed(self.pieces):
             if piece.first <= seq <= piece.last:
                 row = -1 if piece.has_sessions else self.guarded(piece, piece.row_of, seq, 0)
@@ -194,9 +189,9 @@ class Index:
 
     def is_dead(self, seq: int, session: int):
         """Whether a line's row is out of the answers; None if it has no row."""
-        row = self.live.row_of(seq)
+        row = self.memtable.row_of(seq)
         if row >= 0:
-            return codec.has_bit(self.live.dead, row)
+            return codec.has_bit(self.memtable.dead, row)
         for piece in reversed(self.pieces):
             if piece.first <= seq <= piece.last:
                 row = self.guarded(piece, piece.row_of, seq, session)
@@ -208,15 +203,13 @@ class Index:
 
     def seal(self, first: int, last: int) -> None:
         """Make a piece of the lines in RAM, which are all from seq `first` to `last`."""
-        if len(self.live):
-            self._insert(self.live, self.live_bytes, first, last)
-            self.live.clear()
-            self.live_bytes = 0
-
-    def forget_live(self) -> None:
+        if len(self.memtable):
+            self._insert(self.memtable, first, last)
+            self.memtable.clear()
+    
+    def clear_memtable(self) -> None:
         """Let the lines in RAM go."""
-        self.live.clear()
-        self.live_bytes = 0
+        self.memtable.clear()
         self.sizes.forget()
 
     def leave(self, oldest: int) -> bool:
@@ -238,15 +231,15 @@ class Index:
         self.stop_job()
         self.sizes.forget()
 
-    def insert(self, rows: MemTable, log_bytes: int, first: int, last: int) -> None:
+    def insert(self, rows: MemTable, first: int, last: int) -> None:
         """Make a piece of some rows, all that there are from seq `first` to `last`, in its place among the pieces."""
-        self._insert(rows, log_bytes, first, last)
+        self._insert(rows, first, last)
         self.sizes.forget()
 
-    def _insert(self, rows: MemTable, log_bytes: int, first: int, last: int) -> None:
+    def _insert(self, rows: MemTable, first: int, last: int) -> None:
         from engram.store.index import merge_policy  # when a board only reads, its heap is for searches
 
-        merge_policy.insert(self, rows, log_bytes, first, last)
+        merge_policy.insert(self, rows, first, last)
 
     def tick(self, is_filling: bool = False) -> bool:
         """Do a slice of merging; whether the index has to be saved.
@@ -288,25 +281,20 @@ class Index:
         found = []
         for piece in list(self.pieces):
             found += self.guarded(piece, _seqs_having, piece, hash) or []
-        found += self.live.having(hash)
+        found += self.memtable.seqs_with_label(hash)
         found.sort()
         return found
 
     def locate(self, piece, row: int) -> tuple:
         """(seq, offset) of a row, (0, 0) if the piece is damaged."""
         if piece is None:
-            return self.live.seqs[row], self.live.offsets[row]
+            return self.memtable.seqs[row], self.memtable.offsets[row]
         found = self.guarded(piece, piece.row, row)
         return (found[0], found[1]) if found else (0, 0)
 
     def has(self, hash: int) -> bool:
         """Whether a row has a label."""
-        return bool(self.live.having(hash)) or any(self.guarded(piece, piece.find, hash) for piece in list(self.pieces))
-
-
-def is_worth_sealing(rows: MemTable, log_bytes: int) -> bool:
-    """Whether rows have to become a piece."""
-    return rows.is_full or log_bytes >= CHUNK_BYTES
+        return bool(self.memtable.seqs_with_label(hash)) or any(self.guarded(piece, piece.find, hash) for piece in list(self.pieces))
 
 
 def _seqs_having(piece, hash: int) -> list:

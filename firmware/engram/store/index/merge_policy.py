@@ -7,10 +7,9 @@ so far: five at most at once. So their number stays about logarithmic, and a row
 import gc
 
 from engram import diag, files
-from engram.compat import const
+from engram.compat import const, unload_module
 from engram.store.index import codec
-from engram.store.index import index as tables
-from engram.store.index.memtable import MemTable
+from engram.store.index import memtable
 from engram.store.index.table import Table, TableDamaged
 
 _MOST_PIECES = const(5)  # that are merged at once: each takes about 4 bytes a session and a kilobyte
@@ -19,12 +18,15 @@ _SHARE = const(4)  # how many times as large as all that is merged so far an old
 _MOST_ROWS = const(6144)  # of a merged piece: a search takes a byte of heap for each
 
 
-def insert(index, rows: MemTable, log_bytes: int, first: int, last: int) -> None:
+def insert(index, rows: memtable.MemTable, first: int, last: int) -> None:
     """Make a piece of some rows, all that there are from seq `first` to `last`, in its place among the pieces."""
     gc.collect()  # so that what stays does not lie behind what goes
     path = index.path_of(index.next_number)
+    from engram.store.index.memtable_writer import write_table  # when a board only reads, its heap is for searches
+
     try:
-        rows.write(path, index.mean(), index.epoch, log_bytes, first, last)
+        write_table(rows, path, index.mean(), index.epoch, first, last)
+        unload_module("engram.store.index.memtable_writer")  # its 2 KB are for the merge that may follow
         piece = Table(path, index.next_number)
     except OSError as error:
         raise files.failure(error, path) from None
@@ -72,7 +74,7 @@ def _due_before(index, end: int) -> tuple:
         start -= 1
     least = max(start, end - _MOST_PIECES)
     first = end
-    while first > least and pieces[first - 1].log_bytes < 2 * tables.CHUNK_BYTES:
+    while first > least and pieces[first - 1].log_bytes < 2 * memtable.CHUNK_BYTES:
         first -= 1
     if end - first < _FRESH_PIECES:
         return start, end

@@ -6,7 +6,6 @@ replaced since.
 
 from engram.compat import const
 from engram.store.index import codec
-from engram.store.index.index import is_worth_sealing
 from engram.store.index.memtable import MemTable
 from engram.store.types import concerned, labels, minutes
 
@@ -65,7 +64,7 @@ class Rebuild:
         if len(self._rows):
             yield from self._check()
             self._mark_ended()
-            self._index.insert(self._rows, size, start, claimed)
+            self._index.insert(self._rows, start, claimed)
         self.is_open = False
         self.ended.clear()
         return start
@@ -75,11 +74,11 @@ class Rebuild:
         size = 0
         rows = self._rows
         for _, offset, length, line in self._log.scan_from(start, last):
-            if len(rows) and is_worth_sealing(rows, size):
+            if rows.is_full:
                 return -1
             entry = self._describe(line)
             seq = line["seq"]
-            rows.add(seq, offset, minutes(entry.at), entry.session, entry.terms, labels(entry, seq))
+            rows.add(seq, offset, length, minutes(entry.at), entry.session, entry.terms, labels(entry, seq))
             if entry.number < 0:
                 codec.set_bit(rows.dead, len(rows) - 1)
             for number in concerned(entry, seq):

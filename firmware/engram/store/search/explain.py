@@ -30,10 +30,10 @@ def _level(ranking, place: int, row: int, number: int):
     """The level of a query's word in a row, None if the row does not have it."""
     piece = ranking.piece(place)
     if piece is None:
-        live = ranking.index.live
-        for here, counts in live.counts([ranking.hashes[number]]):
+        memtable = ranking.index.memtable
+        for here, count in memtable.postings(ranking.hashes[number]):
             if here == row:
-                return codec.level(counts[0], live.lengths[row], ranking.index.mean())
+                return codec.level(count, memtable.lengths[row], ranking.index.mean())
         return None
     found = ranking.places[piece.number][number] if piece.number in ranking.places else None
     for other, level in codec.decoded(piece, found, 0) if found else ():

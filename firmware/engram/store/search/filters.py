@@ -55,8 +55,8 @@ def by_speaker(index, label: str):
 
 def counted(index, piece, bits) -> int:
     """The number of live rows of a piece (None for the lines in RAM), of those that `bits` has if given."""
-    dead = index.live.dead if piece is None else piece.dead
-    rows = len(index.live) if piece is None else piece.rows
+    dead = index.memtable.dead if piece is None else piece.dead
+    rows = len(index.memtable) if piece is None else piece.rows
     if bits is None:
         return rows - codec.count_bits(dead)
     both = bytearray(bits)
@@ -69,7 +69,7 @@ def rows_with_label(index, piece, hash: int) -> bytearray:
     """A bit for each row of a piece (or, for None, of the lines in RAM) that has a label."""
     bits = _none(piece)
     if piece is None:
-        for _, row in index.live.matches({hash: 0}):
+        for row, _ in index.memtable.postings(hash):
             codec.set_bit(bits, row)
     else:
         index.guarded(piece, _mark_having, piece, hash, bits)
@@ -80,8 +80,8 @@ def rows_between(index, piece, first: int, end: int) -> bytearray:
     """A bit for each row whose minute is from `first` on and before `end`."""
     bits = _none(piece)
     if piece is None:
-        for row in range(len(index.live)):
-            if first <= index.live.minutes[row] < end:
+        for row in range(len(index.memtable)):
+            if first <= index.memtable.minutes[row] < end:
                 codec.set_bit(bits, row)
     else:
         index.guarded(piece, _mark_between, piece, first, end, bits)

@@ -14,11 +14,11 @@ from array import array
 
 from engram.compat import const
 from engram.store.index import codec
-from engram.store.index.memtable import NO_ROW
 from engram.store.search.session_scores import NO_SLOT
 from engram.store.search.top_k import BLOCK, BLOCK_BITS, FAR, NEAR, OWN, TopK, clear_dead, collect
 from engram.store.search.weights import ONE, distinct_terms, inverse_frequency
 
+_NO_ROW = const(-1)
 _SLOTS = const(512)  # as in sessions.py
 _SESSION_TERMS = const(10)  # the rarest words count for S: three bits each fill a small integer
 _MOST_COUNT = const(7)
@@ -63,9 +63,10 @@ class Ranking:
     def _weights(self, idfs) -> list:
         index = self.index
         self._having = having = [0] * len(self.terms)
-        for _, counts in index.live.counts(self.hashes):
-            for number, count in enumerate(counts):
-                having[number] += count > 0
+        dead = index.memtable.dead
+        for number, hash in enumerate(self.hashes):
+            for row, _ in index.memtable.postings(hash):
+                having[number] += not codec.has_bit(dead, row)
         for piece in self._pieces:
             places = index.guarded(piece, self._find, piece)
             if places:
@@ -98,7 +99,7 @@ class Ranking:
                 self.index.guarded(piece, self._rank_piece, piece, place, found, blocks, buffer, allowed)
             elif piece.has_sessions and max(self._last):
                 self.index.guarded(piece, self._pass_over, piece)
-        self._rank_live(len(self._pieces), allowed)
+        self._rank_memtable(len(self._pieces), allowed)
 
     def _rank_piece(self, piece, place: int, found: list, blocks: list, buffer: bytearray, allowed) -> None:
         _make_blank(blocks, piece.rows)
@@ -167,46 +168,48 @@ class Ranking:
         self._counts[slot] = count + (min(rows, _MOST_COUNT - old) << bits)
         return not old
 
-    # --- live rows
+    # --- rows in RAM
 
-    def _rank_live(self, place: int, allowed) -> None:
-        live = self.index.live
-        scores = self._live_scores(live)
+    def _rank_memtable(self, place: int, allowed) -> None:
+        memtable = self.index.memtable
+        scores = self._memtable_scores(memtable)
         bits = allowed(None) if allowed else None
-        totals = array("H", bytes(2 * len(live)))
-        for row in range(len(live)):
+        totals = array("H", bytes(2 * len(memtable)))
+        newest = {}  # the last two rows of each session
+        for row in range(len(memtable)):
             here = scores[row]
             totals[row] += OWN * here
-            session = live.sessions[row]
+            session = memtable.sessions[row]
             if session:
                 slot = session % _SLOTS
-                before = live.previous[row]
-                if before == NO_ROW:
+                before, second = newest.get(session, (_NO_ROW, _NO_ROW))
+                newest[session] = row, before
+                if before == _NO_ROW:
                     totals[row] += NEAR * self._last[slot] + FAR * self._far[slot]
                     continue
                 totals[row] += NEAR * scores[before]
                 totals[before] += NEAR * here
-                second = live.previous[before]
-                if second == NO_ROW:
+                if second == _NO_ROW:
                     totals[row] += FAR * self._last[slot]
                 else:
                     totals[row] += FAR * scores[second]
                     totals[second] += FAR * here
         for row, total in enumerate(totals):
-            if not total or codec.has_bit(live.dead, row) or not live.lengths[row]:
+            if not total or codec.has_bit(memtable.dead, row) or not memtable.lengths[row]:
                 continue
             if bits is None or codec.has_bit(bits, row):
-                session = live.sessions[row]
+                session = memtable.sessions[row]
                 self.best.add(total, place, row, session % _SLOTS if session else NO_SLOT)
 
-    def _live_scores(self, live) -> bytearray:
-        scores = bytearray(len(live))
+    def _memtable_scores(self, memtable) -> bytearray:
+        scores = bytearray(len(memtable))
         mean = self.index.mean()
-        for row, counts in live.counts(self.hashes):
-            session = live.sessions[row]
-            for number, count in enumerate(counts):
-                if count:
-                    scores[row] += self.levels[number][codec.level(count, live.lengths[row], mean)]
+        for number, hash in enumerate(self.hashes):
+            levels = self.levels[number]
+            for row, count in memtable.postings(hash):
+                if not codec.has_bit(memtable.dead, row):
+                    scores[row] += levels[codec.level(count, memtable.lengths[row], mean)]
+                    session = memtable.sessions[row]
                     if session:
                         self._sessions[number] += self._count(session % _SLOTS, 1, self._bits[number])
         return scores

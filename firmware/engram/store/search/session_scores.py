@@ -61,8 +61,8 @@ class SessionSizes:
         if not self._is_known:
             for slot in range(_SLOTS + 1):
                 self._sizes[slot] = 0
-            for row in range(len(index.live)):
-                self.add(index.live.sessions[row])
+            for row in range(len(index.memtable)):
+                self.add(index.memtable.sessions[row])
             for piece in list(index.pieces):
                 index.guarded(piece, self._add_piece, piece)
             self._is_known = True
