@@ -193,9 +193,11 @@ def modules_in_order(firmware: Path = ROOT / "firmware") -> tuple[str, ...]:
         for path in sorted((firmware / "engram").rglob("*.py"))
     }
     ordered: dict[str, None] = {}
+    begun: set[str] = set()  # a package may import its own modules
 
     def add(name: str) -> None:
-        if name in sources and name not in ordered:
+        if name in sources and name not in begun:
+            begun.add(name)
             add(name.rpartition(".")[0])
             for imported in imports_of(sources[name]):
                 add(imported)

@@ -16,7 +16,7 @@ from engram.compat import const, unload_module
 from engram.store.index import codec
 from engram.store.index.memtable import MemTable
 from engram.store.index.table import Table, TableDamaged
-from engram.store.search.session_scores import SessionSizes, scratch
+from engram.store.search.session_scores import SessionSizes
 
 _MEAN = const(12 * 16)  # words of a row, times 16, before there are rows to tell
 
@@ -33,8 +33,7 @@ class Index:
         self.retired = []  # numbers of merged pieces whose files go once they are not named any more
         self.pieces = []
         self.memtable = MemTable()
-        self.scratch = scratch()
-        self.sizes = SessionSizes()
+        self.session_sizes = None  # SessionSizes once there is a session
         self.has_left_names = False  # whether it was told that there are too many
         self.has_lost = False  # a piece since this was set back: what it covered is a hole
         self.epoch = 0
@@ -66,6 +65,8 @@ class Index:
                         raise TableDamaged("another piece's")
                     piece.dead = bytearray(dead)
                 self.pieces.append(piece)
+                if piece.has_sessions:
+                    self._sizes()
             except TableDamaged as error:
                 self._tell(number, error)
         return saved
@@ -145,7 +146,18 @@ class Index:
     def add(self, seq: int, offset: int, size: int, minutes: int, session: int, terms, labels) -> None:
         """Take in the next line."""
         self.memtable.add(seq, offset, size, minutes, session, terms, labels)
-        self.sizes.add(session)
+        if session:
+            self._sizes().add(session)
+
+    def _sizes(self) -> SessionSizes:
+        if self.session_sizes is None:
+            self.session_sizes = SessionSizes()
+        return self.session_sizes
+
+    def forget_sizes(self) -> None:
+        """The rows of sessions are others than before."""
+        if self.session_sizes:
+            self.session_sizes.forget()
 
     @property
     def is_full(self) -> bool:
@@ -210,7 +222,7 @@ class Index:
     def clear_memtable(self) -> None:
         """Let the lines in RAM go."""
         self.memtable.clear()
-        self.sizes.forget()
+        self.forget_sizes()
 
     def leave(self, oldest: int) -> bool:
         """Lines before a seq have left the log: take them out of the answers; whether any were in them."""
@@ -229,12 +241,13 @@ class Index:
         piece.close()
         files.discard(piece.path)
         self.stop_job()
-        self.sizes.forget()
+        self.forget_sizes()
 
     def insert(self, rows: MemTable, first: int, last: int) -> None:
         """Make a piece of some rows, all that there are from seq `first` to `last`, in its place among the pieces."""
         self._insert(rows, first, last)
-        self.sizes.forget()
+        if any(piece.has_sessions for piece in self.pieces):
+            self._sizes().forget()
 
     def _insert(self, rows: MemTable, first: int, last: int) -> None:
         from engram.store.index import merge_policy  # when a board only reads, its heap is for searches

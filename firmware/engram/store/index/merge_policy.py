@@ -152,7 +152,7 @@ def _finish(index, job) -> None:
             "index", index.base + ": there are more tags than the catalog holds: some are found but not listed"
         )
     if job.rows < sum(old.rows for old in job.pieces):
-        index.sizes.forget()
+        index.forget_sizes()
     for old in job.pieces:
         old.close()
         index.retired.append(old.number)

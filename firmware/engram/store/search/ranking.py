@@ -14,12 +14,11 @@ from array import array
 
 from engram.compat import const
 from engram.store.index import codec
-from engram.store.search.session_scores import NO_SLOT
+from engram.store.search.session_scores import NO_SLOT, SessionScores, slot_of, slots_of
 from engram.store.search.top_k import BLOCK, BLOCK_BITS, FAR, NEAR, OWN, TopK, clear_dead, collect
 from engram.store.search.weights import ONE, distinct_terms, inverse_frequency
 
 _NO_ROW = const(-1)
-_SLOTS = const(512)  # as in sessions.py
 _SESSION_TERMS = const(10)  # the rarest words count for S: three bits each fill a small integer
 _MOST_COUNT = const(7)
 _BUFFER = const(64)
@@ -87,10 +86,8 @@ class Ranking:
 
     def run(self, allowed) -> None:
         """Rank all rows; `allowed` is None or gives a piece's (or the live rows') bits of the rows that may be found."""
-        scratch = self.index.scratch
-        scratch.clear()
-        self._counts, self._last, self._far = scratch.counts, scratch.last, scratch.far
-        self._sizes = self.index.sizes.of(self.index)
+        scores = SessionScores(slots_of(self.index))
+        self._counts, self._last, self._far = scores.counts, scores.last, scores.far
         blocks = []
         buffer = bytearray(_BUFFER)
         for place, piece in enumerate(self._pieces):
@@ -118,7 +115,7 @@ class Ranking:
         """A piece that has none of the words: what came before it in its sessions is not next to what comes after."""
         first = 0
         for session, end in piece.each_run():
-            slot = session % _SLOTS if session else NO_SLOT
+            slot = slot_of(session)
             self._far[slot] = self._last[slot] if end - first == 1 else 0
             self._last[slot] = 0
             first = end
@@ -181,7 +178,7 @@ class Ranking:
             totals[row] += OWN * here
             session = memtable.sessions[row]
             if session:
-                slot = session % _SLOTS
+                slot = slot_of(session)
                 before, second = newest.get(session, (_NO_ROW, _NO_ROW))
                 newest[session] = row, before
                 if before == _NO_ROW:
@@ -198,8 +195,7 @@ class Ranking:
             if not total or codec.has_bit(memtable.dead, row) or not memtable.lengths[row]:
                 continue
             if bits is None or codec.has_bit(bits, row):
-                session = memtable.sessions[row]
-                self.best.add(total, place, row, session % _SLOTS if session else NO_SLOT)
+                self.best.add(total, place, row, slot_of(memtable.sessions[row]))
 
     def _memtable_scores(self, memtable) -> bytearray:
         scores = bytearray(len(memtable))
@@ -211,7 +207,7 @@ class Ranking:
                     scores[row] += levels[codec.level(count, memtable.lengths[row], mean)]
                     session = memtable.sessions[row]
                     if session:
-                        self._sessions[number] += self._count(session % _SLOTS, 1, self._bits[number])
+                        self._sessions[number] += self._count(slot_of(session), 1, self._bits[number])
         return scores
 
     # --- the end
@@ -223,6 +219,7 @@ class Ranking:
         """
         top = next(self.best.rows())[0] if self.best.slots else 1
         self.points = points = self._session_points()
+        self._counts = self._last = self._far = None
         found = []
         for total, place, row, slot in self.best.rows():
             score = total * ONE // top + points.get(slot, 0)
@@ -248,9 +245,9 @@ class Ranking:
         """S of some sessions, below 2^17."""
         if not slots:
             return {}
-        sizes = self._sizes
-        rows = sum(sizes) - sizes[NO_SLOT]
-        sessions = sum(1 for size in sizes if size) - (sizes[NO_SLOT] > 0)
+        sizes = self.index.session_sizes.by_slot(self.index)
+        rows = sum(sizes)
+        sessions = sum(1 for size in sizes if size)
         weights = [
             (bits, inverse_frequency(sessions, count))
             for bits, count in zip(self._bits, self._sessions)
@@ -299,6 +296,6 @@ def _runs(piece) -> list:
             ends, slots = array("H", bytes(2 * size)), array("H", bytes(2 * size))
             parts.append((ends, slots))
         ends[at] = end
-        slots[at] = session % _SLOTS if session else NO_SLOT
+        slots[at] = slot_of(session)
         at += 1
     return parts
