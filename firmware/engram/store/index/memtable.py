@@ -1,7 +1,7 @@
 """The memtable: the newest lines of a log, in RAM until there are enough of them for a table of the index.
 
 The words of each row stand one after the other as hashes of 24 bits. Whoever needs them in order sorts them part by part: so
-few bytes are needed for a word, and never many in one piece.
+few bytes are needed for a word, and never many in one table.
 """
 
 from array import array
@@ -53,7 +53,6 @@ class MemTable:
         for at in range(len(self.dead)):
             self.dead[at] = 0
         if len(self._highs) > self._most_words:
-            self._lows = self._highs = b""
             self._make_words(self._most_words)
 
     def __len__(self):

@@ -53,7 +53,7 @@ class SessionSizes:
                 self._sizes[slot] = 0
             for row in range(len(index.memtable)):
                 self.add(index.memtable.sessions[row])
-            for table in list(index.pieces):
+            for table in list(index.tables):
                 index.guarded(table, self._add_table, table)
             self._is_known = True
         return self._sizes
