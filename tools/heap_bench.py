@@ -193,7 +193,7 @@ def modules_in_order(firmware: Path = ROOT / "firmware") -> tuple[str, ...]:
         for path in sorted((firmware / "engram").rglob("*.py"))
     }
     ordered: dict[str, None] = {}
-    begun: set[str] = set()  # a package may import its own modules, each of which imports the package
+    begun: set[str] = set()  # a package may import its own modules
 
     def add(name: str) -> None:
         if name in sources and name not in begun:

@@ -19,8 +19,8 @@ HEAP = "2m"
 
 SECONDS = 120
 FLASH_BYTES = 768 << 10
-SIZES = {"engram.store.log.segments:SMALLEST_SEGMENT": 8192, "engram.store.index.index:CHUNK_BYTES": 3072}
-"""Small, so that a script of some hundred operations seals segments and merges pieces of the index."""
+SIZES = {"engram.store.log.segments:SMALLEST_SEGMENT": 8192, "engram.store.index.memtable:CHUNK_BYTES": 3072}
+"""Small, so that a script of some hundred operations seals segments and merges tables of the index."""
 
 SETTINGS = {"records.bytes": 65536, "journal.bytes": 65536, "log.level": "error"}
 

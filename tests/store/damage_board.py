@@ -11,8 +11,8 @@ import os
 import random
 import sys
 
-import engram.store.index.index as index_module
 from engram import diag
+from engram.store.index import memtable
 from engram.store.log.reserve import Reserve
 from engram.store.log.segments import Log
 from engram.store.store import Store
@@ -337,7 +337,7 @@ def main(folder, kind, first, last, flash_path=""):
         folder = "/flash/store"
         os.mkdir(folder)
     diag.level = diag.ERROR + 1
-    index_module.CHUNK_BYTES = CHUNK
+    memtable.CHUNK_BYTES = CHUNK
     made = None
     checked = lost = 0
     for number in range(first, last):

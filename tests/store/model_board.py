@@ -9,9 +9,8 @@ import json
 import os
 import sys
 
-import engram.store.index.index as index_module
 from engram.compat import collect_often
-from engram.store.index import codec, memtable
+from engram.store.index import codec, memtable, merge_policy
 from engram.store.log.segments import Log
 from engram.store.store import Store
 from engram.store.types import Query
@@ -24,17 +23,17 @@ class _Told:
     def __init__(self):
         self.events = []
         told = self
-        write = memtable.MemTable.write
+        insert = merge_policy.insert
 
-        def watched(rows, path, mean, *rest):
-            told.events.append([list(rows.seqs[: len(rows)]), mean])
-            write(rows, path, mean, *rest)
+        def watched(index, rows, *rest):
+            told.events.append([list(rows.seqs[: len(rows)]), index.mean()])
+            insert(index, rows, *rest)
 
-        memtable.MemTable.write = watched
+        merge_policy.insert = watched
 
 
-def _marked(piece):
-    return [piece.row(row)[0] for row in range(piece.rows) if codec.has_bit(piece.dead, row)]
+def _marked(table):
+    return [table.row(row)[0] for row in range(table.rows) if codec.has_bit(table.dead, row)]
 
 
 class Board:
@@ -51,7 +50,7 @@ class Board:
             self.store.close()
         _remove(self.folder)
         os.mkdir(self.folder)
-        index_module.CHUNK_BYTES = chunk_bytes
+        memtable.CHUNK_BYTES = chunk_bytes
         self.told.events.clear()
         self.store = Store(Log(self.folder, "log", segment_bytes=segment_bytes), Owner())
         self.store.open()
@@ -80,13 +79,13 @@ class Board:
         index = self.store.index
         events = self.told.events[:]
         self.told.events.clear()
-        pieces = [[[piece.row(row)[0] for row in range(piece.rows)], _marked(piece)] for piece in index.pieces]
-        rows = index.live
+        tables = [[[table.row(row)[0] for row in range(table.rows)], _marked(table)] for table in index.tables]
+        rows = index.memtable
         ram = [rows.seqs[row] for row in range(len(rows))]
         gone = [rows.seqs[row] for row in range(len(rows)) if codec.has_bit(rows.dead, row)]
         return {
             "events": events,
-            "pieces": pieces,
+            "tables": tables,
             "ram": ram,
             "ram_marked": gone,
             "mean": index.mean(),

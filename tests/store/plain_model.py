@@ -2,8 +2,8 @@
 
 `Entries` says which entries there are, from the lines alone. `Ranks` is BM25 as store/search.py describes it, with its
 rounding (eight levels, one byte a row), without any index. Three things of the index decide ranks and are told to it:
-the mean length with which lines were sealed (and that of now, for those in RAM), into which pieces the lines are cut at
-present (a turn's next one counts within a piece, and so does the order of sessions at equal scores), and which rows are
+the mean length with which lines were sealed (and that of now, for those in RAM), into which tables the lines are cut at
+present (a turn's next one counts within a table, and so does the order of sessions at equal scores), and which rows are
 marked as not live. That each of these is as it should be is checked beside, where it can be known.
 """
 
@@ -102,13 +102,13 @@ class Row:
         self.length = len(self.words)
         self.counts = Counter(self.words)
         self.mean = 0  # with which it was sealed
-        self.place = 0  # the piece that it is in
+        self.place = 0  # the table that it is in
         self.marked = False  # taken out of the answers
         self.in_ram = True
 
 
 class Index:
-    """All rows that the index has, and how it is cut into pieces, as it tells itself."""
+    """All rows that the index has, and how it is cut into tables, as it tells itself."""
 
     def __init__(self):
         self.known: dict[int, Row] = {}
@@ -130,12 +130,12 @@ class Index:
         self.partial = status["partial"]
         marked = set(status["ram_marked"])
         self.rows = []
-        for place, (seqs, dead) in enumerate(status["pieces"]):
+        for place, (seqs, dead) in enumerate(status["tables"]):
             marked.update(dead)
             for seq in seqs:
                 self._put(seq, place, False)
         for seq in status["ram"]:
-            self._put(seq, len(status["pieces"]), True)
+            self._put(seq, len(status["tables"]), True)
         for row in self.rows:
             row.marked = row.seq in marked
         self.rows.sort(key=lambda row: (row.place, row.session if not row.in_ram else 0, row.seq))
@@ -146,7 +146,7 @@ class Index:
         self.rows.append(row)
 
     def counted(self, row: Row) -> bool:
-        """Whether a row's words count for others: those in RAM leave when it is marked, those in pieces stay."""
+        """Whether a row's words count for others: those in RAM leave when it is marked, those in tables stay."""
         return not (row.marked and row.in_ram)
 
 
@@ -178,7 +178,7 @@ class Ranks:
         self.scale = 255 - sum(idf * 11 * 255 < 32 * self.sum for idf in self.idfs.values())
         self.documents = documents
         self.rows = index.rows
-        # A piece that has none of the words is passed over: its rows would only be found by turns in other pieces.
+        # A table that has none of the words is passed over: its rows would only be found by turns in other tables.
         self.searched = {row.place for row in rows if row.in_ram or any(word in row.counts for word in self.words)}
         self.scores = {row.seq: self._words_score(row) for row in self.rows}
 

@@ -11,7 +11,7 @@ HEAP = "192k"
 HEAP_GROWTH = 2048
 """Bytes by which the median of a run's second half may be above that of its first: a table or a name more."""
 HEAP_SWING = 12288
-"""Bytes by which its highest may be: the pieces of the index, the files that are open and the words in RAM come and go."""
+"""Bytes by which its highest may be: the tables of the index, the files that are open and the words in RAM come and go."""
 BLOCK_GROWTH = 8
 """Blocks of flash by which its highest may be above the first half's: a file more or less, and the ends of files."""
 

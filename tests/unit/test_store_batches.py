@@ -9,8 +9,8 @@ BATCH = 8
 def test_a_batch_that_comes_when_the_table_of_rows_is_nearly_full_is_kept_and_found():
     board = Board()
     store = board.records_store
-    while len(store.index.live) < MOST_ROWS - BATCH // 2:
-        board.remember("n%d" % len(store.index.live), ["t"])
+    while len(store.index.memtable) < MOST_ROWS - BATCH // 2:
+        board.remember("n%d" % len(store.index.memtable), ["t"])
     before = board.records.count()
     gone = [1, 2, 3, 4, 5, 6, 7, 8]
     assert board.records.leave(gone, board.trash) == BATCH

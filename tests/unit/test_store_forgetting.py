@@ -25,7 +25,7 @@ def _told(board):
 
 
 def _busy(around=25):
-    """A board with some segments and pieces, where what is to be forgotten stands in the middle."""
+    """A board with some segments and tables, where what is to be forgotten stands in the middle."""
     board = Board(segment_bytes=4000)
     _filled(board, around)
     ref, turn = _told(board)
@@ -90,7 +90,7 @@ def test_a_compaction_that_is_cut_when_the_lines_are_gone_is_ended_after_the_res
     assert not board.holds(TAG)
 
 
-def test_a_piece_is_not_made_anew_for_what_is_forgotten_after_a_compaction():
+def test_a_table_is_not_made_anew_for_what_is_forgotten_after_a_compaction():
     board, ref, _ = _busy()
     board.compact()
     _finish(board)

@@ -101,7 +101,7 @@ def _found(store, words, labels=()):
 
 def test_an_index_in_the_form_before_gives_the_answers_of_then():
     store = _open()
-    assert len(store.index.pieces) == 3 and all(piece.is_former for piece in store.index.pieces)
+    assert len(store.index.tables) == 3 and all(table.is_former for table in store.index.tables)
     assert not store.partial
     assert _found(store, "apple harbor grove") == [(20, 6144), (21, 5850), (22, 4735), (28, 4714), (6, 4698)]
     assert _found(store, "delta", ("#odd",)) == [(26, 6144), (28, 5799), (12, 5049), (2, 4383), (16, 4383)]
@@ -112,12 +112,12 @@ def test_an_index_in_the_form_before_is_made_anew_in_the_background():
     store = _open()
     while store.tick():
         pass
-    assert [(piece.rows, piece.is_former) for piece in store.index.pieces] == [(24, False)]
+    assert [(table.rows, table.is_former) for table in store.index.tables] == [(24, False)]
     assert not store.partial and not store.index.is_busy
-    # As the firmware of then answered when it had merged the pieces.
+    # As the firmware of then answered when it had merged the tables.
     assert _found(store, "apple harbor grove") == [(20, 6144), (21, 5850), (6, 5049), (22, 4735), (28, 4714)]
     assert _found(store, "delta", ("#odd",)) == [(26, 6144), (28, 5799), (12, 5454), (16, 4788), (2, 4383)]
     assert list(store.thread(5)) == [30, 24, 19, 13, 12, 8, 7, 4, 1]
     store.close()
     store.open()
-    assert not store.partial and not any(piece.is_former for piece in store.index.pieces)
+    assert not store.partial and not any(table.is_former for table in store.index.tables)

@@ -1,4 +1,4 @@
-"""A piece gives back what was written to it, whatever the lengths of its lists; damage in a short list is seen."""
+"""A table gives back what was written to it, whatever the lengths of its lists; damage in a short list is seen."""
 
 import random
 
@@ -35,18 +35,18 @@ def _write(path, terms, runs):
     return Table(path, 1)
 
 
-def _all(piece, hash):
-    found = piece.find(hash)
+def _all(table, hash):
+    found = table.find(hash)
     assert found
-    return found, list(codec.decoded(piece, found, hash))
+    return found, list(codec.decoded(table, found, hash))
 
 
 def test_rows_that_were_passed_over_are_counted_right():
     for passed in PASSED:
         rows = [(passed, 7), (passed + 1, 0), (2 * passed + 2, 5)]
-        piece = _write(folder() + "/x", {5: rows}, [(0, 2 * passed + 3)])
-        assert _all(piece, 5)[1] == rows, passed
-        piece.close()
+        table = _write(folder() + "/x", {5: rows}, [(0, 2 * passed + 3)])
+        assert _all(table, 5)[1] == rows, passed
+        table.close()
 
 
 def test_lists_of_all_lengths_come_back():
@@ -57,15 +57,15 @@ def test_lists_of_all_lengths_come_back():
         rows = sorted({random.randrange(900) for _ in range(count)})
         terms[_hash(number)] = [(row, random.randrange(8)) for row in rows]
         terms[_hash(number, True)] = [(row, 0) for row in rows]
-    piece = _write(folder() + "/x", terms, [(0, 900)])
+    table = _write(folder() + "/x", terms, [(0, 900)])
     sizes = []
     for hash, rows in terms.items():
-        found, there = _all(piece, hash)
+        found, there = _all(table, hash)
         assert there == rows and found[0] == len(rows)
         sizes.append(len(found[3]) if found[2] and found[3] else 0)
     assert max(sizes) == 24 and sizes.count(0) > 50
-    assert piece.find(_hash(1000)) is None
-    piece.close()
+    assert table.find(_hash(1000)) is None
+    table.close()
 
 
 def test_runs_come_back_from_each_mark():
@@ -75,30 +75,30 @@ def test_runs_come_back_from_each_mark():
         session += random.choice((1, 1, 1, 2, 200, 70000))
         row += random.choice((1, 2, 63, 64, 200))
         runs.append((session, row))
-    piece = _write(folder() + "/x", {5: [(1, 1), (2, 2)]}, runs)
-    assert list(piece.each_run()) == runs
+    table = _write(folder() + "/x", {5: [(1, 1), (2, 2)]}, runs)
+    assert list(table.each_run()) == runs
     first = 0
     for session, end in runs:
-        assert piece.run(session) == (first, end)
+        assert table.run(session) == (first, end)
         first = end
-    assert piece.run(session + 1) is None
-    piece.close()
+    assert table.run(session + 1) is None
+    table.close()
 
 
 def test_a_change_in_a_short_list_is_seen():
     path = folder() + "/x"
     rows = [(3, 1), (5, 2), (9, 7)]
-    piece = _write(path, {5: rows}, [(0, 10)])
-    (_, offset, size, held), there = _all(piece, 5)
+    table = _write(path, {5: rows}, [(0, 10)])
+    (_, offset, size, held), there = _all(table, 5)
     assert there == rows and len(held) == size
-    piece.close()
+    table.close()
     with open(path, "rb") as file:
         data = bytearray(file.read())
     assert data[offset : offset + size] == held
     data[offset] ^= 1
     with open(path, "wb") as file:
         file.write(data)
-    piece = Table(path, 1)
+    table = Table(path, 1)
     with raises(TableDamaged):
-        _all(piece, 5)
-    piece.close()
+        _all(table, 5)
+    table.close()

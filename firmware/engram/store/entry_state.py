@@ -1,6 +1,6 @@
 """What became of the entries of a store: which of them is live, and what its latest version is.
 
-The index finds the lines that have a part in an entry's fate by their label "=NUMBER"; lines that are in no piece yet are
+The index finds the lines that have a part in an entry's fate by their label "=NUMBER"; lines that are in no table yet are
 read through. A row of which something has become lately is marked later, one entry at a time.
 """
 

@@ -6,16 +6,16 @@ from engram.store.index.table import TableDamaged
 def beginning(store, prefix: str):
     """See Store.names."""
     index = store.index
-    for name in in_order([iter(index.live.names())] + [_names_of(index, piece) for piece in index.pieces]):
+    for name in in_order([iter(index.memtable.names())] + [_names_of(index, table) for table in index.tables]):
         if name.startswith(prefix):
             yield name
 
 
-def _names_of(index, piece):
+def _names_of(index, table):
     try:
-        yield from piece.names()
+        yield from table.names()
     except (TableDamaged, OSError, ValueError, IndexError) as error:
-        index.lose(piece, error)
+        index.lose(table, error)
 
 
 def in_order(lists: list):

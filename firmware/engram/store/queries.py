@@ -15,7 +15,7 @@ def newest(store, labels, scopes):
     store.entry_states.settle()
     below = store.log.next_seq
     while below > 0:
-        parts = [None] + store.index.pieces
+        parts = [None] + store.index.tables
         newest = max(parts + store.unindexed, key=lambda part: _last_below(store, part, below))
         if _last_below(store, newest, below) <= 0:
             return
@@ -26,7 +26,7 @@ def newest(store, labels, scopes):
 
 
 def _last_below(store, part, below: int) -> int:
-    """The last seq below one that a part of the log may have: a piece, a hole or, None, the lines in RAM."""
+    """The last seq below one that a part of the log may have: a table, a hole or, None, the lines in RAM."""
     if part is None:
         first, last = store.tail[2], store.log.next_seq - 1
     elif isinstance(part, list):
@@ -36,30 +36,30 @@ def _last_below(store, part, below: int) -> int:
     return min(last, below - 1) if first < below else 0
 
 
-def _newest_in(store, piece, below: int, labels, scopes):
-    """Yield as newest() does, from one piece; the seq from which on there is nothing more to yield."""
+def _newest_in(store, table, below: int, labels, scopes):
+    """Yield as newest() does, from one table; the seq from which on there is nothing more to yield."""
     index = store.index
-    live, tail = index.live, store.tail[2]
+    live, tail = index.memtable, store.tail[2]
     allowed = filters.allowed(index, labels, scopes, 0, 0)
-    bits = allowed(piece) if allowed else None
-    for row in range((len(live) if piece is None else piece.rows) - 1, -1, -1):
-        dead = live.dead if piece is None else piece.dead
+    bits = allowed(table) if allowed else None
+    for row in range((len(live) if table is None else table.rows) - 1, -1, -1):
+        dead = live.dead if table is None else table.dead
         if codec.has_bit(dead, row) or (bits is not None and not codec.has_bit(bits, row)):
             continue
-        seq = index.locate(piece, row)[0]
-        line = store.live_line(piece, row) if 0 < seq < below else None
+        seq = index.locate(table, row)[0]
+        line = store.live_line(table, row) if 0 < seq < below else None
         if line is not None and passes(store.describe(line), labels, scopes):
             yield line
             below = seq
             store.ready()
             # Sealed or merged meanwhile: its rows are elsewhere now.
-            if tail != store.tail[2] if piece is None else piece not in index.pieces:
+            if tail != store.tail[2] if table is None else table not in index.tables:
                 return below
-    return tail if piece is None else piece.first
+    return tail if table is None else table.first
 
 
 def _newest_in_hole(store, first: int, below: int, labels, scopes):
-    """As _newest_in(), of lines that are in no piece yet."""
+    """As _newest_in(), of lines that are in no table yet."""
     for line in store.log.backwards(below):
         seq = line["seq"]
         if seq < first:
@@ -88,13 +88,13 @@ def labels(store, prefix: str, scopes):
         return
     allowed = filters.allowed(index, (), scopes, 0, 0)
     known = list(store.names(prefix))
-    for piece in [None] + index.pieces:
-        bits = allowed(piece) if allowed else None
+    for table in [None] + index.tables:
+        bits = allowed(table) if allowed else None
         for name in known:
-            rows = filters.rows_with_label(index, piece, codec.term_hash(name))
+            rows = filters.rows_with_label(index, table, codec.term_hash(name))
             for at in range(len(rows) if bits else 0):
                 rows[at] &= bits[at]
-            counts[name] = counts.get(name, 0) + filters.counted(index, piece, rows)
+            counts[name] = counts.get(name, 0) + filters.counted(index, table, rows)
     for name, count in counts.items():
         if count:
             yield name, count
@@ -108,7 +108,7 @@ def count(store, labels, scopes) -> int:
     if _is_shared(store, scopes):
         return sum(1 for _ in newest(store, labels, scopes))
     allowed = filters.allowed(index, labels, scopes, 0, 0)
-    return sum(filters.counted(index, piece, allowed(piece) if allowed else None) for piece in [None] + index.pieces)
+    return sum(filters.counted(index, table, allowed(table) if allowed else None) for table in [None] + index.tables)
 
 
 def is_used(store, label: str, scopes) -> bool:
@@ -117,7 +117,7 @@ def is_used(store, label: str, scopes) -> bool:
     store.entry_states.settle()
     index = store.index
     allowed = filters.allowed(index, (label,), scopes, 0, 0)
-    return any(filters.counted(index, piece, allowed(piece)) for piece in [None] + index.pieces)  # pyright: ignore
+    return any(filters.counted(index, table, allowed(table)) for table in [None] + index.tables)  # pyright: ignore
 
 
 def _is_shared(store, scopes) -> bool:

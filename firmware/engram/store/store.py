@@ -5,8 +5,7 @@ version, hide it, or show it again. What a line means is told by `describe(line)
 turns use the same engine. The log is the truth: all that this file knows of entries comes back from it.
 
 A line that concerns an entry other than its own first version has the label "=NUMBER", so that the entry's fate is found
-by the index (fates.py). Entries of which something has become lately are kept in RAM until it is marked in the index, one by
-one in `tick`.
+by the index (entry_state.py). Entries that changed lately are kept in RAM until `tick` marks them in the index, one by one.
 """
 
 from engram import diag
@@ -18,7 +17,7 @@ from engram.store.index.index import Index
 from engram.store.types import LIVE, SUPERSEDED, Entry, Hit, Query, concerned, labels, minutes, no_entry, passes
 
 _SLICES = const(4)  # of merging, after each append
-_LONGEST_TAIL = const(32768)  # bytes of lines that are read into RAM at once: twice what becomes a piece
+_LONGEST_TAIL = const(32768)  # bytes of lines that are read into RAM at once: twice what becomes a table
 _REST = const(64)  # ticks that pass before work is tried again that the flash had no room for
 
 
@@ -39,7 +38,7 @@ class Store:
 
     def _reset(self) -> None:
         self.entry_states = EntryStates(self)
-        self.unindexed = []  # [first seq, last seq] that no piece covers
+        self.unindexed = []  # [first seq, last seq] that no table covers
         self.filling = None
         self.is_compacting = False
         self._is_unsaved = False  # whether the manifest does not name all that was sealed
@@ -49,7 +48,7 @@ class Store:
     # --- opening
 
     def open(self) -> None:
-        """Open the log and its index, and read the lines that are in no piece yet."""
+        """Open the log and its index, and read the lines that are in no table yet."""
         try:
             self._open()
         except StoreFull:
@@ -113,7 +112,7 @@ class Store:
         self.notice_lost()
 
     def notice_lost(self) -> bool:
-        """A piece of the index that turned out to be damaged leaves a hole; whether there was one."""
+        """A table of the index that turned out to be damaged leaves a hole; whether there was one."""
         was_lost = self.index.has_lost
         if was_lost:
             self.index.has_lost = False
@@ -122,7 +121,7 @@ class Store:
         return was_lost
 
     def _find_holes(self, last: int) -> None:
-        """Note what of the log up to a seq is in no piece."""
+        """Note what of the log up to a seq is in no table."""
         self.unindexed = []
         following = self.log.oldest
         for first, end in list(self.index.covered()) + [(last + 1, last)]:
@@ -192,6 +191,8 @@ class Store:
         try:
             was_sealed = self._make_room(len(lines))
             for place in self.log.append(lines):
+                if not self.index.memtable.has_room_for(1):
+                    self._seal_chunk([place[0], place[1], place[3]["seq"]])
                 self._take(*place)
         except EngramError:
             # Refused before a line was taken: the tables are as they were.
@@ -206,14 +207,14 @@ class Store:
         """Let full tables and a full segment give way to new ones before so many lines come; whether that took some work."""
         if not self.log.has_room:
             self.seal_segment()
-        elif self.index.is_full or not self.index.live.has_room_for(count):
+        elif self.index.is_full or not self.index.memtable.has_room_for(count):
             self._seal_chunk([self.log.live, self.log.size, self.log.next_seq])
         else:
             return False
         return True
 
     def seal_segment(self) -> None:
-        """End the live segment; its lines are in pieces before it ends."""
+        """End the live segment; its lines are in tables before it ends."""
         self._seal_chunk([self.log.live, self.log.size, self.log.next_seq])
         self.log.seal(self._tail_state)
         self.set_tail()
@@ -223,7 +224,7 @@ class Store:
         self._seal_rows()
         self._save()
         yield
-        # Of what came meanwhile, the lines are in pieces before the segment ends.
+        # Of what came meanwhile, the lines are in tables before the segment ends.
         self._seal_rows()
         self._end_segment()
         yield
@@ -254,7 +255,7 @@ class Store:
         self._save()
 
     def _seal_chunk(self, tail) -> None:
-        """Make a piece of the lines in RAM; those from `tail` (segment, offset, seq) on come next."""
+        """Make a table of the lines in RAM; those from `tail` (segment, offset, seq) on come next."""
         self._seal_rows(tail)
         self._save()
 
@@ -268,7 +269,7 @@ class Store:
         except StoreError as error:
             # The index is a cache: what has no room in it now is found in the log later.
             self._put_off(error)
-            self.index.forget_live()
+            self.index.clear_memtable()
             self._add_hole(first, last)
         self.tail, self._tail_state = tail, self.owner.state()
         self._is_unsaved = True
@@ -297,7 +298,7 @@ class Store:
     def tick(self, slices: int = _SLICES, may_seal: bool = False) -> bool:
         """Do a little of the work in the background: marking, filling holes, merging. Whether there is more to do.
 
-        With `may_seal` a piece, or a segment, is ended as soon as it is full, step by step; else when the next line comes.
+        With `may_seal` a table, or a segment, is ended as soon as it is full, step by step; else when the next line comes.
         """
         self.ready()
         if self.rest:
@@ -391,16 +392,16 @@ class Store:
 
         return newest(self, labels, scopes)
 
-    def live_line(self, piece, row: int, skip=()):
+    def live_line(self, table, row: int, skip=()):
         """The line of a row if it is an entry's latest version and live, else None, as for a seq that is in `skip`."""
-        seq, offset = self.index.locate(piece, row)
+        seq, offset = self.index.locate(table, row)
         if seq in skip:
             return None
         line = self.log.read(seq, offset) if seq else None
         if line is None:
             if seq:
                 diag.error("store", "%s: line %d is damaged and cannot be read" % (self.log.name, seq))
-                codec.set_bit(self.index.live.dead if piece is None else piece.dead, row)
+                codec.set_bit(self.index.memtable.dead if table is None else table.dead, row)
             return None
         number = self.describe(line).number
         if number < 0:
@@ -456,11 +457,11 @@ class Store:
         speaker_rows = filters.by_speaker(index, query.speaker)
         first = self.tail[2]
         for score, place, row, evidence in ranking.scored(speaker_rows, explain):
-            piece = ranking.piece(place)
-            if limit <= 0 or (piece is None and self.tail[2] != first):
-                # Enough; or the lines in RAM became a piece between two steps of this generator.
+            table = ranking.table(place)
+            if limit <= 0 or (table is None and self.tail[2] != first):
+                # Enough; or the lines in RAM became a table between two steps of this generator.
                 return
-            line = self.live_line(piece, row, skip)
+            line = self.live_line(table, row, skip)
             entry = self.describe(line) if line is not None else None
             if entry is not None and passes(entry, query.labels, query.scopes):
                 limit -= 1
@@ -471,10 +472,10 @@ class Store:
     def _parts(self, ranking, place: int, row: int, speaker_rows) -> list:
         from engram.store.search.explain import parts  # 1 KB of heap, seldom needed
 
-        piece = ranking.piece(place)
-        if piece is None:
+        table = ranking.table(place)
+        if table is None:
             return parts(ranking, place, row, speaker_rows)
-        return self.index.guarded(piece, parts, ranking, place, row, speaker_rows) or []
+        return self.index.guarded(table, parts, ranking, place, row, speaker_rows) or []
 
     def _ranking(self, terms, weights):
         from engram.store.search.ranking import Ranking  # 7 KB of heap: not before the first search

@@ -1,6 +1,6 @@
-"""The keyword index of one log: sealed pieces in flash, and the newest lines in RAM.
+"""The keyword index of one log: sealed tables in flash, and the newest lines in RAM.
 
-    NAME.x1 NAME.x2 ...    pieces (piece.py)
+    NAME.x1 NAME.x2 ...    tables (table.py)
     NAME.index             which of them count (manifest.py)
 
 All of this is a cache: what is damaged or missing is made anew from the log, in slices (`tick`), while searches go on over
@@ -16,10 +16,7 @@ from engram.compat import const, unload_module
 from engram.store.index import codec
 from engram.store.index.memtable import MemTable
 from engram.store.index.table import Table, TableDamaged
-from engram.store.search.session_scores import SessionSizes, scratch
-
-CHUNK_BYTES = 16384
-"""Bytes of the log from which the lines in RAM become a piece: bounds what is read when the log is opened."""
+from engram.store.search.session_scores import SessionSizes
 
 _MEAN = const(12 * 16)  # words of a row, times 16, before there are rows to tell
 
@@ -32,21 +29,19 @@ class Index:
         self.next_number = 1
         self.job = None
         self.has_words = has_words
-        self.tidy_below = 0  # pieces with a lower number and with dead rows are made anew
-        self.retired = []  # numbers of merged pieces whose files go once they are not named any more
-        self.pieces = []
-        self.live = MemTable()
-        self.live_bytes = 0
-        self.scratch = scratch()
-        self.sizes = SessionSizes()
+        self.tidy_below = 0  # tables with a lower number and with dead rows are made anew
+        self.retired = []  # numbers of merged tables whose files go once they are not named any more
+        self.tables = []
+        self.memtable = MemTable()
+        self.session_sizes = None  # SessionSizes once there is a session
         self.has_left_names = False  # whether it was told that there are too many
-        self.has_lost = False  # a piece since this was set back: what it covered is a hole
+        self.has_lost = False  # a table since this was set back: what it covered is a hole
         self.epoch = 0
 
     # --- opening and saving
 
     def open(self, epoch: int):
-        """Open the pieces that count; the manifest's fields as a dict, None if there is nothing to go on from."""
+        """Open the tables that count; the manifest's fields as a dict, None if there is nothing to go on from."""
         self.epoch = epoch
         from engram.store.index import manifest
 
@@ -61,15 +56,17 @@ class Index:
         for number, first in saved["pieces"]:
             gc.collect()  # so that what stays does not lie behind what goes
             try:
-                piece = Table(self.path_of(number), number)
-                if piece.epoch != epoch or piece.first != first:
+                table = Table(self.path_of(number), number)
+                if table.epoch != epoch or table.first != first:
                     raise TableDamaged("another one's")
                 if number in saved["dead"]:
                     dead = a2b_base64(saved["dead"][number])
-                    if len(dead) != len(piece.dead):
-                        raise TableDamaged("another piece's")
-                    piece.dead = bytearray(dead)
-                self.pieces.append(piece)
+                    if len(dead) != len(table.dead):
+                        raise TableDamaged("another table's")
+                    table.dead = bytearray(dead)
+                self.tables.append(table)
+                if table.has_sessions:
+                    self._sizes()
             except TableDamaged as error:
                 self._tell(number, error)
         return saved
@@ -88,11 +85,11 @@ class Index:
     def close(self) -> None:
         """Close the files and forget the lines in RAM."""
         self.stop_job()
-        for piece in self.pieces:
-            piece.close()
-        self.pieces = []
+        for table in self.tables:
+            table.close()
+        self.tables = []
         self.retired = []
-        self.forget_live()
+        self.clear_memtable()
 
     def remove(self) -> None:
         """Take the index off the flash: it comes back from the log."""
@@ -104,25 +101,25 @@ class Index:
                 files.discard(folder + "/" + file)
 
     def path_of(self, number: int) -> str:
-        """The path of a piece's file."""
+        """The path of a table's file."""
         return self.base + ".x%d" % number
 
     # --- damage
 
-    def guarded(self, piece, function, *arguments):
-        """What a function of a piece gives; None, and the piece leaves the index, if the piece is damaged."""
+    def guarded(self, table, function, *arguments):
+        """What a function of a table gives; None, and the table leaves the index, if the table is damaged."""
         try:
             return function(*arguments)
         except (TableDamaged, OSError, ValueError, IndexError) as error:
-            self.lose(piece, error)
+            self.lose(table, error)
             return None
 
-    def lose(self, piece, error) -> None:
-        """A piece turned out to be damaged: it leaves the index."""
-        if piece in self.pieces:
+    def lose(self, table, error) -> None:
+        """A table turned out to be damaged: it leaves the index."""
+        if table in self.tables:
             self.has_lost = True
-            self._tell(piece.number, error)
-            self._drop(piece)
+            self._tell(table.number, error)
+            self._drop(table)
 
     def _tell(self, number: int, error) -> None:
         diag.warning("index", "%s is damaged (%s) and is made anew" % (self.path_of(number), error))
@@ -132,138 +129,147 @@ class Index:
     @property
     def rows(self) -> int:
         """The number of rows that are live."""
-        live = len(self.live) - codec.count_bits(self.live.dead)
-        return live + sum(piece.live for piece in self.pieces)
+        live = len(self.memtable) - codec.count_bits(self.memtable.dead)
+        return live + sum(table.live for table in self.tables)
 
     def mean(self) -> int:
         """16 times the mean number of words of a row."""
-        rows = len(self.live) + sum(piece.rows for piece in self.pieces)
-        words = self.live.words + sum(piece.words for piece in self.pieces)
+        rows = len(self.memtable) + sum(table.rows for table in self.tables)
+        words = self.memtable.words + sum(table.words for table in self.tables)
         return max(1, words * 16 // rows) if rows > 20 else _MEAN
 
     def covered(self):
-        """Yield (first seq, last seq) of each piece, in order."""
-        for piece in self.pieces:
-            yield piece.first, piece.last
+        """Yield (first seq, last seq) of each table, in order."""
+        for table in self.tables:
+            yield table.first, table.last
 
     def add(self, seq: int, offset: int, size: int, minutes: int, session: int, terms, labels) -> None:
         """Take in the next line."""
-        self.live.add(seq, offset, minutes, session, terms, labels)
-        self.sizes.add(session)
-        self.live_bytes += size
+        self.memtable.add(seq, offset, size, minutes, session, terms, labels)
+        if session:
+            self._sizes().add(session)
+
+    def _sizes(self) -> SessionSizes:
+        if self.session_sizes is None:
+            self.session_sizes = SessionSizes()
+        return self.session_sizes
+
+    def forget_sizes(self) -> None:
+        """The rows of sessions are others than before."""
+        if self.session_sizes:
+            self.session_sizes.forget()
 
     @property
     def is_full(self) -> bool:
-        """Whether the lines in RAM have to become a piece."""
-        return is_worth_sealing(self.live, self.live_bytes)
+        """Whether the lines in RAM have to become a table."""
+        return self.memtable.is_full
 
     def end_session(self, session: int) -> None:
         """Take all rows of a session out of the answers."""
-        for row in range(len(self.live)):
-            if self.live.sessions[row] == session:
-                codec.set_bit(self.live.dead, row)
-        for piece in list(self.pieces):
-            run = self.guarded(piece, piece.run, session)
+        for row in range(len(self.memtable)):
+            if self.memtable.sessions[row] == session:
+                codec.set_bit(self.memtable.dead, row)
+        for table in list(self.tables):
+            run = self.guarded(table, table.run, session)
             for row in range(run[0], run[1]) if run else ():
-                codec.set_bit(piece.dead, row)
+                codec.set_bit(table.dead, row)
 
     def set_dead(self, seq: int, session: int, dead: bool) -> bool:
         """Take a line's row out of the answers, or back in; whether it has a row."""
-        row = self.live.row_of(seq)
+        row = self.memtable.row_of(seq)
         if row >= 0:
-            _set(self.live.dead, row, dead)
+            _set(self.memtable.dead, row, dead)
             return True
-        for piece in reversed(self.pieces):
-            if piece.first <= seq <= piece.last:
-                row = self.guarded(piece, piece.row_of, seq, session)
+        for table in reversed(self.tables):
+            if table.first <= seq <= table.last:
+                row = self.guarded(table, table.row_of, seq, session)
                 if row is not None and row >= 0:
-                    _set(piece.dead, row, dead)
+                    _set(table.dead, row, dead)
                     return True
         return False
 
     def offset_of(self, seq: int) -> int:
         """Where a line should begin, as far as that is known without its session; -1 if it is not."""
-        row = self.live.row_of(seq)
+        row = self.memtable.row_of(seq)
         if row >= 0:
-            return self.live.offsets[row]
-        for piece in reversed(self.pieces):
-            if piece.first <= seq <= piece.last:
-                row = -1 if piece.has_sessions else self.guarded(piece, piece.row_of, seq, 0)
-                return self.locate(piece, row)[1] if row is not None and row >= 0 else -1
+            return self.memtable.offsets[row]
+        for table in reversed(self.tables):
+            if table.first <= seq <= table.last:
+                row = -1 if table.has_sessions else self.guarded(table, table.row_of, seq, 0)
+                return self.locate(table, row)[1] if row is not None and row >= 0 else -1
         return -1
 
     def is_dead(self, seq: int, session: int):
         """Whether a line's row is out of the answers; None if it has no row."""
-        row = self.live.row_of(seq)
+        row = self.memtable.row_of(seq)
         if row >= 0:
-            return codec.has_bit(self.live.dead, row)
-        for piece in reversed(self.pieces):
-            if piece.first <= seq <= piece.last:
-                row = self.guarded(piece, piece.row_of, seq, session)
+            return codec.has_bit(self.memtable.dead, row)
+        for table in reversed(self.tables):
+            if table.first <= seq <= table.last:
+                row = self.guarded(table, table.row_of, seq, session)
                 if row is not None and row >= 0:
-                    return codec.has_bit(piece.dead, row)
+                    return codec.has_bit(table.dead, row)
         return None
 
     # --- growing
 
     def seal(self, first: int, last: int) -> None:
-        """Make a piece of the lines in RAM, which are all from seq `first` to `last`."""
-        if len(self.live):
-            self._insert(self.live, self.live_bytes, first, last)
-            self.live.clear()
-            self.live_bytes = 0
+        """Make a table of the lines in RAM, which are all from seq `first` to `last`."""
+        if len(self.memtable):
+            self._insert(self.memtable, first, last)
+            self.memtable.clear()
 
-    def forget_live(self) -> None:
+    def clear_memtable(self) -> None:
         """Let the lines in RAM go."""
-        self.live.clear()
-        self.live_bytes = 0
-        self.sizes.forget()
+        self.memtable.clear()
+        self.forget_sizes()
 
     def leave(self, oldest: int) -> bool:
         """Lines before a seq have left the log: take them out of the answers; whether any were in them."""
         were_there = False
-        for piece in list(self.pieces):
-            if piece.last < oldest:
-                self._drop(piece)
+        for table in list(self.tables):
+            if table.last < oldest:
+                self._drop(table)
                 were_there = True
-            elif piece.first < oldest and self.guarded(piece, _mark_left, piece, oldest):
+            elif table.first < oldest and self.guarded(table, _mark_left, table, oldest):
                 were_there = True
         return were_there
 
-    def _drop(self, piece) -> None:
-        """Take a piece out of the index, and its file off the flash."""
-        self.pieces.remove(piece)
-        piece.close()
-        files.discard(piece.path)
+    def _drop(self, table) -> None:
+        """Take a table out of the index, and its file off the flash."""
+        self.tables.remove(table)
+        table.close()
+        files.discard(table.path)
         self.stop_job()
-        self.sizes.forget()
+        self.forget_sizes()
 
-    def insert(self, rows: MemTable, log_bytes: int, first: int, last: int) -> None:
-        """Make a piece of some rows, all that there are from seq `first` to `last`, in its place among the pieces."""
-        self._insert(rows, log_bytes, first, last)
-        self.sizes.forget()
+    def insert(self, rows: MemTable, first: int, last: int) -> None:
+        """Make a table of some rows, all that there are from seq `first` to `last`, in its place among the tables."""
+        self._insert(rows, first, last)
+        if any(table.has_sessions for table in self.tables):
+            self._sizes().forget()
 
-    def _insert(self, rows: MemTable, log_bytes: int, first: int, last: int) -> None:
+    def _insert(self, rows: MemTable, first: int, last: int) -> None:
         from engram.store.index import merge_policy  # when a board only reads, its heap is for searches
 
-        merge_policy.insert(self, rows, log_bytes, first, last)
+        merge_policy.insert(self, rows, first, last)
 
     def tick(self, is_filling: bool = False) -> bool:
         """Do a slice of merging; whether the index has to be saved.
 
-        After a merge that can wait for the next piece: until then the pieces stay of which the merged one was made.
+        After a merge that can wait for the next table: until then the tables stay of which the merged one was made.
         """
         from engram.store.index import merge_policy
 
         return merge_policy.step(self, is_filling)
 
     def tidy(self) -> None:
-        """Make the pieces of now that have dead rows anew, in tick(), without what has left the log (see Merge)."""
+        """Make the tables of now that have dead rows anew, in tick(), without what has left the log (see Merge)."""
         self.tidy_below = self.next_number
 
     @property
     def is_tidying(self) -> bool:
-        """Whether there are pieces to be made anew."""
+        """Whether there are tables to be made anew."""
         from engram.store.index import merge_policy
 
         return bool(merge_policy.untidy(self))
@@ -286,32 +292,29 @@ class Index:
     def having(self, hash: int) -> list:
         """The seqs of all rows that have a label, dead ones too, ascending."""
         found = []
-        for piece in list(self.pieces):
-            found += self.guarded(piece, _seqs_having, piece, hash) or []
-        found += self.live.having(hash)
+        for table in list(self.tables):
+            found += self.guarded(table, _seqs_having, table, hash) or []
+        found += self.memtable.seqs_with_label(hash)
         found.sort()
         return found
 
-    def locate(self, piece, row: int) -> tuple:
-        """(seq, offset) of a row, (0, 0) if the piece is damaged."""
-        if piece is None:
-            return self.live.seqs[row], self.live.offsets[row]
-        found = self.guarded(piece, piece.row, row)
+    def locate(self, table, row: int) -> tuple:
+        """(seq, offset) of a row, (0, 0) if the table is damaged."""
+        if table is None:
+            return self.memtable.seqs[row], self.memtable.offsets[row]
+        found = self.guarded(table, table.row, row)
         return (found[0], found[1]) if found else (0, 0)
 
     def has(self, hash: int) -> bool:
         """Whether a row has a label."""
-        return bool(self.live.having(hash)) or any(self.guarded(piece, piece.find, hash) for piece in list(self.pieces))
+        return bool(self.memtable.seqs_with_label(hash)) or any(
+            self.guarded(table, table.find, hash) for table in list(self.tables)
+        )
 
 
-def is_worth_sealing(rows: MemTable, log_bytes: int) -> bool:
-    """Whether rows have to become a piece."""
-    return rows.is_full or log_bytes >= CHUNK_BYTES
-
-
-def _seqs_having(piece, hash: int) -> list:
-    found = piece.find(hash)
-    return [piece.row(row)[0] for row, _ in codec.decoded(piece, found, hash)] if found else []
+def _seqs_having(table, hash: int) -> list:
+    found = table.find(hash)
+    return [table.row(row)[0] for row, _ in codec.decoded(table, found, hash)] if found else []
 
 
 def _set(bits: bytearray, row: int, on: bool) -> None:
@@ -321,9 +324,9 @@ def _set(bits: bytearray, row: int, on: bool) -> None:
         bits[row >> 3] &= ~(1 << (row & 7))
 
 
-def _mark_left(piece, oldest: int) -> bool:
-    before = piece.live
-    for row, (seq, _, _) in enumerate(piece.each_row()):
+def _mark_left(table, oldest: int) -> bool:
+    before = table.live
+    for row, (seq, _, _) in enumerate(table.each_row()):
         if seq < oldest:
-            codec.set_bit(piece.dead, row)
-    return piece.live < before
+            codec.set_bit(table.dead, row)
+    return table.live < before

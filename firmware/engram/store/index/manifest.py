@@ -1,12 +1,12 @@
-"""NAME.index: which pieces an index has, in lines as in wire.py; it is replaced in one step and counts only as a whole.
+"""NAME.index: which tables an index has, in lines as in wire.py; it is replaced in one step and counts only as a whole.
 
     {"format":1,"epoch","tail":[segment, offset, seq],"next","tidy","drop":[numbers of files to remove],
      "pieces":[[number, first seq], ...],"marked":N,"pending":[entry, ...],"crc"}
     {"state":{...},"crc"}
-    {"piece","dead":bits of dead rows in base64,"crc"}       for each of the N pieces that have some
+    {"piece","dead":bits of dead rows in base64,"crc"}       for each of the N tables that have some
 
-`tail` is where the lines begin that are not in a piece; only those are read when the log is opened. `next` is the number of
-the next piece; those with dead rows and a number below `tidy` still have lines that have left the log. `pending` and `state`
+`tail` is where the lines begin that are not in a table; only those are read when the log is opened. `next` is the number of
+the next table; those with dead rows and a number below `tidy` still have lines that have left the log. `pending` and `state`
 belong to the store and to the log's owner.
 """
 
@@ -21,7 +21,7 @@ _FIELDS = ("format", "epoch", "tail", "next", "tidy", "drop", "pieces", "marked"
 
 
 def read(path: str):
-    """The fields of the manifest, with the dead rows by piece in "dead"; None without a whole one."""
+    """The fields of the manifest, with the dead rows by table in "dead"; None without a whole one."""
     try:
         with open(path, "rb") as file:
             found = _whole_lines(file)
@@ -49,11 +49,11 @@ def _whole_lines(file):
 
 def lines(index, tail, drop, pending, state):
     """Yield the lines of the manifest of an Index."""
-    marked = [piece for piece in index.pieces if any(piece.dead)]
-    named = [[piece.number, piece.first] for piece in index.pieces]
+    marked = [table for table in index.tables if any(table.dead)]
+    named = [[table.number, table.first] for table in index.tables]
     head = [("format", _FORMAT), ("epoch", index.epoch), ("tail", tail), ("next", index.next_number)]
     head += [("tidy", index.tidy_below), ("drop", drop), ("pieces", named)]
     yield log_line.encode(head + [("marked", len(marked)), ("pending", pending)])
     yield log_line.encode((("state", state or {}),))
-    for piece in marked:
-        yield log_line.encode((("piece", piece.number), ("dead", b2a_base64(piece.dead).decode().strip())))
+    for table in marked:
+        yield log_line.encode((("piece", table.number), ("dead", b2a_base64(table.dead).decode().strip())))

@@ -1,27 +1,24 @@
-"""The newest lines of a log, in RAM until there are enough of them for a piece of the index.
+"""The memtable: the newest lines of a log, in RAM until there are enough of them for a table of the index.
 
-Each word of a row is one entry of 31 bits: the term's hash and the row, so that sorting the entries gives the postings.
+The words of each row stand one after the other as hashes of 24 bits. Whoever needs them in order sorts them part by part: so
+few bytes are needed for a word, and never many in one table.
 """
 
 from array import array
 
-from engram.compat import const, unload_module
+from engram.compat import const
 from engram.store.index import codec
 
-ROW_BITS = const(7)
-MOST_ROWS = const(128)
-"""Rows before they become a piece: with the hash they fill a small integer, which takes no heap of its own."""
+CHUNK_BYTES = 16384
+"""Bytes of the log from which the lines in RAM become a table: bounds what is read when the log is opened."""
 
-NO_ROW = const(255)
-MOST_WORDS = 1280
-"""Words and labels for which there is room: a line that has more makes more room, and the next one a piece."""
+MOST_ROWS = const(80)
+"""Rows before they become a table: more than any append has lines."""
+
+MOST_WORDS = const(1280)
+"""Words and labels for which there is room: a line that has more makes more room, and the next one a table."""
 
 _SPARE_WORDS = const(96)  # room that is left for a line of common length
-
-HASH_BIAS = const(1 << 23)
-"""What is taken from a hash, so that half of the entries are negative: all are small integers."""
-
-_ROW_MASK = const(127)
 _LONGEST_NAME = const(255)  # bytes of a label that is kept as it is: its length stands in one
 
 
@@ -29,69 +26,77 @@ class MemTable:
     """Up to MOST_ROWS rows, in the order of their seqs, with room for so many words and labels."""
 
     def __init__(self, words: int = MOST_WORDS):
-        # Made at their full size: tables that grow bit by bit leave holes all over the heap. The list keeps its room when it
-        # is emptied; it is one, so that it is sorted where it is.
+        # Made at their full size: arrays that grow bit by bit leave holes all over the heap.
         self.seqs = array("I", bytes(4 * MOST_ROWS))
         self.offsets = array("I", bytes(4 * MOST_ROWS))
         self.minutes = array("I", bytes(4 * MOST_ROWS))
         self.sessions = array("I", bytes(4 * MOST_ROWS))
         self.lengths = array("H", bytes(2 * MOST_ROWS))
-        self.previous = bytearray(MOST_ROWS)
+        self._ends = array("H", bytes(2 * MOST_ROWS))  # of each row's words
         self.dead = bytearray(MOST_ROWS >> 3)
-        self.entries = [0] * words
-        self._most_words = self._room = words
+        self._most_words = words
+        self._make_words(words)
         self.clear()
 
+    def _make_words(self, room: int) -> None:
+        self._lows = array("H", bytes(2 * room))
+        self._highs = bytearray(room)
+
     def clear(self) -> None:
-        """Begin again without rows."""
+        """Drop all rows."""
         self._names = bytearray()  # each with its length before it: as strings they would take thrice the heap
         self.words = 0
+        self.log_bytes = 0
         self._rows = 0
+        self.used = 0
+        """Words and labels of all rows."""
         for at in range(len(self.dead)):
             self.dead[at] = 0
-        if self._room > self._most_words:
-            self._room = self._most_words
-            self.entries = [0] * self._room
-        del self.entries[:]
+        if len(self._highs) > self._most_words:
+            self._make_words(self._most_words)
 
     def __len__(self):
         return self._rows
 
     @property
     def is_full(self) -> bool:
-        """Whether there is no sure room for another row."""
-        return self._rows == MOST_ROWS or len(self.entries) > self._most_words - _SPARE_WORDS
+        """Whether the rows have to become a table."""
+        is_long = self._rows == MOST_ROWS or self.used > self._most_words - _SPARE_WORDS
+        return is_long or self.log_bytes >= CHUNK_BYTES
 
     def has_room_for(self, rows: int) -> bool:
         """Whether there are places for so many more rows."""
         return self._rows + rows <= MOST_ROWS
 
-    def _put(self, term: str, row: int) -> None:
-        if len(self.entries) == self._room:
-            # A full list would take twice the room for one more.
-            self.entries.extend([0] * _SPARE_WORDS)
-            del self.entries[self._room :]
-            self._room += _SPARE_WORDS
-        self.entries.append(codec.term_hash(term) - HASH_BIAS << ROW_BITS | row)
+    def _put(self, term: str) -> None:
+        at = self.used
+        if at == len(self._highs):
+            self._lows.extend(array("H", bytes(2 * _SPARE_WORDS)))
+            self._highs.extend(bytes(_SPARE_WORDS))
+        hash = codec.term_hash(term)
+        self._lows[at] = hash & 0xFFFF
+        self._highs[at] = hash >> 16
+        self.used = at + 1
 
-    def add(self, seq: int, offset: int, minutes: int, session: int, terms, labels) -> None:
-        """Add a row; `session` is 0 if there is none."""
+    def add(self, seq: int, offset: int, size: int, minutes: int, session: int, terms, labels) -> None:
+        """Add the row of a line of `size` bytes; `session` is 0 if there is none."""
         row = self._rows
-        length = 0
+        start = self.used
         for term in terms:
-            self._put(term, row)
-            length += 1
+            self._put(term)
+        length = self.used - start
         for label in labels:
-            self._put(label, row)
+            self._put(label)
             if label[0] in "#%@":
                 self._put_name(label.encode())
-        self.previous[row] = self._last_of(session) if session else NO_ROW
         self.seqs[row] = seq
         self.offsets[row] = offset
         self.minutes[row] = minutes
         self.sessions[row] = session
         self.lengths[row] = min(length, 0xFFFF)
+        self._ends[row] = self.used
         self.words += length
+        self.log_bytes += size
         self._rows += 1
 
     def _put_name(self, name: bytes) -> None:
@@ -112,12 +117,6 @@ class MemTable:
         found.sort()
         return found
 
-    def _last_of(self, session: int) -> int:
-        for row in range(self._rows - 1, -1, -1):
-            if self.sessions[row] == session:
-                return row
-        return NO_ROW
-
     def row_of(self, seq: int) -> int:
         """The row of a line, -1 if it is not here."""
         low, high = 0, self._rows
@@ -129,46 +128,37 @@ class MemTable:
                 high = middle
         return low if low < self._rows and self.seqs[low] == seq else -1
 
-    def matches(self, hashes: dict):
-        """Yield (what `hashes` has for a term, row) for each word or label of a row that is not dead."""
-        dead = self.dead
-        wanted = hashes.get
-        for entry in self.entries:
-            value = wanted((entry >> ROW_BITS) + HASH_BIAS)
-            if value is not None:
-                row = entry & _ROW_MASK
-                if not dead[row >> 3] >> (row & 7) & 1:
-                    yield value, row
+    def postings(self, hash: int):
+        """Yield (row, how often it has the term) of the rows that have a term, dead ones too."""
+        lows, ends, low, high = self._lows, self._ends, hash & 0xFFFF, bytes((hash >> 16,))
+        row = count = 0
+        at = self._highs.find(high, 0, self.used)
+        while at >= 0:
+            if lows[at] == low:
+                if at >= ends[row]:
+                    if count:
+                        yield row, count
+                    count = 0
+                    while at >= ends[row]:
+                        row += 1
+                count += 1
+            at = self._highs.find(high, at + 1, self.used)
+        if count:
+            yield row, count
 
-    def counts(self, hashes: list):
-        """Yield (row, how often it has each of some terms) for the rows that are not dead and have one; one list is lent.
-
-        After a piece could not be written a row comes more than once, each time with other terms.
-        """
-        here = -1
-        counts = [0] * len(hashes)
-        none = tuple(counts)
-        for number, row in self.matches({hash: number for number, hash in enumerate(hashes)}):
-            if row != here:
-                if here >= 0:
-                    yield here, counts
-                here = row
-                counts[:] = none
-            counts[number] += 1
-        if here >= 0:
-            yield here, counts
-
-    def having(self, hash: int) -> list:
+    def seqs_with_label(self, hash: int) -> list:
         """The seqs of the rows that have a label, dead ones too."""
-        wanted = hash - HASH_BIAS
-        return [self.seqs[entry & _ROW_MASK] for entry in self.entries if entry >> ROW_BITS == wanted]
+        return [self.seqs[row] for row, _ in self.postings(hash)]
 
-    def write(self, path: str, mean: int, epoch: int, log_bytes: int, first: int, last: int) -> None:
-        """Write the rows as a piece for the lines from seq `first` to `last`; clear them afterwards.
+    def collect(self, low: int, high: int, places, found: list) -> None:
+        """Append an integer for each word whose hash has an upper byte from `low` on and below `high`.
 
-        `mean` is 16 times the mean number of words of a row.
+        It is the hash, counted from the first such one, then 7 bits with what `places` has for the row: it sorts by both.
         """
-        from engram.store.index.memtable_writer import write  # when a board only reads, its heap is for searches
-
-        write(self, path, mean, epoch, log_bytes, first, last)
-        unload_module("engram.store.index.memtable_writer")  # its 2 KB are for the merge that may follow
+        row = 0
+        ends, lows = self._ends, self._lows
+        for at, top in enumerate(memoryview(self._highs)[: self.used]):
+            if low <= top < high:
+                while at >= ends[row]:
+                    row += 1
+                found.append((top - low << 16 | lows[at]) << 7 | places[row])

@@ -1,66 +1,68 @@
-"""Makes a piece of the index of the newest lines, which are in RAM (live.py)."""
+"""Makes a table of the index of the rows of a memtable."""
 
 from engram.compat import const
 from engram.store.index import codec
-from engram.store.index.memtable import HASH_BIAS, ROW_BITS, MemTable
+from engram.store.index.memtable import MemTable
 from engram.store.index.table import Footer
 from engram.store.index.table_writer import TableWriter, pack_row
 
+_ROW_BITS = const(7)
 _ROW_MASK = const(127)
+_PARTS = const(8)  # of the hashes, which are sorted one after the other: bounds the heap
+_PART_BITS = const(5)  # of the upper byte of a hash
+_PART_WORDS = const(256)
 
 
-def write(rows: MemTable, path: str, mean: int, epoch: int, log_bytes: int, first: int, last: int) -> None:
-    """Write the piece for the lines from seq `first` to `last`; what Live.write promises."""
-    order = [0] * len(rows)  # at once: a list that grows needs more in one piece
+def write_table(rows: MemTable, path: str, mean: int, epoch: int, first: int, last: int) -> None:
+    """Write the rows as a table at `path`, for all lines from seq `first` to `last`; they stay in RAM.
+
+    `mean` is 16 times the mean number of words of a row.
+    """
+    order = [0] * len(rows)  # at once: a list that grows needs more in one table
     for row in range(len(order)):
-        order[row] = rows.sessions[row] << ROW_BITS | row
+        order[row] = rows.sessions[row] << _ROW_BITS | row
     order.sort()
     places = bytearray(len(order))
     for place, key in enumerate(order):
         order[place] = key & _ROW_MASK
         places[key & _ROW_MASK] = place
-    _renumber(rows, places)
-    rows.entries.sort()
-    writer = TableWriter(path, len(rows.entries) * 2 // 3)
+    writer = TableWriter(path, rows.used * 2 // 3)
     try:
-        _write_terms(writer, rows, order, mean)
+        _write_terms(writer, rows, places, order, mean)
         footer = Footer()
         writer.end_terms(footer)
         for row in order:
             writer.row_bytes(pack_row(rows.seqs[row], rows.offsets[row], rows.minutes[row]))
         footer.rows = len(order)
         footer.first, footer.last = first, last
-        footer.words, footer.epoch, footer.log_bytes = rows.words, epoch, log_bytes
+        footer.words, footer.epoch, footer.log_bytes = rows.words, epoch, rows.log_bytes
         for _ in writer.finish(footer, _runs(rows, order), rows.names()):
             pass
     except OSError:
         writer.abandon()
-        _renumber(rows, order)
         raise
 
 
-def _renumber(rows: MemTable, numbers) -> None:
-    """Let each entry's row be the one that `numbers` has in its place."""
-    entries = rows.entries
-    for at, entry in enumerate(entries):
-        entries[at] = entry & ~_ROW_MASK | numbers[entry & _ROW_MASK]
-
-
-def _write_terms(writer: TableWriter, rows: MemTable, order: list, mean: int) -> None:
-    entries, used, lengths = rows.entries, len(rows.entries), rows.lengths
-    at = 0
-    while at < used:
-        biased = entries[at] >> ROW_BITS
-        writer.begin(biased + HASH_BIAS)
-        while at < used and entries[at] >> ROW_BITS == biased:
-            entry = entries[at]
-            start = at
-            at += 1
-            while at < used and entries[at] == entry:
+def _write_terms(writer: TableWriter, rows: MemTable, places, order: list, mean: int) -> None:
+    lengths = rows.lengths
+    found = [0] * _PART_WORDS
+    for part in range(_PARTS):
+        del found[:]
+        rows.collect(part << _PART_BITS, part + 1 << _PART_BITS, places, found)
+        found.sort()
+        at, used = 0, len(found)
+        while at < used:
+            hash = found[at] >> _ROW_BITS
+            writer.begin(part << _PART_BITS + 16 | hash)
+            while at < used and found[at] >> _ROW_BITS == hash:
+                entry = found[at]
+                start = at
                 at += 1
-            place = entry & _ROW_MASK
-            writer.add(place, codec.level(at - start, lengths[order[place]], mean))
-        writer.end()
+                while at < used and found[at] == entry:
+                    at += 1
+                place = entry & _ROW_MASK
+                writer.add(place, codec.level(at - start, lengths[order[place]], mean))
+            writer.end()
 
 
 def _runs(rows: MemTable, order: list):

@@ -1,10 +1,10 @@
-"""Merging pieces of the index into one, in slices between other work.
+"""Merging tables of the index into one, in slices between other work.
 
-Pieces cover parts of the log that follow each other, and in each the rows are in the order of sessions. So the merged
-order takes, session by session, the runs of all pieces from old to new, and within a piece rows only move by a number
+Tables cover parts of the log that follow each other, and in each the rows are in the order of sessions. So the merged
+order takes, session by session, the runs of all tables from old to new, and within a table rows only move by a number
 that is the same for a whole run. A term's postings are therefore merged as they come, and at no time is more in RAM than
-a few bytes a session and a buffer a piece. Dead rows stay with all that they have, since an entry's earlier versions are
-found by them and one may come back. After a compaction a single piece is made anew without the rows whose lines have left the
+a few bytes a session and a buffer a table. Dead rows stay with all that they have, since an entry's earlier versions are
+found by them and one may come back. After a compaction a single table is made anew without the rows whose lines have left the
 log, and without the words of lines that have lost theirs.
 """
 
@@ -19,20 +19,20 @@ from engram.store.name_queries import in_order
 _SLICE_BYTES = const(512)  # written in a slice
 _STEP = const(32)  # postings between two places at which a merge can pause
 _ROWS_AT_ONCE = const(16)
-_MOST_NAMES = const(512)  # labels that people see, kept in a piece: what is over is found by search, not in the catalog
+_MOST_NAMES = const(512)  # labels that people see, kept in a table: what is over is found by search, not in the catalog
 _END = const(1 << 24)  # a hash, or session, after all others
 _GROUP_BITS = const(6)  # of rows for which it is counted how many went before
 
 
 class _Source:
-    """A piece that is merged: where it stands among its terms, and how its rows move."""
+    """A table that is merged: where it stands among its terms, and how its rows move."""
 
-    def __init__(self, piece):
-        self.piece = piece
+    def __init__(self, table):
+        self.table = table
         self.gone = b""  # bits of rows that are left out altogether
         self.mute = b""  # bits of those, and of rows whose words are left out
-        self.ends = array("H", bytes(2 * piece.runs))
-        self.shifts = array("H", bytes(2 * piece.runs))  # forward only: rows that come from other pieces lie before
+        self.ends = array("H", bytes(2 * table.runs))
+        self.shifts = array("H", bytes(2 * table.runs))  # forward only: rows that come from other tables lie before
         self._number = -1
         self._lists = self._list = self._single = 0  # where lists end and what comes next, in the bucket
         self._bucket = b""
@@ -42,11 +42,11 @@ class _Source:
         """Go on to the next term; its hash is _END when there is none."""
         while self._list >= self._lists and self._single >= len(self._bucket):
             self._number += 1
-            if self._number >= self.piece.buckets:
+            if self._number >= self.table.buckets:
                 self.hash = _END
                 return
-            self._lists, self._bucket = self.piece.bucket(self._number)
-            self._bucket_at = self.piece.bucket_at
+            self._lists, self._bucket = self.table.bucket(self._number)
+            self._bucket_at = self.table.bucket_at
             self._list, self._single = 0, self._lists
         self.hash = self._hash_at(self._list) if self._list < self._lists else _END
         single = self._hash_at(self._single) if self._single < len(self._bucket) else _END
@@ -66,11 +66,11 @@ class _Source:
 
         A generator that pauses after each, which is a slice: a line that has left is looked for in vain.
         """
-        piece = self.piece
-        gone, mute = bytearray(len(piece.dead)), bytearray(len(piece.dead))
-        for row in range(piece.rows):
-            if codec.has_bit(piece.dead, row):
-                seq, offset, _ = piece.row(row)
+        table = self.table
+        gone, mute = bytearray(len(table.dead)), bytearray(len(table.dead))
+        for row in range(table.rows):
+            if codec.has_bit(table.dead, row):
+                seq, offset, _ = table.row(row)
                 has_words = left(seq, offset)
                 if has_words is None:
                     codec.set_bit(gone, row)
@@ -80,7 +80,7 @@ class _Source:
         self.mute = mute
         if any(gone):
             self.gone = gone
-            self._gone_before = array("H", bytes(2 * ((piece.rows >> _GROUP_BITS) + 1)))
+            self._gone_before = array("H", bytes(2 * ((table.rows >> _GROUP_BITS) + 1)))
             for group in range(1, len(self._gone_before)):
                 self._gone_before[group] = self._gone_before[group - 1] + self._gone_in(group - 1, -1)
 
@@ -101,7 +101,7 @@ class _Source:
         ends, shifts = self.ends, self.shifts
         run = 0
         found = term(self._lists, self._bucket, self._at, self._bucket_at)
-        for row, level in codec.decoded(self.piece, found, self.hash):
+        for row, level in codec.decoded(self.table, found, self.hash):
             if not (out and out[row >> 3] >> (row & 7) & 1):
                 while row >= ends[run]:
                     run += 1
@@ -109,28 +109,28 @@ class _Source:
 
     def has(self, hash: int) -> bool:
         """Whether a row that is not left out has a label."""
-        found = self.piece.find(hash)
+        found = self.table.find(hash)
         if found and self.gone:
-            return any(not codec.has_bit(self.gone, row) for row, _ in codec.decoded(self.piece, found, hash))
+            return any(not codec.has_bit(self.gone, row) for row, _ in codec.decoded(self.table, found, hash))
         return bool(found)
 
 
 class Merge:
-    """Merges pieces, given from old to new, into the file at `path`; the pieces stay as they are.
+    """Merges tables, given from old to new, into the file at `path`; the tables stay as they are.
 
     With `left`, a function of a line's seq (see _Source.find_gone), what has left the log is left out; `rows` tells how many
     there are then, and if it is 0 no file is made.
     """
 
-    def __init__(self, pieces: list, path: str, number: int, left=None):
+    def __init__(self, tables: list, path: str, number: int, left=None):
         self.rows = 0
         self.has_left_names = False  # whether there were too many
         self._left = left
-        self.pieces = pieces
+        self.tables = tables
         self.path = path
         self.number = number
-        self._sources = [_Source(piece) for piece in pieces]
-        self._writer = TableWriter(path, _terms(pieces))
+        self._sources = [_Source(table) for table in tables]
+        self._writer = TableWriter(path, _terms(tables))
         self._work = self._run()
 
     def step(self) -> bool:
@@ -147,25 +147,25 @@ class Merge:
         """Give it up."""
         self._writer.abandon()
 
-    def take_over_dead(self, piece) -> None:
-        """Mark the rows of the merged piece that are dead in its sources by now."""
+    def take_over_dead(self, table) -> None:
+        """Mark the rows of the merged table that are dead in its sources by now."""
         for source in self._sources:
             run = 0
-            for at, bits in enumerate(source.piece.dead):
+            for at, bits in enumerate(source.table.dead):
                 for row in range(8 * at, 8 * at + 8) if bits else ():
                     if bits >> (row & 7) & 1 and not (source.gone and codec.has_bit(source.gone, row)):
                         while row >= source.ends[run]:
                             run += 1
-                        codec.set_bit(piece.dead, source.place(row) + source.shifts[run])
+                        codec.set_bit(table.dead, source.place(row) + source.shifts[run])
 
     def _run(self):
-        writer, pieces, sources = self._writer, self.pieces, self._sources
+        writer, tables, sources = self._writer, self.tables, self._sources
         for source in sources if self._left else ():
             yield from source.find_gone(self._left)
-        self.rows = sum(source.place(source.piece.rows) for source in sources)
+        self.rows = sum(source.place(source.table.rows) for source in sources)
         if not self.rows:
             return
-        positions = array("H", bytes(2 * len(pieces)))
+        positions = array("H", bytes(2 * len(tables)))
         for done, (_, new, number, first, end) in enumerate(_order(sources)):
             source, position = sources[number], positions[number]
             source.ends[position] = end
@@ -179,22 +179,22 @@ class Merge:
         for _, _, number, first, end in _order(sources):
             yield from _copy_rows(sources[number], first, end, writer)
         footer.rows = self.rows
-        footer.first, footer.last = pieces[0].first, pieces[-1].last
-        footer.words = sum(piece.words for piece in pieces) * footer.rows // max(1, sum(piece.rows for piece in pieces))
-        footer.log_bytes = sum(piece.log_bytes for piece in pieces)
-        footer.epoch = pieces[-1].epoch
+        footer.first, footer.last = tables[0].first, tables[-1].last
+        footer.words = sum(table.words for table in tables) * footer.rows // max(1, sum(table.rows for table in tables))
+        footer.log_bytes = sum(table.log_bytes for table in tables)
+        footer.epoch = tables[-1].epoch
         yield from writer.finish(footer, _runs(sources), _names(self, sources))
 
 
-def _terms(pieces) -> int:
-    """About how many terms the merged piece has: those of the largest, and some that only the others have."""
-    counts = [piece.terms for piece in pieces]
+def _terms(tables) -> int:
+    """About how many terms the merged table has: those of the largest, and some that only the others have."""
+    counts = [table.terms for table in tables]
     return max(counts) + (sum(counts) - max(counts)) // 3
 
 
 def _order(sources):
     """Yield (session, new first row, number of the source, its first row, end) of all runs in their new order."""
-    readers = [source.piece.each_run() for source in sources]
+    readers = [source.table.each_run() for source in sources]
     heads = [next(reader, (_END, 0)) for reader in readers]
     firsts = [0] * len(sources)
     new = 0
@@ -270,7 +270,7 @@ def _merged(lists: list):
 def _copy_rows(source, first: int, end: int, writer):
     while first < end:
         count = min(_ROWS_AT_ONCE, end - first)
-        data = source.piece.row_bytes(first, count)
+        data = source.table.row_bytes(first, count)
         if not source.gone:
             writer.row_bytes(data)
         else:
@@ -284,7 +284,7 @@ def _copy_rows(source, first: int, end: int, writer):
 def _names(job, sources):
     count = 0
     is_sure = not any(source.gone for source in sources)
-    for name in in_order([source.piece.names() for source in sources]):
+    for name in in_order([source.table.names() for source in sources]):
         if is_sure or any(source.has(codec.term_hash(name)) for source in sources):
             # All scopes stay: who sees what is decided by them (see listing.py).
             if name[0] == "@":

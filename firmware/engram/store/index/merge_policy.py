@@ -1,85 +1,86 @@
-"""How the index of a log grows: pieces of what was in RAM, and merges of pieces, in slices.
+"""How the index of a log grows: tables of what was in RAM, and merges of tables, in slices.
 
-Pieces are merged when three new ones have come, along with older ones of at most four times the size of all that is merged
+Tables are merged when three new ones have come, along with older ones of at most four times the size of all that is merged
 so far: five at most at once. So their number stays about logarithmic, and a row is written anew few times.
 """
 
 import gc
 
 from engram import diag, files
-from engram.compat import const
-from engram.store.index import codec
-from engram.store.index import index as tables
-from engram.store.index.memtable import MemTable
+from engram.compat import const, unload_module
+from engram.store.index import codec, memtable
 from engram.store.index.table import Table, TableDamaged
 
-_MOST_PIECES = const(5)  # that are merged at once: each takes about 4 bytes a session and a kilobyte
-_FRESH_PIECES = const(3)  # made of lines in RAM, before they are merged with what is older
+_MOST_TABLES = const(5)  # that are merged at once: each takes about 4 bytes a session and a kilobyte
+_FRESH_TABLES = const(3)  # made of lines in RAM, before they are merged with what is older
 _SHARE = const(4)  # how many times as large as all that is merged so far an older one may be
-_MOST_ROWS = const(6144)  # of a merged piece: a search takes a byte of heap for each
+_MOST_ROWS = const(6144)  # of a merged table: a search takes a byte of heap for each
 
 
-def insert(index, rows: MemTable, log_bytes: int, first: int, last: int) -> None:
-    """Make a piece of some rows, all that there are from seq `first` to `last`, in its place among the pieces."""
+def insert(index, rows: memtable.MemTable, first: int, last: int) -> None:
+    """Make a table of some rows, all that there are from seq `first` to `last`, in its place among the tables."""
     gc.collect()  # so that what stays does not lie behind what goes
     path = index.path_of(index.next_number)
+    from engram.store.index.memtable_writer import write_table  # when a board only reads, its heap is for searches
+
     try:
-        rows.write(path, index.mean(), index.epoch, log_bytes, first, last)
-        piece = Table(path, index.next_number)
+        write_table(rows, path, index.mean(), index.epoch, first, last)
+        unload_module("engram.store.index.memtable_writer")  # its 2 KB are for the merge that may follow
+        table = Table(path, index.next_number)
     except OSError as error:
         raise files.failure(error, path) from None
     index.next_number += 1
     for row in range(len(rows)):
         if codec.has_bit(rows.dead, row):
-            codec.set_bit(piece.dead, piece.row_of(rows.seqs[row], rows.sessions[row]))
-    at = len(index.pieces)
-    while at and index.pieces[at - 1].first > piece.first:
+            codec.set_bit(table.dead, table.row_of(rows.seqs[row], rows.sessions[row]))
+    at = len(index.tables)
+    while at and index.tables[at - 1].first > table.first:
         at -= 1
-    index.pieces.insert(at, piece)
+    index.tables.insert(at, table)
 
 
 def due(index, is_filling: bool = False) -> list:
-    """The pieces that are to be merged now, old to new; [] if none are.
+    """The tables that are to be merged now, old to new; [] if none are.
 
     While holes are filled, from new to old, only as many of about one size as can be merged at once are.
     """
     if is_filling:
         return _alike(index)
-    end = len(index.pieces)
+    end = len(index.tables)
     while end > 1:
         start, first = _due_before(index, end)
         if first < end:
-            return index.pieces[first:end]
+            return index.tables[first:end]
         end = start
     return []
 
 
 def _alike(index) -> list:
-    for end in range(len(index.pieces), _MOST_PIECES - 1, -1):
-        some = index.pieces[end - _MOST_PIECES : end]
-        sizes = [piece.log_bytes for piece in some]
-        is_whole = all(some[at].last + 1 == some[at + 1].first for at in range(_MOST_PIECES - 1))
-        if is_whole and max(sizes) * 2 <= sum(sizes) and sum(piece.rows for piece in some) <= _MOST_ROWS:
+    for end in range(len(index.tables), _MOST_TABLES - 1, -1):
+        some = index.tables[end - _MOST_TABLES : end]
+        sizes = [table.log_bytes for table in some]
+        is_whole = all(some[at].last + 1 == some[at + 1].first for at in range(_MOST_TABLES - 1))
+        if is_whole and max(sizes) * 2 <= sum(sizes) and sum(table.rows for table in some) <= _MOST_ROWS:
             return some
     return []
 
 
 def _due_before(index, end: int) -> tuple:
-    """Of the pieces before `end` that follow each other in the log: where they start, and from where on to merge."""
-    pieces = index.pieces
+    """Of the tables before `end` that follow each other in the log: where they start, and from where on to merge."""
+    tables = index.tables
     start = end - 1
-    while start and pieces[start - 1].last + 1 == pieces[start].first:
+    while start and tables[start - 1].last + 1 == tables[start].first:
         start -= 1
-    least = max(start, end - _MOST_PIECES)
+    least = max(start, end - _MOST_TABLES)
     first = end
-    while first > least and pieces[first - 1].log_bytes < 2 * tables.CHUNK_BYTES:
+    while first > least and tables[first - 1].log_bytes < 2 * memtable.CHUNK_BYTES:
         first -= 1
-    if end - first < _FRESH_PIECES:
+    if end - first < _FRESH_TABLES:
         return start, end
-    size = sum(piece.log_bytes for piece in pieces[first:end])
-    rows = sum(piece.rows for piece in pieces[first:end])
+    size = sum(table.log_bytes for table in tables[first:end])
+    rows = sum(table.rows for table in tables[first:end])
     while first > least:
-        older = pieces[first - 1]
+        older = tables[first - 1]
         rows += older.rows
         if older.log_bytes > _SHARE * size or rows > _MOST_ROWS:
             break
@@ -91,82 +92,82 @@ def _due_before(index, end: int) -> tuple:
 def step(index, is_filling: bool) -> bool:
     """Do a slice of merging; whether the index has to be saved.
 
-    After a merge that can wait for the next piece: until then the pieces stay of which the merged one was made.
+    After a merge that can wait for the next table: until then the tables stay of which the merged one was made.
     """
-    pieces = []
+    tables = []
     if index.job is None:
-        pieces = untidy(index)
-        if not pieces:
+        tables = untidy(index)
+        if not tables:
             index.tidy_below = 0
-            pieces = due(index, is_filling)
-        if not pieces:
+            tables = due(index, is_filling)
+        if not tables:
             return False
     try:
-        if pieces:
+        if tables:
             gc.collect()
             from engram.store.index.merge import Merge
 
             # One of the form before that a compaction has not touched keeps all rows, so that it ranks alike.
-            left = index.has_words if pieces[0].number < index.tidy_below else None
-            index.job = Merge(pieces, index.path_of(index.next_number), index.next_number, left)
+            left = index.has_words if tables[0].number < index.tidy_below else None
+            index.job = Merge(tables, index.path_of(index.next_number), index.next_number, left)
             index.next_number += 1
         if index.job.step():
             return False
         _finish(index, index.job)
     except (TableDamaged, ValueError, IndexError):
         # Which one it is, and that it leaves, is found when it is read for a search or checked now.
-        _find_damage(index, index.job.pieces if index.job else pieces)
+        _find_damage(index, index.job.tables if index.job else tables)
         index.stop_job()
         return False
     except OSError as error:
         index.stop_job()
         raise files.failure(error, index.base) from None
-    is_tidy = len(index.job.pieces) == 1
+    is_tidy = len(index.job.tables) == 1
     index.job = None
     return is_filling or is_tidy
 
 
 def untidy(index) -> list:
-    """A piece that is to be made anew, in a list; [] if none is."""
-    for piece in index.pieces:
-        if piece.is_former or (piece.number < index.tidy_below and any(piece.dead)):
-            return [piece]
+    """A table that is to be made anew, in a list; [] if none is."""
+    for table in index.tables:
+        if table.is_former or (table.number < index.tidy_below and any(table.dead)):
+            return [table]
     return []
 
 
 def _finish(index, job) -> None:
     gc.collect()
-    at = index.pieces.index(job.pieces[0])
+    at = index.tables.index(job.tables[0])
     made = []
     if job.rows:
         made.append(Table(job.path, job.number))
         job.take_over_dead(made[0])
     else:
         job.abandon()
-    index.pieces[at : at + len(job.pieces)] = made
+    index.tables[at : at + len(job.tables)] = made
     if job.has_left_names and not index.has_left_names:
         index.has_left_names = True
         diag.warning(
             "index", index.base + ": there are more tags than the catalog holds: some are found but not listed"
         )
-    if job.rows < sum(old.rows for old in job.pieces):
-        index.sizes.forget()
-    for old in job.pieces:
+    if job.rows < sum(old.rows for old in job.tables):
+        index.forget_sizes()
+    for old in job.tables:
         old.close()
         index.retired.append(old.number)
 
 
-def _find_damage(index, pieces: list) -> None:
-    """Let the pieces leave that a merge could not read; all of them if it does not show which."""
-    whole = [piece for piece in pieces if index.guarded(piece, _read_through, piece)]
-    for piece in whole if len(whole) == len(pieces) else ():
-        index.lose(piece, "it cannot be merged")
+def _find_damage(index, tables: list) -> None:
+    """Let the tables leave that a merge could not read; all of them if it does not show which."""
+    whole = [table for table in tables if index.guarded(table, _read_through, table)]
+    for table in whole if len(whole) == len(tables) else ():
+        index.lose(table, "it cannot be merged")
 
 
-def _read_through(piece) -> bool:
+def _read_through(table) -> bool:
     """Whether buckets and rows can be read; Damaged if not."""
-    for number in range(piece.buckets):
-        piece.bucket(number)
-    for _ in piece.each_row():
+    for number in range(table.buckets):
+        table.bucket(number)
+    for _ in table.each_row():
         pass
     return True

@@ -6,11 +6,10 @@ replaced since.
 
 from engram.compat import const
 from engram.store.index import codec
-from engram.store.index.index import is_worth_sealing
 from engram.store.index.memtable import MemTable
 from engram.store.types import concerned, labels, minutes
 
-_PIECE_BYTES = const(6144)  # of the log, that one piece is tried for
+_TABLE_BYTES = const(6144)  # of the log, that one table is tried for
 _WORDS = const(640)  # for which there is room: half as many as in RAM beside it
 _LINES_AT_ONCE = const(8)
 
@@ -43,8 +42,8 @@ class Rebuild:
             last = hole[1]
             # The oldest lines may have left the log meanwhile.
             while last >= max(hole[0], self._log.oldest):
-                start = yield from self._piece(max(hole[0], self._log.oldest), last, hole[1])
-                # Lines that have gone leave no row: the piece before them covers their seqs.
+                start = yield from self._table(max(hole[0], self._log.oldest), last, hole[1])
+                # Lines that have gone leave no row: the table before them covers their seqs.
                 last = start - 1
                 if len(self._rows):
                     hole[1] = last
@@ -52,9 +51,9 @@ class Rebuild:
             self._holes.pop()
             yield True
 
-    def _piece(self, first: int, last: int, claimed: int):
-        """Make a piece of the lines up to `last`, for the seqs up to `claimed`; the first seq that it is for."""
-        start = max(first, self._log.start_of(last, _PIECE_BYTES))
+    def _table(self, first: int, last: int, claimed: int):
+        """Make a table of the lines up to `last`, for the seqs up to `claimed`; the first seq that it is for."""
+        start = max(first, self._log.start_of(last, _TABLE_BYTES))
         self.is_open = True
         while True:
             self._rows.clear()
@@ -65,21 +64,21 @@ class Rebuild:
         if len(self._rows):
             yield from self._check()
             self._mark_ended()
-            self._index.insert(self._rows, size, start, claimed)
+            self._index.insert(self._rows, start, claimed)
         self.is_open = False
         self.ended.clear()
         return start
 
     def _read(self, start: int, last: int):
-        """Give the lines between two seqs their rows; their bytes, -1 if they are too many for a piece."""
+        """Give the lines between two seqs their rows; their bytes, -1 if they are too many for a table."""
         size = 0
         rows = self._rows
         for _, offset, length, line in self._log.scan_from(start, last):
-            if len(rows) and is_worth_sealing(rows, size):
+            if rows.is_full:
                 return -1
             entry = self._describe(line)
             seq = line["seq"]
-            rows.add(seq, offset, minutes(entry.at), entry.session, entry.terms, labels(entry, seq))
+            rows.add(seq, offset, length, minutes(entry.at), entry.session, entry.terms, labels(entry, seq))
             if entry.number < 0:
                 codec.set_bit(rows.dead, len(rows) - 1)
             for number in concerned(entry, seq):

@@ -1,6 +1,6 @@
-"""One sealed piece of the index: an immutable file, read in place with a few small reads. writer.py writes it.
+"""One sealed table of the index: an immutable file, read in place with a few small reads. writer.py writes it.
 
-A piece covers the log's lines from one seq to another. Its rows are ordered by session, then seq, so that a row's
+A table covers the log's lines from one seq to another. Its rows are ordered by session, then seq, so that a row's
 neighbours in its session stand beside it and a session is one run of rows; a log without sessions has a single run.
 
     lists and buckets    for each bucket, in the order of the terms' hashes: the long lists of its terms, one after the other,
@@ -59,11 +59,11 @@ _BUFFER = const(256)
 
 
 class TableDamaged(Exception):
-    """A piece is not as it was written; it has to be made anew from the log."""
+    """A table is not as it was written; it has to be made anew from the log."""
 
 
 class Footer:
-    """A piece's numbers, as its footer has them."""
+    """A table's numbers, as its footer has them."""
 
     terms: int
     rows: int
@@ -99,7 +99,7 @@ class Footer:
 
 
 class Table(Footer):
-    """An open piece; `dead` has a bit for each row whose line is not live any more."""
+    """An open table; `dead` has a bit for each row whose line is not live any more."""
 
     def __init__(self, path: str, number: int):
         self.path = path
@@ -112,7 +112,7 @@ class Table(Footer):
             self._open(self._file.seek(0, 2))
         except (OSError, ValueError):
             self.close()
-            raise TableDamaged("no piece")
+            raise TableDamaged("no table")
         self.dead = bytearray((self.rows + 7) >> 3)
         self._has_checked_names = False
 
@@ -127,13 +127,13 @@ class Table(Footer):
         self._marks_at = self.directory_at - 4 * marks
         if self.names_at - self.rows_at != ROW_BYTES * self.rows or not self.buckets or self.runs_at >= self._marks_at:
             raise TableDamaged("no sense in the footer")
-        # What stays in RAM is read and checked in one go; in parts, as a long one would not fit a heap in pieces.
+        # What stays in RAM is read and checked in one go; in parts, as a long one would not fit a heap in tables.
         found = self._crc(self.runs_at, self._marks_at)
-        self._marks = self._table(self._marks_at, marks)
+        self._marks = self._array(self._marks_at, marks)
         found = crc32(self._marks, found)
         self._directory = []
         for first in range(0, self.buckets, BUCKETS_A_PART):
-            part = self._table(self.directory_at + 4 * first, min(BUCKETS_A_PART, self.buckets - first))
+            part = self._array(self.directory_at + 4 * first, min(BUCKETS_A_PART, self.buckets - first))
             self._directory.append(part)
             found = crc32(part, found)
         if crc32(self.pack(0), found) != crc:
@@ -163,11 +163,11 @@ class Table(Footer):
             raise TableDamaged("too short")
         return data
 
-    def _table(self, at: int, count: int) -> array:
-        table = array("I", bytes(4 * count))
+    def _array(self, at: int, count: int) -> array:
+        values = array("I", bytes(4 * count))
         files.seek(self._file, at)
-        self._file.readinto(table)
-        return table
+        self._file.readinto(values)
+        return values
 
     @property
     def has_sessions(self) -> bool:
@@ -304,7 +304,7 @@ class Table(Footer):
             yield data
 
     def run(self, session: int):
-        """(first row, row after the last) of a session, None if the piece has none of it."""
+        """(first row, row after the last) of a session, None if the table has none of it."""
         mark = len(self._marks) // 3 - 1
         while mark > 0 and self._marks[3 * mark] > session:
             mark -= 1

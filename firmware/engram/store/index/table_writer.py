@@ -1,4 +1,4 @@
-"""Writes a piece of the index from first to last; what stands where is told in piece.py."""
+"""Writes a table of the index from first to last; what stands where is told in table.py."""
 
 import struct
 from array import array
@@ -29,7 +29,7 @@ _MOST_SHORT = const(4000)  # bytes of such lists behind one bucket
 
 
 class TableWriter:
-    """A piece at `path`: each term, by hash, with begin(), add() for its rows and end(); then row_bytes(), and finish()."""
+    """A table at `path`: each term, by hash, with begin(), add() for its rows and end(); then row_bytes(), and finish()."""
 
     def __init__(self, path: str, terms: int):
         self.path = path
@@ -167,7 +167,7 @@ class TableWriter:
             self.size += 3 * len(part)  # of which len() counts items
         self._write(footer.pack(crc32(footer.pack(0), self._crc)))
         self._file.close()
-        self._directory = []  # the reader of the piece takes as much of the heap
+        self._directory = []  # the reader of the table takes as much of the heap
 
     def _write_runs(self, footer: Footer, runs):
         marks = []
@@ -196,7 +196,7 @@ class TableWriter:
         self._write(data)
 
     def abandon(self) -> None:
-        """Give the piece up."""
+        """Give the table up."""
         try:
             self._file.close()
         except OSError:

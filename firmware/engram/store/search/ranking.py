@@ -5,7 +5,7 @@
     S = BM25 of the session as one document                   k1 .9, b .2, its length counted in rows
     score = T / max T + .5 S / max S, times 1.2 for the speaker whom the query names
 
-B is kept in one byte a row of one piece, scaled so that a row that has all of the query's words in the highest level has
+B is kept in one byte a row of one table, scaled so that a row that has all of the query's words in the highest level has
 255. The best rows by T are kept, and for those S is added. The idf is log(1 + (N - n + .5) / (n + .5)). No float is left
 on the heap, and ties go to the older line, so every runtime gives the same ranks.
 """
@@ -14,12 +14,11 @@ from array import array
 
 from engram.compat import const
 from engram.store.index import codec
-from engram.store.index.memtable import NO_ROW
-from engram.store.search.session_scores import NO_SLOT
+from engram.store.search.session_scores import NO_SLOT, SessionScores, slot_of, slots_of
 from engram.store.search.top_k import BLOCK, BLOCK_BITS, FAR, NEAR, OWN, TopK, clear_dead, collect
 from engram.store.search.weights import ONE, distinct_terms, inverse_frequency
 
-_SLOTS = const(512)  # as in sessions.py
+_NO_ROW = const(-1)
 _SESSION_TERMS = const(10)  # the rarest words count for S: three bits each fill a small integer
 _MOST_COUNT = const(7)
 _BUFFER = const(64)
@@ -35,26 +34,26 @@ class Ranking:
 
     def __init__(self, index, terms, idfs=None):
         self.index = index
-        self._pieces = list(index.pieces)  # one that turns out to be damaged keeps its place here
+        self._tables = list(index.tables)  # one that turns out to be damaged keeps its place here
         self.terms = distinct_terms(terms)
         self.hashes = [codec.term_hash(term) for term in self.terms]
-        self.places = {}  # place of a piece: where the postings of each term are, or None
+        self.places = {}  # place of a table: where the postings of each term are, or None
         self._idfs = self._weights(idfs)
         self._sum = sum(self._idfs) or 1
         full = codec.LEVELS[-1] * self._sum
         # Each word counts for one at least: as much room is left in the byte.
         least = sum(1 for idf in self._idfs if idf * codec.LEVELS[0] * 255 < full)
-        self.levels = [_level_table(idf, 255 - least, full) for idf in self._idfs]
+        self.levels = [_level_points(idf, 255 - least, full) for idf in self._idfs]
         rarest = sorted(range(len(self.terms)), key=lambda number: (-self._idfs[number], number))
         self._bits = [-1] * len(self.terms)
         for place, number in enumerate(rarest[:_SESSION_TERMS]):
             self._bits[number] = 3 * place
         self._sessions = [0] * len(self.terms)  # that have a term
-        self.best = TopK(len(self._pieces))
+        self.best = TopK(len(self._tables))
 
-    def piece(self, place: int):
-        """The piece at a place, None for the lines in RAM."""
-        return self._pieces[place] if place < len(self._pieces) else None
+    def table(self, place: int):
+        """The table at a place, None for the lines in RAM."""
+        return self._tables[place] if place < len(self._tables) else None
 
     def frequencies(self) -> dict:
         """{term: number of rows that have it}."""
@@ -63,13 +62,14 @@ class Ranking:
     def _weights(self, idfs) -> list:
         index = self.index
         self._having = having = [0] * len(self.terms)
-        for _, counts in index.live.counts(self.hashes):
-            for number, count in enumerate(counts):
-                having[number] += count > 0
-        for piece in self._pieces:
-            places = index.guarded(piece, self._find, piece)
+        dead = index.memtable.dead
+        for number, hash in enumerate(self.hashes):
+            for row, _ in index.memtable.postings(hash):
+                having[number] += not codec.has_bit(dead, row)
+        for table in self._tables:
+            places = index.guarded(table, self._find, table)
             if places:
-                self.places[piece.number] = places
+                self.places[table.number] = places
                 for number, found in enumerate(places):
                     if found:
                         having[number] += found[0]
@@ -79,53 +79,51 @@ class Ranking:
             for term, count in zip(self.terms, having)
         ]
 
-    def _find(self, piece) -> list:
-        return [piece.find(hash) for hash in self.hashes]
+    def _find(self, table) -> list:
+        return [table.find(hash) for hash in self.hashes]
 
-    # --- pieces
+    # --- tables
 
     def run(self, allowed) -> None:
-        """Rank all rows; `allowed` is None or gives a piece's (or the live rows') bits of the rows that may be found."""
-        scratch = self.index.scratch
-        scratch.clear()
-        self._counts, self._last, self._far = scratch.counts, scratch.last, scratch.far
-        self._sizes = self.index.sizes.of(self.index)
+        """Rank all rows; `allowed` is None or gives a table's (or the live rows') bits of the rows that may be found."""
+        scores = SessionScores(slots_of(self.index))
+        self._counts, self._last, self._far = scores.counts, scores.last, scores.far
         blocks = []
         buffer = bytearray(_BUFFER)
-        for place, piece in enumerate(self._pieces):
-            found = self.places.get(piece.number)
+        for place, table in enumerate(self._tables):
+            found = self.places.get(table.number)
             if found and any(found):
-                self.index.guarded(piece, self._rank_piece, piece, place, found, blocks, buffer, allowed)
-            elif piece.has_sessions and max(self._last):
-                self.index.guarded(piece, self._pass_over, piece)
-        self._rank_live(len(self._pieces), allowed)
+                self.index.guarded(table, self._rank_table, table, place, found, blocks, buffer, allowed)
+            elif table.has_sessions and max(self._last):
+                self.index.guarded(table, self._pass_over, table)
+        self._rank_memtable(len(self._tables), allowed)
 
-    def _rank_piece(self, piece, place: int, found: list, blocks: list, buffer: bytearray, allowed) -> None:
-        _make_blank(blocks, piece.rows)
-        table = _runs(piece)
+    def _rank_table(self, table, place: int, found: list, blocks: list, buffer: bytearray, allowed) -> None:
+        _make_blank(blocks, table.rows)
+        runs = _session_runs(table)
         for number, postings in enumerate(found):
             if postings:
                 self._sessions[number] += self._add_term(
-                    piece.postings(postings, buffer), self.levels[number], self._bits[number], table, blocks
+                    table.postings(postings, buffer), self.levels[number], self._bits[number], runs, blocks
                 )
-        if any(piece.dead):
-            clear_dead(piece.dead, blocks)
-        bits = allowed(piece) if allowed else None
-        collect(self.best, piece, place, table, blocks, bits, self._last, self._far)
+        if any(table.dead):
+            clear_dead(table.dead, blocks)
+        bits = allowed(table) if allowed else None
+        collect(self.best, table, place, runs, blocks, bits, self._last, self._far)
 
-    def _pass_over(self, piece) -> None:
-        """A piece that has none of the words: what came before it in its sessions is not next to what comes after."""
+    def _pass_over(self, table) -> None:
+        """A table that has none of the words: what came before it in its sessions is not next to what comes after."""
         first = 0
-        for session, end in piece.each_run():
-            slot = session % _SLOTS if session else NO_SLOT
+        for session, end in table.each_run():
+            slot = slot_of(session)
             self._far[slot] = self._last[slot] if end - first == 1 else 0
             self._last[slot] = 0
             first = end
 
-    def _add_term(self, parts, levels: bytes, bits: int, table: list, blocks: list) -> int:
+    def _add_term(self, parts, levels: bytes, bits: int, runs: list, blocks: list) -> int:
         """Add a word's weight to the rows that have it, and count those of each session; the number of new sessions."""
-        part_of_table = run = 0
-        ends, slots = table[0]
+        part_of_runs = run = 0
+        ends, slots = runs[0]
         size = len(slots)
         run_end = ends[0]
         block, base = blocks[0], 0
@@ -147,8 +145,8 @@ class Ranking:
                         while row >= run_end:
                             run += 1
                             if run == size:
-                                part_of_table += 1
-                                ends, slots = table[part_of_table]
+                                part_of_runs += 1
+                                ends, slots = runs[part_of_runs]
                                 size = len(slots)
                                 run = 0
                             run_end = ends[run]
@@ -167,63 +165,65 @@ class Ranking:
         self._counts[slot] = count + (min(rows, _MOST_COUNT - old) << bits)
         return not old
 
-    # --- live rows
+    # --- rows in RAM
 
-    def _rank_live(self, place: int, allowed) -> None:
-        live = self.index.live
-        scores = self._live_scores(live)
+    def _rank_memtable(self, place: int, allowed) -> None:
+        memtable = self.index.memtable
+        scores = self._memtable_scores(memtable)
         bits = allowed(None) if allowed else None
-        totals = array("H", bytes(2 * len(live)))
-        for row in range(len(live)):
+        totals = array("H", bytes(2 * len(memtable)))
+        newest = {}  # the last two rows of each session
+        for row in range(len(memtable)):
             here = scores[row]
             totals[row] += OWN * here
-            session = live.sessions[row]
+            session = memtable.sessions[row]
             if session:
-                slot = session % _SLOTS
-                before = live.previous[row]
-                if before == NO_ROW:
+                slot = slot_of(session)
+                before, second = newest.get(session, (_NO_ROW, _NO_ROW))
+                newest[session] = row, before
+                if before == _NO_ROW:
                     totals[row] += NEAR * self._last[slot] + FAR * self._far[slot]
                     continue
                 totals[row] += NEAR * scores[before]
                 totals[before] += NEAR * here
-                second = live.previous[before]
-                if second == NO_ROW:
+                if second == _NO_ROW:
                     totals[row] += FAR * self._last[slot]
                 else:
                     totals[row] += FAR * scores[second]
                     totals[second] += FAR * here
         for row, total in enumerate(totals):
-            if not total or codec.has_bit(live.dead, row) or not live.lengths[row]:
+            if not total or codec.has_bit(memtable.dead, row) or not memtable.lengths[row]:
                 continue
             if bits is None or codec.has_bit(bits, row):
-                session = live.sessions[row]
-                self.best.add(total, place, row, session % _SLOTS if session else NO_SLOT)
+                self.best.add(total, place, row, slot_of(memtable.sessions[row]))
 
-    def _live_scores(self, live) -> bytearray:
-        scores = bytearray(len(live))
+    def _memtable_scores(self, memtable) -> bytearray:
+        scores = bytearray(len(memtable))
         mean = self.index.mean()
-        for row, counts in live.counts(self.hashes):
-            session = live.sessions[row]
-            for number, count in enumerate(counts):
-                if count:
-                    scores[row] += self.levels[number][codec.level(count, live.lengths[row], mean)]
+        for number, hash in enumerate(self.hashes):
+            levels = self.levels[number]
+            for row, count in memtable.postings(hash):
+                if not codec.has_bit(memtable.dead, row):
+                    scores[row] += levels[codec.level(count, memtable.lengths[row], mean)]
+                    session = memtable.sessions[row]
                     if session:
-                        self._sessions[number] += self._count(session % _SLOTS, 1, self._bits[number])
+                        self._sessions[number] += self._count(slot_of(session), 1, self._bits[number])
         return scores
 
     # --- the end
 
     def scored(self, speaker_rows=None, explain: bool = False):
-        """Yield (score, place, row, evidence), best first; `speaker_rows(piece, row)` tells which get a fifth more.
+        """Yield (score, place, row, evidence), best first; `speaker_rows(table, row)` tells which get a fifth more.
 
         Unless they are to be explained, what they were found with is let go: the lines that are read next need the room.
         """
         top = next(self.best.rows())[0] if self.best.slots else 1
         self.points = points = self._session_points()
+        del self._counts, self._last, self._far
         found = []
         for total, place, row, slot in self.best.rows():
             score = total * ONE // top + points.get(slot, 0)
-            if speaker_rows and speaker_rows(self.piece(place), row):
+            if speaker_rows and speaker_rows(self.table(place), row):
                 score += score // 5
             # What stands beside a turn adds to its T: by a quarter less it is like that of what stands alone.
             evidence = total * self._sum // 255
@@ -245,9 +245,9 @@ class Ranking:
         """S of some sessions, below 2^17."""
         if not slots:
             return {}
-        sizes = self._sizes
-        rows = sum(sizes) - sizes[NO_SLOT]
-        sessions = sum(1 for size in sizes if size) - (sizes[NO_SLOT] > 0)
+        sizes = self.index.session_sizes.by_slot(self.index)
+        rows = sum(sizes)
+        sessions = sum(1 for size in sizes if size)
         weights = [
             (bits, inverse_frequency(sessions, count))
             for bits, count in zip(self._bits, self._sessions)
@@ -270,12 +270,12 @@ class Ranking:
         return prior
 
 
-def _level_table(idf: int, room: int, full: int) -> bytes:
+def _level_points(idf: int, room: int, full: int) -> bytes:
     return bytes(max(1, idf * weight * room // full) if idf else 0 for weight in codec.LEVELS)
 
 
 def _make_blank(blocks: list, rows: int) -> None:
-    """Let there be a byte for each row, all of them 0: in blocks, since a long one would not fit a heap in pieces."""
+    """Let there be a byte for each row, all of them 0: in blocks, since a long one would not fit a heap in tables."""
     while len(blocks) << BLOCK_BITS <= rows:
         blocks.append(bytearray(BLOCK))
     blank = bytes(BLOCK)
@@ -283,19 +283,19 @@ def _make_blank(blocks: list, rows: int) -> None:
         block[:] = blank
 
 
-def _runs(piece) -> list:
-    """The session's runs as (rows after the last, slots), in parts: in one they would not fit a heap in pieces."""
+def _session_runs(table) -> list:
+    """The session's runs as (rows after the last, slots), in parts: in one they would not fit a heap in tables."""
     parts = []
-    left = piece.runs
+    left = table.runs
     at = size = 0
     ends = slots = None
-    for session, end in piece.each_run():
+    for session, end in table.each_run():
         if at == size:
             at, size = 0, min(left, _RUNS_AT_ONCE)
             left -= size
             ends, slots = array("H", bytes(2 * size)), array("H", bytes(2 * size))
             parts.append((ends, slots))
         ends[at] = end
-        slots[at] = session % _SLOTS if session else NO_SLOT
+        slots[at] = slot_of(session)
         at += 1
     return parts

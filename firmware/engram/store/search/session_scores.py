@@ -1,75 +1,65 @@
-"""What a search has to know of sessions, in tables of fixed size: each session has a slot, and those that share one share S.
-
-They are kept from when an index is opened, since they would not fit a heap in pieces when a search begins.
-"""
+"""What a search has to know of sessions, in tables of fixed size: each session has a slot, and those that share one share S."""
 
 from array import array
 
 from engram.compat import const
 
-_SLOTS = const(512)
-NO_SLOT = const(512)
-"""One more, for rows of no session."""
+_SLOTS = const(256)
+NO_SLOT = const(0)
+"""The slot of rows of no session. In an index without sessions it is the only one."""
+
+
+def slot_of(session: int) -> int:
+    """The slot of a session."""
+    return session % _SLOTS + 1 if session else NO_SLOT
+
+
+def slots_of(index) -> int:
+    """The number of slots that a search over an Index needs."""
+    return _SLOTS + 1 if index.session_sizes else 1
 
 
 class SessionScores:
-    """What one search counts: for each slot the rows that have each of ten words, and B of the last two rows. One for all
-    indexes, since a search ranks all rows before another task has a turn.
-    """
+    """What one search counts: for each slot the rows that have each of ten words, and B of the last two rows."""
 
-    def __init__(self):
-        self.counts = array("I", bytes(4 * (_SLOTS + 1)))
-        self.last = bytearray(_SLOTS + 1)
-        self.far = bytearray(_SLOTS + 1)  # of the row before the last
-
-    def clear(self) -> None:
-        """Empty the tables."""
-        counts, last, far = self.counts, self.last, self.far
-        for slot in range(_SLOTS + 1):
-            counts[slot] = last[slot] = far[slot] = 0
-
-
-_scratch = None
-
-
-def scratch() -> SessionScores:
-    """The one that there is."""
-    global _scratch
-    if _scratch is None:
-        _scratch = SessionScores()
-    return _scratch
+    def __init__(self, slots: int):
+        self.counts = array("I", bytes(4 * slots))
+        self.last = bytearray(slots)
+        self.far = bytearray(slots)  # of the row before the last
 
 
 class SessionSizes:
-    """How many rows each slot's sessions have, in all pieces and in RAM; counted anew after the pieces changed."""
+    """How many rows each slot's sessions have, in all tables and in RAM; counted again after the tables changed."""
 
     def __init__(self):
+        # Kept from when an index is opened, since it would leave a hole in the heap that a search has.
         self._sizes = array("H", bytes(2 * (_SLOTS + 1)))
         self._is_known = False
 
     def forget(self) -> None:
-        """Count anew when it is asked for."""
+        """Count again when it is asked for."""
         self._is_known = False
 
     def add(self, session: int, rows: int = 1) -> None:
         """There are more rows of a session."""
-        slot = session % _SLOTS if session else NO_SLOT
-        self._sizes[slot] = min(0xFFFF, self._sizes[slot] + rows)
+        if session:
+            slot = slot_of(session)
+            self._sizes[slot] = min(0xFFFF, self._sizes[slot] + rows)
 
-    def of(self, index) -> array:
+    def by_slot(self, index) -> array:
         """The rows of each slot."""
         if not self._is_known:
             for slot in range(_SLOTS + 1):
                 self._sizes[slot] = 0
-            for row in range(len(index.live)):
-                self.add(index.live.sessions[row])
-            for piece in list(index.pieces):
-                index.guarded(piece, self._add_piece, piece)
+            for row in range(len(index.memtable)):
+                self.add(index.memtable.sessions[row])
+            for table in list(index.tables):
+                index.guarded(table, self._add_table, table)
             self._is_known = True
         return self._sizes
 
-    def _add_piece(self, piece) -> None:
+    def _add_table(self, table) -> None:
         first = 0
-        for session, end in piece.each_run():
+        for session, end in table.each_run():
             self.add(session, end - first)
             first = end

@@ -1,4 +1,4 @@
-"""Finds the rows of a piece of the index with the highest T, looking only where there can be some.
+"""Finds the rows of a table of the index with the highest T, looking only where there can be some.
 
 T = B + .4 B of the rows before and after in the session + .2 B of the next but one on either side
 """
@@ -20,7 +20,7 @@ FAR = const(1)
 """What the next but one add."""
 
 BLOCK = const(128)
-"""Rows whose scores lie together: a heap in pieces has many places for so few bytes, and few for more."""
+"""Rows whose scores lie together: a heap in tables has many places for so few bytes, and few for more."""
 
 BLOCK_BITS = const(7)
 
@@ -38,7 +38,7 @@ class TopK:
     """The KEPT rows with the highest T, as integers that sort by T, then place, then row."""
 
     def __init__(self, places: int):
-        # While an index is made anew it may have more pieces, for which larger integers only cost heap.
+        # While an index is made anew it may have more tables, for which larger integers only cost heap.
         self._place_bits = _PLACE_BITS if places < 1 << _PLACE_BITS else 2 * _PLACE_BITS
         self._total_shift = _ROW_BITS + self._place_bits
         self._keys = [0] * (KEPT + 1)
@@ -50,7 +50,7 @@ class TopK:
         """What T has to exceed."""
 
     def add(self, total: int, place: int, row: int, slot: int) -> None:
-        """Take a row of the piece at `place` (a number that is higher for newer pieces), with its session's slot."""
+        """Take a row of the table at `place` (a number that is higher for newer tables), with its session's slot."""
         key = (_MOST_TOTAL - total << self._place_bits | place) << _ROW_BITS | row
         keys = self._keys
         low, high = 0, len(keys)
@@ -85,18 +85,18 @@ def clear_dead(dead: bytearray, blocks: list) -> None:
                     blocks[row >> BLOCK_BITS][row & BLOCK - 1] = 0
 
 
-def collect(best, piece, place: int, table: list, blocks: list, bits, last: bytearray, far: bytearray) -> None:
-    """Give the best rows of a piece to `best`.
+def collect(best, table, place: int, runs: list, blocks: list, bits, last: bytearray, far: bytearray) -> None:
+    """Give the best rows of a table to `best`.
 
-    `blocks` have B of each row, `table` the runs of sessions, `bits` the rows that may be found (None for all), `last` and
-    `far` B of the last two rows of each session in older pieces; then they have those of this one.
+    `blocks` have B of each row, `runs` the runs of sessions, `bits` the rows that may be found (None for all), `last` and
+    `far` B of the last two rows of each session in older tables; then they have those of this one.
 
     T of a row is at most 2.2 times the highest B of it and its neighbours: only around rows with a high B one has to look.
     """
-    tops = _group_tops(piece.rows, blocks)
-    look = _Look(best, piece, place, table, blocks, bits, last, far)
-    look.need(max(best.least, 0 if bits else _sure(piece, tops)))
-    if piece.has_sessions and look.carried > look.floor:
+    tops = _group_tops(table.rows, blocks)
+    look = _Look(best, table, place, runs, blocks, bits, last, far)
+    look.need(max(best.least, 0 if bits else _sure(table, tops)))
+    if table.has_sessions and look.carried > look.floor:
         look.at_firsts()
     look.rewind()
     start = 0
@@ -112,9 +112,9 @@ def collect(best, piece, place: int, table: list, blocks: list, bits, last: byte
                         look.around(row)
                     row += 1
             start += _GROUP
-    if piece.has_sessions:
+    if table.has_sessions:
         first = 0
-        for ends, slots in table:
+        for ends, slots in runs:
             for at, slot in enumerate(slots):
                 end = ends[at] - 1
                 far[slot] = blocks[end - 1 >> BLOCK_BITS][end - 1 & BLOCK - 1] if end > first else last[slot]
@@ -124,21 +124,21 @@ def collect(best, piece, place: int, table: list, blocks: list, bits, last: byte
 
 
 class _Look:
-    """Looks at rows of a piece, from first to last, and gives those with a T that is high enough to `best`."""
+    """Looks at rows of a table, from first to last, and gives those with a T that is high enough to `best`."""
 
-    def __init__(self, best: TopK, piece, place: int, table: list, blocks: list, bits, last: bytearray, far: bytearray):
+    def __init__(self, best: TopK, table, place: int, runs: list, blocks: list, bits, last: bytearray, far: bytearray):
         self._best = best
-        self._piece = piece
-        self._place = place
         self._table = table
+        self._place = place
+        self._runs = runs
         self._blocks = blocks
         self._bits = bits
         self._last = last
         self._far = far
-        self.carried = max(max(last), max(far)) if piece.has_sessions else 0  # the highest B from older pieces
+        self.carried = max(max(last), max(far)) if table.has_sessions else 0  # the highest B from older tables
         self._taken = ()  # rows that were given before their turn
-        self._share = _SHARE if piece.has_sessions else OWN
-        self._reach = _REACH if piece.has_sessions else 0
+        self._share = _SHARE if table.has_sessions else OWN
+        self._reach = _REACH if table.has_sessions else 0
         self.rewind()
 
     def need(self, least: int) -> None:
@@ -148,7 +148,7 @@ class _Look:
 
     def rewind(self) -> None:
         """Begin again with the first row."""
-        self._ends, self._slots = self._table[0]
+        self._ends, self._slots = self._runs[0]
         self._part = self._run = 0
         self._first, self._end = 0, self._ends[0]
         self._following = 0  # the next row that was not looked at
@@ -159,8 +159,8 @@ class _Look:
         if near < self._following:
             near = self._following
         self._following = row + self._reach + 1
-        if self._following > self._piece.rows:
-            self._following = self._piece.rows
+        if self._following > self._table.rows:
+            self._following = self._table.rows
         block = self._blocks[row >> BLOCK_BITS]
         at = near - (row & -BLOCK)
         spare = self._least - (NEAR + FAR) * min(self.carried, self.floor)  # at_firsts saw what more can come
@@ -175,10 +175,10 @@ class _Look:
             at += 1
 
     def at_firsts(self) -> None:
-        """Look at the first two rows of sessions of which an older piece has a last row, or one before it, with a high B."""
+        """Look at the first two rows of sessions of which an older table has a last row, or one before it, with a high B."""
         taken = set()
         first = 0
-        for ends, slots in self._table:
+        for ends, slots in self._runs:
             for run, slot in enumerate(slots):
                 if self._last[slot] > self.floor or self._far[slot] > self.floor:
                     for row in range(first, min(first + 2, ends[run])):
@@ -192,7 +192,7 @@ class _Look:
             self._run += 1
             if self._run == len(self._slots):
                 self._part += 1
-                self._ends, self._slots = self._table[self._part]
+                self._ends, self._slots = self._runs[self._part]
                 self._run = 0
             self._first, self._end = self._end, self._ends[self._run]
         total = OWN * self._score(row)
@@ -205,7 +205,7 @@ class _Look:
                 total += NEAR * self._score(row + 1)
                 if row + 2 < self._end:
                     total += FAR * self._score(row + 2)
-        if total <= self._least or row in self._taken or self._piece.dead[row >> 3] >> (row & 7) & 1:
+        if total <= self._least or row in self._taken or self._table.dead[row >> 3] >> (row & 7) & 1:
             return False
         if self._bits and not self._bits[row >> 3] >> (row & 7) & 1:
             return False
@@ -239,10 +239,10 @@ def _group_tops(rows: int, blocks: list) -> list:
     return parts
 
 
-def _sure(piece, tops: list) -> int:
-    """A T that KEPT rows of the piece reach for certain."""
-    wanted = KEPT + codec.count_bits(piece.dead)
-    if (piece.rows + _GROUP - 1) >> _GROUP_BITS <= wanted:
+def _sure(table, tops: list) -> int:
+    """A T that KEPT rows of the table reach for certain."""
+    wanted = KEPT + codec.count_bits(table.dead)
+    if (table.rows + _GROUP - 1) >> _GROUP_BITS <= wanted:
         return 0
     having = bytearray(256)
     for part in tops:
