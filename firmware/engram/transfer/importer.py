@@ -13,7 +13,8 @@ from engram import files, log_line, text
 from engram.compat import const
 from engram.errors import ArgumentError, StoreFull
 from engram.memory import access
-from engram.memory.records import fields, provenance
+from engram.memory.records import fields as record_fields
+from engram.memory.records import provenance
 from engram.memory.records.nearest import load_dedup, near, unload_dedup
 from engram.memory.records.records import Draft
 from engram.memory.texts import profile
@@ -25,7 +26,7 @@ _BUFFER = const(1024)
 _AT_ONCE = const(16)  # memories that are kept with one flush
 _CHARS_AT_ONCE = const(2000)  # of their contents: bounds the heap
 _MOST_UNKNOWN = const(8)  # names of unknown fields that the report has
-_MOST_PROBLEMS = const(100)  # refused lines that are told one by one; the others are counted
+_MOST_PROBLEMS = const(100)  # refused lines that are named; the others are counted
 _NAME_SHOWN = const(24)
 _LATEST = const(1 << 36)  # a moment after that is no time in seconds
 _BOM = b"\xef\xbb\xbf"
@@ -39,7 +40,7 @@ _OUTCOMES = ("stored", "changed", "there already", "older than here", "forgotten
 _DEFAULTS = {
     "keywords": [],
     "type": "fact",
-    "importance": fields.IMPORTANCE,
+    "importance": record_fields.IMPORTANCE,
     "source": "manual",
     "scope": access.ALL,
     "pinned": False,
@@ -75,7 +76,7 @@ class Importer:
         self.line = 0
         """The line that is read, or after StoreFull the first one that was not kept."""
         self.problems = []
-        """Sentences on refused lines that nobody was told yet."""
+        """Sentences on refused lines that were not shown yet."""
 
     def close(self) -> None:
         """Unload the comparison, and save how often memories were used."""
@@ -129,29 +130,29 @@ class Importer:
             return ""
         self._lines += 1
         try:
-            told = text.loads(line.lstrip(_BOM))
+            fields = text.loads(line.lstrip(_BOM))
         except ValueError:
-            told = None
-        if not isinstance(told, dict):
+            fields = None
+        if not isinstance(fields, dict):
             return "is no JSON object." if valid(line) else "is not UTF-8."
-        return "" if self._long_texts.take(told) else self._import_object(number, told)
+        return "" if self._long_texts.take(fields) else self._import_object(number, fields)
 
-    def _import_object(self, number: int, told: dict) -> str:
-        if "engram_export_end" in told:
-            self._lines_expected = jsonl.whole(told, "engram_export_end")
+    def _import_object(self, number: int, fields: dict) -> str:
+        if "engram_export_end" in fields:
+            self._lines_expected = jsonl.whole(fields, "engram_export_end")
             self._lines -= 1
-        elif "engram_export" in told:
-            if told["engram_export"] != jsonl.FORMAT:
+        elif "engram_export" in fields:
+            if fields["engram_export"] != jsonl.FORMAT:
                 raise ArgumentError("engram_export", "is of a form that this board does not know: update it first.")
             self._has_head = True
-            self._has_journal = told.get("journal") == provenance.epoch_text(self._parts.journal.epoch)
-        elif "file" in told and "content" not in told:
-            self._put_file(told["file"], told.get("text"))
-        elif "origin" not in told and [name for name in _FOREIGN if name in told]:
+            self._has_journal = fields.get("journal") == provenance.epoch_text(self._parts.journal.epoch)
+        elif "file" in fields and "content" not in fields:
+            self._put_file(fields["file"], fields.get("text"))
+        elif "origin" not in fields and [name for name in _FOREIGN if name in fields]:
             self._is_foreign = True
             return "is of another program: `engram import FILE` on a computer brings it in."
         else:
-            self._import_memory(number, told)
+            self._import_memory(number, fields)
         return ""
 
     # --- the profile and the notes
@@ -175,14 +176,14 @@ class Importer:
 
     # --- memories
 
-    def _import_memory(self, number: int, told: dict) -> None:
+    def _import_memory(self, number: int, fields: dict) -> None:
         origin, older = [
-            provenance.check(name, told[name]) if name in told else "" for name in ("origin", "supersedes")
+            provenance.check(name, fields[name]) if name in fields else "" for name in ("origin", "supersedes")
         ]
-        is_past, is_gone, is_partial = [_flag(told, name) for name in ("superseded", "deleted", "partial")]
+        is_past, is_gone, is_partial = [_flag(fields, name) for name in ("superseded", "deleted", "partial")]
         is_whole = bool(origin) and not is_partial
-        uses, used = jsonl.whole(told, "uses"), jsonl.whole(told, "used")
-        values = {} if is_gone else self._checked(told, is_whole)
+        uses, used = jsonl.whole(fields, "uses"), jsonl.whole(fields, "used")
+        values = {} if is_gone else self._checked(fields, is_whole)
         if origin and [True for _, waiting, _, _, _ in self._batch if waiting.get("origin") == origin]:
             self.flush()
             self.line = number
@@ -190,7 +191,7 @@ class Importer:
         if is_gone:
             self._forget(state, record, origin)
         elif state == LIVE:
-            names = [name for name in _CHECKED + ("created",) if name in told or (is_whole and name in _DEFAULTS)]
+            names = [name for name in _CHECKED + ("created",) if name in fields or (is_whole and name in _DEFAULTS)]
             self._update(record, values, names, is_past)
         elif (state is not None and state != FORGOTTEN) or (not is_past and self._is_known(origin, values)):
             self._counts["there already"] += 1
@@ -206,31 +207,31 @@ class Importer:
             if len(self._batch) == _AT_ONCE or self._chars >= _CHARS_AT_ONCE:
                 self.flush()
 
-    def _checked(self, told: dict, is_whole: bool) -> dict:
+    def _checked(self, fields: dict, is_whole: bool) -> dict:
         """The fields of a line in the form in which they are stored; absent ones are absent."""
-        if "content" not in told:
+        if "content" not in fields:
             raise ArgumentError("content", "is missing.")
-        self._note_unknown(told)
+        self._note_unknown(fields)
         values = {}
         for name in _CHECKED:
-            if name in told:
-                value = fields.check(name, told[name], self._records.limit)
+            if name in fields:
+                value = record_fields.check(name, fields[name], self._records.limit)
                 if value is not None:
                     values[name] = value
         for name in ("created", "updated"):
-            if name in told:
-                values[name] = jsonl.whole(told, name)
+            if name in fields:
+                values[name] = jsonl.whole(fields, name)
         for name in ("created", "updated", "expires"):
             if values.get(name, 0) > _LATEST:
                 raise ArgumentError(name, "must be a time in Unix seconds.")
         if "created" in values:
-            values["guess"] = told.get("guess") is True
+            values["guess"] = fields.get("guess") is True
         self._put_scope(values, values.get("scope", access.ALL if is_whole else ""))
-        self._put_turns(values, fields.check("turns", told.get("turns") or [], 0) or [])
+        self._put_turns(values, record_fields.check("turns", fields.get("turns") or [], 0) or [])
         return values
 
-    def _note_unknown(self, told: dict) -> None:
-        for name in told:
+    def _note_unknown(self, fields: dict) -> None:
+        for name in fields:
             name = text.printable(name[:_NAME_SHOWN])
             if name not in _KNOWN and name not in self._unknown and len(self._unknown) < _MOST_UNKNOWN:
                 self._unknown.append(name)
@@ -273,7 +274,7 @@ class Importer:
         for record in near(self._records, values["content"], values["scope"]):
             if source and provenance.origin_of(record, self._entries.epoch).partition(":")[0] == source:
                 continue
-            if record.get("expires", fields.NEVER) < values.get("expires", fields.NEVER):
+            if record.get("expires", record_fields.NEVER) < values.get("expires", record_fields.NEVER):
                 continue  # it says so for a shorter time, or has expired
             self._dedup = self._dedup or load_dedup()
             if self._dedup.compare(record["content"], values["content"]) == self._dedup.SAME:
@@ -389,8 +390,8 @@ class Importer:
                 yield sentence % what
 
 
-def _flag(told: dict, name: str) -> bool:
-    value = told.get(name, False)
+def _flag(fields: dict, name: str) -> bool:
+    value = fields.get(name, False)
     if not isinstance(value, bool):
         raise ArgumentError(name, "must be true or false.")
     return value

@@ -33,21 +33,21 @@ def lines(record: dict, clock, own_scope: str, epoch: int):
         [_content_line(line, number > 0) for number, line in enumerate(record["content"].split("\n"))]
     )
     yield from ("- " + content + tags).split("\n")
-    told = [_second(clock, record["created"])[11:]]
+    listed = [_second(clock, record["created"])[11:]]
     for name, word in (("type", "%s"), ("importance", "importance %s"), ("source", "by %s")):
         if name in record:
-            told.append(word % record[name])
+            listed.append(word % record[name])
     if record.get("pinned"):
-        told.append("pinned")
+        listed.append("pinned")
     if record.get("keywords"):
-        told.append("keywords " + ", ".join([_escaped(word, ",;") for word in record["keywords"]]))
+        listed.append("keywords " + ", ".join([_escaped(word, ",;") for word in record["keywords"]]))
     for name, word in (("updated", "changed "), ("expires", "until ")):
         if name in record:
-            told.append(word + _second(clock, record[name]))
+            listed.append(word + _second(clock, record[name]))
     if record.get("scope", access.ALL) != own_scope:
-        told.append("for " + _escaped(record.get("scope", access.ALL), ";"))
-    told.append("from " + _escaped(provenance.origin_of(record, epoch), ";"))
-    yield "  (" + "; ".join(told) + ")"
+        listed.append("for " + _escaped(record.get("scope", access.ALL), ";"))
+    listed.append("from " + _escaped(provenance.origin_of(record, epoch), ";"))
+    yield "  (" + "; ".join(listed) + ")"
 
 
 def _second(clock, at: int) -> str:

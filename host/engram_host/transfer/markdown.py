@@ -99,11 +99,11 @@ class Page:
             self._tag = record_fields.tag(heading) or DEFAULT_TAG
 
     def _memory(self, item: list[str]) -> Fields:
-        told = None
+        listed = None
         if len(item) > 1 and item[-1].startswith("(") and item[-1].endswith(")"):
-            told = self._told(item[-1][1:-1])
-        memory: Fields = told or {}
-        if told is not None:
+            listed = self._listed_fields(item[-1][1:-1])
+        memory: Fields = listed or {}
+        if listed is not None:
             item.pop()
         tags: list[str] = []
         while item and len(last := item[-1].rpartition(" ")[2]) > 1 and last[0] == "#":
@@ -122,7 +122,7 @@ class Page:
             memory["scope"] = workspace or access.own_scope(access.OWNER)
         return memory
 
-    def _told(self, line: str) -> Fields | None:
+    def _listed_fields(self, line: str) -> Fields | None:
         """The fields in a line in parentheses; None if it is a part of the text."""
         memory: Fields = {}
         for part in _split(line, ";"):
@@ -153,13 +153,13 @@ class Page:
             return "origin", provenance.check("from", _unescaped(rest)) if ":" in rest else None
         return "created", self._moment(part if rest else f"{self._day} {part}")
 
-    def _moment(self, told: str) -> int | None:
+    def _moment(self, shown: str) -> int | None:
         """Unix seconds of a text such as "2026-09-21 14:13:20"; None if it is none."""
-        if not _MOMENT.fullmatch(told):
+        if not _MOMENT.fullmatch(shown):
             return None
         zone = None if self._zone is None else timezone(timedelta(minutes=self._zone))
         try:
-            return int(datetime.fromisoformat(told).replace(tzinfo=zone).timestamp())
+            return int(datetime.fromisoformat(shown).replace(tzinfo=zone).timestamp())
         except (ValueError, OverflowError, OSError):
             return None
 

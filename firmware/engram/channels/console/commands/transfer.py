@@ -107,12 +107,16 @@ def _import(parts, caller, rest: str):
     stopped = ""
     try:
         if path:
-            for _ in importer.import_file(path):
-                yield from importer.problems
-                importer.problems.clear()
-                yield from _rebuilt_index(parts.records)
-                parts.records.tick()
-                yield 0
+            work = importer.import_file(path)
+            try:
+                for _ in work:
+                    yield from importer.problems
+                    importer.problems.clear()
+                    yield from _rebuilt_index(parts.records)
+                    parts.records.tick()
+                    yield 0
+            finally:
+                work.close()  # it holds the file open
         else:
             importer.import_line(1, text.encode(rest))
             importer.flush()
