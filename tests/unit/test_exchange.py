@@ -2,7 +2,7 @@
 
 import random
 
-from board import DAY, NOW, has_large_heap
+from board import ANN, DAY, NOW, has_large_heap
 from engram import log_line
 from engram.memory.access import OWNER
 from movers import MANY, answered, comparable, fill, imported, live, memories, mover, restarted, rows, stored
@@ -169,6 +169,72 @@ def test_a_moment_that_was_a_guess_stays_one():
     other = mover()
     imported(other, lines)
     assert rows(other) == comparable(lines)
+
+
+def test_a_tombstone_forgets_the_memory_of_its_origin():
+    board = mover()
+    gone = '{"origin":"esp-claw:mem-1","deleted":true}'
+    assert imported(board, [gone]) == ["0 stored, 1 there already, 0 refused"]
+    imported(board, [{"content": "Ann likes tea", "origin": "esp-claw:mem-1", "scope": "user:owner"}])
+    assert answered(board, "/import " + gone, ANN) == ["0 stored, 1 there already, 0 refused"]
+    assert len(live(board)) == 1
+    assert imported(board, [gone]) == ["0 stored, 1 forgotten, 0 refused"] and live(board) == []
+    # In one file: an append-only log has the memory and its tombstone.
+    imported(board, [{"content": "Ann likes coffee", "origin": "esp-claw:mem-1"}, gone])
+    assert live(board) == []
+
+
+def test_a_tombstone_reaches_what_was_evicted_to_the_trash():
+    board = mover()
+    board.trash.add([[("id", "m9"), ("content", "likes tea"), ("scope", "user:owner"), ("origin", "esp-claw:mem-1")]])
+    line = '/import {"origin":"esp-claw:mem-1","deleted":true}'
+    assert answered(board, line, ANN)[0] == "0 stored, 1 there already, 0 refused"
+    assert answered(board, line)[0] == "0 stored, 1 forgotten, 0 refused"
+    assert list(board.trash.records()) == []
+
+
+def test_a_partial_line_changes_the_fields_that_it_has():
+    board = mover()
+    line = {"content": "Ann likes tea", "tags": ["a"], "origin": "x:1", "scope": "user:owner", "partial": True}
+    imported(board, [line])
+    board.records.update("m1", {"pinned": True, "importance": 0.9, "type": "preference"})
+    for content, more in (("Ann likes coffee", {}), ("Ann likes milk", {"pinned": False})):
+        imported(board, [dict(line, content=content, updated=board.now + 20, **more)])
+        row = live(board)[0]
+        assert (row["content"], row["importance"], row["type"]) == (content, 0.9, "preference")
+        assert row["pinned"] == (not more)
+        board.now += 30
+
+
+# --- Markdown
+
+
+def test_a_page_of_markdown_has_each_field_and_escapes_what_would_be_read_otherwise():
+    board = mover()
+    board.clock.zone_minutes = -210
+    content = "# 1 #tag &#10; \\\n\n- a\n  12. b\n2.5 c\n\x1b[31m"
+    board.records.store(content, ["big-cats", "\U0001f389"], keywords=["a,b", "c;d"], importance=0.8, type="event")
+    board.now += DAY
+    board.records.store("It rains", ["a"], pinned=True, source="import", scope="all", expires=NOW + 9 * DAY)
+    origin = memories(board)[0]["origin"][:-1]
+    assert answered(board, "/export md") == [
+        "# Memories, times at -03:30",
+        "",
+        "## 2026-09-21",
+        "",
+        "- \\# 1 \\#tag \\&#10; \\\\",
+        "  \\",
+        "  \\- a",
+        "    12\\. b",
+        "  2.5 c",
+        "  &#27;[31m #big-cats #\U0001f389",
+        "  (10:43:20; event; importance 0.8; keywords a\\,b, c\\;d; from %s1)" % origin,
+        "",
+        "## 2026-09-22",
+        "",
+        "- It rains #a",
+        "  (10:43:20; by import; pinned; until 2026-09-30 10:43:20; for all; from %s2)" % origin,
+    ]
 
 
 # --- the profile and the notes

@@ -133,6 +133,29 @@ def test_a_file_needs_a_name_of_the_board():
         answered(board, "/import")
 
 
+def test_a_file_of_another_form_is_refused_in_one_sentence_that_names_the_command_for_it():
+    board = mover()
+    for name in ("notes.md", "CoClaw-memories.json"):
+        put(board, "- Ann plays chess\n", name)
+        with raises(ArgumentError) as caught:
+            answered(board, "/import " + name)
+        assert "`engram import FILE` on a computer" in str(caught.error), name
+
+
+def test_a_line_of_another_program_ends_the_import_and_names_the_command_for_it():
+    foreign = (
+        {"id": "mem-1", "content": "Ann likes tea", "tags": "food", "created_at": 1790000000, "deleted": False},
+        {"id": "mem-1", "deleted": True},
+        {"id": "k3", "content": "Use tabs", "tags": ["style"], "createdAt": 1790000000000},
+    )
+    for line in foreign:
+        told = imported(mover(), [{"content": "Ann plays chess"}, line, line, {"content": "Bob sings"}])
+        assert told == [
+            "line 2: is of another program: `engram import FILE` on a computer brings it in.",
+            "1 stored, 1 refused",
+        ]
+
+
 # --- room
 
 
@@ -213,7 +236,8 @@ OBJECTS = (
     '{"file":"user.md","text":"x"}',
     '{"content":"x","tags":["x"],"keywords":["x"],"type":"fact","importance":1,"source":"manual","scope":"all","created":1,'
     '"updated":1,"pinned":true,"expires":1,"turns":["t1"],"guess":true,"id":"m1","origin":"x:1","supersedes":"x:2",'
-    '"superseded":true,"archived":true,"uses":1,"used":1}',
+    '"superseded":true,"archived":true,"uses":1,"used":1,"partial":true}',
+    '{"content":"x","origin":"x:1","deleted":true}',
     '{"content":"x","id":"x","tags":"x","keywords":"x","created_at":1,"updated_at":1,"access_count":1,"deleted":false,'
     '"summary_ids":[1],"summary_labels":["x"],"source":"x"}',
     '{"content":"x","id":"x","type":"fact","tags":["x"],"importance":1,"createdAt":1,"lastUsedAt":1,"source":"x","pinned":true}',

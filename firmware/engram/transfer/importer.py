@@ -1,149 +1,256 @@
-"""Taking memories in: each is checked, recognised by its origin or by what it says, and kept, many with one flush.
+"""Imports lines of JSON: each memory is checked, recognised by its origin or its content, and kept, many with one flush.
 
-How it is decided what becomes of a memory:
+What happens to a memory:
 
-1. One of its origin that is live here: it is changed if it says something else and is not older, else it is there already.
-   One that was superseded here, or is superseded where it comes from, stays as it is.
-2. One that says the same, and comes from elsewhere: it is there already. Of two that come from the same place none is
-   taken for the other, however alike they are, and what is here is never replaced because of what it says.
-3. Else it is new. What it replaced where it comes from, it replaces here.
+1. A live record here has its origin: the record is updated if the line differs and is not older. A record that was
+   superseded here, or is superseded where it comes from, stays as it is.
+2. A record from another source says the same: it is there already. Two from one source are never taken for each other,
+   and an import supersedes nothing because of its content.
+3. Else it is new. It supersedes here what it superseded there.
 """
 
-from engram import text
+from engram import files, log_line, text
 from engram.compat import const
 from engram.errors import ArgumentError, StoreFull
 from engram.memory import access
-from engram.memory.records import fields, provenance
+from engram.memory.records import fields as record_fields
+from engram.memory.records import provenance
 from engram.memory.records.nearest import load_dedup, near, unload_dedup
 from engram.memory.records.records import Draft
+from engram.memory.texts import profile
 from engram.store.types import FORGOTTEN, LIVE, SUPERSEDED
-from engram.transfer.item import DEFAULT_TAG
+from engram.text.utf8 import valid
+from engram.transfer import jsonl
 
+_BUFFER = const(1024)
 _AT_ONCE = const(16)  # memories that are kept with one flush
 _CHARS_AT_ONCE = const(2000)  # of their contents: bounds the heap
-_MOST_LEFT_OUT = const(8)  # names of fields that are told
+_MOST_UNKNOWN = const(8)  # names of unknown fields that the report has
+_MOST_PROBLEMS = const(100)  # refused lines that are named; the others are counted
 _NAME_SHOWN = const(24)
 _LATEST = const(1 << 36)  # a moment after that is no time in seconds
+_BOM = b"\xef\xbb\xbf"
 
-_MOMENTS = ("created", "updated")
 _CHECKED = ("content", "tags", "keywords", "type", "importance", "source", "scope", "pinned", "expires")
-_DEFAULTS = (
-    ("keywords", []),
-    ("type", "fact"),
-    ("importance", fields.IMPORTANCE),
-    ("source", "manual"),
-    ("pinned", False),
-    ("expires", None),
-)
+_KNOWN = _CHECKED + (
+    "id", "origin", "created", "updated", "turns", "guess", "supersedes", "superseded", "archived", "uses", "used",
+    "deleted", "partial",
+)  # fmt: skip
+_OUTCOMES = ("stored", "changed", "there already", "older than here", "forgotten", "refused")
+_DEFAULTS = {
+    "keywords": [],
+    "type": "fact",
+    "importance": record_fields.IMPORTANCE,
+    "source": "manual",
+    "scope": access.ALL,
+    "pinned": False,
+    "expires": None,
+}
+_FOREIGN = ("created_at", "summary_ids", "createdAt", "lastUsedAt", "deleted")  # where a line has no origin
 
 
-class Import:
-    """Takes items for one caller, as many as fit before `capacity` lets anything leave.
+class Importer:
+    """Imports for one caller, as many as fit before anything is evicted."""
 
-    The counts: stored, changed, there (already), older (than here), gone (forgotten since the line says so), refused.
-    """
-
-    def __init__(self, records, capacity, forgetting, clock, caller):
-        self._records = records
-        self._capacity = capacity
-        self._forgetting = forgetting
-        self._entries = records.entries
-        self._clock = clock
+    def __init__(self, parts, caller):
+        self._parts = parts
+        self._records = parts.records
+        self._entries = parts.records.entries
+        self._uses = parts.records.uses
         self._caller = caller
         self._is_owner = access.is_owner(caller)
-        self._uses = records.uses
-        self._own = access.own_scope(caller)
-        self._batch = []  # (line, values, item) of new ones that are not kept yet
+        self._batch = []  # (line, values, origin superseded, uses, last use) of new ones that are not kept yet
         self._chars = 0
-        # On an empty board only what comes from nowhere can be there already.
-        self._was_empty = not records.count()
+        # On an empty board only what has no origin can be there already.
+        self._was_empty = not self._records.count()
         self._dedup = None
-        self._left_out = []
-        self.has_turns = lambda turn: False
-        """Whether a turn of the journal here is one that a memory of this import may come from."""
-        self.stored = self.changed = self.there = self.older = self.gone = self.refused = 0
-        self.without_turns = self.without_older = 0
+        self._long_texts = jsonl.TextParts()
+        self._lines = self._lines_expected = 0
+        self._has_head = self._is_foreign = self._has_journal = False
+        self._missing = ""  # what the file lacks of an export
+        self._unknown = []
+        self._files_kept = []
+        self._files_other = []
+        self._without_turns = self._without_older = 0
+        self._counts = dict.fromkeys(_OUTCOMES, 0)
         self.line = 0
-        """The line that is taken, or after StoreFull the first one that was not kept."""
+        """The line that is read, or after StoreFull the first one that was not kept."""
         self.problems = []
-        """(line, why) of those that were refused and not told yet."""
+        """Sentences on refused lines that were not shown yet."""
 
     def close(self) -> None:
-        """Unload the comparison, and write how often memories were of use."""
+        """Unload the comparison, and save how often memories were used."""
         if self._dedup:
             unload_dedup()
             self._dedup = None
-        if self._uses and self.stored:
+        if self._uses and self._counts["stored"]:
             self._uses.save()
 
-    def left_out(self, name: str) -> None:
-        """Note a field that is not known."""
-        name = text.printable(name[:_NAME_SHOWN])
-        if name not in self._left_out and len(self._left_out) < _MOST_LEFT_OUT:
-            self._left_out.append(name)
+    # --- reading
 
-    def refuse(self, line: int, why: str) -> None:
-        """Note a line that cannot be taken."""
-        self.refused += 1
-        self.problems.append((line, why))
-
-    def take(self, line: int, item) -> None:
-        """Take a memory that stood in a line; StoreFull and StoreError when the flash refuses."""
-        self.line = line
+    def import_file(self, path: str):
+        """Import the lines of a file; a generator that pauses after each. StoreError when the flash refuses."""
+        number = 0
         try:
-            self._take(line, item)
+            with open(path, "rb") as file:
+                for _, line, _ in log_line.long_lines(file, bytearray(_BUFFER)):
+                    number += 1
+                    self.import_line(number, line if isinstance(line, int) else bytes(line))
+                    yield
+                    if self._is_foreign:
+                        break
+        except OSError as error:
+            raise files.failure(error, path) from None
+        self.flush()
+        if self._has_head and self._lines != self._lines_expected:
+            lines = "it had %d lines, %d were read" % (self._lines_expected, self._lines)
+            self._missing = lines if self._lines_expected else "its last line is missing"
+
+    def import_line(self, number: int, line) -> None:
+        """Import a line's bytes; an int is the length of one that is too long. StoreError when the flash refuses."""
+        self.line = number
+        try:
+            why = self._import_line(number, line)
         except ArgumentError as error:
-            self.refuse(line, str(error))
+            why = str(error)
+        if why:
+            self._refuse(number, why)
 
-    def _take(self, line: int, item) -> None:
-        values = {} if item.is_gone else self._checked(item)
-        if item.origin and [True for _, _, waiting in self._batch if waiting.origin == item.origin]:
-            self.flush()
-            self.line = line
-        state, record = self._find(item.origin, values.get("scope", self._own))
-        if item.is_gone:
-            self._let_go(state, record, item.origin)
-        elif state == LIVE:
-            self._change(record, item, values)
-        elif (state is not None and state != FORGOTTEN) or self._is_said(item, values):
-            self.there += 1
+    def _refuse(self, number: int, why: str) -> None:
+        self._counts["refused"] += 1
+        if self._counts["refused"] <= _MOST_PROBLEMS:
+            self.problems.append("line %d: %s" % (number, why))
+
+    def _import_line(self, number: int, line) -> str:
+        """Import a line; why it is refused, else ""."""
+        if isinstance(line, int):
+            self._lines += 1
+            return "has %d bytes, at most %d fit." % (line, log_line.MAX_LINE)
+        if not line.strip():
+            return ""
+        self._lines += 1
+        try:
+            fields = text.loads(line.lstrip(_BOM))
+        except ValueError:
+            fields = None
+        if not isinstance(fields, dict):
+            return "is no JSON object." if valid(line) else "is not UTF-8."
+        return "" if self._long_texts.take(fields) else self._import_object(number, fields)
+
+    def _import_object(self, number: int, fields: dict) -> str:
+        if "engram_export_end" in fields:
+            self._lines_expected = jsonl.whole(fields, "engram_export_end")
+            self._lines -= 1
+        elif "engram_export" in fields:
+            if fields["engram_export"] != jsonl.FORMAT:
+                raise ArgumentError("engram_export", "is of a form that this board does not know: update it first.")
+            self._has_head = True
+            self._has_journal = fields.get("journal") == provenance.epoch_text(self._parts.journal.epoch)
+        elif "file" in fields and "content" not in fields:
+            self._put_file(fields["file"], fields.get("text"))
+        elif "origin" not in fields and [name for name in _FOREIGN if name in fields]:
+            self._is_foreign = True
+            return "is of another program: `engram import FILE` on a computer brings it in."
         else:
-            self._wait(line, values, item)
+            self._import_memory(number, fields)
+        return ""
 
-    # --- checking
+    # --- the profile and the notes
 
-    def _checked(self, item) -> dict:
-        """The fields in the form in which they are stored; those that were not told are not there."""
+    def _put_file(self, name, content) -> None:
+        """Put a text in its place if none stands there."""
+        if self._caller.group:
+            raise ArgumentError("file", "the profile and the notes stay out of group rooms.")
+        if not isinstance(name, str) or not isinstance(content, str) or "\0" in content:
+            raise ArgumentError("file", "needs a name and a text.")
+        is_profile = name in profile.FILES
+        keeper = (self._parts.profile if is_profile else self._parts.notes).for_caller(self._caller)
+        present = keeper.text(name)
+        if present == content:
+            return
+        if present.strip() and present != profile.TEMPLATES.get(name):
+            self._files_other.append(name)
+            return
+        (keeper.write if is_profile else keeper.put)(name, content)
+        self._files_kept.append(name)
+
+    # --- memories
+
+    def _import_memory(self, number: int, fields: dict) -> None:
+        origin, older = [
+            provenance.check(name, fields[name]) if name in fields else "" for name in ("origin", "supersedes")
+        ]
+        is_past, is_gone, is_partial = [_flag(fields, name) for name in ("superseded", "deleted", "partial")]
+        is_whole = bool(origin) and not is_partial
+        uses, used = jsonl.whole(fields, "uses"), jsonl.whole(fields, "used")
+        values = {} if is_gone else self._checked(fields, is_whole)
+        if origin and [True for _, waiting, _, _, _ in self._batch if waiting.get("origin") == origin]:
+            self.flush()
+            self.line = number
+        state, record = self._find(origin, values.get("scope", access.own_scope(self._caller)))
+        if is_gone:
+            self._forget(state, record, origin)
+        elif state == LIVE:
+            names = [name for name in _CHECKED + ("created",) if name in fields or (is_whole and name in _DEFAULTS)]
+            self._update(record, values, names, is_past)
+        elif (state is not None and state != FORGOTTEN) or (not is_past and self._is_known(origin, values)):
+            self._counts["there already"] += 1
+        else:
+            values.setdefault("tags", ["imported"])
+            values.setdefault("created", self._parts.clock.now())
+            if origin:
+                values["origin"] = origin
+            if is_past:
+                values["past"] = True
+            self._batch.append((number, values, older, uses, used))
+            self._chars += len(values["content"])
+            if len(self._batch) == _AT_ONCE or self._chars >= _CHARS_AT_ONCE:
+                self.flush()
+
+    def _checked(self, fields: dict, is_whole: bool) -> dict:
+        """The fields of a line in the form in which they are stored; absent ones are absent."""
+        if "content" not in fields:
+            raise ArgumentError("content", "is missing.")
+        self._note_unknown(fields)
         values = {}
         for name in _CHECKED:
-            if name in item.values:
-                value = fields.check(name, item.values[name], self._records.limit)
+            if name in fields:
+                value = record_fields.check(name, fields[name], self._records.limit)
                 if value is not None:
                     values[name] = value
-        for name in _MOMENTS:
-            if name in item.values:
-                values[name] = _moment(name, item.values[name])
-        if values.get("expires", 0) > _LATEST:
-            raise ArgumentError("expires", "must be a time in Unix seconds.")
+        for name in ("created", "updated"):
+            if name in fields:
+                values[name] = jsonl.whole(fields, name)
+        for name in ("created", "updated", "expires"):
+            if values.get(name, 0) > _LATEST:
+                raise ArgumentError(name, "must be a time in Unix seconds.")
         if "created" in values:
-            values["guess"] = item.values.get("guess") is True
-        if self._is_owner:
-            # Whatever it says: the owner brings in what others have, too.
-            values.setdefault("scope", access.scope_of_tags(values.get("tags", ())) or self._own)
-        elif self._caller.group and values.get("scope", access.ALL) != access.ALL:
-            raise ArgumentError("scope", "in a group room only memories that are for all can be imported.")
-        else:
-            values["scope"] = access.scope_of_import(values.get("scope", ""), values.get("tags", ()), self._caller)
-        self._put_turns(values, item)
+            values["guess"] = fields.get("guess") is True
+        self._put_scope(values, values.get("scope", access.ALL if is_whole else ""))
+        self._put_turns(values, record_fields.check("turns", fields.get("turns") or [], 0) or [])
         return values
 
-    def _put_turns(self, values: dict, item) -> None:
-        told = fields.check("turns", item.values.get("turns") or [], 0) or []
-        turns = [turn for turn in told if self.has_turns(turn)]
-        if turns:
-            values["turns"] = turns
-        if len(turns) < len(told):
-            self.without_turns += 1
+    def _note_unknown(self, fields: dict) -> None:
+        for name in fields:
+            name = text.printable(name[:_NAME_SHOWN])
+            if name not in _KNOWN and name not in self._unknown and len(self._unknown) < _MOST_UNKNOWN:
+                self._unknown.append(name)
+
+    def _put_scope(self, values: dict, scope: str) -> None:
+        tags = values.get("tags", ())
+        if self._is_owner:
+            # The owner imports what others have, too.
+            values["scope"] = scope or access.scope_of_tags(tags) or access.own_scope(self._caller)
+        elif self._caller.group and scope not in ("", access.ALL):
+            raise ArgumentError("scope", "in a group room only memories that are for all can be imported.")
+        else:
+            values["scope"] = access.scope_of_import(scope, tags, self._caller)
+
+    def _put_turns(self, values: dict, turns: list) -> None:
+        kept = [turn for turn in turns if self._has_journal and self._parts.journal.has(turn, self._caller)]
+        if kept:
+            values["turns"] = kept
+        self._without_turns += len(kept) < len(turns)
 
     # --- recognising
 
@@ -157,80 +264,56 @@ class Import:
 
         return provenance.find_by_origin(self._entries, origin, is_ours)
 
-    def _is_said(self, item, values: dict) -> bool:
-        """Whether a record that comes from elsewhere says the same."""
-        if item.is_past or (self._was_empty and item.origin):
+    def _is_known(self, origin: str, values: dict) -> bool:
+        """Whether a record of another source says the same."""
+        if origin and self._was_empty:
             return False
-        if not item.origin and [True for _, waiting, _ in self._batch if waiting["content"] == values["content"]]:
+        if not origin and [True for _, waiting, _, _, _ in self._batch if waiting["content"] == values["content"]]:
             return True
-        source = item.origin.partition(":")[0]
+        source = origin.partition(":")[0]
         for record in near(self._records, values["content"], values["scope"]):
             if source and provenance.origin_of(record, self._entries.epoch).partition(":")[0] == source:
                 continue
-            if record.get("expires", fields.NEVER) < values.get("expires", fields.NEVER):
-                # It says so for a shorter time, or its time is over.
-                continue
+            if record.get("expires", record_fields.NEVER) < values.get("expires", record_fields.NEVER):
+                continue  # it says so for a shorter time, or has expired
             self._dedup = self._dedup or load_dedup()
             if self._dedup.compare(record["content"], values["content"]) == self._dedup.SAME:
                 return True
         return False
 
-    # --- what becomes of it
+    # --- writing
 
-    def _let_go(self, state, record, origin: str) -> None:
+    def _forget(self, state, record, origin: str) -> None:
         if state == LIVE:
-            self._forgetting.forget(record["id"], self._caller)
-            self.gone += 1
-        elif self._forgetting.forget_copies(origin, self._caller):
-            self.gone += 1
-        else:
-            self.there += 1
+            self._parts.forgetting.forget(record["id"], self._caller)
+        elif not self._parts.forgetting.forget_copies(origin, self._caller):
+            self._counts["there already"] += 1
+            return
+        self._counts["forgotten"] += 1
 
-    def _change(self, record: dict, item, values: dict) -> None:
-        """Give a record that is here the fields of its line, unless it has them or is the newer one."""
-        different = {
-            name: value for name, value in self._told(item, values) if record.get(name, _default(name)) != value
-        }
+    def _update(self, record: dict, values: dict, names: list, is_past: bool) -> None:
+        """Give a record the named fields of its line, unless it has them or is the newer one."""
+        different = {}
+        for name in names:
+            default = _DEFAULTS.get(name)
+            value = values.get(name, default)
+            if record.get(name, default) != value and (name != "scope" or self._is_owner):
+                different[name] = value
         at = values.get("updated", values.get("created", 0))
         ours = record.get("updated", record["created"])
-        if not different or item.is_past:
-            self.there += 1
+        if not different or is_past:
+            self._counts["there already"] += 1
         elif at < ours:
-            self.older += 1
+            self._counts["older than here"] += 1
         else:
             changed = {name: value for name, value in record.items() if name not in ("past", "guess")}
             changed.update(different)
-            changed["updated"] = at if at > ours else self._clock.now()
+            changed["updated"] = at if at > ours else self._parts.clock.now()
             self._records.keep((Draft(record["id"], changed, [], "", record["seq"]),))
-            self.changed += 1
-
-    def _told(self, item, values: dict):
-        """Yield (name, value) of the fields that a line tells of; None for one that it has not."""
-        for name in ("content", "tags", "created"):
-            if name in values and name in item.values:
-                yield name, values[name]
-        if self._is_owner and (item.is_whole or "scope" in item.values):
-            yield "scope", values["scope"]
-        for name, default in _DEFAULTS:
-            if item.is_whole or name in item.values:
-                yield name, values.get(name, default)
-
-    def _wait(self, line: int, values: dict, item) -> None:
-        values.setdefault("tags", [DEFAULT_TAG])
-        values.setdefault("created", self._clock.now())
-        if item.origin:
-            values["origin"] = item.origin
-        if item.is_past:
-            values["past"] = True
-        # What stood in the line is checked by now: the heap is for what waits.
-        item.values.clear()
-        self._batch.append((line, values, item))
-        self._chars += len(values["content"])
-        if len(self._batch) == _AT_ONCE or self._chars >= _CHARS_AT_ONCE:
-            self.flush()
+            self._counts["changed"] += 1
 
     def flush(self) -> None:
-        """Keep what waits; StoreFull when the flash refuses, then `line` is the first that was not kept."""
+        """Keep the batch; StoreFull when the flash refuses, then `line` is the first that was not kept."""
         batch, self._batch, self._chars = self._batch, [], 0
         if not batch:
             return
@@ -244,7 +327,7 @@ class Import:
             try:
                 self._keep((one,))
             except ArgumentError as error:
-                self.refuse(one[0], str(error))
+                self._refuse(one[0], str(error))
 
     def _keep(self, batch) -> None:
         """Write new memories with one flush: all or none."""
@@ -252,29 +335,30 @@ class Import:
         known = {}
         drafts = []
         missing = 0
-        for at, (_, values, item) in enumerate(batch):
+        for at, (_, values, origin, _, _) in enumerate(batch):
             values.pop("supersedes", None)
-            if item.follows:
-                older = known.get(item.follows) or self._older(item.follows, values["scope"])
+            if origin:
+                older = known.get(origin) or self._superseded(origin, values["scope"])
                 if older:
                     values["supersedes"] = older
                 else:
                     missing += 1
-            known[item.origin] = "m%d" % (first + at)
+            known[values.get("origin")] = "m%d" % (first + at)
             drafts.append(Draft("", values, [], "", 0))
         needed = self._records.places(drafts)
-        if needed > 0 and needed > self._capacity.spare:
+        if needed > 0 and needed > self._parts.capacity.spare:
             raise StoreFull(
                 "memory is full, and an import lets nothing leave that is here (records.most): forget some."
             )
         refs = self._records.keep(drafts)
-        self.stored += len(refs)
-        self.without_older += missing
-        for ref, (_, _, item) in zip(refs, batch):
-            if item.uses and self._uses:
-                self._uses.put(int(ref[1:]), item.uses, item.used)
+        self._counts["stored"] += len(refs)
+        self._without_older += missing
+        for ref, (_, _, _, uses, used) in zip(refs, batch):
+            if uses and self._uses:
+                self._uses.put(int(ref[1:]), uses, used)
 
-    def _older(self, origin: str, own_scope: str) -> str:
+    def _superseded(self, origin: str, own_scope: str) -> str:
+        """The id of the record with an origin that one of this scope may supersede, else ""."""
         state, record = self._find(origin, own_scope)
         if state not in (LIVE, SUPERSEDED):
             return ""
@@ -282,35 +366,32 @@ class Import:
         is_shared = record.get("scope", access.ALL) != own_scope and not self._is_owner
         return "" if is_shared else record["id"]
 
-    # --- telling
+    # --- reporting
 
     def report(self):
-        """Yield the lines that say what became of all, without the refused ones."""
-        counts = (
-            (self.stored, "stored"),
-            (self.changed, "changed"),
-            (self.there, "there already"),
-            (self.older, "older than here"),
-            (self.gone, "forgotten"),
-            (self.refused, "refused"),
-        )
-        yield ", ".join(["%d %s" % (count, word) for count, word in counts if count or word in ("stored", "refused")])
-        if self.without_turns:
-            yield "%d came without the turns that they were told in: these are not of this board" % self.without_turns
-        if self.without_older:
-            yield "%d came without the older memory that they replaced" % self.without_older
-        if self._left_out:
-            yield "left out, since a memory has no place for it: " + ", ".join(self._left_out)
+        """Yield the lines on what became of all, after the refused ones."""
+        if self._counts["refused"] > _MOST_PROBLEMS:
+            yield "%d more refused lines" % (self._counts["refused"] - _MOST_PROBLEMS)
+        counts = [(outcome, self._counts[outcome]) for outcome in _OUTCOMES]
+        yield ", ".join(["%d %s" % (count, word) for word, count in counts if count or word in ("stored", "refused")])
+        for what, sentence in (
+            (self._without_turns, "%d came without the turns that they were told in: these are not of this board"),
+            (self._without_older, "%d came without the older memory that they replaced"),
+            (", ".join(self._unknown), "left out, since a memory has no place for it: %s"),
+            (", ".join(self._files_kept), "put in their place: %s"),
+            (", ".join(self._files_other), "not touched, since another text stands there: %s"),
+            (
+                self._long_texts.lost + self._long_texts.is_waiting,
+                "%d long texts were left out, since their last part is missing",
+            ),
+            (self._missing, "the file is not whole: %s"),
+        ):
+            if what:
+                yield sentence % what
 
 
-def _default(name: str):
-    for known, default in _DEFAULTS:
-        if known == name:
-            return default
-    return access.ALL if name == "scope" else None
-
-
-def _moment(name: str, value) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _LATEST:
-        raise ArgumentError(name, "must be a time in Unix seconds.")
+def _flag(fields: dict, name: str) -> bool:
+    value = fields.get(name, False)
+    if not isinstance(value, bool):
+        raise ArgumentError(name, "must be true or false.")
     return value

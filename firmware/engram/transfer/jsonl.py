@@ -3,21 +3,11 @@
 from engram import text
 from engram.compat import const
 from engram.errors import ArgumentError
-from engram.memory import access
 from engram.memory.records import provenance
-from engram.transfer.item import Item, item, whole
 
 FORMAT = 1
 _PIECE = const(2000)  # characters of a text in one line, however they are escaped: wire.MAX_LINE bounds what is read
 _MOST_PARTS = const(8)  # of one text: bounds the heap that its parts take when they are read
-_HEAD = (("epoch", str), ("journal", str), ("at", int), ("records", int))
-_FIELDS = (
-    "content", "tags", "keywords", "type", "importance", "source", "scope", "created", "updated",
-    "pinned", "expires", "turns", "guess",
-)  # fmt: skip
-_OTHERS = ("id", "origin", "supersedes", "superseded", "uses", "used", "archived")
-_FROM_ESP_CLAW = ("summary_ids", "created_at", "deleted")
-_FROM_COCLAW = ("createdAt", "lastUsedAt")
 
 
 def head(entries, journal_epoch: int, at: int, count: int) -> str:
@@ -38,19 +28,17 @@ def tail(count: int) -> str:
     return line((("engram_export_end", count),))
 
 
-def check_head(fields: dict) -> None:
-    """ArgumentError unless these are the fields of a first line that this board reads."""
-    if not is_count(fields["engram_export"]) or fields["engram_export"] != FORMAT:
-        raise ArgumentError("engram_export", "is of a form that this board does not know: update it first.")
-    for name, kind in _HEAD:
-        value = fields.get(name)
-        if value is not None and not (is_count(value) if kind is int else isinstance(value, kind)):
-            raise ArgumentError(name, "is none of an export.")
-
-
 def is_count(value) -> bool:
     """Whether a value is a whole number from 0 on."""
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def whole(fields: dict, name: str) -> int:
+    """A count of these fields, 0 if it is absent; ArgumentError if it is none."""
+    value = fields.get(name, 0)
+    if not is_count(value):
+        raise ArgumentError(name, "must be a whole number from 0 on.")
+    return value
 
 
 def lines(fields):
@@ -131,40 +119,3 @@ def line(fields) -> str:
             for code in range(first, end):
                 shown = shown.replace(chr(code), "\\u%04x" % code)
     return shown
-
-
-def read(fields: dict, left_out) -> Item:
-    """The memory in an object of any of the forms that are known; ArgumentError says why it is none.
-
-    `left_out(name)` is called for each field that is not known, and for "tags" that found no place.
-    """
-    if "content" not in fields and not fields.get("deleted"):
-        raise ArgumentError("content", "is missing.")
-    for names, form in ((_FROM_ESP_CLAW, "esp_claw"), (_FROM_COCLAW, "coclaw")):
-        if [name for name in names if name in fields]:
-            from engram.transfer import foreign  # seldom needed
-
-            return getattr(foreign, form)(fields, left_out)
-    # Who writes a line by hand means a memory of their own.
-    values = {"scope": access.ALL} if "origin" in fields else {}
-    for name, value in fields.items():
-        if name in _FIELDS:
-            values[name] = value
-        elif name not in _OTHERS:
-            left_out(name)
-    return item(
-        values,
-        "origin" in fields,
-        provenance.check("origin", fields["origin"]) if "origin" in fields else "",
-        provenance.check("supersedes", fields["supersedes"]) if "supersedes" in fields else "",
-        _flag(fields, "superseded"),
-        uses=whole(fields, "uses"),
-        used=whole(fields, "used"),
-    )
-
-
-def _flag(fields: dict, name: str) -> bool:
-    value = fields.get(name, False)
-    if not isinstance(value, bool):
-        raise ArgumentError(name, "must be true or false.")
-    return value

@@ -5,7 +5,7 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -51,36 +51,47 @@ def export(
 
 
 def import_file(
-    file: Annotated[Path, typer.Argument(help="JSON Lines, as `engram export` and /export of a board write them")],
+    file: Annotated[Path, typer.Argument(help="JSON Lines; .md for Markdown, .json for a list of CoClaw's entries")],
     port: Port = "",
     sim: Sim = None,
+    out: Annotated[
+        Path | None, typer.Option(help="write the lines for /import on a board to this file, and ask no board")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Bring memories into a board, over its serial port, or into a simulated one. Needs no companion.
 
-    What is there already is not stored again, so an import that was cut is simply done again.
+    It reads what `engram export`, /export and /export md of a board write, lists in Markdown, ESP-Claw's
+    memory_records.jsonl, and what CoClaw exports. What is there already is not stored again, so an import that was cut is
+    simply done again.
 
     Example: engram import kitchen.jsonl --port /dev/ttyACM0
 
-    Example: engram import kitchen.jsonl --sim ~/.engram/sim
-    """
-    from engram_host.cli.importing import Sending
-    from engram_host.cli.on_board import talking
+    Example: engram import notes.md --sim ~/.engram/sim
 
-    objects = _objects(file)
+    Example: engram import memory_records.jsonl --out memory.jsonl
+    """
+    from engram_host.cli.importing import Sending, Writing
+    from engram_host.cli.on_board import talking
+    from engram_host.transfer.reading import Source
+
+    if out and (port or sim):
+        raise WrongUsage("--out writes a file and asks no board: leave --port and --sim out.")
+    source = Source(file)
+    lines = list(source.lines())
     progress = Progress()
-    with talking(port, sim) as board:
-        sending = Sending(board)
-        for at, (number, fields) in enumerate(objects, 1):
+    with contextlib.ExitStack() as stack:
+        sending = Writing(out) if out else Sending(stack.enter_context(talking(port, sim)))
+        for at, (number, fields) in enumerate(lines, 1):
             sending.send(number, fields)
-            progress.step("Sending memories", at, len(objects))
-    progress.say(f"{len(objects)} lines sent")
+            progress.step("Writing memories" if out else "Sending memories", at, len(lines))
+    sending.end(source)
+    progress.say(f"{len(lines)} lines {'written' if out else 'sent'}")
     if as_json:
-        output.document({"file": str(file), **sending.counts, "problems": sending.problems})
+        output.document({"file": str(file), **sending.counts, "problems": sending.problems + sending.notes})
     else:
-        for problem in sending.problems:
-            output.say(problem)
-        output.say(", ".join(f"{count} {word}" for word, count in sending.counts.items()))
+        for line in (*sending.problems, sending.summary, *sending.notes):
+            output.say(line)
     if sending.counts["refused"]:
         raise typer.Exit(1)
 
@@ -119,31 +130,3 @@ def _memories(head: str) -> int:
     with contextlib.suppress(ValueError, TypeError, KeyError):
         return max(0, int(json.loads(head)["records"]))
     return 0
-
-
-def _objects(file: Path) -> list[tuple[int, dict[str, Any]]]:
-    """(number of its line, object) of all memories and texts in a file; WrongUsage."""
-    from engram.errors import ArgumentError
-    from engram.transfer.jsonl import TextParts
-
-    found: list[tuple[int, dict[str, Any]]] = []
-    parts = TextParts()
-    try:
-        lines = file.read_text(encoding="utf-8").splitlines()
-    except UnicodeDecodeError:
-        raise WrongUsage(f"{file} is not UTF-8: an export of Engram is.") from None
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            fields = json.loads(line)
-            if not isinstance(fields, dict):
-                raise ValueError
-            if not parts.take(fields) and "engram_export_end" not in fields and "engram_export" not in fields:
-                found.append((number, fields))
-        except (ValueError, ArgumentError) as error:
-            why = str(error) if isinstance(error, ArgumentError) else "is no JSON object."
-            raise WrongUsage(
-                f"{file}, line {number}: {why} Other forms are imported on the board, see docs/moving.md."
-            ) from None
-    return found

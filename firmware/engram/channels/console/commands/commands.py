@@ -29,7 +29,7 @@ COMMANDS = (
         "[md | trash]",
         "all memories, profile and notes as JSON Lines; md: memories as Markdown; trash: what left",
     ),
-    ("import", "FILE | OBJECT", "take memories from a file of the board (.jsonl, .json, .md) or a JSON object"),
+    ("import", "FILE | OBJECT", "take memories from a .jsonl file of the board or a JSON object"),
     ("compact", "", "take what was forgotten off the flash"),
     ("companion", "", "the link to the companion: whether there is one, and what it has of the board's logs"),
     ("stats", "", "how the board is doing"),
