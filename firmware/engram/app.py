@@ -19,6 +19,8 @@ from engram.learning.cursor import LearningCursor
 from engram.memory.access import OWNER
 from engram.memory.forgetting import Forgetting
 from engram.memory.journal.journal import Journal
+from engram.memory.journal.schema import TurnSchema
+from engram.memory.journal.sessions import Sessions
 from engram.memory.principal_files import PrincipalFiles
 from engram.memory.recall import Recall
 from engram.memory.records.eviction import Eviction
@@ -26,7 +28,7 @@ from engram.memory.records.importance import Importance
 from engram.memory.records.records import Records
 from engram.memory.records.schema import RecordSchema
 from engram.memory.records.trash import Trash
-from engram.memory.records.undo import UndoLog
+from engram.memory.records.undo import TextChanges, UndoLog
 from engram.memory.records.usage import Usage
 from engram.memory.texts.notes import Notes
 from engram.memory.texts.profile import Profile
@@ -40,6 +42,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from engram.archive.index import ArchiveIndex
     from engram.link.companion import Companion
+    from engram.link.link_state import LinkState
 
 _FIRST_PAUSE_MS = const(500)  # before a task that failed is started again; doubles up to the longest
 _LONGEST_PAUSE_MS = const(60000)
@@ -73,6 +76,7 @@ class Parts:
     commands: Commands
     archived: "ArchiveIndex" = None  # type: ignore
     companion: "Companion" = None  # type: ignore
+    link_state: "LinkState" = None  # type: ignore
     network = None
 
 
@@ -115,38 +119,66 @@ class App:
         versions = RecordSchema()
         records_store = Store(records_log, versions, reserve)
         records_store.open()
-        most, uses = config.get("records.most"), Usage(folder + "/memory", clock)
-        importance = Importance(uses, clock, config.get("decay.after_days"), config.get("decay.a_week"))
-        parts.records = Records(records_store, clock, limit, cap, turns_reserve.keep, most, uses, importance)
-        parts.trash = Trash(folder + "/memory", config.get("records.trash_bytes"))
-        parts.capacity = Eviction(parts.records, parts.trash, most, cap)
-        parts.records.make_room_by(parts.capacity.make_room)
+        sessions = Sessions(config.get("session.live"))
+        journal_store = Store(journal_log, TurnSchema(sessions, clock), turns_reserve)
+        journal_store.open()
+        link_state = None
+        if config.get("companion.url"):
+            from engram.link.link_state import LinkState
 
-        def journal_store(owner):
-            return Store(journal_log, owner, turns_reserve)
-
-        parts.journal = Journal(journal_store, clock, config.get("session.live"), config.get("journal.bytes"))
-        parts.journal.open()
+            logs = (("records", records_store.raw()), ("journal", journal_store.raw()))
+            parts.link_state = link_state = LinkState(folder + "/memory", clock, logs)
+        if not config.get("archive.on"):
+            link_state = None  # for the companion alone
         if config.get("companion.url") or versions.archived or files.size(folder + "/memory/archive.jsonl") >= 0:
             from engram.archive.index import ArchiveIndex
 
-            parts.archived = parts.records.archived = ArchiveIndex(folder + "/memory", records_store, versions)
+            parts.archived = ArchiveIndex(
+                folder + "/memory", records_store, versions, clock, link_state, config.get("archive.uses")
+            )
+        most, uses = config.get("records.most"), Usage(folder + "/memory", clock)
+        importance = Importance(uses, clock, config.get("decay.after_days"), config.get("decay.a_week"))
+        parts.trash = Trash(folder + "/memory", config.get("records.trash_bytes"))
+
+        def make_eviction(records):
+            return Eviction(
+                records, parts.trash, most, cap, lambda: parts.companion.archive if parts.companion else None
+            )
+
+        parts.records = Records(
+            records_store,
+            clock,
+            limit,
+            cap,
+            turns_reserve.keep,
+            most,
+            uses,
+            importance,
+            parts.archived,
+            make_eviction,
+        )
+        parts.capacity = parts.records.eviction
+        parts.journal = Journal(journal_store, sessions, clock, config.get("journal.bytes"), link_state)
         parts.learning = LearningCursor(folder + "/memory", versions, parts.records, parts.journal, clock)
         parts.learning.open()
-        parts.forgetting = Forgetting(parts.records, parts.journal, parts.trash)
-        parts.changes = UndoLog(records_store, parts.journal, clock)
+        parts.forgetting = Forgetting(parts.records, parts.journal, parts.trash, parts.archived)
+        changes = TextChanges(records_store, clock)
         people = PrincipalFiles((folder + "/memory", folder + "/profile"), config.get("principals.most"))
-        parts.profile = Profile(folder + "/profile", parts.changes, people, config.get("profile.chars"))
+        parts.profile = Profile(folder + "/profile", changes, people, config.get("profile.chars"))
         parts.profile.seed()
         days, most_bytes = config.get("notes.days"), config.get("notes.bytes")
-        parts.notes = Notes(folder + "/memory", parts.changes, clock, people, config.get("notes.chars"), days)
-        parts.changes.register_file("profile", parts.profile)
-        parts.changes.register_file("note", parts.notes)
+        parts.notes = Notes(folder + "/memory", changes, clock, people, config.get("notes.chars"), days)
+        parts.changes = UndoLog(records_store, parts.journal, clock, {"profile": parts.profile, "note": parts.notes})
         parts.daily = NoteRetention(folder + "/memory", parts.notes, versions, clock, days, most_bytes)
         limits = [config.get("intents." + name) for name in ("on", "most", "days", "cooldown_hours", "a_turn")]
         parts.intents = Reminders(folder + "/memory", clock, *limits)
         parts.intents.open()
-        parts.recall = Recall(parts.records, parts.journal, clock)
+        remote = None
+        if config.get("companion.url"):
+            from engram.archive.remote_results import ResultMerger
+
+            remote = ResultMerger(parts.records, parts.journal, parts.archived)
+        parts.recall = Recall(parts.records, parts.journal, clock, remote)
         parts.tools = Tools(parts, config.get("mode"))
         model, context = model or _model(config, folder, network), PromptBuilder(parts)
         after = None
@@ -335,7 +367,38 @@ def _companion(parts):
     """The companion that the settings name; ConfigError if they are wrong."""
     from engram.link.companion import Companion
 
-    return Companion(parts, _trust(parts.config, parts.folder, parts.config.get("companion.url")))
+    config, records, journal = parts.config, parts.records, parts.journal
+
+    def make_archive(exchange, replication):
+        from engram.archive.transfer import ArchiveTransfer
+
+        def is_unread(seq: int) -> bool:
+            return bool(parts.agent.after) and seq > parts.learning.until
+
+        return ArchiveTransfer(
+            exchange,
+            replication,
+            parts.link_state,
+            parts.archived,
+            records,
+            journal,
+            parts.capacity,
+            parts.clock,
+            config.get("companion.timeout_ms"),
+            is_unread,
+        )
+
+    return Companion(
+        config,
+        parts.clock,
+        (("records", records.entries.raw()), ("journal", journal.entries.raw())),
+        parts.link_state,
+        parts.agent.is_busy,
+        parts.network,
+        _trust(config, parts.folder, config.get("companion.url")),
+        parts.archived,
+        make_archive if config.get("archive.on") else None,
+    )
 
 
 def _trust(config, folder: str, url: str):

@@ -9,6 +9,7 @@ from engram import diag, text
 from engram.agent import tool_loop
 from engram.compat import const, sleep_ms, unload_modules
 from engram.errors import EngramError, ModelError
+from engram.memory.query import make_query
 
 _FOUND = const(24)  # that a companion is asked for: as many as recall takes into account
 _WAITING = const(4)  # turns under way and waiting: more are refused, so that a flood cannot fill the heap
@@ -120,7 +121,7 @@ class Agent:
         """Ask the model until it calls no more tools."""
         companion = self._parts.companion if self._config.get("mode") == "full" else None
         # What the board finds itself would be the message: it is in the journal already.
-        more = await companion.ask.found(content, caller, _FOUND, (seq,)) if companion else None
+        more = await companion.ask.found(self._ranked(caller, content, seq), _FOUND) if companion else None
         prompt = self._context.build(caller, self._journal.current(caller), seq, content, reminders, more)
         if prompt.notice:
             await sink.notice(prompt.notice)
@@ -130,6 +131,9 @@ class Agent:
 
         self.model.on_retry = tell
         await tool_loop.run(self.model, self._tools, self._config, prompt, caller, "t%d" % seq, sink, reply)
+
+    def _ranked(self, caller, content: str, seq: int):
+        return self._parts.recall.rank(make_query(content, caller, skip=(seq,)))
 
     def _keep(self, caller, reply: str, cut: bool) -> None:
         """Keep the reply, as far as it came."""

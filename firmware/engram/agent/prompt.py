@@ -21,6 +21,7 @@ from engram.compat import const
 from engram.llm.types import Message, assistant, user
 from engram.memory import access, catalog
 from engram.memory.journal.journal import step
+from engram.memory.query import make_query
 from engram.memory.texts import profile
 
 _A_TOOL = const(25)  # tokens that an API puts around a tool's description and schema
@@ -228,7 +229,10 @@ class PromptBuilder:
         skip = set(turns)
         skip.add(seq)
         citations = self._config.get("recall.citations")
-        return self._parts.recall.block(content, caller, budget, skip, citations, more) if budget else ""
+        if not budget:
+            return ""
+        recall = self._parts.recall
+        return recall.block(recall.rank(make_query(content, caller, skip=skip)), budget, citations, more)
 
     def _fitted(self, content: str, seq: int, budget: int) -> tuple:
         """The message cut to the budget, and a notice for the person if that was needed."""

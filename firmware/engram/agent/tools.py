@@ -7,6 +7,7 @@ from engram.agent import schema_check, schemas
 from engram.compat import const, unload_modules
 from engram.errors import ArgumentError, EngramError, NotFound
 from engram.memory import catalog, ids
+from engram.memory.query import make_query
 from engram.memory.recall import snippet
 
 _PAGE = const(10)
@@ -69,11 +70,12 @@ class Tools:
             since, until = self._times(arguments)
             query, limit = arguments.get("query", ""), arguments.get("limit", _PAGE)
             if call.name == "memory_search":
-                return await self._parts.companion.ask.found(query, caller, limit, (int(turn[1:]),), (), since, until)
+                wanted = make_query(query, caller, (), since, until, (int(turn[1:]),))
+                return await self._parts.companion.ask.found(self._recall.rank(wanted), limit)
             from engram.agent import remote_recall
 
             return await remote_recall.search_remote(
-                self._parts, query, limit, caller, arguments.get("tags", ()), since, until
+                self._parts, make_query(query, caller, arguments.get("tags", ()), since, until), limit
             )
         except ArgumentError:
             return None  # which run() tells
@@ -135,13 +137,14 @@ class Tools:
             raise ArgumentError("query", "give a query, tags, or both.")
         since, until = self._times(arguments)
         limit = arguments.get("limit", _PAGE)
+        wanted = make_query(query, caller, tags, since, until)
         # Shown one by one, since the whole texts of all of them would fill the heap.
         if self._more and self._more.ranked:
             from engram.agent import remote_recall
 
-            found = remote_recall.show_results(self, self._parts, self._more, query, limit, caller, tags, since, until)
+            found = remote_recall.show_results(self, self._parts, self._more, wanted, limit)
         elif query:
-            found = [self.used(record) for _, record in self._records.search(query, limit, caller, tags, since, until)]
+            found = [self.used(record) for _, record in self._records.search(wanted, limit)]
         else:
             found = self._newest(caller, tags, since, until, limit)
         answer: dict = {"memories": found}
@@ -155,17 +158,17 @@ class Tools:
             else:
                 answer["reason"] = "no memory that may be shown has these tags."
             answer["tags"] = catalog.line(catalog.ranked(self._records, caller), 60)
-        self._add_remote_results(answer, caller, query, tags, since, until)
+        self._add_remote_results(answer, wanted)
         return self._maybe_partial(answer) if found else answer, ""
 
-    def _add_remote_results(self, answer: dict, caller, query: str, tags, since: int, until: int) -> None:
+    def _add_remote_results(self, answer: dict, query) -> None:
         """Add to an answer what the companion notes, and what of its archive may fit while it gives none."""
         if self._more and self._more.note:
             answer["note"] = self._more.note
         if self._parts.archived:
             from engram.agent import remote_recall
 
-            remote_recall.add_archived_note(answer, self._parts, self._more, caller, query, tags, since, until)
+            remote_recall.add_archived_note(answer, self._parts, self._more, query)
 
     def used(self, record: dict) -> dict:
         """A record that was looked for, as it is shown."""
@@ -185,14 +188,15 @@ class Tools:
         since, until = self._times(arguments)
         skip = (int(turn[1:]),)
         limit = arguments.get("limit", _PAGE)
-        found = self._recall.find(arguments["query"], caller, limit, skip, (), since, until, self._more)
+        query = make_query(arguments["query"], caller, (), since, until, skip)
+        found = self._recall.find(self._recall.rank(query), limit, self._more)
         answer: dict = {"found": [self._shown_item(item) for item in found]}
         if not found:
             if (since or until) and not self._recall.partial:
                 answer["reason"] = "nothing of these days fits; try without since and until."
             else:
                 answer["reason"] = self._recall.why_empty(arguments["query"], caller)
-        self._add_remote_results(answer, caller, arguments["query"], (), since, until)
+        self._add_remote_results(answer, query)
         return self._maybe_partial(answer) if found else answer, ""
 
     def _maybe_partial(self, answer: dict) -> dict:
@@ -255,7 +259,7 @@ class Tools:
             return self._forget(self._confirmed(arguments["confirm"], caller), with_turns, caller)
         if "query" not in arguments:
             raise ArgumentError("id", "give an id, or a query to find candidates.")
-        found = [self.shown(record) for _, record in self._records.search(arguments["query"], 5, caller)]
+        found = [self.shown(record) for _, record in self._records.search(make_query(arguments["query"], caller), 5)]
         if not found:
             return {"candidates": [], "reason": self._recall.why_empty(arguments["query"], caller)}, ""
         code = "yes-%d" % self._turn

@@ -262,7 +262,7 @@ class Import:
                     missing += 1
             known[item.origin] = "m%d" % (first + at)
             drafts.append(Draft("", values, [], "", 0))
-        needed = self._records.places(drafts)
+        needed = self._records.net_new(drafts)
         if needed > 0 and needed > self._capacity.spare:
             raise StoreFull(
                 "memory is full, and an import lets nothing leave that is here (records.most): forget some."

@@ -4,6 +4,7 @@ from engram import text
 from engram.compat import const
 from engram.errors import ArgumentError
 from engram.memory import access
+from engram.memory.records import fields as record_fields
 from engram.memory.records import provenance
 from engram.transfer.item import Item, item, whole
 
@@ -107,7 +108,7 @@ class TextParts:
 
 def pairs(records, record: dict, follows: str, is_past: bool, used: tuple):
     """Yield the (name, value) pairs of a record's line; `used` is (uses, the moment of the last day)."""
-    for name, value in records.fields(record):
+    for name, value in record_fields.pairs(record):
         if name == "id":
             yield name, value
             yield "origin", provenance.origin_of(record, records.entries.epoch)

@@ -84,12 +84,14 @@ def _pinned(parts, caller, ref: str, command: str, pinned: bool):
 
 def dedupe_command(parts, caller, rest: str):
     """Let of two memories that say the same the lesser one go."""
+    from engram.memory.records import nearest  # seldom needed
+
     records = parts.records
     looked = 0
     gone = []
     for record in records.newest(caller):
         looked += 1
-        twin = records.twin(record, caller)
+        twin = nearest.twin(records, record, caller)
         if twin and not (record.get("pinned") and twin.get("pinned")):
             lesser = min(record, twin, key=_worth)
             kept = twin if lesser is record else record

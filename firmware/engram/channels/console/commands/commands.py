@@ -6,6 +6,7 @@ from engram import text
 from engram.compat import const, unload_modules
 from engram.errors import ArgumentError
 from engram.memory import access, catalog, ids
+from engram.memory.query import make_query
 from engram.memory.recall import shown_score, snippet
 from engram.memory.records import fields
 
@@ -237,14 +238,16 @@ class Commands:
             raise ArgumentError("/recall", "needs words to look for.")
         recall = self._parts.recall
         more = None
+        wanted = make_query(query, caller)
         if explained:
-            items = recall.explain(query, caller, _FOUND)
+            items = recall.explain(wanted, _FOUND)
         else:
+            ranked = recall.rank(wanted)
             if self._parts.companion:
                 from engram.channels.console.commands import remote
 
-                more = yield from remote.found(self._parts.companion.ask, query, caller, _FOUND)
-            items = ((item, ()) for item in recall.find(query, caller, _FOUND, more=more))
+                more = yield from remote.found(self._parts.companion.ask, ranked, _FOUND)
+            items = ((item, ()) for item in recall.find(ranked, _FOUND, more))
         found = False
         for item, made_of in items:
             found = True
@@ -280,7 +283,7 @@ class Commands:
         if not rest:
             raise ArgumentError("/forget", "needs an id such as m12, or words to look for.")
         found = False
-        for _, record in self._parts.records.search(rest, _FOUND, caller):
+        for _, record in self._parts.records.search(make_query(rest, caller), _FOUND):
             if not found:
                 yield "which one? /forget and its id"
             found = True
