@@ -2,6 +2,7 @@
 
 from engram.errors import ArgumentError
 from engram.memory import access
+from engram.memory.query import make_query
 from engram.memory.records import fields
 
 
@@ -28,7 +29,8 @@ class Memory:
 
     def search(self, query: str, limit: int = 10, tags=(), since: int = 0, until: int = 0) -> list:
         """The memories and turns that fit best, as dicts with id, at, text and score (and who, for a turn)."""
-        found = self._recall.find(query, self._caller, limit, (), tags, since, until)
+        ranked = self._recall.rank(make_query(query, self._caller, tags, since, until))
+        found = self._recall.find(ranked, limit)
         return [_shown(item) for item in found]
 
     def get(self, ref: str) -> dict:

@@ -15,7 +15,9 @@ from engram.memory.records.usage import Usage
 from engram.memory.records.records import Records
 from engram.memory.records.trash import Trash
 from engram.memory.records.eviction import Eviction
-from engram.memory.records.undo import UndoLog
+from engram.memory.records.undo import TextChanges, UndoLog
+from engram.memory.journal.schema import TurnSchema
+from engram.memory.journal.sessions import Sessions
 from engram.memory.journal.journal import Journal
 from engram.memory.principal_files import PrincipalFiles
 from engram.memory.texts.notes import Notes
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from engram.learning.distill import Distillation
     from engram.learning.jobs import Jobs
     from engram.link.companion import Companion
+    from engram.link.link_state import LinkState
     from engram.llm.model import Model
 
 _ROOTS_LARGEST = const(32768)  # bytes of the file of root certificates
@@ -69,6 +72,7 @@ class Board:
     commands: Commands
     archived: "ArchiveIndex | None" = None
     companion: "Companion | None" = None
+    link_state: "LinkState | None" = None
     distillation: "Distillation | None" = None
     jobs: "Jobs | None" = None
     model: "Model | None" = None
@@ -91,6 +95,7 @@ def build(config, folder: str = "", clock=None, model=None, network=None) -> Boa
     files.make_folder(folder + "/memory")
     _add_logs(board)
     _add_texts(board)
+    _add_recall(board)
     board.model = model or _model(config, folder, network)
     if config.get("companion.url"):
         _add_companion(board)
@@ -102,62 +107,109 @@ def build(config, folder: str = "", clock=None, model=None, network=None) -> Boa
 
 
 def _add_logs(board: Board) -> None:
-    """Open the records and the journal."""
+    """Open the logs, and add what reads and writes them."""
     config, folder, clock = board.config, board.folder + "/memory", board.clock
-    cap, most = config.get("records.bytes"), config.get("records.most")
-    log = Log(folder, "memory_records", cap)
-    journal_log = Log(board.folder + "/journal", "journal", config.get("journal.bytes"))
+    log = Log(folder, "memory_records", config.get("records.bytes"))
     board.reserve = Reserve(folder + "/reserve.bin", log.segment_bytes)
-    board.turns_reserve = Reserve(board.folder + "/journal/reserve.bin", journal_log.segment_bytes)
     board.schema = schema = RecordSchema()
     store = Store(log, schema, board.reserve)
     store.open()
+    log = Log(board.folder + "/journal", "journal", config.get("journal.bytes"))
+    board.turns_reserve = Reserve(board.folder + "/journal/reserve.bin", log.segment_bytes)
+    sessions = Sessions(config.get("session.live"))
+    journal_store = Store(log, TurnSchema(sessions, clock), board.turns_reserve)
+    journal_store.open()
+    _add_archive_index(board, store, journal_store)
+    link_state = board.link_state if config.get("archive.on") else None  # otherwise it is for the companion alone
+    board.journal = Journal(journal_store, sessions, clock, config.get("journal.bytes"), link_state)
+    board.records = _records(board, store)
+    board.capacity = board.records.eviction  # type: ignore
+    board.learning = LearningCursor(folder, schema, board.records, board.journal, clock)
+    board.learning.open()
+    board.forgetting = Forgetting(board.records, board.journal, board.trash, board.archived)
+
+
+def _records(board: Board, store) -> Records:
+    config, folder, clock = board.config, board.folder + "/memory", board.clock
+    cap, most = config.get("records.bytes"), config.get("records.most")
+    board.trash = Trash(folder, config.get("records.trash_bytes"))
     usage = Usage(folder, clock)
     importance = Importance(usage, clock, config.get("decay.after_days"), config.get("decay.a_week"))
-    chars = config.get("records.content_chars")
-    board.records = records = Records(store, clock, chars, cap, board.turns_reserve.keep, most, usage, importance)
-    board.trash = Trash(folder, config.get("records.trash_bytes"))
-    board.capacity = Eviction(records, board.trash, most, cap)
-    records.make_room_by(board.capacity.make_room)
 
-    def journal_store(owner):
-        return Store(journal_log, owner, board.turns_reserve)
+    def make_eviction(records):
+        return Eviction(records, board.trash, most, cap, lambda: board.companion.archive if board.companion else None)
 
-    board.journal = journal = Journal(journal_store, clock, config.get("session.live"), config.get("journal.bytes"))
-    journal.open()
-    if config.get("companion.url") or schema.archived or files.size(folder + "/archive.jsonl") >= 0:
-        from engram.archive.index import ArchiveIndex  # absent from boards that never had a companion
+    chars, keep = config.get("records.content_chars"), board.turns_reserve.keep
+    return Records(store, clock, chars, cap, keep, most, usage, importance, board.archived, make_eviction)
 
-        board.archived = records.archived = ArchiveIndex(folder, store, schema)
-    board.learning = LearningCursor(folder, schema, records, journal, clock)
-    board.learning.open()
-    board.forgetting = Forgetting(records, journal, board.trash)
-    board.changes = UndoLog(store, journal, clock)
-    board.recall = Recall(records, journal, clock)
+
+def _add_archive_index(board: Board, store, journal_store) -> None:
+    """Add what a board keeps of its companion's archive, if it has a companion or had one."""
+    config, folder = board.config, board.folder + "/memory"
+    if config.get("companion.url"):
+        from engram.link.link_state import LinkState  # absent from boards without a companion
+
+        board.link_state = LinkState(folder, board.clock, (("records", store.raw()), ("journal", journal_store.raw())))
+    if config.get("companion.url") or board.schema.archived or files.size(folder + "/archive.jsonl") >= 0:
+        from engram.archive.index import ArchiveIndex
+
+        link_state = board.link_state if config.get("archive.on") else None
+        uses = config.get("archive.uses")
+        board.archived = ArchiveIndex(folder, store, board.schema, board.clock, link_state, uses)
 
 
 def _add_texts(board: Board) -> None:
-    """Add profile, notes and reminders."""
+    """Add profile, notes, reminders and undo."""
     config, folder, clock = board.config, board.folder + "/memory", board.clock
+    store = board.records.entries
+    changes = TextChanges(store, clock)
     profiles = board.folder + "/profile"
     people = PrincipalFiles((folder, profiles), config.get("principals.most"))
-    board.profile = Profile(profiles, board.changes, people, config.get("profile.chars"))
+    board.profile = Profile(profiles, changes, people, config.get("profile.chars"))
     board.profile.seed()
     days, most_bytes = config.get("notes.days"), config.get("notes.bytes")
-    board.notes = Notes(folder, board.changes, clock, people, config.get("notes.chars"), days)
-    board.changes.register_file("profile", board.profile)
-    board.changes.register_file("note", board.notes)
+    board.notes = Notes(folder, changes, clock, people, config.get("notes.chars"), days)
+    board.changes = UndoLog(store, board.journal, clock, {"profile": board.profile, "note": board.notes})
     board.daily = NoteRetention(folder, board.notes, board.schema, clock, days, most_bytes)
     limits = [config.get("intents." + name) for name in ("on", "most", "days", "cooldown_hours", "a_turn")]
     board.intents = Reminders(folder, clock, *limits)
     board.intents.open()
 
 
+def _add_recall(board: Board) -> None:
+    remote = None
+    if board.config.get("companion.url"):
+        from engram.archive.remote_results import ResultMerger  # absent from boards without a companion
+
+        remote = ResultMerger(board.records, board.journal, board.archived)
+    board.recall = Recall(board.records, board.journal, board.clock, remote)
+
+
 def _add_companion(board: Board) -> None:
     from engram.link.companion import Companion  # absent from boards without one
 
-    url = board.config.get("companion.url")
-    board.companion = Companion(board, _trust(board.config, board.folder, url))
+    config, records, journal = board.config, board.records, board.journal
+
+    def is_unread(seq: int) -> bool:
+        return board.model is not None and seq > board.learning.until
+
+    def make_archive(exchange, replication):
+        from engram.archive.transfer import ArchiveTransfer
+
+        within_ms, parts = config.get("companion.timeout_ms"), (board.archived, records, journal, board.capacity)
+        return ArchiveTransfer(exchange, replication, board.link_state, *parts, board.clock, within_ms, is_unread)
+
+    board.companion = Companion(
+        config,
+        board.clock,
+        (("records", records.entries.raw()), ("journal", journal.entries.raw())),
+        board.link_state,
+        board.gate.is_busy,
+        board.network,
+        _trust(config, board.folder, config.get("companion.url")),
+        board.archived,
+        make_archive if config.get("archive.on") else None,
+    )
 
 
 def add_agent(board, learns: bool = True) -> None:
@@ -198,7 +250,7 @@ def _remote_recall(board: Board):
 
     companion = board.companion
     search, archive = (companion.ask, companion.archive) if companion else (None, None)
-    return RemoteRecall(board.clock, board.records, board.journal, search, archive, board.archived)
+    return RemoteRecall(board.clock, board.records, board.recall, search, archive, board.archived)
 
 
 def _post_turn(board: Board, tools, prompts):

@@ -144,3 +144,16 @@ def long_lines(file, buffer: bytearray, offset: int = 0):
                 is_through = False
                 break
             yield at, line, ended
+
+
+def whole_lines(path: str, buffer: bytearray):
+    """Yield the lines of a file as bytes, None for a damaged one; nothing if there is no file."""
+    try:
+        file = open(path, "rb")
+    except OSError as error:
+        if error.errno == files.ENOENT:
+            return
+        raise files.failure(error, path) from None
+    with file:
+        for _, line, ended in long_lines(file, buffer):
+            yield bytes(line) if is_whole(line, ended) else None  # pyright: ignore

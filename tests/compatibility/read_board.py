@@ -21,6 +21,7 @@ from engram.app import App
 from engram.clock import Clock
 from engram.errors import EngramError
 from engram.memory.access import Caller
+from engram.memory.query import make_query
 
 CALLERS = (
     ("owner", Caller("owner", "console", False, "")),
@@ -86,7 +87,7 @@ class Board:
         self.rest()
         told = {name: self._seen_by(caller) for name, caller in CALLERS}
         whole = {
-            "records": parts.records.count_all(),
+            "records": parts.records.entries.count(),
             "bytes": [parts.records.bytes, parts.journal.bytes],
             "turns": parts.journal.turns(),
             "oldest turn": parts.journal.oldest,
@@ -179,7 +180,7 @@ class Board:
     def _found(self, query, caller):
         """[id, score, what it is made of] of each, best first."""
         found = []
-        for item, made_of in self.parts.recall.explain(query, caller, FOUND):
+        for item, made_of in self.parts.recall.explain(make_query(query, caller), FOUND):
             found.append([item.id, item.score, [points for _, points in made_of]])
         return found
 

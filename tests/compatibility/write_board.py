@@ -462,7 +462,7 @@ class Link:
         way = Way(self.companion)
         way.take = self.link._exchange.take
         self.link._transport = way
-        self.link._exchange.open(self.link._known.begin())
+        self.link._exchange.open(self.link.link_state.begin())
 
     async def work(self):
         """Copy, archive and bring back until there is nothing to do."""
@@ -490,7 +490,7 @@ class Link:
     def end(self):
         """End the link."""
         assert self.life.parts.archived.total == len(self.companion.copy("records").kept) - 1
-        self.link._known.save()
+        self.link.link_state.save()
 
 
 def _seen_by(record):

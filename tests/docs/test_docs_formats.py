@@ -58,6 +58,15 @@ def _fields(lines: list[dict]) -> dict[str, set[str]]:
     return found
 
 
+class _Acknowledged:
+    """Knows, in place of a LinkState, up to which line a companion has the records."""
+
+    seq = 0
+
+    def have(self, log: str) -> int:
+        return self.seq
+
+
 class _Life:
     """A board that does all that leaves a line."""
 
@@ -111,7 +120,7 @@ class _Life:
         parts = self._parts
         parts.notes.for_caller(OWNER).note("rain came in at the attic")
         batch = parts.daily.batch("owner", 12000, 4000)
-        for before in (None, parts.records.changes):
+        for before in (None, parts.records.entries.next_seq):
             told = [("op", "distilled"), ("scope", "user:owner"), ("lines", 1), ("marks", batch.marks), ("run", 1)]
             told += [("at", 7)] + ([("before", before)] if before else [])
             parts.records.keep((parts.records.draft(f"Rain comes in at the attic {before}", ["house"]),), (told,))
@@ -122,14 +131,17 @@ class _Life:
         parts = self._parts
         first = parts.records.store("The gate squeaks", ["gate"]).id
         second = parts.records.store("The gate was oiled", ["gate"], supersedes=first).id
-        parts.records.leave([int(second[1:])], parts.trash)
+        parts.records.evict([int(second[1:])], parts.trash)
         parts.trash._turn_over()
-        parts.records.leave([int(parts.records.store("The lamp hums", ["lamp"]).id[1:])], parts.trash)
+        parts.records.evict([int(parts.records.store("The lamp hums", ["lamp"]).id[1:])], parts.trash)
 
     def archive(self) -> None:
         """Memories leave for a companion, one comes back, and others are forgotten there."""
         records = self._parts.records
-        archived = records.archived = ArchiveIndex(f"{self._folder}/memory", records.entries, records.entries.owner)
+        acknowledged = _Acknowledged()
+        folder, owner = f"{self._folder}/memory", records.entries.owner
+        archived = ArchiveIndex(folder, records.entries, owner, self._parts.clock, acknowledged)
+        records._archived = self._parts.forgetting._archived = archived
         refs: list[str] = []
         for content in ("The fence is green", "The pond froze", "The roof leaks"):
             older = records.store(content + " still", ["old"]).id
@@ -139,7 +151,7 @@ class _Life:
         archiver.restore(records, archived, lines[0], OWNER)
         self._parts.forgetting.forget(refs[1])
         self.note_lines()
-        archived.acknowledged = lambda: records.changes
+        acknowledged.seq = records.entries.next_seq
         records.compact()
         self._parts.forgetting.forget(refs[2])
         self.note_lines()

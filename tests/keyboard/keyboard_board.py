@@ -77,7 +77,6 @@ class Watch:
         self.parts = self.app.board
         # Loaded now, so that what runs in them has names.
         import engram.app
-        import engram.memory.records.eviction_order
         import engram.store.index.merge
         import engram.store.index.merge_policy
         import engram.store.index.rebuild

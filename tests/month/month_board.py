@@ -156,7 +156,7 @@ class Board:
         tell(
             {
                 "day": self.day,
-                "records": parts.records.count_all(),
+                "records": parts.records.entries.count(),
                 "records_bytes": parts.records.bytes,
                 "journal_bytes": parts.journal.bytes,
                 "trash_bytes": parts.trash.bytes,

@@ -6,6 +6,7 @@ leaves  a day's file that is about to leave: [file, notes in it that were not di
 """
 
 from engram import files
+from engram.compat import finish
 from engram.memory import principal_files
 from engram.memory.texts import notes
 
@@ -61,7 +62,7 @@ class Witness:
         """Let the board's notes go whose time is over."""
         files.remove = self._left
         try:
-            self._parts.daily.tidy(True)
+            finish(self._parts.daily.tidying(True))
         finally:
             files.remove = self._remove
 

@@ -88,7 +88,7 @@ class Linked:
         self.parts = parts
         self.peer = peer
         self.progress = progress
-        known = parts.companion._known
+        known = parts.companion.link_state
         way = Way(peer)
         self.exchange = Rpc(way, known.board)
         way.take = self.exchange.take
@@ -101,9 +101,20 @@ class Linked:
             parts.clock,
             lambda: False,
             lambda held, asks: self.archive.greeted(held, asks),
-            relied=lambda: parts.archived.durable_seq,
+            archived=parts.archived,
         )
-        self.archive = ArchiveTransfer(self.exchange, self.sync, known, logs, parts, 500)
+        self.archive = ArchiveTransfer(
+            self.exchange,
+            self.sync,
+            known,
+            parts.archived,
+            parts.records,
+            parts.journal,
+            parts.capacity,
+            parts.clock,
+            500,
+        )
+        parts.companion.archive = self.archive
 
     async def copy(self):
         while True:
@@ -141,7 +152,7 @@ class Linked:
             self.progress.did("put back")
             await self.work()
         if said(BACK) in self.kept():
-            self.parts.archived.used(int(self.kept()[said(BACK)][1:]), OWNER)
+            self.parts.archived.add_use(int(self.kept()[said(BACK)][1:]), OWNER)
             self.progress.did("bring back")
             await self.work()
         away = self.kept().get(said(AWAY_FORGOTTEN))

@@ -17,6 +17,7 @@ import sys
 import flash
 from engram.app import App
 from engram.memory.access import OWNER, own_scope
+from engram.memory.query import make_query
 from engram.memory.records.records import Draft
 
 FLASH_BYTES = 2 << 20
@@ -63,7 +64,7 @@ def _check(app, records, turns):
     assert (parts.records.count(), parts.journal.turns()) == (records, turns)
     for kind, number in (("m", records), ("t", turns)):
         for at in range(0, number, number // 10):
-            found = parts.recall.find("number%d" % at, OWNER)
+            found = parts.recall.find(parts.recall.rank(make_query("number%d" % at, OWNER)))
             assert [item for item in found if item.id[0] == kind], (kind, at)
 
 

@@ -12,13 +12,16 @@ from engram.learning.cursor import LearningCursor
 from engram.memory.access import OWNER, Caller, own_scope
 from engram.memory.forgetting import Forgetting
 from engram.memory.journal.journal import Journal
+from engram.memory.journal.schema import TurnSchema
+from engram.memory.journal.sessions import Sessions
 from engram.memory.principal_files import PrincipalFiles
+from engram.memory.query import make_query
 from engram.memory.recall import Recall
 from engram.memory.records.eviction import Eviction
 from engram.memory.records.records import Draft, Records
 from engram.memory.records.schema import RecordSchema
 from engram.memory.records.trash import Trash
-from engram.memory.records.undo import UndoLog
+from engram.memory.records.undo import TextChanges, UndoLog
 from engram.memory.records.usage import Usage
 from engram.memory.texts.notes import Notes
 from engram.memory.texts.profile import Profile
@@ -73,42 +76,57 @@ class Board:
         versions = RecordSchema()
         self.records_store = Store(log, versions, reserve)
         self.records_store.open()
+        sessions = Sessions(limit("sessions", 24))
+        log = Log(self.place + "/journal", "journal", segment_bytes=segment_bytes)
+        self.journal_store = Store(log, TurnSchema(sessions, clock), turns_reserve)
+        self.journal_store.open()
+        self.link_state = None
+        if limit("archive", False):
+            from engram.archive.index import ArchiveIndex
+            from engram.link.link_state import LinkState
+
+            logs = (("records", self.records_store.raw()), ("journal", self.journal_store.raw()))
+            self.link_state = LinkState(self.place + "/memory", clock, logs)
+            self.archived = ArchiveIndex(self.place + "/memory", self.records_store, versions, clock, self.link_state)
         cap = limit("records_bytes", 524288)
         most = limit("records_most", 10000)
         uses = Usage(self.place + "/memory", clock)
-        self.records = Records(self.records_store, clock, limit("content_chars", 2000), cap, None, most, uses)
-        if limit("archive", False):
-            from engram.archive.index import ArchiveIndex
-
-            self.archived = self.records.archived = ArchiveIndex(self.place + "/memory", self.records_store, versions)
         self.trash = Trash(self.place + "/memory", limit("trash_bytes", 65536))
-        self.capacity = Eviction(self.records, self.trash, most, cap)
-        if limit("evict", True):
-            self.records.make_room_by(self.capacity.make_room)
 
-        def journal_store(owner):
-            log = Log(self.place + "/journal", "journal", segment_bytes=segment_bytes)
-            self.journal_store = Store(log, owner, turns_reserve)
-            return self.journal_store
+        def make_eviction(records):
+            return Eviction(records, self.trash, most, cap, lambda: getattr(self.companion, "archive", None))
 
-        self.journal = Journal(journal_store, clock, limit("sessions", 24), limit("journal_bytes", 786432))
-        self.journal.open()
+        self.records = Records(
+            self.records_store,
+            clock,
+            limit("content_chars", 2000),
+            cap,
+            None,
+            most,
+            uses,
+            None,
+            self.archived,
+            make_eviction if limit("evict", True) else None,
+        )
+        self.capacity = self.records.eviction or make_eviction(self.records)
+        self.journal = Journal(self.journal_store, sessions, clock, limit("journal_bytes", 786432), self.link_state)
         self.learning = LearningCursor(self.place + "/memory", versions, self.records, self.journal, clock)
         self.learning.open()
-        self.forgetting = Forgetting(self.records, self.journal, self.trash)
-        self.changes = UndoLog(self.records_store, self.journal, clock)
+        self.forgetting = Forgetting(self.records, self.journal, self.trash, self.archived)
+        changes = TextChanges(self.records_store, clock)
         people = PrincipalFiles((self.place + "/memory", self.place + "/profile"), limit("principals_most", 8))
-        self.profile = Profile(self.place + "/profile", self.changes, people, limit("profile_chars", 2000))
+        self.profile = Profile(self.place + "/profile", changes, people, limit("profile_chars", 2000))
         self.profile.seed()
         chars, days = limit("notes_chars", 8000), limit("notes_days", 30)
-        self.notes = Notes(self.place + "/memory", self.changes, clock, people, chars, days)
-        self.changes.register_file("profile", self.profile)
-        self.changes.register_file("note", self.notes)
+        self.notes = Notes(self.place + "/memory", changes, clock, people, chars, days)
+        self.changes = UndoLog(self.records_store, self.journal, clock, {"profile": self.profile, "note": self.notes})
         limits = limit("notes_days", 30), limit("notes_bytes", 131072)
         self.daily = NoteRetention(self.place + "/memory", self.notes, versions, clock, *limits)
         self.intents = Reminders(self.place + "/memory", clock, **limit("intents", {}))
         self.intents.open()
-        self.recall = Recall(self.records, self.journal, clock)
+        from engram.archive.remote_results import ResultMerger  # at the top it is too deep for a small stack
+
+        self.recall = Recall(self.records, self.journal, clock, ResultMerger(self.records, self.journal, self.archived))
 
     def configure(self, **settings):
         """Add the settings, by name ("session_messages" is session.messages)."""
@@ -143,6 +161,25 @@ class Board:
         values = {"content": content, "tags": tags, "scope": own_scope(OWNER), "created": self.now}
         values.update(more)
         return self.records.keep((Draft("", values, [], "", 0),))[0]
+
+    def find(self, query, caller, limit=10, skip=(), more=None, **filters):
+        """What recall finds."""
+        return self.recall.find(self.rank(query, caller, skip=skip, **filters), limit, more)
+
+    def block(self, query, caller, budget, skip=(), citations=True, more=None):
+        """The block of a prompt."""
+        return self.recall.block(self.rank(query, caller, skip=skip), budget, citations, more)
+
+    def rank(self, query, caller, **filters):
+        return self.recall.rank(make_query(query, caller, **filters))
+
+    def search(self, query, limit, caller=OWNER):
+        """Yield (hit, record) of the records alone."""
+        return self.records.search(make_query(query, caller), limit)
+
+    def search_turns(self, query, limit, caller, session="", **filters):
+        """Yield (hit, turn) of the journal alone."""
+        return self.journal.search(make_query(query, caller, **filters), limit, session)
 
     def close(self):
         self.records_store.close()

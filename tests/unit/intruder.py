@@ -232,7 +232,7 @@ class House:
         records.update(over, {"expires": board.now - 1}, caller)
         self.note(private, newer)
         left = self._bring_in("left-" + caller.principal, private)
-        records.leave([int(left[1:])], board.trash)
+        records.evict([int(left[1:])], board.trash)
         word, secret = self.thing(private).split()
         self.note(private, board.intents.add(caller, word, "take the " + secret)["id"])
         if caller.workspace:

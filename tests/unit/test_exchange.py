@@ -292,7 +292,9 @@ def test_what_is_over_comes_along():
     assert [line["expires"] for line in lines] == [NOW + 5, NOW + 5]
     now, board = board.now, mover()
     board.now = now
-    assert imported(board, lines) == ["2 stored, 0 refused"] and board.records.count_all() == 2 and live(board) == []
+    assert (
+        imported(board, lines) == ["2 stored, 0 refused"] and board.records.entries.count() == 2 and live(board) == []
+    )
 
 
 def test_what_is_here_for_a_shorter_time_only_is_not_there_already():

@@ -195,7 +195,7 @@ def test_no_import_makes_memory_fuller_than_it_may_be_by_replacing_the_same_agai
     assert "records.most" in imported(board, lines)[-1]
     for line in lines:
         answered(board, "/import " + json.dumps(line))
-    assert board.records.count_all() <= 20
+    assert board.records.entries.count() <= 20
 
 
 def test_a_long_history_needs_the_room_of_one_memory_only():
@@ -204,7 +204,7 @@ def test_a_long_history_needs_the_room_of_one_memory_only():
     for at in range(1, 30):
         lines.append({"content": "thing %d" % at, "origin": "x:%d" % at, "supersedes": "x:%d" % (at - 1)})
         lines[-1]["superseded"] = at < 29
-    assert imported(board, lines)[0] == "30 stored, 0 refused" and board.records.count_all() == 1
+    assert imported(board, lines)[0] == "30 stored, 0 refused" and board.records.entries.count() == 1
 
 
 # --- whatever stands in a line

@@ -37,7 +37,7 @@ def test_it_stops_when_ctrl_c_strikes_work_in_the_background_and_goes_on():
         app.board.capacity.tick = tick
     assert told == ["runs", "ended"] * 2
     app.memory.store("The bike is green", ["bike"])
-    assert app.board.records.count_all() == 1
+    assert app.board.records.entries.count() == 1
 
 
 def test_it_stops_when_ctrl_c_strikes_a_channel():

@@ -12,7 +12,7 @@ def _say(board, content, caller=OWNER, **more):
 
 
 def _texts(board, query, caller=OWNER, **more):
-    return [turn["text"] for _, turn in board.journal.search(query, 10, caller, **more)]
+    return [turn["text"] for _, turn in board.search_turns(query, 10, caller, **more)]
 
 
 def test_a_turn_is_on_flash_when_it_has_a_seq():

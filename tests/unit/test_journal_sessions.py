@@ -87,7 +87,7 @@ def test_a_deleted_session_leaves_list_history_and_search():
     for step in (board.restart, board.compact, board.restart):
         assert _listed(board) == [] and _window(board, sid) == []
         assert board.journal.turn(seq) is None
-        assert list(board.journal.search("bike", 5, OWNER)) == []
+        assert list(board.search_turns("bike", 5, OWNER)) == []
         step()
 
 
@@ -163,7 +163,7 @@ def test_turns_of_a_session_that_left_the_list_are_still_found():
     for _ in range(2):
         board.journal.begin(OWNER)
     board.compact()
-    assert [turn["text"] for _, turn in board.journal.search("bike", 5, OWNER)] == ["green bike"]
+    assert [turn["text"] for _, turn in board.search_turns("bike", 5, OWNER)] == ["green bike"]
 
 
 def test_a_lower_limit_takes_effect_with_the_next_session():

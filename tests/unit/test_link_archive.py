@@ -15,10 +15,6 @@ from test_link_sync import Linked
 from test_memory_capacity import _said
 
 
-class _Agent:
-    after = None
-
-
 class Archiving(Linked):
     """A board with a companion and an archive; ticks stand for the upkeep, steps for the link."""
 
@@ -28,13 +24,19 @@ class Archiving(Linked):
     def connect(self):
         super().connect()
         board = self.board
-        board.agent = _Agent()
-        self.sync._durable_seq = lambda: board.archived.durable_seq
-        self.archive = ArchiveTransfer(self.exchange, self.sync, self.known, self.logs, board, 500)
-        self.ask = RemoteSearch(self.exchange, self.sync, board.recall, "always", 500, board.archived)
+        self.archive = ArchiveTransfer(
+            self.exchange,
+            self.sync,
+            self.known,
+            board.archived,
+            board.records,
+            board.journal,
+            board.capacity,
+            board.clock,
+            500,
+        )
+        self.ask = RemoteSearch(self.exchange, self.sync, "always", 500, board.archived)
         board.companion = self
-        board.journal.acknowledged = lambda: self.sync.have("journal")
-        board.journal.leaving = lambda last: self.known.leaving("journal", last)
 
     def greeted(self, archived, asks):
         self.archive.greeted(archived, asks)
@@ -59,8 +61,8 @@ class Archiving(Linked):
         return sorted(int(record["id"][1:]) for record in self.board.records.all_live())
 
     async def recalled(self, query, caller=OWNER, limit=10):
-        found = await self.ask.found(query, caller, limit)
-        return self.board.recall.find(query, caller, limit, more=found)
+        found = await self.ask.found(self.board.rank(query, caller), limit)
+        return self.board.find(query, caller, limit, more=found)
 
 
 def _stored(board, count, first=0, **more):
@@ -165,7 +167,7 @@ async def test_a_companion_that_has_another_line_gets_nothing():
     for _ in range(3):  # the first may only count what it gave before
         await linked.archive.step()
     assert len(linked.live()) == 10
-    assert "compared anew" in linked.archive.why
+    assert "compared again" in linked.archive.why
     assert not linked.archive.is_open()
 
 
@@ -223,7 +225,7 @@ async def test_what_cannot_be_reached_is_told():
     linked.exchange.close(LinkError("it is not there"))
     line, why = await linked.archive.fetched("m%d" % linked.kept()[0], OWNER)
     assert line is None and "not connected" in why
-    found = await linked.ask.found("zebra", OWNER, 10)
+    found = await linked.ask.found(linked.board.rank("zebra", OWNER), 10)
     assert "without %d older memories" % len(linked.kept()) in found.note
 
 
@@ -264,7 +266,7 @@ async def test_a_segment_that_differs_does_not_leave():
     copy = linked.companion.copy("journal")
     del copy.lines[4]
     assert await linked.archive.step()
-    assert board.journal.oldest == 1 and "compared anew" in linked.archive.why
+    assert board.journal.oldest == 1 and "compared again" in linked.archive.why
     await linked.copy()
     assert 4 in copy.lines
 
@@ -322,9 +324,9 @@ async def test_one_that_is_live_is_not_restored_again():
     linked.board.records.forget("m%d" % linked.live()[0])
     line = await linked.archive.line("m%d" % gone, OWNER)
     assert archiver.restore(linked.board.records, linked.board.archived, line, OWNER)
-    before = linked.board.records.changes
+    before = linked.board.records.entries.next_seq
     assert not archiver.restore(linked.board.records, linked.board.archived, line, OWNER)
-    assert linked.board.records.changes == before
+    assert linked.board.records.entries.next_seq == before
 
 
 # --- forgetting
@@ -408,7 +410,11 @@ async def test_a_cut_before_the_index_was_written_costs_nothing():
     numbers = _stored(linked.board, 8)
     await linked.copy()
     promised = await linked.archive._promised(numbers)
-    archiver.archive(linked.board.records, ArchiveIndex("/nowhere", linked.board.records_store, _Nothing()), promised)
+    archiver.archive(
+        linked.board.records,
+        ArchiveIndex("/nowhere", linked.board.records_store, _Nothing(), linked.board.clock),
+        promised,
+    )
     linked.board.restart()
     linked.connect()
     assert linked.board.archived.total == 8
@@ -486,7 +492,7 @@ async def test_whatever_the_way_does_nothing_is_lost_or_doubled():
                 linked.board.restart()
                 linked.connect()
         linked.way.numbers = None
-        linked.archive._rests_until = None
+        linked.archive._pauses_until = None
         await linked.work()
         trashed = [int(record["id"][1:]) for record in linked.board.trash.records()]
         assert sorted(linked.live() + linked.kept() + trashed) == stored, seed

@@ -85,7 +85,7 @@ async def test_a_change_while_it_is_made_anew_begins_it_again():
     files.remove(_place(linked))
     _restarted(linked)
     await linked.copy()
-    while not linked.archive._has_to_remake:
+    while not linked.archive._has_to_rebuild:
         await linked.archive.step()
         await linked.copy()
     original, left = linked.archive._ask, [linked.kept()[0]]
@@ -191,16 +191,16 @@ async def test_after_many_others_one_that_is_used_often_still_comes_back():
     linked, _ = await _full()
     archived = linked.board.archived
     archived.uses_wanted = 3
-    archived.used(1000, OWNER)
-    archived.used(1000, OWNER)
+    archived.add_use(1000, OWNER)
+    archived.add_use(1000, OWNER)
     for number in range(40):
-        archived.used(2000 + number, OWNER)
-    archived.used(1, ANN)
-    archived.used(1, ANN)
-    archived.used(1, ANN)
-    assert archived.wanted_back() == (1, ANN)
-    archived.used(1000, OWNER)
-    assert archived.wanted_back() == (1000, OWNER)
+        archived.add_use(2000 + number, OWNER)
+    archived.add_use(1, ANN)
+    archived.add_use(1, ANN)
+    archived.add_use(1, ANN)
+    assert archived.pop_often_used() == (1, ANN)
+    archived.add_use(1000, OWNER)
+    assert archived.pop_often_used() == (1000, OWNER)
     assert len(archived._uses) <= 32
 
 

@@ -20,12 +20,12 @@ class Asking(Linked):
 
     def __init__(self, board, when="always", within_ms=300):
         super().__init__(board)
-        self.ask = RemoteSearch(self.exchange, self.sync, board.recall, when, within_ms)
+        self.ask = RemoteSearch(self.exchange, self.sync, when, within_ms)
         self.board.companion = self
 
     async def find(self, query, caller=OWNER, limit=10, **more):
-        found = await self.ask.found(query, caller, limit)
-        return found, [item.id for item in self.board.recall.find(query, caller, limit, more=found, **more)]
+        found = await self.ask.found(self.board.rank(query, caller), limit)
+        return found, [item.id for item in self.board.find(query, caller, limit, more=found, **more)]
 
 
 def _board():
@@ -67,30 +67,30 @@ async def test_scores_fall_along_the_order():
     asking = Asking(board)
     await asking.copy()
     asking.companion.finds = [["m2", 100]]
-    found = await asking.ask.found("bike harbour", OWNER, 10)
-    scores = [item.score for item in board.recall.find("bike harbour", OWNER, 10, more=found)]
+    found = await asking.ask.found(asking.board.rank("bike harbour", OWNER), 10)
+    scores = [item.score for item in board.find("bike harbour", OWNER, 10, more=found)]
     assert scores == sorted(scores, reverse=True) and len(scores) == 3
 
 
 async def test_a_strong_answer_of_the_board_is_not_asked_for():
     asking = Asking(_board(), "weak")
     await asking.copy()
-    assert await asking.ask.found("the bike is green", OWNER) is None
+    assert await asking.ask.found(asking.board.rank("the bike is green", OWNER)) is None
     assert asking.companion.searches == []
 
 
 async def test_a_weak_answer_and_none_are_asked_for():
     asking = Asking(_board(), "weak")
     await asking.copy()
-    await asking.ask.found("zebra violin concert opera ticket bike", OWNER)
-    await asking.ask.found("zebra", OWNER)
+    await asking.ask.found(asking.board.rank("zebra violin concert opera ticket bike", OWNER))
+    await asking.ask.found(asking.board.rank("zebra", OWNER))
     assert len(asking.companion.searches) == 2
 
 
 async def test_never_means_never():
     asking = Asking(_board(), "never")
     await asking.copy()
-    assert await asking.ask.found("zebra", OWNER) is None
+    assert await asking.ask.found(asking.board.rank("zebra", OWNER)) is None
 
 
 async def test_a_companion_that_is_late_is_not_waited_for():
@@ -135,7 +135,7 @@ async def test_an_answer_in_parts_is_put_together():
 async def test_who_asks_is_told_to_the_companion():
     asking = Asking(_board())
     await asking.copy()
-    await asking.ask.found("bike", ROOM, 5, since=3, until=9)
+    await asking.ask.found(asking.board.rank("bike", ROOM, since=3, until=9), 5)
     head = asking.companion.searches[0]
     assert (head["principal"], head["group"], head["limit"]) == ("ann", True, 5)
     assert (head["since"], head["until"]) == (3, 9)
@@ -192,8 +192,8 @@ async def test_what_has_left_the_board_comes_with_its_text_and_is_cut():
     kept = board.journal.newest
     told = [700, 1600000000, "ann", "the cellar was dry " * 200]
     asking.companion.finds = [["t5"] + told, ["t%d" % kept] + told]
-    found = await asking.ask.found("zebra", OWNER, 10)
-    left, here = board.recall.find("zebra", OWNER, 10, more=found)
+    found = await asking.ask.found(asking.board.rank("zebra", OWNER), 10)
+    left, here = board.find("zebra", OWNER, 10, more=found)
     assert (left.id, left.at, left.who, len(left.text)) == ("t5", 1600000000, "ann", 1000)
     assert here.text.startswith("turn 119 ")
 
@@ -210,15 +210,15 @@ async def test_the_prompts_block_has_what_the_companion_finds():
     asking = Asking(board)
     await asking.copy()
     asking.companion.finds = [["m2", 700]]
-    more = await asking.ask.found("which instrument?", OWNER, 24)
-    assert "m2" in board.recall.block("which instrument?", OWNER, 300, more=more)
-    assert board.recall.block("which instrument?", OWNER, 300) == ""
+    more = await asking.ask.found(asking.board.rank("which instrument?", OWNER), 24)
+    assert "m2" in board.block("which instrument?", OWNER, 300, more=more)
+    assert board.block("which instrument?", OWNER, 300) == ""
 
 
 async def test_the_block_says_that_the_board_found_alone():
     board = _board()
     more = RemoteResults((), (9, 9), "the companion did not answer in time: found on the board alone.")
-    assert "did not answer in time" in board.recall.block("bike", OWNER, 300, more=more)
+    assert "did not answer in time" in board.block("bike", OWNER, 300, more=more)
 
 
 async def test_the_tool_takes_the_companions_answer_and_its_note():

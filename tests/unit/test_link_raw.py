@@ -53,7 +53,7 @@ def test_spans_in_a_row_are_the_log():
     board = Board()
     _talk(board, 150)
     assert board.journal_store.log.sealed
-    assert _seqs(_all(board.journal.raw())) == _on_flash(board.journal_store)
+    assert _seqs(_all(board.journal.entries.raw())) == _on_flash(board.journal_store)
 
 
 def test_a_line_that_is_longer_than_a_message_comes_alone():
@@ -61,7 +61,7 @@ def test_a_line_that_is_longer_than_a_message_comes_alone():
     board.journal.add(OWNER, "user", "owner", "short")
     board.journal.add(OWNER, "user", "owner", "y" * 9000)
     board.journal.add(OWNER, "user", "owner", "short too")
-    raw = board.journal.raw()
+    raw = board.journal.entries.raw()
     assert _seqs(_all(raw)) == [1, 2, 3, 4, 5]
     assert raw.span(3, 5, 4096).count == 1
 
@@ -69,7 +69,7 @@ def test_a_line_that_is_longer_than_a_message_comes_alone():
 def test_a_span_ends_where_it_is_told_to():
     board = Board()
     _talk(board, 20)
-    raw = board.journal.raw()
+    raw = board.journal.entries.raw()
     span = raw.span(4, 9, 100000)
     assert (span.to, span.count) == (9, 5)
     assert _seqs(messages.lines(_read(raw, span))) == [5, 6, 7, 8, 9]
@@ -78,7 +78,7 @@ def test_a_span_ends_where_it_is_told_to():
 def test_the_crc_of_a_line_is_the_one_that_it_ends_with():
     board = Board()
     _talk(board, 5)
-    raw = board.journal.raw()
+    raw = board.journal.entries.raw()
     data = _read(raw, raw.span(2, 3, 4096))
     assert raw.crc(3) == "%08x" % crc32(data[: data.rfind(b',"crc"')])
     assert raw.crc(0) == raw.crc(99) == ""
@@ -129,7 +129,7 @@ def test_a_cut_in_a_compaction_is_known_from_the_count():
 def test_a_segment_that_is_sealed_while_it_is_sent_is_sent_to_its_end():
     board = Board()
     _talk(board, 10)
-    raw = board.journal.raw()
+    raw = board.journal.entries.raw()
     span = raw.span(0, 11, 4096)
     expected = _read(raw, span)
     pieces = raw.pieces(span)
@@ -143,7 +143,7 @@ def test_a_segment_that_is_sealed_while_it_is_sent_is_sent_to_its_end():
 def test_a_segment_that_leaves_while_it_is_sent_ends_with_an_error():
     board = Board()
     _talk(board, 120)
-    raw = board.journal.raw()
+    raw = board.journal.entries.raw()
     pieces = raw.pieces(raw.span(0, 20, 4096))
     next(pieces)
     assert board.journal_store.drop_oldest()
@@ -155,7 +155,7 @@ def test_a_segment_that_leaves_while_it_is_sent_ends_with_an_error():
 def test_lines_that_a_compaction_moves_while_they_are_sent_end_with_an_error():
     board = Board()
     _talk(board, 60)
-    raw = board.journal.raw()
+    raw = board.journal.entries.raw()
     board.journal.redact("t5", OWNER)
     pieces = raw.pieces(raw.span(0, 40, 4096))
     next(pieces)
@@ -177,7 +177,7 @@ def test_damage_is_set_aside_and_the_lines_around_it_are_sent():
     with open(path, "wb") as file:
         file.write(content)
     board.open()
-    found = _seqs(_all(board.journal.raw()))
+    found = _seqs(_all(board.journal.entries.raw()))
     assert found == [seq for seq in range(1, 63) if seq != 13], found
     assert board.journal.damaged == 1 or board.journal_store.log.read(13) is None
 
@@ -196,4 +196,4 @@ def test_random_logs_are_read_as_they_are():
             else:
                 board.journal.add(OWNER, "user", "owner", "turn %d " % number + "é" * numbers.below(700))
         most = numbers.pick((1, 600, 4096))
-        assert _seqs(_all(board.journal.raw(), most)) == _on_flash(board.journal_store)
+        assert _seqs(_all(board.journal.entries.raw(), most)) == _on_flash(board.journal_store)

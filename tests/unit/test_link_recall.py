@@ -32,7 +32,7 @@ class Recalling(Archiving):
 
 async def _without_the_kite(when="weak"):
     linked = Recalling(records_most=10)
-    linked.ask = RemoteSearch(linked.exchange, linked.sync, linked.board.recall, when, 500, linked.board.archived)
+    linked.ask = RemoteSearch(linked.exchange, linked.sync, when, 500, linked.board.archived)
     linked.board.with_tools()
     linked.board.records.store(_KITE, ["kite"], importance=0)
     for at in range(11):

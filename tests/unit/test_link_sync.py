@@ -32,12 +32,20 @@ class Linked:
     def connect(self):
         """As after a start of the board."""
         board = self.board
-        self.logs = (("records", board.records_store.raw()), ("journal", board.journal.raw()))
-        self.known = LinkState(board.place + "/memory", board.clock, self.logs)
+        self.logs = (("records", board.records_store.raw()), ("journal", board.journal.entries.raw()))
+        self.known = board.link_state or LinkState(board.place + "/memory", board.clock, self.logs)
         self.exchange = Rpc(self.way, self.known.board)
         self.way.take = self.exchange.take
         self.exchange.open(self.known.begin())
-        self.sync = Replication(self.exchange, self.logs, self.known, board.clock, lambda: self.is_busy, self.greeted)
+        self.sync = Replication(
+            self.exchange,
+            self.logs,
+            self.known,
+            board.clock,
+            lambda: self.is_busy,
+            self.greeted,
+            archived=board.archived,
+        )
 
     def greeted(self, archived, asks):
         pass
@@ -152,7 +160,7 @@ async def test_a_compaction_is_followed_by_spans():
     board.journal.compact()
     await linked.copy()
     linked.check()
-    assert linked.companion.copy("journal").agreed == board.journal.raw().rewrites == 1
+    assert linked.companion.copy("journal").agreed == board.journal.entries.raw().rewrites == 1
     assert b'"gone":true' in linked.companion.copy("journal").lines[9]
 
 

@@ -94,7 +94,7 @@ def test_what_left_is_found_no_more():
     board = Board(records_most=2)
     _fill(board, 3)
     assert board.records.count() == 2
-    assert not [record for _, record in board.records.search(_said(0), 5, OWNER) if record["id"] == "m1"]
+    assert not [record for _, record in board.search(_said(0), 5, OWNER) if record["id"] == "m1"]
 
 
 def test_what_left_is_still_gone_after_a_restart_and_a_compaction():
@@ -127,8 +127,8 @@ def test_each_new_one_finds_room_and_the_cap_holds():
     board = Board(records_most=5)
     for at in range(40):
         _fill(board, 1, at)
-        assert board.records.count_all() <= 5
-    assert board.capacity.left + board.records.count_all() == 40
+        assert board.records.entries.count() <= 5
+    assert board.capacity.left + board.records.entries.count() == 40
 
 
 def test_nothing_goes_but_to_the_trash():
@@ -163,7 +163,7 @@ def test_in_the_background_room_is_made_before_it_is_needed():
     _fill(board, 100)
     while board.capacity.tick():
         pass
-    assert board.records.count_all() == 98
+    assert board.records.entries.count() == 98
     assert not board.capacity.tick()
 
 
@@ -182,7 +182,7 @@ def test_room_that_is_made_at_once_while_the_background_makes_some_takes_no_more
     _fill(board, 1, 200)
     while board.capacity.tick():
         pass
-    assert 97 <= board.records.count_all() <= 100
+    assert 97 <= board.records.entries.count() <= 100
 
 
 def test_near_the_cap_of_bytes_history_leaves_before_memories():
@@ -268,7 +268,7 @@ def test_room_that_is_made_at_once_leaves_a_compaction_that_is_under_way_to_its_
         at += 1
     for _ in range(6):
         assert board.capacity.tick()
-    while board.records.count_all() < 100:
+    while board.records.entries.count() < 100:
         at += 1
         board.remember(_said(at + 5000), ["t"])
     board.records.store("one more in between", ["t"])
@@ -286,10 +286,10 @@ def test_where_nothing_can_leave_the_log_is_not_rewritten_again_and_again():
         at += 1
     compactions = 0
     for _ in range(20):
-        before = board.records.changes
+        before = board.records.entries.next_seq
         while board.capacity.tick():
             pass
-        compactions += board.records.changes != before
+        compactions += board.records.entries.next_seq != before
     assert compactions == 1 and "pinned" in board.capacity.why
 
 
@@ -319,7 +319,12 @@ def test_what_takes_the_place_of_a_pinned_one_is_pinned():
 def test_what_is_to_be_changed_or_replaced_with_the_same_flush_is_named_to_what_makes_room():
     board = Board(records_most=3)
     asked = []
-    board.records.make_room_by(lambda more, keeping: not asked.append((more, keeping)))
+
+    class Evictor:
+        def make_room(self, more, keeping):
+            return not asked.append((more, keeping))
+
+    board.records.eviction = Evictor()
     refs = _fill(board, 3)
     changed = board.records.draft_update(refs[0], {"importance": 1})
     replaced = board.records.draft(_said(8), ["t"], supersedes=refs[1])
@@ -333,7 +338,7 @@ def test_one_that_is_replaced_twice_gives_way_to_one_only():
     drafts = [board.records.draft(_said(at), ["t"], supersedes=refs[0]) for at in (7, 8)]
     with raises(StoreFull):
         board.records.keep(drafts)
-    assert board.records.keep(drafts[:1]) and board.records.count_all() == 3
+    assert board.records.keep(drafts[:1]) and board.records.entries.count() == 3
 
 
 def test_what_is_changed_does_not_leave_for_what_is_new_in_the_same_flush():
@@ -342,4 +347,4 @@ def test_what_is_changed_does_not_leave_for_what_is_new_in_the_same_flush():
     _fill(board, 2, 1, importance=0.9)
     changed = board.records.draft_update(least, {"content": _said(5)})
     board.records.keep((changed, board.records.draft(_said(9), ["t"])))
-    assert least in _live(board) and least not in _trashed(board) and board.records.count_all() == 3
+    assert least in _live(board) and least not in _trashed(board) and board.records.entries.count() == 3

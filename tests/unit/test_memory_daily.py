@@ -2,6 +2,7 @@
 
 from board import DAY, NOW, Board
 from engram import files
+from engram.compat import finish
 from samples import Numbers
 
 
@@ -187,9 +188,9 @@ def test_a_clock_that_is_set_back_begins_the_time_anew():
 
 def _tidy(board, waits_for_reading):
     """Tidy on a day and on the next: after a leap of the clock the first one only takes note of the day."""
-    board.daily.tidy(waits_for_reading)
+    finish(board.daily.tidying(waits_for_reading))
     board.now += DAY
-    board.daily.tidy(waits_for_reading)
+    finish(board.daily.tidying(waits_for_reading))
 
 
 def test_notes_leave_when_their_days_are_over():
@@ -215,7 +216,7 @@ def test_notes_that_wait_to_be_distilled_stay_beyond_their_days():
     while board.daily.waiting():
         _read(board)
     board.now += DAY
-    board.daily.tidy(True)
+    finish(board.daily.tidying(True))
     assert _mine(board).names() == ["2026-09-26.md", "2026-09-25.md"]
 
 
@@ -231,20 +232,20 @@ def test_while_the_clock_is_not_set_no_note_leaves():
 def test_a_clock_that_is_far_ahead_for_an_hour_takes_no_note():
     board = Board(notes_days=3)
     _mine(board).note("one")
-    board.daily.tidy(False)
+    finish(board.daily.tidying(False))
     board.now += 400 * DAY
     board.restart()
-    board.daily.tidy(False)
+    finish(board.daily.tidying(False))
     board.now -= 400 * DAY - DAY
     board.restart()
-    board.daily.tidy(False)
+    finish(board.daily.tidying(False))
     assert len(_mine(board).names()) == 1
 
 
 def test_after_a_month_without_power_notes_leave_a_day_later():
     board = Board(notes_days=3)
     _mine(board).note("one")
-    board.daily.tidy(False)
+    finish(board.daily.tidying(False))
     board.now += 30 * DAY
     board.restart()
     _tidy(board, False)
@@ -284,7 +285,7 @@ def test_three_people_keep_the_notes_of_thirty_days():
     for _ in range(30):
         for who in ("owner", "ann", "bob"):
             board.notes.named(who).note("a note")
-        board.daily.tidy(True)
+        finish(board.daily.tidying(True))
         board.now += DAY
     assert [len(board.notes.named(who).names()) for who in ("owner", "ann", "bob")] == [30, 30, 30]
 

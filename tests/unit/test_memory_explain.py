@@ -2,6 +2,7 @@
 
 from board import Board
 from engram.memory.access import OWNER
+from engram.memory.query import make_query
 
 SAID = ("my bike is green and fast", "I planted tomatoes", "the bike is red", "green tea is good", "we went to the sea")
 
@@ -15,13 +16,13 @@ def _board():
 
 
 def _explained(board, query):
-    return list(board.recall.explain(query, OWNER))
+    return list(board.recall.explain(make_query(query, OWNER)))
 
 
 def test_what_is_explained_is_what_is_found():
     board = _board()
     items = [item for item, _ in _explained(board, "green bike")]
-    assert items == board.recall.find("green bike", OWNER) and len(items) >= 4
+    assert items == board.find("green bike", OWNER) and len(items) >= 4
 
 
 def test_the_parts_add_up_to_the_score():

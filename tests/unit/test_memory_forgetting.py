@@ -18,7 +18,7 @@ def _told(board, content="the password is " + SECRET, caller=OWNER, **more):
 
 
 def _recalled(board, caller=OWNER):
-    return [item.id for item in board.recall.find(SECRET, caller)]
+    return [item.id for item in board.find(SECRET, caller)]
 
 
 def test_a_forgotten_record_leaves_recall_at_once():

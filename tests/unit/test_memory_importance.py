@@ -51,7 +51,7 @@ def test_what_is_recalled_has_been_of_use():
     board = Board()
     ref = _stored(board)
     board.now += 60 * DAY
-    assert "boiler" in board.recall.block("what about the boiler", OWNER, 300)
+    assert "boiler" in board.block("what about the boiler", OWNER, 300)
     assert _now(board, ref) == 80
 
 

@@ -25,8 +25,8 @@ def test_nobody_sees_what_belongs_to_a_name_with_the_same_hash():
     ref = board.records.store("the code of the safe is green", ["safe"], ANN, scope="user:ann").id
     board.journal.add(ANN, "user", "ann", "the safe is behind the picture")
     assert [record["id"] for record in board.records.newest(ANN)] == [ref]
-    assert list(board.records.newest(TWIN)) == [] and list(board.records.search("safe green", 5, TWIN)) == []
-    assert list(board.journal.search("safe picture", 5, TWIN)) == []
+    assert list(board.records.newest(TWIN)) == [] and list(board.search("safe green", 5, TWIN)) == []
+    assert list(board.search_turns("safe picture", 5, TWIN)) == []
 
 
 def test_nobody_learns_the_tags_or_counts_of_a_name_with_the_same_hash():
@@ -44,7 +44,7 @@ def test_a_very_long_name_of_a_speaker_is_cut():
     board = Board()
     board.journal.add(OWNER, "user", "n" * 400, "hello there")
     board.restart()
-    turn = next(turn for _, turn in board.journal.search("hello", 5, OWNER))
+    turn = next(turn for _, turn in board.search_turns("hello", 5, OWNER))
     assert turn["who"] == "n" * 120
 
 
@@ -59,7 +59,7 @@ def test_whole_lines_of_another_form_are_passed_over():
     board.open()
     last = board.journal.add(OWNER, "user", "owner", "the last")
     board.restart()
-    assert next(hit.number for hit, _ in board.journal.search("last", 5, OWNER)) == last
+    assert next(hit.number for hit, _ in board.search_turns("last", 5, OWNER)) == last
 
 
 def test_a_record_of_another_form_is_passed_over():

@@ -35,7 +35,7 @@ def _lose_index(board):
 
 
 def _found(board, word):
-    return {record["id"] for _, record in board.records.search(word, 100)}
+    return {record["id"] for _, record in board.search(word, 100)}
 
 
 def test_until_it_is_back_a_search_says_that_it_may_lack_something():
@@ -122,9 +122,9 @@ def test_more_records_than_may_be_are_refused():
 def test_a_caption_finds_its_turn_and_leaves_with_it():
     board = Board()
     seq = board.journal.add(OWNER, "user", "owner", "look at this", caption="a dog on a boat")
-    assert [hit.number for hit, _ in board.journal.search("boat", 5, OWNER)] == [seq]
+    assert [hit.number for hit, _ in board.search_turns("boat", 5, OWNER)] == [seq]
     board.journal.redact("t%d" % seq, OWNER)
-    assert [hit.number for hit, _ in board.journal.search("boat", 5, OWNER)] == []
+    assert [hit.number for hit, _ in board.search_turns("boat", 5, OWNER)] == []
     board.journal.compact()
     assert not board.holds("on a boat")
 

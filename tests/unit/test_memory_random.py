@@ -59,7 +59,7 @@ def _step(board, model):
 def _agree(board, model):
     assert {record["id"]: record["content"] for record in board.records.newest()} == model.live
     for word in WORDS:
-        found = sorted(record["id"] for _, record in board.records.search(word, 200))
+        found = sorted(record["id"] for _, record in board.search(word, 200))
         having = [ref for ref, content in model.live.items() if set(words(word)) & set(words(content))]
         assert found == sorted(having)
 

@@ -10,7 +10,7 @@ def _contents(board, **more):
 
 
 def _found(board, query, limit=10):
-    return [record["content"] for _, record in board.records.search(query, limit)]
+    return [record["content"] for _, record in board.search(query, limit)]
 
 
 def test_a_stored_record_has_an_id_and_is_read_back():

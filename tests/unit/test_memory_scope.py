@@ -38,9 +38,9 @@ def test_each_asker_lists_only_what_they_may_see():
 
 
 def test_each_asker_finds_only_what_they_may_see():
-    records = _board().records
+    board = _board()
     for caller, seen in SEES:
-        assert sorted(record["id"] for _, record in records.search("code", 9, caller)) == seen
+        assert sorted(record["id"] for _, record in board.search("code", 9, caller)) == seen
 
 
 def test_each_asker_counts_only_what_they_may_see():

@@ -13,7 +13,7 @@ def test_a_batch_that_comes_when_the_table_of_rows_is_nearly_full_is_kept_and_fo
         board.remember("n%d" % len(store.index.memtable), ["t"])
     before = board.records.count()
     gone = [1, 2, 3, 4, 5, 6, 7, 8]
-    assert board.records.leave(gone, board.trash) == BATCH
+    assert board.records.evict(gone, board.trash) == BATCH
     for _ in range(2):
         assert board.records.count() == before - BATCH
         board.restart()

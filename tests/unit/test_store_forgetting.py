@@ -3,6 +3,7 @@
 from board import ANN, Board
 from engram.memory import catalog
 from engram.memory.access import OWNER
+from engram.memory.records import fields
 
 SECRET = "zanzibar"
 TAG = "quagga"
@@ -41,13 +42,13 @@ def _finish(board):
 def _shown(board, word):
     """Where a word can still be met."""
     found = []
-    if any(word in str(item.fields if hasattr(item, "fields") else item) for item in board.recall.find(word, OWNER)):
+    if any(word in str(item.fields if hasattr(item, "fields") else item) for item in board.find(word, OWNER)):
         found.append("recall")
-    if word in board.recall.block("the password " + word, OWNER, 600):
+    if word in board.block("the password " + word, OWNER, 600):
         found.append("prompt")
     if any(word in str(record) for record in board.records.newest()):
         found.append("list")
-    if any(word in str(list(board.records.fields(record))) for record in board.records.newest()):
+    if any(word in str(list(fields.pairs(record))) for record in board.records.newest()):
         found.append("export")
     if word in str(catalog.ranked(board.records, OWNER)):
         found.append("catalog")

@@ -273,7 +273,10 @@ class Player:
 
     def do_find(self, query, do):
         """Search; the ids found."""
-        return [item.id for item in self.parts.recall.find(query, _caller("console"), 10)]
+        from engram.memory.query import make_query
+
+        recall = self.parts.recall
+        return [item.id for item in recall.find(recall.rank(make_query(query, _caller("console"))))]
 
     def do_files(self, do):
         """The names of the files of both logs and their indexes, with their sizes."""

@@ -147,10 +147,11 @@ class Agent:
     async def _converse(self, turn: Turn, content: str, sink: Sink, reply, reminders: str) -> None:
         """Ask the model until it calls no more tools."""
         remote = self._remote_search if self._config.get("mode") == "full" else None
-        # What the board finds itself would be the message: it is in the journal already.
-        more = await remote.found(content, turn.caller, _FOUND, (turn.seq,)) if remote else None
         sid = self._journal.current(turn.caller)
-        prompt = self._prompts.build(turn.caller, sid, turn.seq, content, reminders, more)
+        window = self._prompts.window(turn.caller, sid, turn.seq)
+        ranked = self._prompts.rank(turn.caller, content, window.turns, turn.seq)
+        more = await remote.found(ranked, _FOUND) if remote and ranked else None
+        prompt = self._prompts.build(turn.caller, sid, turn.seq, content, window, reminders, ranked, more)
         if prompt.notice:
             await sink.notice(prompt.notice)
         await tool_loop.run(self.model, self._tools, self._config, prompt, turn, sink, reply)

@@ -4,6 +4,7 @@ from engram import text
 from engram.compat import const
 from engram.errors import EngramError
 from engram.memory import ids
+from engram.memory.query import make_query
 from engram.memory.recall import snippet
 
 HINT = "Offline: no model is set up (llm.url and llm.model, see docs/settings.md); memory works all the same."
@@ -96,10 +97,9 @@ class Offline:
         return "\n".join(lines) or "There are no reminders; try: when the paint shop comes up, remind me to buy brushes"
 
     async def _find(self, caller, query: str, turn: str) -> str:
-        skip = (ids.number("id", turn, "t"),)
-        remote = self._remote_search
-        more = await remote.found(query, caller, _FOUND, skip) if remote else None
-        found = self._recall.find(query, caller, _FOUND, skip, more=more)
+        ranked = self._recall.rank(make_query(query, caller, skip=(ids.number("id", turn, "t"),)))
+        more = await self._remote_search.found(ranked, _FOUND) if self._remote_search else None
+        found = self._recall.find(ranked, _FOUND, more)
         lines = [self._recall.line(item) for item in found]
         if not found:
             lines.append("Nothing found: " + self._recall.why_empty(query, caller))
@@ -126,7 +126,7 @@ class Offline:
         if _is_id(wanted, "iI") and int(wanted[1:]) in self._reminders.numbers(caller):
             gone = self._reminders.remove(caller, wanted)
             return "Removed %s: %s -> %s" % (gone["id"], gone["when"], gone["remind"])
-        found = [record for _, record in self._records.search(wanted, _FOUND, caller)]
+        found = [record for _, record in self._records.search(make_query(wanted, caller), _FOUND)]
         if not found:
             return "Nothing to forget: " + self._recall.why_empty(wanted, caller)
         terms = set(text.terms(wanted))

@@ -21,6 +21,7 @@ from engram.compat import const
 from engram.llm.types import Message, assistant, user
 from engram.memory import access, catalog
 from engram.memory.journal.journal import step
+from engram.memory.query import make_query
 from engram.memory.texts import profile
 
 _A_TOOL = const(25)  # tokens that an API puts around a tool's description and schema
@@ -40,6 +41,10 @@ _BROKEN = " … [the answer broke off here]"
 Prompt = namedtuple("Prompt", ("system", "messages", "notice", "room"))
 """Two functions that yield the same each time they are called; a sentence for the person, or ""; and the tokens that
 are left for tool calls and their results."""
+
+
+Window = namedtuple("Window", ("turns", "room", "for_memories"))
+"""The seqs of the turns that a prompt shows, and the tokens that are left for message and tool calls, and for memories."""
 
 
 class _Snapshot:
@@ -66,17 +71,33 @@ class PromptBuilder:
         self._notes_files = notes
         self._snapshots = {}
 
-    def build(self, caller, sid: str, seq: int, content: str, reminders: str = "", more=None) -> Prompt:
-        """The prompt for the turn `seq` with which `caller` said `content` in the session `sid`; `reminders` go with it, and
-        so does what a companion found, see Recall.find.
+    def window(self, caller, sid: str, seq: int) -> Window:
+        """The turns of a session that the prompt for the turn `seq` shows before it."""
+        room, for_memories = self._budgets(caller, self._config.get("mode"))
+        turns = self._journal.window(sid, self._config.get("session.messages"))
+        turns, cost = self._fitting([turn for turn in turns if turn != seq], room // 2)
+        return Window(turns, room - cost, for_memories)
+
+    def rank(self, caller, content: str, turns: list, seq: int):
+        """What the board finds for a message, but what the prompt shows anyway; None if it has no room for memories."""
+        if not self._budgets(caller, self._config.get("mode"))[1]:
+            return None
+        skip = set(turns)
+        skip.add(seq)
+        return self._recall.rank(make_query(content, caller, skip=skip))
+
+    def build(
+        self, caller, sid: str, seq: int, content: str, window: Window, reminders: str = "", ranked=None, more=None
+    ) -> Prompt:
+        """The prompt for the turn `seq` with which `caller` said `content` in the session `sid`.
+
+        `reminders` go with it, and so does what the board ranked and a companion found, see Recall.find.
         """
         mode = self._config.get("mode")
-        room, for_memories = self._budgets(caller, mode)
-        turns = self._journal.window(sid, self._config.get("session.messages"))
-        turns = self._fitting([turn for turn in turns if turn != seq], room // 2)
-        room -= sum(self._cost(turn) for turn in turns) + text.tokens(reminders)
+        turns, room = window.turns, window.room - text.tokens(reminders)
         message, notice = self._fitted(content, seq, max(_SMALLEST, room * 3 // 4))
-        recalled = self._recalled(caller, content, for_memories, turns, seq, more)
+        citations = self._config.get("recall.citations")
+        recalled = self._recall.block(ranked, window.for_memories, citations, more) if ranked else ""
         line, fresh = self._catalog(caller, sid, turns or [seq]) if mode == "full" else ("", "")
         last = self._last(caller, message, recalled, reminders, fresh)
 
@@ -93,7 +114,7 @@ class PromptBuilder:
         """The seqs of those turns of a session that are still shown when `ahead` more turns have come."""
         room, _ = self._budgets(caller, self._config.get("mode"))
         turns = self._journal.window(sid, self._config.get("session.messages"), ahead)
-        return self._fitting(turns, room // 2 - ahead * _COMING)
+        return self._fitting(turns, room // 2 - ahead * _COMING)[0]
 
     def fitting(self, caller, turns: list) -> list:
         """The first of some turns, as many as fit into half of the room of a prompt, one at least."""
@@ -187,8 +208,8 @@ class PromptBuilder:
 
     # --- history
 
-    def _fitting(self, turns: list, budget: int) -> list:
-        """The turns without as many of the oldest, a few at a time, as do not fit into the budget."""
+    def _fitting(self, turns: list, budget: int) -> tuple:
+        """(the turns without as many of the oldest, a few at a time, as do not fit into the budget, their tokens)."""
         costs = [self._cost(seq) for seq in turns]
         total = sum(costs)
         stride = step(self._config.get("session.messages"))
@@ -196,7 +217,7 @@ class PromptBuilder:
         while total > budget and start < len(turns):
             total -= sum(costs[start : start + stride])
             start += stride
-        return turns[start:]
+        return turns[start:], total
 
     def _cost(self, seq: int) -> int:
         turn = self._journal.turn(seq)
@@ -225,12 +246,6 @@ class PromptBuilder:
         return content + _BROKEN if turn.get("cut") else content
 
     # --- the last message
-
-    def _recalled(self, caller, content: str, budget: int, turns: list, seq: int, more) -> str:
-        skip = set(turns)
-        skip.add(seq)
-        citations = self._config.get("recall.citations")
-        return self._recall.block(content, caller, budget, skip, citations, more) if budget else ""
 
     def _fitted(self, content: str, seq: int, budget: int) -> tuple:
         """The message cut to the budget, and a notice for the person if that was needed."""

@@ -1,8 +1,8 @@
 """What memory_recall has of a companion: what it is asked for, what is shown, and what is told of the archive without it."""
 
 from engram import text
-from engram.archive.remote_results import merge_results
 from engram.compat import const
+from engram.memory.query import make_query
 from engram.memory.recall import Item, snippet
 from engram.memory.records import fields
 
@@ -20,11 +20,11 @@ class RemoteRecall:
     that; each may be None.
     """
 
-    def __init__(self, clock, records, journal, search=None, archive=None, archived=None):
-        self.search = search
+    def __init__(self, clock, records, recall, search=None, archive=None, archived=None):
+        self._search = search
         self._clock = clock
         self._records = records
-        self._journal = journal
+        self._recall = recall
         self._archive = archive
         self._archived = archived
 
@@ -33,65 +33,64 @@ class RemoteRecall:
         archive = self._archive
         return await archive.fetched(ref, caller) if archive and ref and archive.is_away(ref, caller) else None
 
-    async def recall(self, query: str, limit: int, caller, tags, since: int, until: int):
-        """What a search gives of memories; of those with `tags` alone where there is no query."""
-        tags = [fields.tag(tag) for tag in tags]
-        if not self.search or not all(0 < len(tag) <= _TAG_LONGEST for tag in tags):
-            return None  # no memory has it, and a message has no room for it
-        if query:
-            # The companion may find turns before them.
-            return await self.search.found(query, caller, limit if tags else _MOST, (), tags, since, until)
-        # However good the board's own answer is, one with the tag may have left it; newer ones go before it.
-        has_left = self._count_archived(caller, tags, since, until) > 0
-        is_wanted = has_left and self._records.count(caller, tags) < limit
-        return await self.search.found(" ".join(tags), caller, _MOST, (), tags, since, until, is_wanted)
+    async def find(self, query, limit: int):
+        """What a search of memories and turns gives."""
+        return await self._search.found(self._recall.rank(query), limit) if self._search else None
 
-    def show_results(self, tools, more, query: str, limit: int, caller, tags, since: int, until: int) -> list:
-        """The board's memories and those of the companion, as memory_recall shows them; newest first without a query."""
+    async def recall(self, query, limit: int):
+        """What a search of memories gives; of those with the query's tags alone where it has no words."""
+        tags = [fields.tag(tag) for tag in query.tags]
+        if not self._search or not all(0 < len(tag) <= _TAG_LONGEST for tag in tags):
+            return None  # no memory has it, and a message has no room for it
+        wanted = make_query(query.text or " ".join(tags), query.caller, tags, query.since, query.until)
+        # The companion may find turns before the memories.
+        most = limit if query.text and tags else _MOST
+        if not query.text and self._count_archived(query, tags) and self._records.count(query.caller, tags) < limit:
+            # However good the board's own answer is, one with the tag may have left it; newer ones go before it.
+            return await self._search.search(wanted, most)
+        return await self._search.found(self._recall.rank(wanted), most)
+
+    def show_results(self, tools, more, query, limit: int) -> list:
+        """The board's memories and those of the companion, as memory_recall shows them; newest first without words."""
         answer = []
-        for item in self._merged(more, query, limit, caller, tags, since, until):
+        for item in self._merged(more, query, limit):
             if item.text:
-                self._archived.used(int(item.id[1:]), caller)
+                self._archived.add_use(int(item.id[1:]), query.caller)
                 left = {"id": item.id, "content": snippet(item.text, _SNIPPET), "date": self._clock.day(item.at)}
                 left["from"] = "the companion"
                 answer.append(left)
             else:
-                record = self._records.get(item.id, caller)
-                answer.append(tools.used(record) if query else tools.shown(record))
+                record = self._records.get(item.id, query.caller)
+                answer.append(tools.used(record) if query.text else tools.shown(record))
         return answer
 
-    def _merged(self, more, query: str, limit: int, caller, tags, since: int, until: int) -> list:
-        """As merge_results(), the memories alone; newest first if there is no query."""
+    def _merged(self, more, query, limit: int) -> list:
         own = []
-        if query:
-            for hit, record in self._records.search(query, limit, caller, tags, since, until):
+        if query.text:
+            for hit, record in self._records.search(query, limit):
                 own.append(Item(record["id"], record["created"], "", "", hit.score, hit.evidence))
         else:
-            for record in self._records.newest(caller, tags):
-                if record["created"] >= since and (not until or record["created"] < until):
+            for record in self._records.newest(query.caller, query.tags):
+                if record["created"] >= query.since and (not query.until or record["created"] < query.until):
                     own.append(Item(record["id"], record["created"], "", "", 0, 1))
                     if len(own) == limit:
                         break
-        merged = merge_results(self._records, self._journal, own, more, caller, (), tags, since, until)
-        items = [item for item in merged if item.id[0] == "m"]
-        if not query:
+        items = [item for item in self._recall.merge(own, more, query) if item.id[0] == "m"]
+        if not query.text:
             items.sort(key=lambda item: (-item.at, item.id))
         return items[:limit]
 
-    def add_notes(self, answer: dict, more, caller, query: str, tags, since: int, until: int) -> None:
+    def add_notes(self, answer: dict, more, query) -> None:
         """Add to an answer what the companion notes, and which archived memories may fit unless it has answered."""
         if more and more.note:
             answer["note"] = more.note
         if not self._archived or not self._archived.total or (more and (more.ranked or not more.note)):
             return
-        if "reason" in answer:
-            told = self._describe_archived(caller, query, tags, since, until)
-            if told:
-                answer["reason"] = "on the board, " + answer["reason"] + " " + told
-        elif tags:
-            told = self._describe_archived(caller, "", tags, since, until)
-            if told:
-                answer["older"] = told
+        note = self._describe_archived(query) if "reason" in answer or query.tags else ""
+        if note and "reason" in answer:
+            answer["reason"] = "on the board, " + answer["reason"] + " " + note
+        elif note:
+            answer["older"] = note
 
     def with_archived(self, answer: dict, caller, tags) -> dict:
         """A page of tags or memories with what it lacks since it is with the companion."""
@@ -103,31 +102,32 @@ class RemoteRecall:
                 answer["older"] = "with the companion, memory_recall finds them: " + about
         return answer
 
-    def _describe_archived(self, caller, query: str, tags, since: int, until: int) -> str:
+    def _describe_archived(self, query) -> str:
         """A sentence on archived memories that may fit, by the board's index of them; "" if none may."""
-        if tags:
-            count = self._count_archived(caller, tags, since, until)
-            about = ["%d more about %s" % (count, " and ".join(tags))] if count else []
+        if query.tags:
+            count = self._count_archived(query, query.tags)
+            about = ["%d more about %s" % (count, " and ".join(query.tags))] if count else []
         else:
-            terms = set(text.terms(query))
-            fitting = [tag for tag in sorted(self._archived.tags(caller)) if _stands_in(tag, terms)]
-            counted = [(self._count_archived(caller, (tag,), since, until), tag) for tag in fitting[:_MOST_NAMED]]
+            terms = set(text.terms(query.text))
+            fitting = [tag for tag in sorted(self._archived.tags(query.caller)) if _stands_in(tag, terms)]
+            counted = [(self._count_archived(query, (tag,)), tag) for tag in fitting[:_MOST_NAMED]]
             about = ["%d more about %s" % pair for pair in counted if pair[0]]
             if not about:
-                count = self._count_archived(caller, (), since, until)
-                about = ["%d older" % count + (" of about these days" if since or until else "")] if count else []
+                count = self._count_archived(query, ())
+                has_days = query.since or query.until
+                about = ["%d older" % count + (" of about these days" if has_days else "")] if count else []
         if not about:
             return ""
         is_one = len(about) == 1 and about[0].startswith("1 ")
-        told = ", ".join(about) + (" is" if is_one else " are") + " with the companion"
-        return told + ("." if self.search and self.search.is_connected else ", which is not connected.")
+        note = ", ".join(about) + (" is" if is_one else " are") + " with the companion"
+        return note + ("." if self._search and self._search.is_connected else ", which is not connected.")
 
-    def _count_archived(self, caller, tags, since: int, until: int) -> int:
-        """How many archived memories may be of these days and have all `tags`."""
+    def _count_archived(self, query, tags) -> int:
+        """How many archived memories may be of the query's days and have all `tags`."""
         total = 0
         wanted = [fields.tag(tag) for tag in tags]
-        for entry in self._archived.entries(caller) if self._archived else ():
-            if entry["until"] >= since and (not until or entry["since"] < until):
+        for entry in self._archived.entries(query.caller) if self._archived else ():
+            if entry["until"] >= query.since and (not query.until or entry["since"] < query.until):
                 counts = dict(entry["tags"])
                 total += min([entry["count"]] + [counts.get(tag, 0) for tag in wanted])
         return total

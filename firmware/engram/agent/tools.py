@@ -8,6 +8,7 @@ from engram.compat import const
 from engram.errors import ArgumentError, EngramError, NotFound
 from engram.lazy import lazy
 from engram.memory import catalog, ids
+from engram.memory.query import make_query
 from engram.memory.recall import snippet
 
 _PAGE = const(10)
@@ -58,13 +59,13 @@ class Tools:
         """What a companion has for a call."""
         if name == "memory_get":
             return await self._remote.read(arguments.get("id", ""), turn.caller)
+        query, limit = self._query(name, arguments, turn), arguments.get("limit", _PAGE)
+        return await (self._remote.find(query, limit) if name == "memory_search" else self._remote.recall(query, limit))
+
+    def _query(self, name: str, arguments: dict, turn):
         since, until = self._times(arguments)
-        query, limit = arguments.get("query", ""), arguments.get("limit", _PAGE)
-        if name == "memory_search":
-            search = self._remote.search
-            return await search.found(query, turn.caller, limit, (turn.seq,), (), since, until) if search else None
-        tags = arguments.get("tags", ())
-        return await self._remote.recall(query, limit, turn.caller, tags, since, until)
+        skip = (turn.seq,) if name == "memory_search" else ()
+        return make_query(arguments.get("query", ""), turn.caller, arguments.get("tags", ()), since, until, skip)
 
     def run(self, call, turn, only=(), more=None) -> Done:
         """Run one call of the model in a Turn; an EngramError is in the result.
@@ -110,62 +111,59 @@ class Tools:
         return answer, "remembered %s: %s" % (stored.id, snippet(content, 80))
 
     def _memory_recall(self, arguments: dict, turn, more) -> tuple:
-        query, tags = arguments.get("query", ""), arguments.get("tags", ())
-        if not query and not tags:
+        query = self._query("memory_recall", arguments, turn)
+        if not query.text and not query.tags:
             raise ArgumentError("query", "give a query, tags, or both.")
-        since, until = self._times(arguments)
         limit = arguments.get("limit", _PAGE)
         # Shown one by one, since the whole texts of all of them would fill the heap.
         if self._remote and more and more.ranked:
-            found = self._remote.show_results(self, more, query, limit, turn.caller, tags, since, until)
-        elif query:
-            found = [
-                self.used(record) for _, record in self._records.search(query, limit, turn.caller, tags, since, until)
-            ]
+            found = self._remote.show_results(self, more, query, limit)
+        elif query.text:
+            found = [self.used(record) for _, record in self._records.search(query, limit)]
         else:
-            found = self._newest(turn.caller, tags, since, until, limit)
+            found = self._newest(query, limit)
         answer: dict = {"memories": found}
         if not found:
-            if self._recall.partial:
-                answer["reason"] = self._recall.partial
-            elif since or until:
-                answer["reason"] = "no memory of these days fits; try without since and until."
-            elif query:
-                answer["reason"] = self._recall.why_empty(query, turn.caller)
-            else:
-                answer["reason"] = "no memory that may be shown has these tags."
+            answer["reason"] = self._why_none(query)
             answer["tags"] = catalog.line(catalog.ranked(self._records, turn.caller), 60)
         if self._remote:
-            self._remote.add_notes(answer, more, turn.caller, query, tags, since, until)
+            self._remote.add_notes(answer, more, query)
         return self._maybe_partial(answer) if found else answer, ""
+
+    def _why_none(self, query) -> str:
+        if self._recall.partial:
+            return self._recall.partial
+        if query.since or query.until:
+            return "no memory of these days fits; try without since and until."
+        if query.text:
+            return self._recall.why_empty(query.text, query.caller)
+        return "no memory that may be shown has these tags."
 
     def used(self, record: dict) -> dict:
         """A record that was looked for, as it is shown."""
         self._records.used(record["id"])
         return self.shown(record)
 
-    def _newest(self, caller, tags, since: int, until: int, limit: int) -> list:
+    def _newest(self, query, limit: int) -> list:
         found = []
-        for record in self._records.newest(caller, tags):
-            if record["created"] >= since and (not until or record["created"] < until):
+        for record in self._records.newest(query.caller, query.tags):
+            if record["created"] >= query.since and (not query.until or record["created"] < query.until):
                 found.append(self.shown(record))
                 if len(found) == limit:
                     break
         return found
 
     def _memory_search(self, arguments: dict, turn, more) -> tuple:
-        since, until = self._times(arguments)
-        skip = (turn.seq,)
-        limit = arguments.get("limit", _PAGE)
-        found = self._recall.find(arguments["query"], turn.caller, limit, skip, (), since, until, more)
+        query = self._query("memory_search", arguments, turn)
+        found = self._recall.find(self._recall.rank(query), arguments.get("limit", _PAGE), more)
         answer: dict = {"found": [self._shown_item(item) for item in found]}
         if not found:
-            if (since or until) and not self._recall.partial:
+            if (query.since or query.until) and not self._recall.partial:
                 answer["reason"] = "nothing of these days fits; try without since and until."
             else:
-                answer["reason"] = self._recall.why_empty(arguments["query"], turn.caller)
+                answer["reason"] = self._recall.why_empty(query.text, turn.caller)
         if self._remote:
-            self._remote.add_notes(answer, more, turn.caller, arguments["query"], (), since, until)
+            self._remote.add_notes(answer, more, query)
         return self._maybe_partial(answer) if found else answer, ""
 
     def _maybe_partial(self, answer: dict) -> dict:
@@ -218,7 +216,9 @@ class Tools:
             return self._forget(self._confirmed(arguments["confirm"], turn), with_turns, turn.caller)
         if "query" not in arguments:
             raise ArgumentError("id", "give an id, or a query to find candidates.")
-        found = [self.shown(record) for _, record in self._records.search(arguments["query"], 5, turn.caller)]
+        found = [
+            self.shown(record) for _, record in self._records.search(make_query(arguments["query"], turn.caller), 5)
+        ]
         if not found:
             return {"candidates": [], "reason": self._recall.why_empty(arguments["query"], turn.caller)}, ""
         code = "yes-%d" % turn.seq

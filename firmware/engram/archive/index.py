@@ -1,79 +1,88 @@
-"""What a board knows of the memories that it gave to a companion: how many, of whom, of when, and about what.
+"""The board's index of the memories that it gave to a companion: per scope how many, of which days, with which tags.
 
     memory/archive.jsonl    {"format","epoch","seen","relied","gone":[[number,seq],..],"crc"}
-                            {"scope","first","last","count","since","until","tags":[[tag,count],..],"crc"}   oldest first
+                            {"scope","first","last","count","since","until","tags":[[tag,count],..],"crc"}   one a scope
 
-An entry is of memories of one scope with numbers from `first` to `last`. The log tells all of it: lines with `archive`, with
-`restored`, and those that forget what is archived; up to the line `seen` they are counted here. So a cut costs nothing: what is
-not counted yet is counted at the next use. `gone` are forgotten ones of which the companion has not been told yet. Up to the
-line `relied` the companion had been told of the archive when a compaction took lines off the flash: a companion that has less
-has gone back to an older state since then. If the file is lost or damaged it is made anew from what the companion has.
+The log tells the same by lines with `archive`, `restored`, and those that forget what is archived. The index has counted
+them up to the line `seen`; after a power cut it counts the others at the start. `gone` are forgotten memories that the
+companion still has to hear of. A compaction has relied on the companion's copy up to the line `relied`: a companion that has
+less went back to an older state. A lost or damaged file is rebuilt from the companion's list.
 """
 
 from engram import diag, files, log_line
 from engram.compat import const
-from engram.errors import StoreError, StoreFull
-from engram.memory import ALL, access
+from engram.errors import NotFound, StoreError, StoreFull
+from engram.memory import ALL, access, ids
+from engram.memory.records.schema import is_about_archive
+from engram.store.types import ARCHIVED
 
 _FILE = "/archive.jsonl"
-_AGAIN = ".again"
 _FORMAT = const(1)
 _MOST_TAGS = const(16)  # of an entry: the most used
-_MANY = const(64)  # memories of an entry, from which on the next ones begin a new one
-_MOST_USED = const(32)  # memories of which uses are counted at once: bounds the heap
+_ALL_TAGS = const(128)  # of all entries, of which each keeps four: bounds the heap
+_MOST_USED = const(32)  # memories whose uses are counted at once: bounds the heap
 _BUFFER = const(512)
 
 MOST_ENTRIES = 32
-"""Entries of the index, and so scopes of which memories are archived: bounds the file, and what a search reads of it."""
+"""Entries of the index, and so scopes of which memories are archived: bounds the file and the heap."""
 
 MOST_GONE = 64
-"""So many that are forgotten may wait until the companion is told: bounds the first line."""
+"""Forgotten memories that may wait until the companion hears of them: bounds the first line."""
 
 SEVERAL = "*"
-"""The scope of an entry of several scopes, which nobody may see: where an older version took more scopes than entries."""
+"""The scope of an entry of several scopes, which nobody may see: older versions archived more scopes than entries."""
 
-_DAMAGED = "the index of what is with the companion is damaged: it is made anew when the companion is there."
+_NAMES = ("scope", "first", "last", "count", "since", "until", "tags")
+_DAMAGED = "the index of what is with the companion is damaged: it is rebuilt when the companion is there."
 
 
 class ArchiveIndex:
-    """The archive of a board; `store` is that of the records, `versions` its owner."""
+    """Counts what a board archived. `store` has the records' lines, `schema` is its owner, `link_state` tells what the
+    companion has acknowledged. A memory that was used `uses_wanted` times comes back; with 0 none does.
+    """
 
-    def __init__(self, folder: str, store, versions):
+    def __init__(self, folder: str, store, schema, clock, link_state=None, uses_wanted: int = 0):
         self._path = folder + _FILE
         self._store = store
-        self._versions = versions
-        self._epoch = 0  # of what is known from the file; 0 if it was not read yet
+        self._schema = schema
+        self._clock = clock
+        self._link_state = link_state
         self._seen = 0
-        self._durable_seq = 0
         self._gone = []
-        self._total = 0
-        self.acknowledged = lambda: 0
-        """The seq up to which the companion has the records; 0 where none is set up."""
+        self._ranges = []  # (scope, first, last) of each entry
+        self._uses = []  # [number, uses, latest caller], oldest first
+        self.uses_wanted = uses_wanted
+        self.total = 0
+        """How many memories are archived."""
+        self.durable_seq = 0
+        """A compaction has relied on the companion's copy of the archive up to this line."""
         self.lost = 0
         """How many of these memories the companion does not have, as it says itself."""
-        self._ranges = (None, ())  # of which state and caller, and first and last number of each entry
-        self._uses = []  # [number, uses, who used it last], the one that came first first
-        self.uses_wanted = 0
-        """After so many uses one comes back; 0: none does."""
         self.why = ""
         """Why the index could not be written, "" if it could."""
         self.damage = ""
         """What is wrong with the index, "" if nothing is."""
+        self._open()
+        self.fold()
+
+    def _open(self) -> None:
+        head, entries = self._read()
+        if head:
+            self._seen, self._gone, self.durable_seq = head["seen"], head["gone"], head.get("relied", 0)
+            self._summarize(entries)
+        elif files.size(self._path) >= 0:
+            self.damage = _DAMAGED
+        if self.damage:
+            diag.error("archive", self.damage)
 
     # --- what there is
 
-    @property
-    def total(self) -> int:
-        """How many memories are archived."""
-        self.fold()
-        return self._total
-
     def count(self, caller) -> int:
-        """How many of them the caller may see."""
-        return sum(entry["count"] for entry in self.entries(caller)) if self.total else 0
+        """The number of archived memories that the caller may see."""
+        return sum(entry["count"] for entry in self.entries(caller))
 
     def tags(self, caller) -> dict:
-        """How many of those that the caller may see have each tag, at least."""
+        """The tags of those that the caller may see, each with the number of its memories, at least."""
         counts = {}
         for entry in self.entries(caller):
             for tag, count in entry["tags"]:
@@ -81,36 +90,43 @@ class ArchiveIndex:
         return counts
 
     def entries(self, caller=None):
-        """Yield the entries, oldest first, as dicts; those that an caller may see if one is given."""
-        self.fold()
-        for entry in self._entries(self._path) if self._total else ():
-            if caller is None or access.may_see(caller, entry["scope"]):
+        """Yield the entries as dicts, with a caller those that the caller may see."""
+        for entry in self._lines() if self.total else ():
+            if "scope" in entry and (caller is None or access.may_see(caller, entry["scope"])):
                 yield entry
 
+    def ranges(self) -> list:
+        """(scope, lowest number, highest number) of each entry."""
+        return self._ranges
+
     def covers(self, number: int, caller, is_checked: bool = True) -> bool:
-        """Whether the record with a number may be one of them that the caller may see, as far as is known here.
+        """Whether a record may be an archived one that the caller may see.
 
-        Where several scopes share an entry only the line tells whose it is: `is_checked` says that it will be looked at.
+        `is_checked` says that its line will be checked, which alone tells the scope where several share an entry.
         """
-        if not self.total or any(number == gone for gone, _ in self._gone):
+        if any(number == gone for gone, _ in self._gone):
             return False
-        key = (self._epoch, self._seen, access.labels(caller), is_checked)
-        if self._ranges[0] != key:
-            # An answer of the companion has many that are looked up.
-            found = []
-            for each in self.entries():
-                if access.may_see(caller, each["scope"]) or (is_checked and each["scope"] == SEVERAL):
-                    found.extend((each["first"], each["last"]))
-            self._ranges = (key, found)
-        ranges = self._ranges[1]
-        return any(ranges[at] <= number <= ranges[at + 1] for at in range(0, len(ranges), 2))
+        for scope, first, last in self._ranges:
+            if first <= number <= last and (access.may_see(caller, scope) or (is_checked and scope == SEVERAL)):
+                return True
+        return False
 
-    def scopes(self) -> set:
-        """The scopes of all entries."""
-        return {entry["scope"] for entry in self.entries()}
+    def is_away(self, number: int, caller, is_checked: bool = True) -> bool:
+        """Whether the companion may have a record for the caller, and the board has not; `is_checked` as for covers()."""
+        return self.covers(number, caller, is_checked) and self._store.state(number) in (None, ARCHIVED)
 
-    def used(self, number: int, caller) -> None:
-        """Note that one was shown to somebody."""
+    def compare_held(self, held: int) -> bool:
+        """Compare with the number of memories that the companion holds; whether it holds more than the index has."""
+        lost = max(0, self.total - held)
+        if lost and lost != self.lost:
+            diag.error("archive", "the companion has lost %d archived memories: was its database replaced?" % lost)
+        self.lost = lost
+        return held > self.total
+
+    # --- uses
+
+    def add_use(self, number: int, caller) -> None:
+        """Note that somebody was shown an archived memory."""
         if not self.uses_wanted:
             return
         for use in self._uses:
@@ -119,58 +135,77 @@ class ArchiveIndex:
                 use[2] = caller
                 return
         if len(self._uses) >= _MOST_USED:
-            fewest = min(use[1] for use in self._uses)
-            del self._uses[[use[1] for use in self._uses].index(fewest)]
+            counts = [use[1] for use in self._uses]
+            del self._uses[counts.index(min(counts))]
         self._uses.append([number, 1, caller])
 
-    def wanted_back(self):
-        """(number, who used it last) of one that was used often, None if there is none; it is told once."""
+    def pop_often_used(self):
+        """(number, latest caller) of a memory that was used often enough to come back, None if there is none."""
         for at, (number, count, caller) in enumerate(self._uses):
             if count >= self.uses_wanted:
                 del self._uses[at]
                 return number, caller
         return None
 
-    def may_forget(self) -> None:
-        """StoreFull if too many wait already until the companion is told that they are forgotten."""
-        self.fold()
+    # --- forgetting
+
+    def forget(self, ref: str, caller) -> dict:
+        """Forget an archived memory for good once the companion hears of it; what is known of it. NotFound, StoreFull."""
+        number = ids.number("id", ref, "m")
+        ref = "m%d" % number
         if len(self._waiting()) >= MOST_GONE:
             raise StoreFull("too many archived memories wait to be forgotten at the companion: connect it first.")
+        state, record = self._store.state_and_latest(number)
+        if state == ARCHIVED:
+            scope = record.get("scope", ALL)
+            if not access.may_see(caller, scope):
+                access.refuse(caller, scope)
+                raise NotFound("memory", ref, "it may have been forgotten; memory_list shows what there is.")
+            more = [("left", True)] + [(name, record[name]) for name in ("scope", "tags") if name in record]
+        else:
+            # The companion alone knows the scope: it forgets the memory if that is one of these.
+            record: dict = {"id": ref, "content": "(its text is with the companion)"}
+            more = [("scopes", [label[1:] for label in access.labels(caller)])]
+        self._store.append([("op", "forget"), ("id", ref), ("at", self._clock.now())] + more, urgent=True)
+        self.fold()
+        if self.why:
+            raise StoreError("the memory is forgotten, and the archive's index could not be written: " + self.why)
+        found: dict = dict(record)
+        found["archived"] = True
+        return found
+
+    def _waiting(self) -> list:
+        acknowledged = self._acknowledged()
+        return [pair for pair in self._gone if pair[1] > acknowledged]
+
+    def _acknowledged(self) -> int:
+        return self._link_state.have("records") if self._link_state else 0
+
+    # --- compaction
 
     def needs(self, line: dict, is_archived: bool) -> bool:
-        """Whether a compaction must leave a line of the records where it is; `is_archived` tells of its record."""
+        """Whether a compaction must keep a line of the records; `is_archived` tells the state of its record."""
         if line.get("op") == "archive" or "scopes" in line or "left" in line:
-            return line["seq"] > self._durable_seq
-        # Until the companion has been told that it is archived, what it promised is a promise only.
-        return is_archived and "content" in line and self._versions.archived > self._durable_seq
-
-    @property
-    def durable_seq(self) -> int:
-        """Up to which line a compaction has relied on the companion's having been told of the archive."""
-        if self._epoch != self._store.epoch:
-            self._read_head()
-        return self._durable_seq
+            return line["seq"] > self.durable_seq
+        # The companion's promise holds once it has heard that the record is archived.
+        return is_archived and "content" in line and self._schema.archived > self.durable_seq
 
     def mark_durable(self) -> None:
-        """Note, before a compaction, up to where the companion has been told of the archive: so far lines may go."""
+        """Note, before a compaction, up to which line the companion has heard of the archive: those lines may go."""
         self.fold()
-        relied = min(self.acknowledged(), self._versions.archived, self._seen)
-        if relied <= self._durable_seq:
-            return
-        try:
-            self._write(self._path, self._path, self._seen, relied, self._waiting(), [])
-            self._durable_seq = relied
-        except StoreError as error:
-            # What is not noted is not relied on: the lines stay.
-            diag.warning("archive", str(error))
+        durable = min(self._acknowledged(), self._schema.archived, self._seen)
+        if durable > self.durable_seq:
+            try:
+                self._write(self._read()[1], self._seen, durable, self._waiting())
+            except StoreError as error:
+                # Lines stay as long as this is not noted.
+                diag.warning("archive", str(error))
 
-    # --- keeping it up to date
+    # --- keeping the index up to date
 
     def fold(self) -> None:
-        """Count what the log tells that is not counted yet."""
-        if self._epoch != self._store.epoch:
-            self._read_head()
-        if self._versions.archived <= self._seen:
+        """Count what the log tells since the line `seen`; to be called after each line that tells of the archive."""
+        if self._schema.archived <= self._seen:
             return
         try:
             self._fold()
@@ -181,212 +216,107 @@ class ArchiveIndex:
             diag.warning("archive", self.why)
 
     def _fold(self) -> None:
-        changes = []
+        lines = []
         newest = self._store.next_seq - 1
         for line in self._store.lines_backwards():
             if line["seq"] <= self._seen:
                 break
-            if line.get("op") == "archive" or "scopes" in line or "left" in line or "restored" in line:
-                changes.append(line)
-        changes.reverse()
+            if is_about_archive(line):
+                lines.append(line)
+        entries = self._read()[1]
         gone = self._waiting()
-        for line in changes:
-            if "scopes" in line or "left" in line:
-                gone.append([int(line["id"][1:]), line["seq"]])
-        self._total = self._write(self._path, self._path, newest, self._durable_seq, gone, changes)
-        self._seen, self._gone = newest, gone
+        while lines:
+            line = lines.pop()
+            if line.get("op") == "archive":
+                add_memory(
+                    entries, int(line["id"][1:]), line.get("scope", ALL), line.get("created", 0), line.get("tags", ())
+                )
+            else:
+                _take_out(entries, line)
+                if "restored" not in line:
+                    gone.append([int(line["id"][1:]), line["seq"]])
+        self._write(entries, newest, self.durable_seq, gone)
 
-    def _write(self, path: str, source: str, seen: int, relied: int, gone: list, changes: list) -> int:
-        """Write a file with the entries of another one, "" for none, and what lines change in them; how many there are then."""
-        head = [("format", _FORMAT), ("epoch", self._store.epoch), ("seen", seen), ("relied", relied), ("gone", gone)]
-        keys = [entry["scope"] for entry in _Work(changes).changed(self._entries(source))]
-        total = _Total()
-        entries = total.of(_merged(_Work(changes).changed(self._entries(source)), _doubles(keys)))
-        files.write_parts(path, self._parts(head, entries))
-        return total.count
-
-    def remade(self, lines: list, newest: int, is_first: bool, is_last: bool) -> bool:
-        """Make the index anew, from lines as `archive` writes them, a few at a time: beside the old one, whose place it
-        takes at the end. False if the log has told of the archive since its line `newest`: then it is to be begun again.
-        StoreError.
+    def rebuild(self, entries: dict, newest: int) -> bool:
+        """Replace the index by entries that were made with add_memory(). False if the log tells of the archive after its line
+        `newest`: the rebuild has to begin again. StoreError.
         """
-        if self._versions.archived > newest:
-            files.discard(self._path + _AGAIN)
+        if self._schema.archived > newest:
             return False
-        relied = min(self.acknowledged(), self._versions.archived)
-        again = self._path + _AGAIN
-        total = self._write(again, "" if is_first else again, newest, relied, [], lines)
-        if is_last:
-            files.rename(again, self._path)
-            self._seen, self._durable_seq, self._gone, self._total = newest, relied, [], total
-            self._ranges = (None, ())
-            self.damage = ""
+        self._write(entries, newest, min(self._acknowledged(), self._schema.archived), [])
+        self.damage = ""
         return True
 
-    def _parts(self, head, entries):
-        yield log_line.encode(head)
-        for entry in entries:
-            yield log_line.encode([(name, entry[name]) for name in _NAMES])
+    def _write(self, entries: dict, seen: int, durable: int, gone: list) -> None:
+        head = [("format", _FORMAT), ("epoch", self._store.epoch), ("seen", seen), ("relied", durable), ("gone", gone)]
+        lines: list = [head]
+        for scope in sorted(entries):
+            lines.append([(name, entries[scope][name]) for name in _NAMES])
+        files.write_parts(self._path, (log_line.encode(line) for line in lines))
+        self._seen, self.durable_seq, self._gone = seen, durable, gone
+        self._summarize(entries)
 
-    def _waiting(self) -> list:
-        have = self.acknowledged()
-        return [pair for pair in self._gone if pair[1] > have]
+    def _summarize(self, entries: dict) -> None:
+        self.total = sum(entry["count"] for entry in entries.values())
+        self._ranges = [(entry["scope"], entry["first"], entry["last"]) for entry in entries.values()]
 
-    def _read_head(self) -> None:
-        self._epoch = self._store.epoch
-        self._seen = self._durable_seq = self._total = 0
-        self._gone = []
-        head = next(self._lines(self._path), None)
-        if head and head.get("format") == _FORMAT and head.get("epoch") == self._epoch:
-            self._seen, self._gone, self._durable_seq = head["seen"], head["gone"], head.get("relied", 0)
-            self._total = sum(entry["count"] for entry in self._entries(self._path))
-        elif files.size(self._path) >= 0:
-            self.damage = self.damage or _DAMAGED
-        if self.damage:
-            diag.error("archive", self.damage)
-
-    def _entries(self, path: str):
-        """Yield the entries of a file."""
-        lines = self._lines(path)
-        head = next(lines, None)
-        if head and head.get("format") == _FORMAT and head.get("epoch") == self._epoch:
-            for entry in lines:
-                if "count" in entry:
-                    yield entry
-
-    def _lines(self, path: str):
-        try:
-            file = open(path, "rb") if path else None
-        except OSError as error:
-            if error.errno == files.ENOENT:
-                return
-            raise files.failure(error, path) from None
-        if file is None:
-            return
-        with file:
-            for _, line, ended in log_line.long_lines(file, bytearray(_BUFFER)):
-                if log_line.is_whole(line, ended):
-                    yield log_line.decode(bytes(line))  # pyright: ignore
-                else:
-                    self.damage = _DAMAGED
-
-
-_NAMES = ("scope", "first", "last", "count", "since", "until", "tags")
-
-
-class _Work:
-    """Changes entries by lines of the log."""
-
-    def __init__(self, lines: list):
-        self._new = [line for line in lines if line.get("op") == "archive"]
-        self._gone = [line for line in lines if line.get("op") != "archive"]
-
-    def changed(self, entries):
-        """Yield the entries with what the lines do to them; new ones come last."""
-        # One that came and went within these lines is in none of them.
-        for line in list(self._gone):
-            for new in self._new:
-                if new["id"] == line["id"] and new["seq"] < line["seq"]:
-                    self._new.remove(new)
-                    self._gone.remove(line)
-                    break
-        open_entries = []
-        for entry in entries:
-            self._take_out(entry)
-            if entry["count"]:
-                waiting = [each for each in open_entries if each["scope"] == entry["scope"]]
-                for each in waiting:
-                    open_entries.remove(each)
-                    yield each
-                if entry["count"] < _MANY:
-                    open_entries.append(entry)
-                else:
-                    yield entry
-        for line in self._new:
-            told = line.get("scope", ALL)
-            found = [entry for entry in open_entries if entry["scope"] == told and entry["count"] < _MANY]
-            if found:
-                _add(found[0], line)
+    def _lines(self):
+        """Yield the whole lines of the file as dicts, the head first."""
+        for line in log_line.whole_lines(self._path, bytearray(_BUFFER)):
+            if line is None:
+                self.damage = _DAMAGED
             else:
-                open_entries.append(_begun(line, told))
-        yield from open_entries
+                yield log_line.decode(line)
 
-    def _take_out(self, entry: dict) -> None:
-        for line in list(self._gone):
-            number = int(line["id"][1:])
-            scopes = tuple(line.get("scopes") or (line.get("scope", ALL),))
-            if entry["first"] <= number <= entry["last"] and entry["scope"] in scopes + (SEVERAL,) and entry["count"]:
-                self._gone.remove(line)
-                entry["count"] -= 1
-                tags = line.get("tags", ())
-                entry["tags"] = [[tag, count - (tag in tags)] for tag, count in entry["tags"] if count > (tag in tags)]
-
-
-class _Total:
-    """Counts the memories of entries on their way."""
-
-    def __init__(self):
-        self.count = 0
-
-    def of(self, entries):
-        """Yield the entries."""
-        for entry in entries:
-            self.count += entry["count"]
-            yield entry
+    def _read(self) -> tuple:
+        """(head, entries by scope) of the file, (None, {}) if it has none for this log."""
+        entries = {}
+        lines = self._lines()
+        head = next(lines, None)
+        if not head or head.get("format") != _FORMAT or head.get("epoch") != self._store.epoch:
+            return None, entries
+        for entry in lines:
+            # Older versions wrote several entries of one scope.
+            _join(entries, entry)
+        return head, entries
 
 
-def _begun(line: dict, told: str) -> dict:
-    number, at = int(line["id"][1:]), line.get("created", 0)
-    tags = [[tag, 1] for tag in line.get("tags", ())]
-    return {"scope": told, "first": number, "last": number, "count": 1, "since": at, "until": at, "tags": tags}
+def add_memory(entries: dict, number: int, scope: str, at: int, tags) -> None:
+    """Add one memory to entries by scope."""
+    tags = [[tag, 1] for tag in tags]
+    _join(entries, dict(zip(_NAMES, (scope, number, number, 1, at, at, tags))))
 
 
-def _add(entry: dict, line: dict) -> None:
-    _join(entry, _begun(line, entry["scope"]))
-
-
-def _join(entry: dict, other: dict) -> None:
-    """Let an entry have what another one has, too."""
+def _join(entries: dict, new: dict) -> None:
+    scope = new["scope"]
+    if scope not in entries and len(entries) >= MOST_ENTRIES:
+        if SEVERAL not in entries:
+            entries[SEVERAL] = entries.pop(max(entries))
+        scope = SEVERAL
+    entry = entries.setdefault(scope, new)
+    entry["scope"] = scope
+    if entry is new:
+        return
     for name, better in (("first", min), ("since", min), ("last", max), ("until", max)):
-        entry[name] = better(entry[name], other[name])
-    entry["count"] += other["count"]
+        entry[name] = better(entry[name], new[name])
+    entry["count"] += new["count"]
     tags = dict(entry["tags"])
-    for tag, count in other["tags"]:
+    for tag, count in new["tags"]:
         tags[tag] = tags.get(tag, 0) + count
     ranked = [[tag, count] for tag, count in tags.items()]
     ranked.sort(key=lambda pair: (-pair[1], pair[0]))
-    entry["tags"] = ranked[:_MOST_TAGS]
+    entry["tags"] = ranked[: max(4, min(_MOST_TAGS, _ALL_TAGS // len(entries)))]
 
 
-def _doubles(scopes: list) -> dict:
-    """Where there are too many entries: the place of each that is joined, and the one that it is joined to."""
-    joined = {}
-    over = len(scopes) - MOST_ENTRIES
-    while over > 0:
-        places = [at for at in range(len(scopes)) if at not in joined]
-        pair = None
-        for at in places:
-            later = [other for other in places if other > at and scopes[other] == scopes[at]]
-            if later:
-                pair = at, later[0]
-                break
-        if pair is None:
-            pair = places[0], places[1]
-            scopes[pair[1]] = SEVERAL
-        joined[pair[0]] = pair[1]
-        over -= 1
-    return joined
-
-
-def _merged(entries, joined: dict):
-    """Yield entries, with those joined to others that `joined` says."""
-    waiting = {}
-    for at, entry in enumerate(entries):
-        for before in waiting.pop(at, ()):
-            if before["scope"] != entry["scope"]:
-                entry["scope"] = SEVERAL
-            _join(entry, before)
-        if at in joined:
-            waiting.setdefault(joined[at], []).append(entry)
-        else:
-            yield entry
+def _take_out(entries: dict, line: dict) -> None:
+    """Take the memory that a line brings back or forgets out of its entry: private scopes go before what all see."""
+    number, tags = int(line["id"][1:]), line.get("tags", ())
+    scopes = line.get("scopes") or [line.get("scope", ALL)]
+    for scope in list(reversed(scopes)) + [SEVERAL]:
+        entry = entries.get(scope)
+        if entry and entry["first"] <= number <= entry["last"]:
+            entry["count"] -= 1
+            entry["tags"] = [[tag, count - (tag in tags)] for tag, count in entry["tags"] if count > (tag in tags)]
+            if not entry["count"]:
+                del entries[scope]
+            return

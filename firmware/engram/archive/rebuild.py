@@ -1,44 +1,39 @@
-"""Makes the archive's index anew from what the companion holds, where the file was lost or damaged, or counts fewer.
+"""Rebuilds the archive's index from the companion's list, where the file was lost or damaged, or has fewer memories.
 
 list      the archived memories whose lines have a seq after this one       listed: [number, scope, created, tags] of some
 """
 
 from engram import log_line
+from engram.archive.index import add_memory
 from engram.link.rpc import LinkError
 from engram.memory import ALL
 
 
 async def rebuild_index(ask, archived, raw) -> bool:
-    """Make the index of `archived` anew; `raw` are the lines of the records, of which the companion has all.
+    """Rebuild the index `archived`; the companion has all lines of the records, `raw`. LinkError, StoreError.
 
-    LinkError, StoreError. False if the archive changed meanwhile: then both sides are to be brought in step first.
+    False if the archive changed meanwhile: then replication has to finish first.
     """
     epoch, newest = raw.epoch, raw.next_seq - 1
-    after, is_first = 0, True
+    entries = {}
+    after = 0
     while True:
         page = await ask("list", epoch=epoch, after=after)
-        following = page["next"]
-        if following and following <= after:
+        for item in page["items"]:
+            if _is_memory(item):
+                add_memory(entries, item[0], item[1] or ALL, item[2], item[3])
+        if not page["next"]:
+            return raw.epoch == epoch and archived.rebuild(entries, newest)
+        if page["next"] <= after:
             raise LinkError("the companion lists its archive in no order")
-        lines = [_line(item) for item in page["items"] if _is_good(item)]
-        if raw.epoch != epoch or not archived.remade(lines, newest, is_first, not following):
-            return False
-        if not following:
-            return True
-        after, is_first = following, False
+        after = page["next"]
 
 
-def _is_good(item) -> bool:
+def _is_memory(item) -> bool:
     if not isinstance(item, (list, tuple)) or len(item) != 4:
         return False
-    number, told, at, tags = item
+    number, scope, at, tags = item
     is_good = (
-        isinstance(number, int) and 0 < number <= log_line.MAX_SEQ and isinstance(told, str) and isinstance(at, int)
+        isinstance(number, int) and 0 < number <= log_line.MAX_SEQ and isinstance(scope, str) and isinstance(at, int)
     )
     return is_good and isinstance(tags, (list, tuple)) and all(isinstance(tag, str) for tag in tags)
-
-
-def _line(item) -> dict:
-    """What the line said by which it was archived."""
-    number, told, at, tags = item
-    return {"op": "archive", "id": "m%d" % number, "seq": 0, "scope": told or ALL, "created": at, "tags": tags}

@@ -1,7 +1,6 @@
-"""Puts what a companion found among what the board found itself: the board alone decides what may be seen."""
+"""Merges what a companion found with what the board found itself: the board alone decides what may be seen."""
 
 from engram import text
-from engram.archive.archiver import is_away
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound
 from engram.memory import access, ids
@@ -15,79 +14,85 @@ _WHO_LONGEST = const(64)
 _TOP = const(2000)  # thousandths: a higher score is no score
 
 
-def merge_results(records, journal, ranked: list, more, caller, skip, tags, since: int, until: int) -> list:
-    """`ranked`, items of the board, behind those of `more` (see recall.More) that pass the same filters.
+class ResultMerger:
+    """Checks and merges the results of a companion; `archived` is the archive's index, None without one."""
 
-    What the companion cannot know yet keeps the place that the board gives it.
-    """
-    own = {item.id: item for item in ranked}
-    best = max((item.evidence for item in ranked), default=1)
-    seen = set()
-    found = []
-    for told in more.ranked:
-        item = _checked(records, journal, told, caller, skip, tags, own)
-        is_wanted = item and item.id not in seen and item.at >= since and (not until or item.at < until)
-        if is_wanted:
-            seen.add(item.id)
-            found.append(Item(item.id, item.at, item.who, item.text, _score(told), item.evidence or best))
-    rest = []
-    for place, item in enumerate(ranked):
-        if item.id not in seen:
-            if int(item.id[1:]) > more.have[item.id[0] == "t"]:
-                found.insert(min(place, len(found)), item)
-            else:
-                rest.append(item)
-    return _falling(found + rest)
+    def __init__(self, records, journal, archived=None):
+        self._records = records
+        self._journal = journal
+        self._archived = archived
+
+    def add_use(self, number: int, caller) -> None:
+        """Count that an archived memory was shown."""
+        if self._archived:
+            self._archived.add_use(number, caller)
+
+    def merge(self, local: list, more, query) -> list:
+        """`local`, items of the board, behind those of `more` (a recall.RemoteResults) that pass the filters of the query.
+
+        What the companion cannot know yet keeps the place that the board gives it.
+        """
+        own = {item.id: item for item in local}
+        best = max((item.evidence for item in local), default=1)
+        seen = set()
+        found = []
+        for result in more.ranked:
+            item = self._checked(result, query, own)
+            if item and item.id not in seen and item.at >= query.since and (not query.until or item.at < query.until):
+                seen.add(item.id)
+                score = max(0, min(_TOP, result[1])) * ONE // 1000
+                found.append(Item(item.id, item.at, item.who, item.text, score, item.evidence or best))
+        others = []
+        for place, item in enumerate(local):
+            if item.id not in seen:
+                if int(item.id[1:]) > more.have[item.id[0] == "t"]:
+                    found.insert(min(place, len(found)), item)
+                else:
+                    others.append(item)
+        return _falling(found + others)
+
+    def _checked(self, result, query, own: dict):
+        """The item that a result names, None if the caller may not have it."""
+        ref = result[0]
+        try:
+            number = ids.number("id", ref, "m" if ref[:1] == "m" else "t")
+            ref = ref[:1] + str(number)
+            if ref in own:
+                return own[ref]
+            if ref[0] == "m":
+                if len(result) == 5 and self._archived and self._archived.is_away(number, query.caller, False):
+                    return _left(ref, result, query.tags)
+                return self._record(ref, number, query)
+            if number < self._journal.oldest:
+                return _left(ref, result, query.tags) if len(result) == 5 else None
+            return None if query.tags or number in query.skip else self._turn(ref, number, query.caller)
+        except (ArgumentError, NotFound):
+            return None
+
+    def _record(self, ref: str, number: int, query):
+        record = self._records.get(ref, query.caller)
+        if self._records.entries.state(number) != LIVE or self._records.is_expired(record):
+            return None
+        has_tags = all(fields.tag(tag) in record.get("tags", ()) for tag in query.tags)
+        return Item(ref, record["created"], "", "", 0, 0) if has_tags else None
+
+    def _turn(self, ref: str, number: int, caller):
+        turn = self._journal.turn(number)
+        if turn is None or "text" not in turn or turn.get("command"):
+            return None
+        scope = turn.get("scope", access.ALL)
+        if not access.may_see(caller, scope):
+            access.refuse(caller, scope)
+            return None
+        return Item(ref, turn["at"], turn["who"], "", 0, 0)
 
 
-def _checked(records, journal, told, caller, skip, tags, own: dict):
-    """The item that an entry of the companion names, None if this caller may not have it."""
-    ref = told[0]
-    try:
-        number = ids.number("id", ref, "m" if ref[:1] == "m" else "t")
-        ref = ref[:1] + str(number)
-        if ref in own:
-            return own[ref]
-        if ref[0] == "m":
-            if len(told) == 5 and records.archived and is_away(records, records.archived, number, caller, False):
-                return _left(ref, told, tags)
-            return _record(records, ref, number, caller, tags)
-        if number < journal.oldest:
-            return _left(ref, told, tags) if len(told) == 5 else None
-        return None if tags or number in skip else _turn(journal, ref, number, caller)
-    except (ArgumentError, NotFound):
+def _left(ref: str, result, tags):
+    """An item that has left the board: only of such a one the companion's text is taken."""
+    if (tags and ref[0] == "t") or not result[4].strip():
         return None
-
-
-def _left(ref: str, told, tags):
-    """An item that has left the board, or is archived: only of such a one the companion's text is taken."""
-    if (tags and ref[0] == "t") or not told[4].strip():
-        return None
-    who = "" if ref[0] == "m" else text.cut(told[3], _WHO_LONGEST)
-    return Item(ref, told[2], who, text.cut(told[4], _LONGEST), 0, 0)
-
-
-def _record(records, ref: str, number: int, caller, tags):
-    record = records.get(ref, caller)
-    if records.entries.state(number) != LIVE or records.is_expired(record):
-        return None
-    has_tags = all(fields.tag(tag) in record.get("tags", ()) for tag in tags)
-    return Item(ref, record["created"], "", "", 0, 0) if has_tags else None
-
-
-def _turn(journal, ref: str, number: int, caller):
-    turn = journal.turn(number)
-    if turn is None or "text" not in turn or turn.get("command"):
-        return None
-    told = turn.get("scope", access.ALL)
-    if not access.may_see(caller, told):
-        access.refuse(caller, told)
-        return None
-    return Item(ref, turn["at"], turn["who"], "", 0, 0)
-
-
-def _score(told) -> int:
-    return max(0, min(_TOP, told[1])) * ONE // 1000
+    who = "" if ref[0] == "m" else text.cut(result[3], _WHO_LONGEST)
+    return Item(ref, result[2], who, text.cut(result[4], _LONGEST), 0, 0)
 
 
 def _falling(items: list) -> list:

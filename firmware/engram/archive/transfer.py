@@ -2,18 +2,18 @@
 
     keep      the lines of some memories, by their seqs, and the digest over them        kept: how many
     check     a span of the journal's oldest segment                                     same, differs
-    holds     what the archive index has, where the companion has less or asks           kept: how many
-    list      which memories are archived, where it has more: see remaking.py            listed
+    holds     the archive index, where the companion has less or asks                    kept: how many
+    list      which memories are archived, where it has more: see rebuild.py             listed
     get       one memory or turn by its id                                               got: its line, in parts
 
-What happens on the board in between is told in docs/archive.md, with what a cut behind each step leaves.
+docs/archive.md tells what happens on the board in between, and what a cut after each step leaves.
 """
 
 import asyncio
 from binascii import crc32
 
 from engram import diag, log_line
-from engram.archive.archiver import archive, is_away, restore
+from engram.archive.archiver import archive, restore
 from engram.archive.index import MOST_ENTRIES, SEVERAL
 from engram.compat import const, sleep_ms, ticks_add, ticks_diff, ticks_ms, unload_modules, wait_for_ms
 from engram.errors import ArgumentError, StoreError
@@ -26,131 +26,131 @@ _MOST_AT_ONCE = const(64)
 _SPAN = const(4096)  # bytes of lines that are compared at once
 _MOST_PARTS = const(32)  # of the longest line, in which each piece may be escaped
 _ANSWER_MS = const(20_000)
-_REST_MS = const(60_000)  # after the companion did not take what it was to take
-_MODULES = ("engram.memory.records.eviction_order",)
+_PAUSE_MS = const(60_000)  # after the companion refused something
+_DIFFERS = "the companion has other %s than the board wants to archive; both are compared again."
 
 
 class ArchiveTransfer:
-    """The way of one board's memories to its companion and back; `parts` has archived, records, journal, capacity, agent and
-    learning, `sync` copies the logs.
+    """Moves one board's memories and turns to its companion and back; `sync` copies the logs.
+
+    `is_unread(seq)` tells whether turns up to a seq still wait to be read for facts: those do not leave.
     """
 
-    def __init__(self, exchange, sync, known, logs, parts, within_ms: int):
+    def __init__(
+        self, exchange, sync, link_state, archived, records, journal, eviction, clock, within_ms: int, is_unread=None
+    ):
         self._exchange = exchange
         self._sync = sync
-        self._known = known
-        self._records_raw, self._journal_raw = (raw for _, raw in logs)
-        self._parts = parts
+        self._link_state = link_state
+        self._archived = archived
+        self._records = records
+        self._journal = journal
+        self._eviction = eviction
+        self._clock = clock
         self._within_ms = within_ms
-        self._rests_until = None
+        self._is_unread = is_unread
+        self._records_raw, self._journal_raw = records.entries.raw(), journal.entries.raw()
+        self._pauses_until = None
         self.is_greeted = False
         self._is_counted = True  # whether the companion told how many it holds when both were in step
-        self._has_to_tell = False  # whether the companion is to be told what the index has
-        self._has_to_remake = False  # whether the index is to be made anew from what the companion has
+        self._has_to_tell = False
+        self._has_to_rebuild = False
         self._held = 0  # how many the companion has
         self._done_for = None  # how many each side counted, after which nothing more could be done
         self.why = ""
         """Why nothing more was archived, "" if it was."""
-        parts.capacity.archive = self
-        parts.archived.acknowledged = lambda: sync.have("records")
 
-    # --- for the capacity
+    # --- for the eviction
 
     def is_open(self) -> bool:
         """Whether memories can be given to the companion now."""
-        return self.is_greeted and not self._exchange.failure and not self._is_resting()
+        return self.is_greeted and not self._exchange.failure and not self._is_pausing()
 
     def is_settled(self) -> bool:
-        """Whether the companion has been told of all that was archived."""
-        return self._parts.records.entries.owner.archived <= self._sync.have("records")
+        """Whether the companion has heard of all that was archived."""
+        return self._records.entries.owner.archived <= self._link_state.have("records")
 
-    def _is_resting(self) -> bool:
-        if self._rests_until is None:
-            return False
-        if ticks_diff(self._rests_until, ticks_ms()) > 0:
-            return True
-        self._rests_until = None
-        return False
+    def _is_pausing(self) -> bool:
+        if self._pauses_until is not None and ticks_diff(self._pauses_until, ticks_ms()) <= 0:
+            self._pauses_until = None
+        return self._pauses_until is not None
 
-    def _rest(self, why: str) -> None:
+    def _pause(self, why: str) -> None:
         self.why = why
-        self._rests_until = ticks_add(ticks_ms(), _REST_MS)
+        self._pauses_until = ticks_add(ticks_ms(), _PAUSE_MS)
         diag.warning("archive", why)
 
     # --- for the link
 
     def greeted(self, held: int, asks: bool) -> None:
-        """Take how many archived memories the companion says that it holds, and whether it asks which the board knows of; both
-        sides may have to be brought in step yet.
-        """
+        """Take how many archived memories the companion holds, and whether it asks which ones the board knows of."""
         self.is_greeted = True
         self._is_counted = self._sync.is_done("records")
         if not self._is_counted:
             return
-        total = self._parts.archived.total
+        total = self._archived.total
         if asks or (held < total and self._done_for != (held, total)):
             self._has_to_tell = True
         else:
-            self._count(held)
+            self._compare(held)
 
-    def _count(self, held: int) -> None:
-        """Compare how many archived memories the companion holds with how many the index has."""
-        archived = self._parts.archived
+    def disconnected(self) -> None:
+        """The link has ended."""
+        self.is_greeted = False
+
+    def _compare(self, held: int) -> None:
         self._held = held
-        lost = max(0, archived.total - held)
-        if lost and lost != archived.lost:
-            diag.error("archive", "the companion has lost %d archived memories: was its database replaced?" % lost)
-        archived.lost = lost
-        self._has_to_remake = held > archived.total and self._done_for != (held, archived.total)
+        has_more = self._archived.compare_held(held)
+        self._has_to_rebuild = has_more and self._done_for != (held, self._archived.total)
 
     async def _tell(self) -> None:
         """Tell the companion what the index has: it looks whether it has more of that than it thought."""
         self._has_to_tell = False
-        archived = self._parts.archived
-        entries = [[entry["scope"], entry["first"], entry["last"]] for entry in archived.entries()]
+        archived = self._archived
+        entries = [list(entry) for entry in archived.ranges()]
         if archived.damage:
-            # What is missing in it is no proof that it was forgotten.
+            # What a damaged index lacks is no proof that it was forgotten.
             entries = [[SEVERAL, 1, self._records_raw.next_seq]]
         answer = await self._ask("holds", epoch=self._records_raw.epoch, entries=entries)
         self._done_for = (answer["count"], archived.total) if answer["count"] < archived.total else None
-        self._count(answer["count"])
+        self._compare(answer["count"])
 
-    async def _remake(self) -> None:
-        """Make the index anew, since the companion has more than it says."""
+    async def _rebuild(self) -> None:
+        """Rebuild the index, since the companion has more than it says."""
         from engram.archive.rebuild import rebuild_index
 
-        self._has_to_remake = False
-        archived = self._parts.archived
+        self._has_to_rebuild = False
+        archived = self._archived
         before = archived.total
         try:
-            if not await rebuild_index(self._ask, archived, self._records_raw):
-                self._is_counted = False  # something was archived meanwhile: it is begun again
-                return
-            self._done_for = (self._held, archived.total)
-            diag.warning(
-                "archive", "the index was made anew: it has %d memories, and had %d" % (archived.total, before)
-            )
+            self._is_counted = await rebuild_index(self._ask, archived, self._records_raw)
+            if self._is_counted:
+                self._done_for = (self._held, archived.total)
+                diag.warning(
+                    "archive", "the index was rebuilt: it has %d memories, and had %d" % (archived.total, before)
+                )
         except StoreError as error:
-            self._rest("the archive's index cannot be made anew: %s" % error)
+            self._pause("the archive's index cannot be rebuilt: %s" % error)
             self._is_counted = False
         finally:
             unload_modules(("engram.archive.rebuild",))
 
     async def step(self) -> bool:
-        """Do a little of what is to be done, when all is copied; whether there was anything."""
-        if self._is_resting():
+        """Do a little of the work, when all is copied; whether there was any."""
+        if self._is_pausing():
             return False
+        surplus = self._journal.surplus()
         if not self._is_counted:
             self._is_counted = True
             self._sync.greet_again()
         elif self._has_to_tell:
             await self._tell()
-        elif self._has_to_remake:
-            await self._remake()
-        elif self._parts.capacity.wanted > 0:
+        elif self._has_to_rebuild:
+            await self._rebuild()
+        elif self._eviction.wanted > 0:
             await self._archive()
-        elif self._journal_surplus():
-            await self._archive_turns(self._journal_surplus())
+        elif surplus and not (self._is_unread and self._is_unread(surplus)):
+            await self._archive_turns(surplus)
         else:
             return await self._bring_back()
         return True
@@ -159,96 +159,75 @@ class ArchiveTransfer:
         try:
             return await self._sync.ask(op, **fields)
         except LinkError as error:
-            self._rest("the archive waits: %s" % error)
+            self._pause("the archive waits: %s" % error)
             raise
 
     # --- memories
 
     async def _archive(self) -> None:
         """Give the least important memories to the companion, as many as are wanted."""
-        capacity = self._parts.capacity
+        eviction = self._eviction
         try:
-            weakest = await self._weakest(min(capacity.wanted, _MOST_AT_ONCE))
-            while weakest and capacity.wanted > 0 and not (self._records_raw.is_changing or self._is_resting()):
-                some = [number for _, _, number in weakest[:_AT_ONCE]]
+            weakest = []
+            for found in eviction.least_important(min(eviction.wanted, _MOST_AT_ONCE)):
+                weakest = found or weakest
+                await sleep_ms(0)
+            while weakest and eviction.wanted > 0 and not (self._records_raw.is_changing or self._is_pausing()):
+                some = weakest[:_AT_ONCE]
                 weakest = weakest[_AT_ONCE:]
-                went = archive(self._parts.records, self._parts.archived, await self._promised(some))
-                capacity.archived += went
-                capacity.wanted = max(0, capacity.wanted - len(some))
-                if went:
-                    diag.info("archive", "%d memories are with the companion" % went)
+                count = archive(self._records, self._archived, await self._promised(some))
+                eviction.note_archived(len(some), count)
+                if count:
+                    diag.info("archive", "%d memories are with the companion" % count)
             if not weakest:
-                capacity.wanted = 0
-            if not self._is_resting():
+                eviction.stop_waiting()
+            if not self._is_pausing():
                 self.why = ""
         except StoreError as error:
-            self._rest(str(error))
-        finally:
-            unload_modules(_MODULES)
-
-    async def _weakest(self, count: int) -> list:
-        from engram.memory.records.eviction_order import least_important
-
-        found = []
-
-        def work():
-            found.extend((yield from least_important(self._parts.records, count)))
-
-        for _ in work():
-            await sleep_ms(0)
-        return found
+            self._pause(str(error))
 
     async def _promised(self, numbers: list) -> list:
-        """(number, seq) of those of some records that the companion has promised to keep."""
-        entries = self._parts.records.entries
+        """(number, seq) of those records that the companion has promised to keep."""
+        raw, have = self._records_raw, self._link_state.have("records")
         named, digest = [], 0
-        scopes = self._parts.archived.scopes()
+        scopes = {entry[0] for entry in self._archived.ranges()}
         for number in numbers:
-            record = entries.get(number)
-            told = record.get("scope", ALL) if record else ALL
-            if told not in scopes and len(scopes) >= MOST_ENTRIES:
+            record = self._records.entries.get(number)
+            scope = record.get("scope", ALL) if record else ALL
+            if scope not in scopes and len(scopes) >= MOST_ENTRIES:
                 # Without an entry of its scope nobody could be shown it.
                 self.why = "the archive takes memories of %d people and workspaces, and no more." % MOST_ENTRIES
                 continue
-            scopes.add(told)
-            crc = self._records_raw.crc(record["seq"]) if record else ""
-            if crc and record["seq"] <= self._sync.have("records"):
+            scopes.add(scope)
+            crc = raw.crc(record["seq"]) if record else ""
+            if crc and record["seq"] <= have:
                 named.append((number, record["seq"]))
                 digest = crc32(crc.encode(), digest)
         if not named:
             return []
         seqs = [seq for _, seq in named]
-        epoch = self._records_raw.epoch
-        answer = await self._ask("keep", log="records", epoch=epoch, seqs=seqs, digest=shown(digest))
+        answer = await self._ask("keep", log="records", epoch=raw.epoch, seqs=seqs, digest=shown(digest))
         if answer["count"] == len(named):
             return named
-        self._rest("the companion has other lines than the board wants to archive; both are compared anew.")
+        self._pause(_DIFFERS % "lines")
         self._sync.compare("records")
         return []
 
     async def _bring_back(self) -> bool:
-        """Bring a memory back that was used often; whether there was one."""
-        if not self._parts.capacity.spare:
-            return False
-        wanted = self._parts.archived.wanted_back()
+        """Bring back a memory that was used often; whether there was one."""
+        wanted = self._archived.pop_often_used() if self._eviction.spare else None
         if wanted is None:
             return False
         number, caller = wanted
         try:
             line = await self.line("m%d" % number, caller)
-            if line and restore(self._parts.records, self._parts.archived, line, caller):
+            if line and restore(self._records, self._archived, line, caller):
                 diag.info("archive", "m%d is back from the companion" % number)
         except (StoreError, asyncio.TimeoutError) as error:
             diag.info("archive", "m%d did not come back: %s" % (number, error))
         return True
 
     # --- turns
-
-    def _journal_surplus(self) -> int:
-        """The seq up to which turns are to leave, 0 if none are: not those that are still to be read for facts."""
-        last = self._parts.journal.surplus()
-        agent = self._parts.agent
-        return 0 if last and agent.after and last > self._parts.learning.until else last
 
     async def _archive_turns(self, last: int) -> None:
         raw = self._journal_raw
@@ -260,36 +239,34 @@ class ArchiveTransfer:
             fields = {"log": "journal", "epoch": raw.epoch, "after": after, "to": span.to, "count": span.count}
             answer = await self._ask("check", digest=shown(span.check), **fields)
             if answer["op"] != "same":
-                self._rest("the companion has other turns than the board wants to archive; both are compared anew.")
+                self._pause(_DIFFERS % "turns")
                 self._sync.compare("journal")
                 return
             after = max(after + 1, span.to)
             await sleep_ms(0)
-        if self._parts.journal.archive(last):
+        if self._journal.archive(last):
             diag.info("archive", "turns up to t%d are with the companion" % last)
 
-    # --- getting one
+    # --- reading what left
 
     @property
     def missed(self) -> int:
         """The seq up to which turns left that the companion may not have, 0 if it has all."""
-        return self._known.missed
+        return self._link_state.missed
 
     def is_away(self, ref: str, caller) -> bool:
-        """Whether a memory or turn has left, for the companion as far as is known here; see `missed`."""
-        kind = "t" if ref.strip()[:1].lower() == "t" else "m"
-        number = ids.number("id", ref, kind)
+        """Whether a memory or turn has left the board, for the companion as far as the board knows; see `missed`."""
+        kind, number = _parse_ref(ref)
         if kind == "t":
             return 0 < number < self._journal_raw.oldest
-        return is_away(self._parts.records, self._parts.archived, number, caller)
+        return self._archived.is_away(number, caller)
 
     async def line(self, ref: str, caller):
         """A memory or turn that has left the board, as a dict; None if there is none that the caller may see.
 
         LinkError, asyncio.TimeoutError.
         """
-        kind = "t" if ref.strip()[:1].lower() == "t" else "m"
-        ref = "%s%d" % (kind, ids.number("id", ref, kind))
+        ref = "%s%d" % _parse_ref(ref)
         pieces = []
 
         def collect(head) -> bool:
@@ -297,38 +274,28 @@ class ArchiveTransfer:
                 pieces.append(head["text"])
             return len(pieces) >= head["parts"]
 
-        asked = self._exchange.ask(
-            "get",
-            _ANSWER_MS,
-            None,
-            collect,
-            id=ref,
-            principal=caller.principal,
-            group=caller.group,
-            workspace=caller.workspace,
-        )
-        await wait_for_ms(asked, self._within_ms)
+        who = {"principal": caller.principal, "group": caller.group, "workspace": caller.workspace}
+        await wait_for_ms(self._exchange.ask("get", _ANSWER_MS, None, collect, id=ref, **who), self._within_ms)
         return self._checked(ref, "".join(pieces).encode(), caller)
 
     def _checked(self, ref: str, line: bytes, caller):
-        """The line as a dict, if it is what was asked for, whole, and for who asks: the board decides that itself."""
+        """The line as a dict if it is the one that was asked for, undamaged, and the caller may see it."""
         if not line or not self.is_away(ref, caller) or not log_line.check(line):
             return None
         fields = log_line.decode(line)
         has_name = fields.get("id") == ref if ref[0] == "m" else fields.get("seq") == int(ref[1:])
         if not has_name or not ("text" in fields or "content" in fields):
             return None
-        told = fields.get("scope", ALL)
-        if not access.may_see(caller, told):
-            access.refuse(caller, told)
+        scope = fields.get("scope", ALL)
+        if not access.may_see(caller, scope):
+            access.refuse(caller, scope)
             return None
         return fields
 
     async def fetched(self, ref: str, caller) -> tuple:
         """(what line() gives, a sentence on why there may be none, "" if all is well)."""
-        is_turn = ref.strip()[:1].lower() == "t"
-        may_be = is_turn and ids.number("id", ref, "t") <= self.missed
-        where = "%s %s with the companion" % (ref, "may be" if may_be else "is")
+        kind, number = _parse_ref(ref)
+        where = "%s %s with the companion" % (ref, "may be" if kind == "t" and number <= self.missed else "is")
         if self._exchange.failure:
             return None, "%s, which is not connected: %s" % (where, self._exchange.failure)
         try:
@@ -337,24 +304,27 @@ class ArchiveTransfer:
             return None, "%s, which did not answer in time." % where
         except (LinkError, ArgumentError) as error:
             return None, "%s, which gave no answer: %s" % (where, error)
-        if found and not is_turn:
-            self._parts.archived.used(int(found["id"][1:]), caller)
+        if found and kind == "m":
+            self._archived.add_use(number, caller)
         return found, "" if found else "the companion has no %s that may be shown." % ref
 
     def status(self, caller=None) -> str:
         """In a few words what is with the companion, "" for nothing."""
-        archived = self._parts.archived
-        total = archived.count(caller) if caller else archived.total
-        parts = []
-        if total:
-            parts.append("%d memories" % total)
+        total = self._archived.count(caller) if caller else self._archived.total
+        parts = ["%d memories" % total] if total else []
         oldest = self._journal_raw.oldest
         if oldest > self.missed + 1:
-            parts.append(self._turns_status(oldest))
+            left = "turns t%d to t%d" % (self.missed + 1, oldest - 1) if self.missed else "turns before t%d" % oldest
+            first = next(self._journal.later(oldest - 1), None)
+            parts.append("%s, until %s" % (left, self._clock.day(first["at"])) if first else left)
         return " and ".join(parts)
 
-    def _turns_status(self, oldest: int) -> str:
-        """Which turns have left, and until when they were said: until the oldest one that is here."""
-        told = "turns t%d to t%d" % (self.missed + 1, oldest - 1) if self.missed else "turns before t%d" % oldest
-        first = next(self._parts.journal.later(oldest - 1), None)
-        return "%s, until %s" % (told, self._parts.clock.day(first["at"])) if first else told
+    def problems(self) -> list:
+        """Sentences on what is wrong with the archive."""
+        return [problem for problem in (self.why, self._archived.damage) if problem]
+
+
+def _parse_ref(ref: str) -> tuple:
+    """("m" or "t", the number) of an id."""
+    kind = "t" if ref.strip()[:1].lower() == "t" else "m"
+    return kind, ids.number("id", ref, kind)

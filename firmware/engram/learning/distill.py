@@ -136,7 +136,7 @@ class Distillation:
             diag.info("distilling", next(report.lines()))
 
     def _begin(self) -> None:
-        self._run = self._records.changes
+        self._run = self._records.entries.next_seq
         self._before = self._attempts = self._batches = 0
         self.report = self._asked[min(self._asked)] if self._asked else Report("")
 
@@ -192,7 +192,7 @@ class Distillation:
             told = [("op", "distilled"), ("scope", distilling.scope), ("lines", len(drafts)), ("marks", batch.marks)]
             told += [("run", self._run), ("before", self._before or None), ("at", self._clock.now())]
             refs = records.keep(drafts, ([pair for pair in told if pair[1] is not None],))
-            self._before = records.changes - 1
+            self._before = records.entries.next_seq - 1
         self._daily.note_read(batch)
         report.notes += len(batch.entries)
         report.merged += distilling.merged

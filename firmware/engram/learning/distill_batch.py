@@ -9,6 +9,7 @@ from engram.learning.apply_ops import OperationApplier
 from engram.learning.secrets import secrets
 from engram.llm.types import Request, user
 from engram.memory.access import Caller, own_scope
+from engram.memory.query import make_query
 from engram.memory.records import nearest
 
 _TAGS = const(100)  # tokens of the tags in use
@@ -68,7 +69,7 @@ class DistillBatch:
         found = {}
         stride = (len(self._notes) + _LOOKED_UP - 1) // _LOOKED_UP
         for at in range(0, len(self._notes), stride):
-            for _, record in self._records.search(self._notes["e%d" % (at + 1)], 2, self._caller):
+            for _, record in self._records.search(make_query(self._notes["e%d" % (at + 1)], self._caller), 2):
                 if len(found) < _KNOWN and record.get("scope", "all") == self.scope:
                     found[record["id"]] = record
             # Each search takes a while: others have their turn.

@@ -8,6 +8,7 @@ from engram import text
 from engram.agent.prompt_data import SNIPPET, fenced, known
 from engram.compat import const
 from engram.llm.types import Request, user
+from engram.memory.query import make_query
 from engram.memory.recall import snippet
 
 _TAGS = const(150)  # tokens of the tags in use
@@ -79,7 +80,7 @@ def _nearest(records, turns, caller) -> list:
     found = {}
     each = max(2, _KNOWN // len(turns))
     for turn in turns:
-        for _, record in records.search(turn["text"], each, caller):
+        for _, record in records.search(make_query(turn["text"], caller), each):
             if len(found) < _KNOWN and record.get("scope", "all") == turn.get("scope", "all"):
                 found[record["id"]] = record
     return list(found.values())

@@ -7,7 +7,6 @@ from engram import diag
 from engram.compat import const, sleep_ms
 from engram.errors import ArgumentError, ConfigError, EngramError
 from engram.interrupt import interruptible
-from engram.link.link_state import LinkState
 from engram.link.remote_search import RemoteSearch
 from engram.link.replication import Replication
 from engram.link.rpc import LinkError, NoAnswer, Refused, Rpc
@@ -21,47 +20,34 @@ _NAME = "abcdefghijklmnopqrstuvwxyz0123456789-"
 
 
 class Companion:
-    """A board's companion, as the settings name it; `parts` has config, clock, records, journal, recall and agent.
+    """A board's companion, as `config` names it; `link_state` tells what it has acknowledged of the logs.
 
-    `tls` is a tls_context() if the URL wants one. ConfigError if a setting is wrong.
+    `is_busy()` tells whether a message is being answered, `network` is a board's Wi-Fi, `tls` a tls_context() if the URL wants
+    one. `archived` is the archive's index; make_archive(exchange, replication) gives what moves memories to the companion.
+    Both are None where that is not wanted. ConfigError if a setting is wrong.
     """
 
-    def __init__(self, parts, tls=None):
-        config = parts.config
+    def __init__(
+        self, config, clock, logs, link_state, is_busy, network=None, tls=None, archived=None, make_archive=None
+    ):
         self.url = config.get("companion.url")
-        logs = (("records", parts.records.entries.raw()), ("journal", parts.journal.raw()))
         self.logs = logs
-        self._known = known = LinkState(parts.folder + "/memory", parts.clock, logs)
-        self.device = config.get("companion.device") or "engram-" + known.board[:6]
+        self.link_state = link_state
+        self._network = network
+        self._archived = archived
+        self.device = config.get("companion.device") or "engram-" + link_state.board[:6]
         if len(self.device) > _NAME_LONGEST or any(letter not in _NAME for letter in self.device):
             raise ConfigError("companion.device", "must have only a to z, 0 to 9 and -.")
-        self._exchange = Rpc(self, known.board)
+        self._exchange = Rpc(self, link_state.board)
         self._exchange.close(LinkError("it is not connected yet"))
         self._transport = self._make_transport(config.secret("companion.token"), tls)
-        self.archive = None
-        """What gives memories to the companion; None where that is not wanted."""
         self._sync = Replication(
-            self._exchange,
-            logs,
-            known,
-            parts.clock,
-            parts.gate.is_busy,
-            self._greeted,
-            self._idle_work,
-            lambda: parts.archived.durable_seq,
+            self._exchange, logs, link_state, clock, is_busy, self._greeted, self._idle_work, archived
         )
+        self.archive = make_archive(self._exchange, self._sync) if make_archive else None
+        """What gives memories to the companion; None where that is not wanted."""
         within_ms = config.get("companion.timeout_ms")
-        if config.get("archive.on"):
-            from engram.archive.transfer import ArchiveTransfer
-
-            parts.journal.acknowledged = lambda: self._sync.have("journal")
-            parts.journal.leaving = lambda last: known.leaving("journal", last)
-            parts.archived.uses_wanted = config.get("archive.uses")
-            self.archive = ArchiveTransfer(self._exchange, self._sync, known, logs, parts, within_ms)
-        self.ask = RemoteSearch(
-            self._exchange, self._sync, parts.recall, config.get("companion.search"), within_ms, parts.archived
-        )
-        self._parts = parts
+        self.ask = RemoteSearch(self._exchange, self._sync, config.get("companion.search"), within_ms, archived)
         self.is_connected = False
         self._problem = ""
         self._refusal = ""
@@ -75,14 +61,14 @@ class Companion:
             if self.url.lower().startswith("mqtt"):
                 from engram.link.mqtt import Mqtt
 
-                return Mqtt(self.url, self.device, self._known.board, token, take, tls)
+                return Mqtt(self.url, self.device, self.link_state.board, token, take, tls)
             from engram.link.http import Http
 
             return Http(self.url, self.device, token, take, tls)
         except ArgumentError as error:
             raise ConfigError("companion.url", error.problem) from None
 
-    # --- for the exchange
+    # --- for the Rpc
 
     async def send(self, head: bytes, body=None) -> None:
         """Send a message by the way that the URL names."""
@@ -107,8 +93,7 @@ class Companion:
 
     async def _connect(self) -> int:
         """Hold a link until it ends; after how many ms to try again."""
-        network = self._parts.network
-        if network and not network.wlan.isconnected():
+        if self._network and not self._network.wlan.isconnected():
             # To look a name up would block the board until it gives up.
             self._problem = "there is no network"
             return _FIRST_PAUSE_MS
@@ -128,15 +113,15 @@ class Companion:
         try:
             await self._transport.open()
             if self._needs_number:
-                self._known.begin()
+                self.link_state.begin()
                 self._needs_number = False
-            self._exchange.open(self._known.link)
+            self._exchange.open(self.link_state.link)
             reader = asyncio.create_task(interruptible(self._read()))
             await self._sync.run()
         finally:
             self.is_connected = False
             if self.archive:
-                self.archive.is_greeted = False
+                self.archive.disconnected()
             self._exchange.close(LinkError("the link has ended"))
             if reader:
                 # Before what it reads from is closed.
@@ -167,7 +152,7 @@ class Companion:
         self._pauses += 1
         return half + random.getrandbits(10) * half // 1024
 
-    # --- telling
+    # --- status
 
     def have(self, name: str) -> int:
         """Up to which seq the companion has acknowledged a log, as far as is known."""
@@ -198,21 +183,20 @@ class Companion:
             yield "  %-9s asked %d times, answered %d times" % ("searches", self.ask.asked, self.ask.answered)
         if self._refusal:
             yield "  refused: " + self._refusal
-        if self._sync.told:
-            yield "  it said: " + self._sync.told
+        if self._sync.message:
+            yield "  it said: " + self._sync.message
 
     def _archive_status(self):
-        told = self.archive.status() if self.archive else ""
-        if told:
-            yield "  %-9s %s are with the companion%s" % ("archive", told, self.unreachable())
         if self.archive:
-            for sentence in (self.archive.why, self._parts.archived.damage):
-                if sentence:
-                    yield "  %-9s %s" % ("archive", sentence)
+            status = self.archive.status()
+            if status:
+                yield "  %-9s %s are with the companion%s" % ("archive", status, self.unreachable())
+            for sentence in self.archive.problems():
+                yield "  %-9s %s" % ("archive", sentence)
 
     def unreachable(self) -> str:
-        """What is to be said behind what is with the companion."""
-        lost = self._parts.archived.lost if self.archive else 0
+        """What to say about the archive behind its size: that it cannot be reached, or has lost some."""
+        lost = self._archived.lost if self._archived and self.archive else 0
         if lost:
             return "; IT HAS LOST %d OF THESE MEMORIES: was its database replaced?" % lost
         return "" if self.is_connected else ", and cannot be reached now"

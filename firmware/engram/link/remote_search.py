@@ -6,24 +6,23 @@ from engram import diag, text
 from engram.compat import const, wait_for_ms
 from engram.errors import ArgumentError
 from engram.link.rpc import LinkError
-from engram.memory.recall import RemoteResults
+from engram.memory.recall import RemoteResults, is_weak
 
 _QUERY_LONGEST = const(2000)  # characters
 _TEXT_LONGEST = const(1000)  # of what has left the board: its text comes with it
-_ANSWER_MS = const(60_000)  # the exchange's own bound; whoever waits gives up long before
+_ANSWER_MS = const(60_000)  # the link's own bound; whoever waits gives up long before
 _ALONE = "found on the board alone."
 
 
 class RemoteSearch:
-    """`sync` tells what the companion can know, `recall` how good the board's own answer is.
+    """Asks for what the companion finds; `sync` tells what it can know, `archived` what is only there.
 
     `when` is "weak", "always" or "never", `within_ms` how long an answer may take.
     """
 
-    def __init__(self, exchange, sync, recall, when: str, within_ms: int, archived=None):
+    def __init__(self, exchange, sync, when: str, within_ms: int, archived=None):
         self._exchange = exchange
         self._sync = sync
-        self._recall = recall
         self._when = when
         self._within_ms = within_ms
         self._archived = archived
@@ -34,37 +33,27 @@ class RemoteSearch:
         """Whether the companion can be asked now."""
         return not self._exchange.failure
 
-    async def found(
-        self,
-        query: str,
-        caller,
-        limit: int = 10,
-        skip=(),
-        tags=(),
-        since: int = 0,
-        until: int = 0,
-        is_wanted: bool = False,
-    ):
-        """What the companion finds, for Recall.find and Recall.block to take into account; None if it need not be asked.
-
-        The arguments are Recall.find's; `is_wanted`: however good the board's own answer is. What went wrong is told in the
-        answer's note.
-        """
-        if self._when == "never" or not query.strip():
+    async def found(self, ranked, limit: int = 10):
+        """What the companion finds beside what the board `ranked`; None if it need not be asked."""
+        if self._when == "weak" and not is_weak(ranked):
             return None
-        if self._when == "weak" and not is_wanted and not self._recall.is_weak(query, caller, skip, tags, since, until):
+        return await self.search(ranked.query, limit)
+
+    async def search(self, query, limit: int = 10):
+        """What the companion finds for a memory.query.Query; None if it is never asked. What went wrong stands in the note."""
+        if self._when == "never" or not query.text.strip():
             return None
         have = (self._sync.have("records"), self._sync.have("journal"))
         if self._exchange.failure:
-            return RemoteResults((), have, "the companion is not connected: " + self._alone(caller))
+            return RemoteResults((), have, "the companion is not connected: " + self._alone(query.caller))
         self.asked += 1
         items = []
         try:
-            note = await wait_for_ms(self._search(query, caller, limit, tags, since, until, items), self._within_ms)
+            note = await wait_for_ms(self._search(query, limit, items), self._within_ms)
         except asyncio.TimeoutError:
-            return self._failed(have, "the companion did not answer in time: " + self._alone(caller))
+            return self._failed(have, "the companion did not answer in time: " + self._alone(query.caller))
         except (LinkError, ArgumentError) as error:
-            return self._failed(have, "the companion gave no answer (%s): %s" % (error, self._alone(caller)))
+            return self._failed(have, "the companion gave no answer (%s): %s" % (error, self._alone(query.caller)))
         self.answered += 1
         return RemoteResults(items, have, note)
 
@@ -77,8 +66,8 @@ class RemoteSearch:
         archived = self._archived.count(caller) if self._archived else 0
         return _ALONE if not archived else _ALONE[:-1] + ", without %d older memories that are with it." % archived
 
-    async def _search(self, query: str, caller, limit: int, tags, since: int, until: int, items: list) -> str:
-        """Let `items` have what is found; the companion's note."""
+    async def _search(self, query, limit: int, items: list) -> str:
+        """Collect what is found in `items`; the companion's note."""
 
         def collect(head) -> bool:
             for item in head["items"]:
@@ -86,20 +75,17 @@ class RemoteSearch:
                     items.append(item[:4] + [text.cut(item[4], _TEXT_LONGEST)] if len(item) == 5 else item)
             return head["part"] >= head["parts"]
 
-        answer = await self._exchange.ask(
-            "search",
-            _ANSWER_MS,
-            None,
-            collect,
-            query=text.cut(query, _QUERY_LONGEST),
-            limit=limit,
-            principal=caller.principal,
-            group=caller.group,
-            workspace=caller.workspace,
-            tags=list(tags),
-            since=since,
-            until=until,
-        )
+        fields = {
+            "query": text.cut(query.text, _QUERY_LONGEST),
+            "limit": limit,
+            "principal": query.caller.principal,
+            "group": query.caller.group,
+            "workspace": query.caller.workspace,
+            "tags": list(query.tags),
+            "since": query.since,
+            "until": query.until,
+        }
+        answer = await self._exchange.ask("search", _ANSWER_MS, None, collect, **fields)
         return text.printable(answer["note"])
 
 

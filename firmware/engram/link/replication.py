@@ -17,9 +17,7 @@ from engram.link.rpc import LinkError, NoAnswer
 
 _BATCH = const(4096)  # bytes of lines in a message, unless one line is longer: it is read in one go
 _ANSWER_MS = (4_000, 8_000, 16_000)  # for the companion to write a message down and say so: else it is sent again
-_HELLO_MS = const(
-    50_000
-)  # between two greetings, which are the sign of life and notice a companion that lost something
+_HELLO_MS = const(50_000)  # between two greetings: they are the sign of life, and show what the companion lost
 _LOOK_MS = const(400)  # between two looks whether there are new lines
 _BUSY_MS = const(100)  # between two looks whether a message is being answered
 _MOST_BUSY = const(100)  # of them: then the board goes on nevertheless
@@ -27,25 +25,25 @@ _MOST_STALLS = const(3)  # answers in a row that do not say what they should
 
 
 class Replication:
-    """Copies logs over an Exchange; `logs` are (name, RawLines), `known` is told what was acknowledged.
+    """Copies logs over an Rpc; `logs` are (name, RawLines), `link_state` keeps what was acknowledged.
 
-    `is_busy()` tells whether a message is being answered: lines wait for that. greeted() is called after each greeting that
-    was answered, with how many archived memories the companion holds and whether it asks which ones the board knows of. spare()
-    is a coroutine function that does a little when there is nothing to copy, and tells whether it had anything to do. relied()
-    tells up to which line of the records a compaction relied on the companion (see memory/archived.py).
+    `is_busy()` tells whether a message is being answered: lines wait for that. greeted() is called after each answered greeting
+    with how many archived memories the companion holds and whether it asks which ones the board knows of. idle_work() is a
+    coroutine function that does a little when there is nothing to copy, and tells whether it had anything to do. `archived` is
+    the archive's index, which knows how far a compaction has relied on the companion.
     """
 
-    def __init__(self, exchange, logs, known, clock, is_busy, greeted, spare=None, relied=None):
+    def __init__(self, exchange, logs, link_state, clock, is_busy, greeted, idle_work=None, archived=None):
         self._exchange = exchange
-        self._durable_seq = relied
+        self._archived = archived
         self._clock = clock
         self._is_busy = is_busy
         self._greeted = greeted
-        self._idle_work = spare
+        self._idle_work = idle_work
         self._stalls = 0
-        self.copies = [_Copy(name, raw, known) for name, raw in logs]
-        self.told = ""
-        """What the companion said that had happened, "" if nothing has since the start."""
+        self.copies = [_Copy(name, raw, link_state) for name, raw in logs]
+        self.message = ""
+        """The latest sentence of the companion for a person, "" if there was none since the start."""
 
     def have(self, name: str) -> int:
         """Up to which seq the companion has a log."""
@@ -56,7 +54,7 @@ class Replication:
         return self.copies[LOGS.index(name)].is_done
 
     def greet_again(self) -> None:
-        """Greet the companion anew, as soon as may be."""
+        """Greet the companion again, as soon as possible."""
         self.copies[0].epoch = 0
 
     def compare(self, name: str) -> None:
@@ -79,11 +77,11 @@ class Replication:
 
     async def _greet(self) -> None:
         states = {copy.name: copy.state() for copy in self.copies}
-        relied = self._durable_seq() if self._durable_seq else 0
+        relied = self._archived.durable_seq if self._archived else 0
         welcome = await self.ask("hello", version=VERSION, zone=self._clock.zone_minutes, relied=relied, **states)
         if welcome["told"]:
-            self.told = text.printable(welcome["told"])
-            diag.info("companion", self.told)
+            self.message = text.printable(welcome["told"])
+            diag.info("companion", self.message)
         for copy in self.copies:
             copy.welcome(welcome[copy.name])
         self._greeted(welcome["archived"], welcome["asks"])
@@ -143,7 +141,7 @@ class Replication:
         if answer["log"] != copy.name or answer["epoch"] != copy.epoch:
             raise LinkError("the companion acknowledged another log than it was sent")
         if answer["have"] != max(copy.have, span.to):
-            # It has lost something, or says where to go on: it is greeted anew, which tells more.
+            # It has lost something, or says where to go on: the next greeting tells more.
             self._stalls += 1
             if self._stalls > _MOST_STALLS:
                 raise LinkError("the companion has the %s up to %d and takes no more" % (copy.name, answer["have"]))
@@ -157,13 +155,13 @@ class Replication:
 class _Copy:
     """The companion's copy of one log: all up to `have`. What both have is compared from `cursor` on, unless that is -1."""
 
-    def __init__(self, name: str, raw, known):
+    def __init__(self, name: str, raw, link_state):
         self.name = name
         self.raw = raw
-        self._known = known
+        self._link_state = link_state
         self.epoch = 0  # as the companion was told
         self.rewrites = 0
-        self.have = known.have(name)
+        self.have = link_state.have(name)
         self.cursor = -1
         self.is_doubted = False  # whether it has to be compared, however like they seem
 
@@ -183,7 +181,7 @@ class _Copy:
         is_overlapping = have >= raw.oldest
         if have + 1 == raw.oldest and not crc and self.have > have:
             # It has lost what it had, or is an older one: what left the board before is not there any more.
-            self._known.left(self.name, have)
+            self._link_state.left(self.name, have)
         is_like = rewrites == self.rewrites and (not is_overlapping or raw.is_changing or raw.crc(have) == crc)
         self.cursor = -1 if is_like and not self.is_doubted else raw.oldest - 1
         self.acknowledge(have)
@@ -191,7 +189,7 @@ class _Copy:
     def acknowledge(self, have: int) -> None:
         """Take up to which seq the companion has the log."""
         self.have = have
-        self._known.acknowledged(self.name, have)
+        self._link_state.acknowledged(self.name, have)
 
     @property
     def is_done(self) -> bool:

@@ -1,6 +1,48 @@
 """The catalog: all live tags with their counts, of which the most used stand in the prompt."""
 
 from engram import text
+from engram.compat import const
+from engram.memory import access
+
+_MOST_BYTES = const(4096)  # of tags and counts that are kept until a record changes: bounds the heap
+
+
+class TagCounts:
+    """Counts the tags of live records; `entries` is their store."""
+
+    def __init__(self, entries):
+        self._entries = entries
+        self._counted = (None, None)  # when and for whom, and the counts
+
+    def tags(self, caller=access.OWNER):
+        """Yield (tag, number of live records) of those that the caller may see, in no order."""
+        # Each turn's prompt asks for them, and counting reads the index tag by tag.
+        key = (self._entries.next_seq, self._entries.partial, access.labels(caller))
+        if self._counted[0] != key:
+            self._counted = (key, self._packed(caller))
+        packed = self._counted[1]
+        if packed is None:
+            yield from self._count(caller)
+            return
+        start = 0
+        while start < len(packed):
+            end = packed.find(b"\n", start)
+            tag, _, count = packed[start:end].decode().rpartition(" ")
+            yield tag, int(count)
+            start = end + 1
+
+    def _packed(self, caller):
+        """The tags with their counts as bytes, since a tuple and a text for each take ten times the heap; None if too long."""
+        packed = bytearray()
+        for tag, count in self._count(caller):
+            packed.extend(text.encode("%s %d\n" % (tag, count)))
+            if len(packed) > _MOST_BYTES:
+                return None
+        return bytes(packed)
+
+    def _count(self, caller):
+        for label, count in self._entries.labels("#", access.labels(caller)):
+            yield label[1:], count
 
 
 def ranked(records, caller) -> list:
@@ -13,13 +55,13 @@ def ranked(records, caller) -> list:
 def line(tags, budget: int) -> str:
     """The tags as one line of at most `budget` tokens: "cats (3), work (2) and 5 more"."""
     shown = ""
-    rest = len(tags)
+    left = len(tags)
     for tag, count in tags:
         longer = "%s%s%s (%d)" % (shown, ", " if shown else "", tag, count)
-        if text.tokens(longer + _more(rest - 1)) > budget:
-            return shown + _more(rest) if shown else "%d tags" % rest
+        if text.tokens(longer + _more(left - 1)) > budget:
+            return shown + _more(left) if shown else "%d tags" % left
         shown = longer
-        rest -= 1
+        left -= 1
     return shown
 
 

@@ -1,61 +1,62 @@
-"""What concerns memories and the turns that they came from together: forgetting them, and naming them."""
+"""Forgets memories together with the turns that they came from and their copies in the trash."""
 
 from engram.compat import unload_modules
 from engram.memory import access, ids
 
-_MODULES = ("engram.memory.records.trash_search", "engram.memory.records.provenance")
+_MODULES = ("engram.memory.records.provenance",)
 
 
 class Forgetting:
-    """Works across records, journal and trash."""
+    """Works across records, journal and trash; `archived` is the archive's index, None without one."""
 
-    def __init__(self, records, journal, trash):
+    def __init__(self, records, journal, trash, archived=None):
         self._records = records
         self._journal = journal
         self._trash = trash
+        self._archived = archived
 
     def forget(self, ref: str, caller=access.OWNER, with_turns: bool = False) -> tuple:
         """(what the record was, the ids of the turns that went with it); its copies leave the trash.
 
-        One that had left for want of room, which "left" tells, goes for good: undo does not bring it back. Nor does it bring
-        back one that was with the companion, which "archived" tells.
+        Undo does not bring back what stood in the trash alone ("left" in the record) or was with the companion ("archived").
         """
-        archived = self._records.archived
-        if archived and archived.total:
-            from engram.archive import archiver
-
-            if archiver.is_away(self._records, archived, ids.number("id", ref, "m"), caller):
-                return archiver.forget(self._records, archived, ref, caller), []
+        if self._archived and self._archived.is_away(ids.number("id", ref, "m"), caller):
+            return self._archived.forget(ref, caller), []
         if not self._trash.bytes:
             return self._forget(ref, caller, with_turns)
-        from engram.memory.records import provenance, trash_search
-
-        records, trash = self._records, self._trash
         try:
-            record = trash_search.find_in_trash(trash, records, ref, caller)
-            if record:
-                wanted = [provenance.origin_of(record, records.entries.epoch)]
-                gone = record, self._present(record.get("turns", ()), caller) if with_turns else []
-                self._redact(gone[1], caller)
-            else:
-                wanted = trash_search.trash_origins(records, ref, caller)
-                gone = self._forget(ref, caller, with_turns)
-            # Last, since it alone needs room on the flash.
-            trash_search.remove_from_trash(trash, records, wanted, caller)
+            return self._forget_with_copies(ref, caller, with_turns)
         finally:
             unload_modules(_MODULES)
-        return gone
+
+    def _forget_with_copies(self, ref: str, caller, with_turns: bool) -> tuple:
+        from engram.memory.records.provenance import origin_of  # seldom needed
+
+        records = self._records
+        epoch = records.entries.epoch
+        number = ids.number("id", ref, "m")
+        record = None if records.has(number) else self._trash.find(number, caller)
+        if record:
+            origins = [origin_of(record, epoch)]
+            forgotten = record, self._present(record.get("turns", ()), caller) if with_turns else []
+            self._redact(forgotten[1], caller)
+        else:
+            # What it superseded may have been brought back from the trash, too.
+            lines = [records.entries.get(int(each[1:])) for each in records.roots(ref, caller)]
+            origins = [origin_of(line, epoch) for line in lines if line]
+            forgotten = self._forget(ref, caller, with_turns)
+        # Last, since it alone needs room on the flash.
+        self._trash.remove_origins(origins, epoch, caller)
+        return forgotten
 
     def forget_copies(self, origin: str, caller) -> bool:
-        """Take the copies of a record that left, which has that origin, out of the trash; whether there were any."""
+        """Take the copies of a record with that origin out of the trash; whether there were any."""
         if not self._trash.bytes:
             return False
-        from engram.memory.records import trash_search
-
         try:
-            return trash_search.remove_from_trash(self._trash, self._records, (origin,), caller) > 0
+            return self._trash.remove_origins((origin,), self._records.entries.epoch, caller) > 0
         finally:
-            unload_modules(_MODULES[:1])
+            unload_modules(_MODULES)
 
     def _forget(self, ref: str, caller, with_turns: bool) -> tuple:
         # Turns that have gone before are no part of this: undo must not bring them back.
@@ -72,7 +73,7 @@ class Forgetting:
             self._journal.redact(turn, caller)
 
     def seen(self, record: dict, caller) -> dict:
-        """A record as who asks may see it: one of a workspace does not name what is private to who brought it there."""
+        """A record as the caller may see it: one of a workspace does not name what is private to who brought it there."""
         if record.get("scope", access.ALL)[:3] != access.WORKSPACE:
             return record
         seen = dict(record)

@@ -345,7 +345,7 @@ class Importer:
                     missing += 1
             known[values.get("origin")] = "m%d" % (first + at)
             drafts.append(Draft("", values, [], "", 0))
-        needed = self._records.places(drafts)
+        needed = self._records.net_new(drafts)
         if needed > 0 and needed > self._parts.capacity.spare:
             raise StoreFull(
                 "memory is full, and an import lets nothing leave that is here (records.most): forget some."

@@ -3,7 +3,7 @@
 from engram import text
 from engram.compat import const
 from engram.errors import ArgumentError
-from engram.memory.records import provenance
+from engram.memory.records import fields, provenance
 
 FORMAT = 1
 _PIECE = const(2000)  # characters of a text in one line, however they are escaped: wire.MAX_LINE bounds what is read
@@ -95,7 +95,7 @@ class TextParts:
 
 def pairs(records, record: dict, follows: str, is_past: bool, used: tuple):
     """Yield the (name, value) pairs of a record's line; `used` is (uses, the moment of the last day)."""
-    for name, value in records.fields(record):
+    for name, value in fields.pairs(record):
         if name == "id":
             yield name, value
             yield "origin", provenance.origin_of(record, records.entries.epoch)

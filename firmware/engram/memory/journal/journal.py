@@ -1,6 +1,6 @@
 """The journal: all turns of all sessions, in the log journal.jsonl, and which session is current where.
 
-What its lines look like and mean stands in turns.py. Each turn names the one before it in its session, so a session is a
+schema.py tells what its lines look like and mean. Each turn names the one before it in its session, so a session is a
 linked list, and its window is read back from its newest turn without a scan; the index gives the same list faster.
 """
 
@@ -10,8 +10,9 @@ from engram import diag, text
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound, StoreFull
 from engram.memory import access, ids
+from engram.memory.entries import LogEntries
 from engram.memory.journal import schema
-from engram.memory.journal.sessions import Sessions, kept_title, room_of, title_of
+from engram.memory.journal.sessions import kept_title, room_of, title_of
 from engram.store.types import LIVE, Query
 
 _TEXT_BYTES = const(15000)  # of one turn, as JSON: its line has to stay below wire.MAX_LINE
@@ -23,38 +24,31 @@ Session = namedtuple("Session", ("id", "title", "turns", "at"))
 """A session as people see it: its id, title, number of turns, and when it was last used."""
 
 
-class Journal:
-    """The turns of a board; at most `sessions` sessions are listed, and `cap` bytes of turns kept.
+class Journal(LogEntries):
+    """The turns of a board, in a store whose owner is a TurnSchema of `sessions`; of all turns `cap` bytes are kept.
 
-    `make_store` is given the owner of the journal's log and gives its Store.
+    `link_state` tells which turns a companion that takes turns has, and is told which ones leave; None without one.
     """
 
-    def __init__(self, make_store, clock, sessions: int = 24, cap: int = 655360):
-        self._told = Sessions(sessions)
+    def __init__(self, store, sessions, clock, cap: int = 655360, link_state=None):
+        super().__init__(store)
+        self._all_sessions = sessions
         self._clock = clock
         self._cap = cap
-        self._store = make_store(schema.TurnSchema(self._told, clock))
+        self._link_state = link_state
         self.dropped_segments = 0
         self.archived_segments = 0
         """Those that left once a companion had them."""
         self.unsent = 0
         """Lines that left though the companion did not have them."""
-        self.acknowledged = None
-        """Tells the seq up to which a companion has the journal; None where there is none."""
-        self.leaving = None
-        """Is told, before turns leave, up to which seq; None where there is no companion that takes them."""
-
-    def open(self) -> None:
-        """Read the journal."""
-        self._store.open()
 
     # --- sessions
 
     @property
     def _sessions(self):
-        # A turn may be on flash of which an interrupt (Ctrl-C) kept the sessions from being told.
-        self._store.ready()
-        return self._told
+        # After an interrupt (Ctrl-C) a turn may be on flash that the sessions do not know yet.
+        self.entries.ready()
+        return self._all_sessions
 
     @property
     def _heads(self) -> dict:
@@ -69,7 +63,7 @@ class Journal:
         return "s%d" % self._write(self._beginning(caller, kept_title(title)))
 
     def _beginning(self, caller, title: str) -> list:
-        sid = "s%d" % self._store.next_seq
+        sid = "s%d" % self.entries.next_seq
         opened = [("op", "session"), ("sid", sid), ("title", title)]
         opened += [("scope", access.own_scope(caller)), ("at", self._clock.now())]
         return [opened, [("op", "current"), ("room", room_of(caller)), ("sid", sid)]]
@@ -84,7 +78,7 @@ class Journal:
         """Delete a session: its turns leave history and search at once, and the flash at the next compaction."""
         sid = self._sessions.visible(caller, ref)
         session = self._session(sid)
-        self._store.append([("op", "drop"), ("sid", sid), ("at", self._clock.now())], urgent=True)
+        self.entries.append([("op", "drop"), ("sid", sid), ("at", self._clock.now())], urgent=True)
         return session
 
     def sessions(self, caller) -> list:
@@ -95,7 +89,7 @@ class Journal:
         head = self._heads[sid]
         title = head.title
         for seq in () if title else (head.first, head.seq):
-            turn = self._store.get(seq)
+            turn = self.entries.get(seq)
             title = title or title_of(turn.get("text", "") if turn else "")
         return Session(sid, title, head.turns, head.at)
 
@@ -112,7 +106,7 @@ class Journal:
         fitting = _fitting(content, role)
         sid = self.current(caller)
         lines = [] if sid else self._beginning(caller, "")
-        turn = self._turn(caller, sid or "s%d" % self._store.next_seq)
+        turn = self._turn(caller, sid or "s%d" % self.entries.next_seq)
         turn += [("role", role), ("who", _cut_to(who, _WHO_BYTES)), ("text", fitting), ("at", self._clock.now())]
         if caller.workspace and not caller.group:
             turn.append(("workspace", caller.workspace))
@@ -121,7 +115,7 @@ class Journal:
         flags = (("cut", cut or fitting != content), ("command", command), ("guess", not self._clock.known))
         lines.append(turn + [flag for flag in flags if flag[1]])
         first = self._write(lines)
-        while self._store.bytes > self._cap and self._leave():
+        while self.entries.bytes > self._cap and self._drop_oldest():
             pass
         return first + len(lines) - 1
 
@@ -135,19 +129,19 @@ class Journal:
     def _write(self, lines: list) -> int:
         while True:
             try:
-                return self._store.append(*lines)
+                return self.entries.append(*lines)
             except StoreFull:
-                if not self._leave():
-                    return self._store.append(*lines, urgent=True)
+                if not self._drop_oldest():
+                    return self.entries.append(*lines, urgent=True)
 
-    def _leave(self) -> bool:
-        """Let the oldest segment go; False if there is none."""
-        oldest, last = self._store.oldest, self.last_of_oldest()
-        if last and self.leaving:
-            self.leaving(last)
-        if not self._store.drop_oldest():
+    def _drop_oldest(self) -> bool:
+        """Drop the oldest segment; False if there is none."""
+        oldest, last = self.entries.oldest, self.last_of_oldest()
+        if last and self._link_state:
+            self._link_state.leaving("journal", last)
+        if not self.entries.drop_oldest():
             return False
-        unsent = last - max(oldest - 1, self.acknowledged()) if self.acknowledged else 0
+        unsent = last - max(oldest - 1, self._link_state.have("journal")) if self._link_state else 0
         if unsent > 0:
             self.unsent += unsent
             diag.error("journal", "%d lines left that the companion does not have: there was no room" % unsent)
@@ -157,22 +151,22 @@ class Journal:
 
     def last_of_oldest(self) -> int:
         """The seq up to which the oldest sealed segment goes, 0 if there is none."""
-        sealed = self._store.log.sealed
+        sealed = self.entries.log.sealed
         if not sealed:
             return 0
-        return (sealed[1][1] if len(sealed) > 1 else self._store.log.first) - 1
+        return (sealed[1][1] if len(sealed) > 1 else self.entries.log.first) - 1
 
     def surplus(self) -> int:
-        """Up to which seq turns had better leave for a companion, since there is little room; 0 if there is enough."""
-        return self.last_of_oldest() if self._store.bytes > self._cap - self._cap // _ROOM_SHARE else 0
+        """The seq up to which turns should leave for a companion, since there is little room; 0 if there is enough."""
+        return self.last_of_oldest() if self.entries.bytes > self._cap - self._cap // _ROOM_SHARE else 0
 
     def archive(self, last: int) -> bool:
-        """Let the oldest segment, which ends with that seq, go: the companion has it."""
+        """Drop the oldest segment, which ends with that seq: the companion has it."""
         if self.last_of_oldest() != last:
             return False
-        if self.leaving:
-            self.leaving(last)
-        if not self._store.drop_oldest():
+        if self._link_state:
+            self._link_state.leaving("journal", last)
+        if not self.entries.drop_oldest():
             return False
         self.archived_segments += 1
         return True
@@ -205,15 +199,15 @@ class Journal:
 
     def _thread(self, sid: str):
         """The seqs of a session's turns, newest first."""
-        if self._store.partial:
+        if self.entries.partial:
             return self._chain(self._heads[sid].seq)
-        return self._store.thread(ids.number("session", sid, "s"))
+        return self.entries.thread(ids.number("session", sid, "s"))
 
     def _chain(self, seq: int):
         """Yield the seqs of a session's turns from one backwards, itself first, as the lines themselves tell it."""
         while seq:
             yield seq
-            line = self._store.line(seq)
+            line = self.entries.line(seq)
             previous = line.get("prev", 0) if line else 0
             seq = previous if 0 < previous < seq else 0
 
@@ -227,14 +221,14 @@ class Journal:
 
     def turn(self, seq: int):
         """A turn as a dict; None if it was forgotten or is not kept any more."""
-        return self._store.get(seq)
+        return self.entries.get(seq)
 
     def later(self, seq: int):
         """Yield the live turns after a seq, of all sessions, oldest first, as dicts."""
         while seq < self.newest:
             # Those that have left make no work, however many they are.
-            seq = max(seq + 1, self._store.oldest)
-            turn = self._store.get(seq)
+            seq = max(seq + 1, self.entries.oldest)
+            turn = self.entries.get(seq)
             if turn is not None and "text" in turn:
                 yield turn
 
@@ -242,21 +236,21 @@ class Journal:
         """A turn and up to `around` turns before and after it in its session; NotFound if the caller sees none."""
         found = self._found(ref, caller)
         near = self._neighbours(found["seq"], found["sid"], around)
-        turns = [found if seq == found["seq"] else self._store.get(seq) for seq in near]
+        turns = [found if seq == found["seq"] else self.entries.get(seq) for seq in near]
         return [turn for turn in turns if turn is not None and access.may_see(caller, turn.get("scope", access.ALL))]
 
     def has(self, ref: str, caller) -> bool:
         """Whether the caller sees a turn of that id."""
-        turn = self._store.get(ids.number("id", ref, "t"))
+        turn = self.entries.get(ids.number("id", ref, "t"))
         return bool(turn) and "text" in turn and access.may_see(caller, turn.get("scope", access.ALL))
 
     def _found(self, ref: str, caller) -> dict:
         seq = ids.number("id", ref, "t")
-        found = self._store.get(seq)
-        told = found.get("scope", access.ALL) if found and "text" in found else ""
-        if found is None or not access.may_see(caller, told):
-            if told:
-                access.refuse(caller, told)
+        found = self.entries.get(seq)
+        scope = found.get("scope", access.ALL) if found and "text" in found else ""
+        if found is None or not access.may_see(caller, scope):
+            if scope:
+                access.refuse(caller, scope)
             raise NotFound("turn", "t%d" % seq, "it may have been forgotten or have left the journal.")
         return found
 
@@ -268,110 +262,69 @@ class Journal:
             if len(before) > around:
                 break
         before.reverse()
-        for later in self._store.following(ids.number("session", sid, "s"), seq) if around else ():
+        for later in self.entries.following(ids.number("session", sid, "s"), seq) if around else ():
             before.append(later)
             around -= 1
             if not around:
                 break
         return before
 
-    def search(
-        self,
-        query: str,
-        limit: int,
-        caller,
-        session: str = "",
-        since: int = 0,
-        until: int = 0,
-        idfs=None,
-        explain=False,
-        skip=(),
-    ):
-        """Yield (hit, turn) for at most `limit` turns, best first, without those whose seq is in `skip`."""
+    def search(self, query, limit: int, session: str = "", weights=None, explain=False):
+        """Yield (hit, turn) for at most `limit` turns that fit a memory.query.Query, best first."""
         labels = ("~" + session,) if session else ()
-        wanted = Query(text.terms(query), labels, access.labels(caller), since, until, self._named(query, caller), idfs)
-        for hit in self._store.search(wanted, limit, explain, skip):
+        terms, scopes = text.terms(query.text), access.labels(query.caller)
+        speaker = self._named(query.text, query.caller)
+        wanted = Query(terms, labels, scopes, query.since, query.until, speaker, weights)
+        for hit in self.entries.search(wanted, limit, explain, query.skip):
             yield hit, hit.line
-
-    def frequencies(self, terms) -> tuple:
-        """How many turns have each term; see Store.frequencies."""
-        return self._store.frequencies(terms)
 
     def _named(self, query: str, caller) -> str:
         """The label of the speaker whom a query names, "" if it names none or several of whom the caller sees a turn."""
         scopes = access.labels(caller)
-        return schema.named(query, self._store.names("%"), lambda label: self._store.is_used(label, scopes))
+        return schema.named(query, self.entries.names("%"), lambda label: self.entries.is_used(label, scopes))
 
     def redact(self, ref: str, caller) -> None:
         """Forget a turn: its text leaves history and search at once, and the flash at the next compaction."""
         turn = self._found(ref, caller)
-        self._store.append([("op", "redact"), ("turn", turn["seq"]), ("at", self._clock.now())], urgent=True)
+        self.entries.append([("op", "redact"), ("turn", turn["seq"]), ("at", self._clock.now())], urgent=True)
 
     def show(self, ref: str, caller) -> None:
         """Take back that a turn was forgotten; nothing happens if its text or its session has gone, or for one of others."""
         seq = ids.number("id", ref, "t")
-        line = self._store.line(seq)
+        line = self.entries.line(seq)
         is_there = line is not None and "text" in line and line["sid"] in self._heads
         if line is not None and is_there and access.may_see(caller, line.get("scope", access.ALL)):
-            self._store.append([("op", "show"), ("turn", seq), ("at", self._clock.now())])
+            self.entries.append([("op", "show"), ("turn", seq), ("at", self._clock.now())])
 
     # --- the whole
 
     @property
-    def epoch(self) -> int:
-        """The random number that tells this journal from one that was reset."""
-        return self._store.epoch
-
-    @property
     def oldest(self) -> int:
         """The seq from which on lines are kept."""
-        return self._store.oldest
+        return self.entries.oldest
 
     @property
     def newest(self) -> int:
         """The seq of the newest line, 0 if there is none."""
-        return self._store.next_seq - 1
-
-    @property
-    def bytes(self) -> int:
-        """Bytes of the journal on flash."""
-        return self._store.bytes
-
-    @property
-    def damaged(self) -> int:
-        """Lines that were set aside since the journal was opened."""
-        return self._store.damaged
-
-    def raw(self):
-        """The lines as they stand on flash; see Store.raw."""
-        return self._store.raw()
+        return self.entries.next_seq - 1
 
     def turns(self) -> int:
         """The number of turns that are kept."""
-        return self._store.count()
-
-    @property
-    def partial(self) -> str:
-        """Why a search may miss a turn: "" if it does not."""
-        return self._store.partial
-
-    def tick(self) -> bool:
-        """Do a little of the work in the background; whether there is more."""
-        return self._store.tick(1, may_seal=True)
+        return self.entries.count()
 
     def compact(self) -> int:
         """Take what was forgotten off the flash; the bytes saved."""
-        return self._store.compact(self._keep)
+        return self.entries.compact(self._keep)
 
     def compacting(self):
         """As compact(), a generator that pauses between slices."""
-        return self._store.compacting(self._keep)
+        return self.entries.compacting(self._keep)
 
     def _keep(self, line: dict):
         """What compaction does with a line: True to keep it, False to drop it, or what takes its place."""
         if "op" in line:
             return self._keep_operation(line)
-        if self._store.state(line["seq"]) == LIVE:
+        if self.entries.state(line["seq"]) == LIVE:
             return True
         if "gone" in line and line["sid"] in self._heads:
             return True

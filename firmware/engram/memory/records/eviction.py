@@ -1,40 +1,47 @@
-"""Keeps the records within their caps: what matters least makes room for what is new, in the background if it can.
+"""Keeps the records within their caps: the least important memories make room for new ones, in the background if they can.
 
 records.most    when nearly so many are kept, the least important that are not pinned leave to the trash
 records.bytes   when nearly so many bytes are used, history leaves first: versions that were changed or superseded; then
                 memories as above
 
-With an archive (see link/archive.py) they leave to the companion instead, in the background. While it is away they stay, as
+With an archive (see archive/transfer.py) they leave to the companion instead, in the background. While it is away they stay, as
 long as there is any room: only at the caps themselves they leave to the trash.
 """
 
 from engram import diag
-from engram.compat import const, unload_modules
+from engram.compat import const
 from engram.errors import StoreError, StoreFull
+from engram.memory.records.importance import stated_importance
 
-_SHARE = const(50)  # of records.most, or of the records there are, so many-th leave at a time
+_SHARE = const(50)  # of records.most: so many-th leave at a time
 _MOST_AT_ONCE = const(64)
 _BYTES_SHARE = const(16)  # of records.bytes: so much before the cap it begins, and so much is made free
 _SLICE_SHARE = const(64)  # of records.bytes: so much more has to be used before what could not be done is tried again
-_MODULES = ("engram.memory.records.eviction_order",)
+_CHUNK = const(32)  # records for which the uses are read once
+_LOOKED_AT = const(3)  # between two pauses
+_FLUSHED = const(8)  # that leave with one flush
+_EXPIRED = const(-1)  # goes before all that has any importance
 
 
 class Eviction:
-    """Makes room among `records`, of at most `most` and `cap` bytes; what leaves goes to `trash`."""
+    """Makes room among `records`, of at most `most` and `cap` bytes; what leaves goes to `trash`.
 
-    def __init__(self, records, trash, most: int, cap: int):
+    `find_archive()` gives the archive, to which memories leave in the background: is_open() tells whether it takes some now,
+    is_settled() whether a compaction may take those off the flash that it took. None where there is none.
+    """
+
+    def __init__(self, records, trash, most: int, cap: int, find_archive=None):
         self._records = records
+        self._entries = records.entries
         self._trash = trash
         self._most = most
         self._cap = cap
+        self._find_archive = find_archive
         self._work = None
         self._looked = (-1, False)
         self._ended = (0, -1, False)  # bytes in use, releases, and whether the archive took some, when work ended
-        self.archive = None
-        """Where memories leave to in the background: is_open() tells whether it takes some now, is_settled() whether a
-        compaction may take those off the flash that it took. None where there is none."""
         self.wanted = 0
-        """How many memories the archive is to take now; who takes some counts it down, down to 0 if there are no more."""
+        """How many memories the archive is to take now."""
         self.archived = 0
         """Records that were archived since the start."""
         self.left = 0
@@ -43,15 +50,15 @@ class Eviction:
         """Why no room could be made, "" if it could."""
 
     def tick(self) -> bool:
-        """Do a little of what is to be done; whether there is more."""
+        """Do a little of the work; whether there is more."""
         if self._work is None:
-            now = self._records.changes, self._is_open()
+            now = self._entries.next_seq, self._is_open()
             if now == self._looked:
                 return False
             self._looked = now
-            if not self._is_near_full():
+            if not (self._has_many() or self._is_heavy()):
                 return False
-            self._work = self._making_room()
+            self._work = self._make_room_slowly()
         try:
             next(self._work)
             return True
@@ -60,104 +67,145 @@ class Eviction:
         except StoreError as error:
             self.why = str(error)
             diag.warning("memory", "no room was made: " + self.why)
-        self._end()
-        return False
-
-    def _end(self) -> None:
         self._work = None
         self.wanted = 0
-        # What the work itself wrote is no reason to begin anew.
-        self._looked = self._records.changes, self._is_open()
-        self._ended = self._records.bytes, self._records.releases, self._is_open()
-        unload_modules(_MODULES)
+        # What the work itself wrote is no reason to begin again.
+        self._looked = self._entries.next_seq, self._is_open()
+        self._ended = self._entries.bytes, self._records.releases, self._is_open()
+        return False
+
+    def make_room(self, more: int, keeping=()) -> bool:
+        """Evict records at once for so many more, none of the numbers in `keeping`; whether there is room now."""
+        # Work in the background goes on later: a compaction that is dropped half-way would never end.
+        over = self._entries.count() + more - self._most
+        if over > 0:
+            # Where there is an archive they had better wait for it.
+            for _ in self._evict(over if self._archive else max(over, self._at_once()), _never, keeping):
+                pass
+        return self._entries.count() + more <= self._most
+
+    @property
+    def spare(self) -> int:
+        """So many more records can be stored before any leaves for want of room."""
+        return 0 if self._is_heavy() else max(0, self._most - self._margin() - self._entries.count())
+
+    # --- for the archive
+
+    def note_archived(self, tried: int, archived: int) -> None:
+        """The archive looked at so many memories, and took so many of them."""
+        self.archived += archived
+        self.wanted = max(0, self.wanted - tried)
+
+    def stop_waiting(self) -> None:
+        """There are no more memories that the archive could take."""
+        self.wanted = 0
+
+    def least_important(self, count: int):
+        """Yield None while it searches, then the numbers of at most `count` records, the first to go first."""
+        found = yield from self._least_important(count)
+        yield [number for _, _, number in found]
+
+    # --- whether there is room
+
+    @property
+    def _archive(self):
+        return self._find_archive() if self._find_archive else None
 
     def _is_open(self) -> bool:
-        return bool(self.archive and self.archive.is_open())
+        archive = self._archive
+        return bool(archive and archive.is_open())
 
     def _at_once(self) -> int:
         return max(1, min(_MOST_AT_ONCE, self._most // _SHARE))
 
     def _margin(self) -> int:
         """With fewer places left room is made: with an archive one at least, since what leaves at once goes to the trash."""
-        return max(1 if self.archive else 0, self._at_once() // 2)
-
-    def _is_near_full(self) -> bool:
-        return self._has_many() or self._is_heavy()
+        return max(1 if self._archive else 0, self._at_once() // 2)
 
     def _has_many(self) -> bool:
-        return self._records.count_all() + self._margin() > self._most
+        return self._entries.count() + self._margin() > self._most
 
     def _is_heavy(self) -> bool:
         used, releases, was_open = self._ended
-        may_help = self._records.releases != releases or self._records.bytes > used + self._cap // _SLICE_SHARE
+        may_help = self._records.releases != releases or self._entries.bytes > used + self._cap // _SLICE_SHARE
         may_help = may_help or (self._is_open() and not was_open)
-        return may_help and self._records.bytes > self._cap - self._cap // _BYTES_SHARE
+        return may_help and self._entries.bytes > self._cap - self._cap // _BYTES_SHARE
 
-    def _making_room(self):
-        """A generator that pauses between slices."""
+    # --- making room: generators that pause between slices
+
+    def _make_room_slowly(self):
         if self._is_heavy():
-            yield from self._making_lighter()
+            yield from self._free_bytes()
         if self._has_many():
-            yield from self._going(self._at_once(), lambda: not self._has_many())
+            yield from self._evict_or_archive(self._at_once(), lambda: not self._has_many())
 
-    def _making_lighter(self):
+    def _free_bytes(self):
         diag.info("memory", "earlier versions of memories leave for want of room")
         yield from self._records.compacting(with_history=False)
         wanted = self._cap - 2 * (self._cap // _BYTES_SHARE)
-        while self._records.bytes > wanted:
+        while self._entries.bytes > wanted:
             # As many as have that many bytes, by the average.
-            each = self._records.bytes // max(1, self._records.count_all())
-            count = (self._records.bytes - wanted) // max(1, each) + 1
-            if not (yield from self._going(min(_MOST_AT_ONCE, count), _never)):
-                if self.archive:
+            each = self._entries.bytes // max(1, self._entries.count())
+            count = (self._entries.bytes - wanted) // max(1, each) + 1
+            if not (yield from self._evict_or_archive(min(_MOST_AT_ONCE, count), _never)):
+                if self._archive:
                     return
                 raise StoreFull(
                     "memory has no room left (records.bytes), and all of it is pinned: unpin or forget some."
                 )
             yield from self._records.compacting(with_history=False)
 
-    @property
-    def spare(self) -> int:
-        """So many more records can be stored before any leaves for want of room."""
-        return 0 if self._is_heavy() else max(0, self._most - self._margin() - self._records.count_all())
+    def _evict_or_archive(self, count: int, is_enough):
+        """Let records go to the archive, or to the trash without one; gives how many went."""
+        if self._archive and self._archive.is_open():
+            before = self.archived
+            self.wanted = count
+            while self._is_open() and (self.wanted > 0 or not self._archive.is_settled()):
+                yield
+            self.wanted = 0
+            return self.archived - before
+        if self._archive and self._entries.bytes <= self._cap - self._cap // _SLICE_SHARE:
+            return 0  # with the last of the room they leave as without a companion
+        return (yield from self._evict(count, is_enough))
 
-    def make_room(self, more: int, keeping=()) -> bool:
-        """Let as many records leave, at once, as more are to be stored, but none of the numbers in `keeping`; whether that was
-        enough."""
-        # Work in the background goes on later: a compaction that is dropped half-way would never end.
-        over = self._records.count_all() + more - self._most
-        if over > 0:
-            # Where there is an archive they had better wait for it.
-            for _ in self._leaving(over if self.archive else max(over, self._at_once()), _never, keeping):
-                pass
-            unload_modules(_MODULES)
-        return self._records.count_all() + more <= self._most
+    def _evict(self, count: int, is_enough, keeping=()):
+        """Move at most `count` of the least important records to the trash; gives how many left.
 
-    def _going(self, count: int, is_enough):
-        """Let records go in the background: to the archive if there is one; a generator, that gives how many went."""
-        if self.archive is None:
-            return (yield from self._leaving(count, is_enough))
-        if not self.archive.is_open():
-            # With the last of the room they leave as without a companion.
-            if self._records.bytes <= self._cap - self._cap // _SLICE_SHARE:
-                return 0
-            return (yield from self._leaving(count, is_enough))
-        before = self.archived
-        self.wanted = count
-        while self.archive.is_open() and (self.wanted > 0 or not self.archive.is_settled()):
+        What has expired goes first, then the least important, of these the one that was touched longest ago; never one that is
+        pinned or in `keeping`. `is_enough()` tells, before some leave, whether there is room meanwhile.
+        """
+        weakest = yield from self._least_important(count, keeping)
+        left = 0
+        while weakest and not is_enough():
+            left += self._records.evict([number for _, _, number in weakest[:_FLUSHED]], self._trash)
+            weakest = weakest[_FLUSHED:]
             yield
-        self.wanted = 0
-        return self.archived - before
-
-    def _leaving(self, count: int, is_enough, keeping=()):
-        """Let the least important records go, at most so many; a generator that pauses, and gives how many left."""
-        from engram.memory.records.eviction_order import select_evicted
-
-        left = yield from select_evicted(self._records, self._trash, count, is_enough, keeping)
         self.left += left
         if left:
             diag.info("memory", "%d of the least important memories left to the trash, for want of room" % left)
         return left
+
+    def _least_important(self, count: int, keeping=()):
+        """Gives [(importance in hundredths, moment when it was touched last, number)], the first to go first."""
+        found = []
+        chunk = []
+        for record in self._entries.newest():
+            if not record.get("pinned") and int(record["id"][1:]) not in keeping:
+                chunk.append((stated_importance(record), self._records.is_expired(record)))
+            if not len(chunk) % _LOOKED_AT:
+                yield
+            if len(chunk) == _CHUNK:
+                found = self._lowest(found, chunk, count)
+                chunk = []
+                yield
+        return self._lowest(found, chunk, count)
+
+    def _lowest(self, found: list, chunk: list, count: int) -> list:
+        importances = self._records.importance.importance_of([stated for stated, _ in chunk], exactly=True)
+        for (stated, is_expired), (importance, touched) in zip(chunk, importances):
+            found.append((_EXPIRED if is_expired else importance, touched, stated[0]))
+        found.sort()
+        return found[:count]
 
 
 def _never() -> bool:

@@ -12,6 +12,19 @@ NEVER = const(1 << 40)
 """When a memory is over that does not say so: later than any moment that one may give."""
 CLEARABLE = ("keywords", "expires", "turns")
 
+_ORDER = (
+    "content", "tags", "keywords", "type", "importance", "source", "scope", "created", "updated",
+    "pinned", "expires", "supersedes", "turns", "origin", "past",
+)  # fmt: skip
+_DEFAULTS = {
+    "type": "fact",
+    "importance": IMPORTANCE,
+    "source": "manual",
+    "scope": access.ALL,
+    "pinned": False,
+    "past": False,
+}
+
 MOST_TAGS = const(3)
 TAG_LONGEST = const(32)  # characters: tags stand in the prompt of each turn
 MOST_KEYWORDS = const(8)
@@ -32,6 +45,21 @@ def check_clearable(name: str) -> None:
     """ArgumentError if a field cannot be cleared."""
     if name not in CLEARABLE:
         raise ArgumentError(name, "cannot be cleared; only " + ", ".join(CLEARABLE) + " can.")
+
+
+def pairs(record: dict):
+    """Yield a record's (name, value) pairs in the order in which they are shown and exported."""
+    for name in ("id",) + _ORDER + ("guess",):
+        if name in record:
+            yield name, record[name]
+
+
+def stored(values: dict):
+    """Yield the (name, value) pairs that a line keeps of a record's fields: absent ones have their default."""
+    for name in _ORDER:
+        value = values.get(name)
+        if value is not None and value != _DEFAULTS.get(name) and value != []:
+            yield name, value
 
 
 def tag(value: str) -> str:

@@ -1,4 +1,4 @@
-"""Long-term memories: the log memory_records.jsonl. What its lines look like and mean stands in versions.py."""
+"""Long-term memories: the log memory_records.jsonl. schema.py tells what its lines look like and mean."""
 
 from collections import namedtuple
 
@@ -6,16 +6,13 @@ from engram import text
 from engram.compat import const, finish
 from engram.errors import ArgumentError, NotFound, StoreFull
 from engram.memory import access, ids
+from engram.memory.catalog import TagCounts
+from engram.memory.entries import LogEntries
 from engram.memory.records import fields
 from engram.memory.records.importance import Importance
 from engram.store.types import ARCHIVED, LIVE, SUPERSEDED, Query
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from engram.archive.index import ArchiveIndex
-
 _SPARE = const(40)  # more hits are asked for than are wanted: those that have expired are passed over
-_TAGS_KEPT = const(4096)  # bytes of tags and counts that are kept until a record changes: bounds the heap
 
 Stored = namedtuple("Stored", ("outcome", "id", "similar", "supersedes"))
 """outcome "stored" or "duplicate"; the id of the new record, or of the one that says the same; ids of records that say
@@ -25,25 +22,14 @@ Draft = namedtuple("Draft", ("id", "values", "similar", "same", "was"))
 """A change that is checked and not kept yet: the id of the record that it changes, "" for a new one; its fields; ids of
 records that say nearly the same; the id of one that says the same, or ""; and the seq of the version before, or 0."""
 
-_FIELDS = (
-    "content", "tags", "keywords", "type", "importance", "source", "scope", "created", "updated",
-    "pinned", "expires", "supersedes", "turns", "origin", "past",
-)  # fmt: skip
-_DEFAULTS = {
-    "type": "fact",
-    "importance": fields.IMPORTANCE,
-    "source": "manual",
-    "scope": access.ALL,
-    "pinned": False,
-    "past": False,
-}
 
-
-class Records:
+class Records(LogEntries):
     """The records of a board; `limit` is the longest content in characters, `cap` the most bytes of the log, `most` the most
     records.
 
-    `leaves_room()` tells whether the flash keeps enough for what people say, which goes before.
+    `leaves_room()` tells whether the flash keeps enough for what people say, which goes before. `uses` counts how often each
+    record was of use, `archived` what the board gave to a companion; None where there is none. `make_eviction(records)` gives
+    what makes room when there are too many records; None refuses them.
     """
 
     def __init__(
@@ -56,31 +42,24 @@ class Records:
         most: int = 2000,
         uses=None,
         importance=None,
+        archived=None,
+        make_eviction=None,
     ):
-        self._store = store
+        super().__init__(store)
         self._leaves_room = leaves_room
         self._cap = cap
         self._most = most
-        self._tags = (None, None)  # when they were counted, for whom, and the counts
         self._clock = clock
+        self._archived = archived
         self.limit = limit
-        self.entries = store
-        """The store of the lines: for what takes them in and out as they are."""
         self.uses = uses
-        """Keeps how often each record was of use; None where that is not kept."""
-        self._evict = None
-        self.archived: "ArchiveIndex" = None  # type: ignore
-        """What was given to a companion (see archived.py); None where there is none."""
+        self.tags = TagCounts(store).tags
+        """tags(caller) yields (tag, number of live records), in no order."""
         self.releases = 0
         """Counts what may let others leave: what was forgotten or is pinned no more, since the start."""
         self.importance = importance or Importance(uses, clock)
         """Tells how important a record is now."""
-
-    def make_room_by(self, evict) -> None:
-        """Give a function that is called, when there are too many, with how many more are to be stored and the numbers of
-        those that must not leave: it lets others leave, and tells whether that was enough.
-        """
-        self._evict = evict
+        self.eviction = make_eviction(self) if make_eviction else None
 
     # --- writing
 
@@ -110,9 +89,11 @@ class Records:
             values["scope"] = access.scope_of_new(values["tags"], caller)
         if "supersedes" in values:
             self._check_superseded(values, caller, "scope" in more)
-        same, changed, similar = self._related(values)
+        from engram.memory.records.nearest import related  # the search itself needs the heap
+
+        same, changed, similar = related(self, values["content"], values["scope"])
         if same and "supersedes" not in more:
-            twin = self._store.get(int(same[1:]))
+            twin = self.entries.get(int(same[1:]))
             if twin.get("expires", fields.NEVER) < values.get("expires", fields.NEVER):
                 # What is told again lasts as long as it is told to.
                 twin.update({"expires": values.get("expires"), "updated": self._clock.now()})
@@ -131,7 +112,7 @@ class Records:
         draft = self.draft_update(ref, changes, caller)
         # To unpin is how room is made: it needs none.
         self.keep((draft,), urgent=changes == {"pinned": False})
-        return self._store.get(int(draft.id[1:]))
+        return self.entries.get(int(draft.id[1:]))
 
     def draft_update(self, ref: str, changes: dict, caller=access.OWNER) -> Draft:
         """What update() would write, checked."""
@@ -159,20 +140,20 @@ class Records:
         """
         if not urgent:
             keeping = [int(ref[1:]) for draft in drafts for ref in (draft.id, draft.values.get("supersedes")) if ref]
-            self.check_room(self.places(drafts), keeping)
+            self.check_room(self.net_new(drafts), keeping)
         refs = []
         lines = []
         for draft in drafts:
-            refs.append(draft.id or "m%d" % (self._store.next_seq + len(lines)))
+            refs.append(draft.id or "m%d" % (self.entries.next_seq + len(lines)))
             lines.append(self._line(refs[-1], draft))
-        self._store.append(*lines, *closing, urgent=urgent)
+        self.entries.append(*lines, *closing, urgent=urgent)
         return refs
 
-    def places(self, drafts) -> int:
+    def net_new(self, drafts) -> int:
         """How many more live records there are once drafts are kept, which is when room is looked for: one that takes the
         place of a live one, here or among them, needs none of its own.
         """
-        first = self._store.next_seq
+        first = self.entries.next_seq
         count = 0
         taken = set()
         for at, draft in enumerate(drafts):
@@ -183,7 +164,7 @@ class Records:
             if older >= first:
                 is_live = older < first + at and not drafts[older - first].values.get("past")
             else:
-                is_live = older and self._store.state(older) == LIVE
+                is_live = older and self.entries.state(older) == LIVE
             if is_live and older not in taken:
                 taken.add(older)
                 count -= 1
@@ -195,10 +176,10 @@ class Records:
             self.uses.add(int(ref[1:]))
 
     def forget(self, ref: str, caller=access.OWNER, redacts=()) -> dict:
-        """Let a record leave recall at once, and the flash at the next compaction; what it was, as a dict.
+        """Take a record out of recall at once, and off the flash at the next compaction; what it was, as a dict.
 
         What it superseded goes with it, so that an older fact does not come back. `redacts` are the turns that the
-        caller lets go too, noted so that undo knows.
+        caller forgets too, noted so that undo knows.
         """
         number, record = self._live(ref, caller)
         line: list = [("op", "forget"), ("id", "m%d" % number), ("at", self._clock.now()), ("was", record["seq"])]
@@ -207,30 +188,29 @@ class Records:
             line.append(("with", older))
         if redacts:
             line.append(("redacts", redacts))
-        self._store.append(line, urgent=True)
+        self.entries.append(line, urgent=True)
         self.releases += 1
         return record
 
-    def leave(self, numbers, trash) -> int:
-        """Let records go to the trash, with what they superseded, for want of room; how many there were of them still."""
+    def evict(self, numbers, trash) -> int:
+        """Move records to the trash, with what they superseded, for want of room; how many were still there."""
         gone = []
         lines = []
         for number in numbers:
-            record = self._store.get(number)
-            if record is None or record.get("pinned") or self._store.state(number) != LIVE:
+            record = self.entries.get(number)
+            if record is None or record.get("pinned") or self.entries.state(number) != LIVE:
                 continue
             older, turns = self._roots(record)
             if turns:
-                # Who forgets it later lets go of all that it came from.
+                # Whoever forgets it later forgets all that it came from.
                 record["turns"] = turns
-            kept = [(name, value) for name, value in self.fields(record)]
-            gone.append(kept + [("seq", record["seq"]), ("left", self._clock.now())])
+            gone.append(list(fields.pairs(record)) + [("seq", record["seq"]), ("left", self._clock.now())])
             line: list = [("op", "leave"), ("id", record["id"]), ("at", self._clock.now()), ("was", record["seq"])]
             lines.append(line + [("with", older)] if older else line)
         if lines:
             # A cut between the two leaves them in both places: they go again, and stand twice in the trash.
             trash.add(gone)
-            self._store.append(*lines, urgent=True)
+            self.entries.append(*lines, urgent=True)
         return len(lines)
 
     def origins(self, ref: str, caller=access.OWNER) -> list:
@@ -256,29 +236,26 @@ class Records:
         turns = list(record.get("turns", ()))
         while record is not None and "supersedes" in record and record["supersedes"] not in older:
             older.append(record["supersedes"])
-            record = self._store.get(int(record["supersedes"][1:]))
+            record = self.entries.get(int(record["supersedes"][1:]))
             turns += [turn for turn in (record or {}).get("turns", ()) if turn not in turns]
         return older, turns
 
     def check_room(self, more: int = 1, keeping=()) -> None:
         """StoreFull if so many more records would be refused for want of room; those with the numbers `keeping` stay."""
-        if more > 0 and self._store.count() + more > self._most and not self._is_room_made(more, keeping):
+        if (
+            more > 0
+            and self.entries.count() + more > self._most
+            and not (self.eviction and self.eviction.make_room(more, keeping))
+        ):
             problem = "memory holds %d records, the most it may (records.most)%s: forget some first."
-            raise StoreFull(problem % (self._most, ", and all are pinned" if self._evict else ""))
-        if self._store.bytes > self._cap:
+            raise StoreFull(problem % (self._most, ", and all are pinned" if self.eviction else ""))
+        if self.entries.bytes > self._cap:
             raise StoreFull("memory has no room left (records.bytes): forget something, /compact, then try again.")
         if self._leaves_room and not self._leaves_room():
             raise StoreFull("the flash is full, the rest is for messages: forget something, /compact, then try again.")
 
-    def _is_room_made(self, more: int, keeping) -> bool:
-        return bool(self._evict and self._evict(more, keeping))
-
     def _line(self, ref: str, draft: Draft) -> list:
-        line: list = [("id", ref)]
-        for name in _FIELDS:
-            value = draft.values.get(name)
-            if value is not None and value != _DEFAULTS.get(name) and value != []:
-                line.append((name, value))
+        line: list = [("id", ref)] + list(fields.stored(draft.values))
         if draft.was:
             line.append(("was", draft.was))
         if draft.values.get("guess", not self._clock.known):
@@ -290,72 +267,51 @@ class Records:
     def get(self, ref: str, caller=access.OWNER) -> dict:
         """A record as a dict with its id, seq, tags and content; NotFound if this caller sees none of that id."""
         number = ids.number("id", ref, "m")
-        record = self._store.get(number)
-        told = record.get("scope", access.ALL) if record else ""
-        if record is None or not access.may_see(caller, told):
-            if told:
-                access.refuse(caller, told)
+        record = self.entries.get(number)
+        scope = record.get("scope", access.ALL) if record else ""
+        if record is None or not access.may_see(caller, scope):
+            if scope:
+                access.refuse(caller, scope)
             raise NotFound("memory", "m%d" % number, "it may have been forgotten; memory_list shows what there is.")
         return record
 
     def is_seen(self, ref: str, caller) -> bool:
         """Whether the caller sees a record of that id."""
-        record = self._store.get(ids.number("id", ref, "m"))
+        record = self.entries.get(ids.number("id", ref, "m"))
         return record is not None and access.may_see(caller, record.get("scope", access.ALL))
 
     def _live(self, ref: str, caller) -> tuple:
         record = self.get(ref, caller)
         number = int(record["id"][1:])
-        if self._store.state(number) != LIVE:
+        if self.entries.state(number) != LIVE:
             raise NotFound("current memory", record["id"], "a newer one has taken its place.")
         return number, record
 
     def newest(self, caller=access.OWNER, tags=()):
         """Yield live records, newest first; those that have all `tags`."""
-        for record in self._store.newest(_tag_labels(tags), access.labels(caller)):
+        for record in self.entries.newest(_tag_labels(tags), access.labels(caller)):
             if not self.is_expired(record):
                 yield record
 
-    def search(
-        self,
-        query: str,
-        limit: int,
-        caller=access.OWNER,
-        tags=(),
-        since: int = 0,
-        until: int = 0,
-        idfs=None,
-        explain=False,
-    ):
-        """Yield (hit, record) for at most `limit` live records, best first."""
-        wanted = Query(text.terms(query), _tag_labels(tags), access.labels(caller), since, until, "", idfs)
-        for hit in self._store.search(wanted, limit + _SPARE, explain):
+    def search(self, query, limit: int, weights=None, explain=False):
+        """Yield (hit, record) for at most `limit` live records that fit a memory.query.Query, best first."""
+        scopes = access.labels(query.caller)
+        terms = text.terms(query.text)
+        wanted = Query(terms, _tag_labels(query.tags), scopes, query.since, query.until, "", weights)
+        for hit in self.entries.search(wanted, limit + _SPARE, explain):
             if limit <= 0:
                 return
             if not self.is_expired(hit.line):
                 limit -= 1
                 yield hit, hit.line
 
-    def frequencies(self, terms) -> tuple:
-        """How many records have each term; see Store.frequencies."""
-        return self._store.frequencies(terms)
-
     def all_live(self):
         """Yield all live records of all scopes, newest first, those whose time is over too."""
-        return self._store.newest()
+        return self.entries.newest()
 
     def has(self, number: int) -> bool:
         """Whether there is a record of that number that was not forgotten."""
-        return self._store.get(number) is not None
-
-    def count_all(self) -> int:
-        """The number of live records of all scopes."""
-        return self._store.count()
-
-    @property
-    def changes(self) -> int:
-        """A number that is another one after each change."""
-        return self._store.next_seq
+        return self.entries.get(number) is not None
 
     def is_expired(self, record: dict) -> bool:
         """Whether a record's time is over."""
@@ -371,55 +327,15 @@ class Records:
             if "content" in record and access.may_see(caller, record.get("scope", access.ALL)):
                 yield record
             if record.get("was"):
-                record = self._store.line(record["was"])
+                record = self.entries.line(record["was"])
             elif record.get("supersedes"):
-                record = self._store.get(int(record["supersedes"][1:]))
+                record = self.entries.get(int(record["supersedes"][1:]))
             else:
                 return
 
-    def tags(self, caller=access.OWNER):
-        """Yield (tag, number of live records), in no order."""
-        # Each turn's prompt asks for them, and counting reads the index tag by tag.
-        key = (self._store.next_seq, self._store.partial, access.labels(caller))
-        if self._tags[0] != key:
-            self._tags = (key, self._packed_tags(caller))
-        packed = self._tags[1]
-        if packed is None:
-            yield from self._counted_tags(caller)
-            return
-        start = 0
-        while start < len(packed):
-            end = packed.find(b"\n", start)
-            tag, _, count = packed[start:end].decode().rpartition(" ")
-            yield tag, int(count)
-            start = end + 1
-
-    def _packed_tags(self, caller):
-        """The tags with their counts as bytes, since a tuple and a text for each take ten times the heap; None if too long."""
-        packed = bytearray()
-        for tag, count in self._counted_tags(caller):
-            packed.extend(text.encode("%s %d\n" % (tag, count)))
-            if len(packed) > _TAGS_KEPT:
-                return None
-        return bytes(packed)
-
-    def _counted_tags(self, caller):
-        for label, count in self._store.labels("#", access.labels(caller)):
-            yield label[1:], count
-
     def count(self, caller=access.OWNER, tags=()) -> int:
         """The number of live records that the caller may see, of those that have all `tags` if given."""
-        return self._store.count(_tag_labels(tags), access.labels(caller))
-
-    @property
-    def bytes(self) -> int:
-        """Bytes of the records' log on flash."""
-        return self._store.bytes
-
-    @property
-    def damaged(self) -> int:
-        """Lines that were set aside since the log was opened."""
-        return self._store.damaged
+        return self.entries.count(_tag_labels(tags), access.labels(caller))
 
     def compact(self) -> int:
         """Take what was forgotten, and the texts that undo kept, off the flash; the bytes saved."""
@@ -429,63 +345,36 @@ class Records:
 
     def compacting(self, with_history: bool = True):
         """As compact(), a generator that pauses between slices; without history only what holds now stays."""
-        if self.archived:
-            self.archived.mark_durable()
-        yield from self._store.compacting(self._keep if with_history else self._is_latest)
-        self._store.append([("op", "compacted"), ("at", self._clock.now())], urgent=True)
+        if self._archived:
+            self._archived.mark_durable()
+        yield from self.entries.compacting(self._keep if with_history else self._is_latest)
+        self.entries.append([("op", "compacted"), ("at", self._clock.now())], urgent=True)
 
     def _keep(self, line: dict) -> bool:
         """What compaction does with a line: earlier versions of what is not forgotten stay as its history."""
         if "id" not in line:
             return False
-        state = self._store.state(int(line["id"][1:]))
+        state = self.entries.state(int(line["id"][1:]))
         is_there = state in (LIVE, SUPERSEDED) and line.get("op") != "archive"
         return is_there or self._is_needed(line, state)
 
     def _is_needed(self, line: dict, state) -> bool:
-        return bool(self.archived) and self.archived.needs(line, state == ARCHIVED)
+        return bool(self._archived) and self._archived.needs(line, state == ARCHIVED)
 
     def _is_latest(self, line: dict) -> bool:
         """Whether a line is what holds now of a live record."""
         number = int(line["id"][1:]) if "id" in line else 0
         if not number:
             return False
-        state, latest = self._store.state_and_latest(number)
+        state, latest = self.entries.state_and_latest(number)
         is_latest = latest is not None and line["seq"] == latest["seq"]
         return (state == LIVE and is_latest) or (self._is_needed(line, state) and (is_latest or "op" in line))
 
-    @property
-    def partial(self) -> str:
-        """Why a search may miss a record: "" if it does not."""
-        return self._store.partial
-
-    def tick(self) -> bool:
-        """Do a little of the work in the background; whether there is more."""
-        return self._store.tick(1, may_seal=True)
-
-    def fields(self, record: dict):
-        """Yield a record's (name, value) pairs in the order in which they are shown and exported."""
-        for name in ("id",) + _FIELDS + ("guess",):
-            if name in record:
-                yield name, record[name]
-
     # --- checking
 
-    def _related(self, values: dict) -> tuple:
-        """What nearest.related() finds for the content."""
-        from engram.memory.records.nearest import related  # the search itself needs the heap
-
-        return related(self, values["content"], values["scope"])
-
-    def twin(self, record: dict, caller=access.OWNER):
-        """Another live record of the same scope that says the same as one, None if there is none."""
-        from engram.memory.records.nearest import twin
-
-        return twin(self, record, caller)
-
     def _inherit(self, values: dict) -> None:
-        """What takes the place of another is pinned as that was, and not less important, unless it says so itself."""
-        older = self._store.get(int(values["supersedes"][1:])) or {}
+        """Give what supersedes another its pin and its importance, unless it says so itself."""
+        older = self.entries.get(int(values["supersedes"][1:])) or {}
         if older.get("pinned"):
             values.setdefault("pinned", True)
         if older.get("importance", fields.IMPORTANCE) > fields.IMPORTANCE:

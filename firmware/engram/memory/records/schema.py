@@ -73,7 +73,7 @@ class RecordSchema:
             self._take_learned([line.get("journal"), line.get("until")])
         elif line.get("op") == "distilled" and "undoes" not in line:
             self._take_distilled([line["seq"], line.get("marks")])
-        elif line.get("op") == "archive" or "scopes" in line or "left" in line or "restored" in line:
+        elif is_about_archive(line):
             self.archived = line["seq"]
 
     def state(self) -> dict:
@@ -104,6 +104,11 @@ class RecordSchema:
             return
         if all(isinstance(mark, list) and _are_numbers(mark[1:], 2) for mark in told[1]):
             self.distilled = tuple(told)
+
+
+def is_about_archive(line: dict) -> bool:
+    """Whether a line archives a record, brings one back, or forgets an archived one."""
+    return line.get("op") == "archive" or "scopes" in line or "left" in line or "restored" in line
 
 
 def _are_numbers(told, count: int) -> bool:

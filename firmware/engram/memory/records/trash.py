@@ -6,6 +6,7 @@ memory/trash.old.jsonl    those before them: they go when the first file has hal
 
 from engram import diag, files, log_line
 from engram.compat import const
+from engram.memory import access
 
 _FILE = "/trash.jsonl"
 _OLD = "/trash.old.jsonl"
@@ -71,6 +72,22 @@ class Trash:
             for line in _lines(path):
                 yield log_line.decode(line)
 
+    def find(self, number: int, caller):
+        """The copy of a record, None if there is none that the caller may see."""
+        for record in self.records():
+            if record["id"] == "m%d" % number and _may_see(caller, record):
+                return record
+        return None
+
+    def remove_origins(self, origins, epoch: int, caller) -> int:
+        """Take out the copies of records with these origins, as far as the caller may see them; how many there were.
+
+        `epoch` is that of the records.
+        """
+        from engram.memory.records.provenance import origin_of  # seldom needed
+
+        return self.remove(lambda record: origin_of(record, epoch) in origins and _may_see(caller, record))
+
     def remove(self, wanted) -> int:
         """Take out the records for which wanted(record) is true; how many there were."""
         removed = 0
@@ -87,15 +104,12 @@ class Trash:
         return max(0, files.size(self._path)) + max(0, files.size(self._old))
 
 
+def _may_see(caller, record: dict) -> bool:
+    return access.may_see(caller, record.get("scope", access.ALL))
+
+
 def _lines(path: str):
-    """Yield the whole lines of a file."""
-    try:
-        file = open(path, "rb")
-    except OSError as error:
-        if error.errno == files.ENOENT:
-            return
-        raise files.failure(error, path) from None
-    with file:
-        for _, line, ended in log_line.long_lines(file, bytearray(_BUFFER)):
-            if log_line.is_whole(line, ended):
-                yield bytes(line)  # pyright: ignore
+    """Yield the undamaged lines of a file."""
+    for line in log_line.whole_lines(path, bytearray(_BUFFER)):
+        if line:
+            yield line

@@ -17,18 +17,12 @@ _TEXT_CHANGES = ("profile", "note")
 _NOT_KEPT = ("seq", "was", "undoes", "with", "past", "restored")  # of a version that holds again
 
 
-class UndoLog:
-    """Notes changes of text files in the log of records, and undoes changes of all kinds."""
+class TextChanges:
+    """Keeps text files as they were before a change, in the log of records."""
 
-    def __init__(self, store, journal, clock):
+    def __init__(self, store, clock):
         self._store = store
-        self._journal = journal
         self._clock = clock
-        self._files = {}
-
-    def register_file(self, kind: str, keeper) -> None:
-        """Tell who puts files of a kind back: named(principal) gives an object with put_back(name, content) and text(name)."""
-        self._files[kind] = keeper
 
     def note(self, kind: str, name: str, old: str, principal: str) -> None:
         """Keep a principal's file's text before it is replaced."""
@@ -38,20 +32,35 @@ class UndoLog:
             old = old[_PIECE:]
             parts += 1
         line = [("old", old), ("parts", parts)] if parts else [("old", old)]
-        self._store.append(self._text_change(kind, name, principal) + line)
+        self._store.append(_text_change(kind, name, principal, self._clock.now()) + line)
 
     def note_append(self, kind: str, name: str, length: int, principal: str) -> None:
         """Keep a principal's file's length in characters before a line is added to it."""
-        self._store.append(self._text_change(kind, name, principal) + [("length", length)])
+        self._store.append(_text_change(kind, name, principal, self._clock.now()) + [("length", length)])
 
-    def _text_change(self, kind: str, name: str, principal: str) -> list:
-        line: list = [("op", kind), ("file", name), ("at", self._clock.now())]
-        if principal != access.OWNER.principal:
-            line.append(("who", principal))
-        return line
+
+def _text_change(kind: str, name: str, principal: str, at: int) -> list:
+    line: list = [("op", kind), ("file", name), ("at", at)]
+    if principal != access.OWNER.principal:
+        line.append(("who", principal))
+    return line
+
+
+class UndoLog:
+    """Undoes changes of all kinds, as the log of records tells them.
+
+    `files` has by kind, "profile" and "note", who puts files back: named(principal) gives an object with
+    put_back(name, content) and text(name).
+    """
+
+    def __init__(self, store, journal, clock, files):
+        self._store = store
+        self._journal = journal
+        self._clock = clock
+        self._files = files
 
     def undo(self, caller=access.OWNER) -> str:
-        """Take the latest change that this caller may see back, unless it was; a sentence that says what was done."""
+        """Take back the latest change that this caller may see; a sentence that says what was done."""
         undone = set()
         for looked, line in enumerate(self._store.lines_backwards()):
             if looked == _FARTHEST or line.get("op") == "compacted":
@@ -154,7 +163,8 @@ class UndoLog:
         name = line["file"]
         # Put back first: cut off in between, the next undo does the same once more.
         keeper.put_back(name, self._old(line) if "old" in line else keeper.text(name)[: line["length"]])
-        self._store.append(self._text_change(line["op"], name, _whose(line)) + [("undoes", line["seq"])])
+        change = _text_change(line["op"], name, _whose(line), self._clock.now())
+        self._store.append(change + [("undoes", line["seq"])])
         return name + " is again as it was before the last change."
 
     def _old(self, line: dict) -> str:

@@ -7,7 +7,7 @@ A day's facts stand among the records; its file has the notes, a line each. Here
                           "seq": the seq of the newest line of the log of records that told such marks,
                           "tidied": the day, since 1970, on which notes were looked at whose time is over}
 
-A file of which other bytes stand there than were read, since somebody has edited it, is read anew: what is known by then is
+A file of which other bytes stand there than were read, since somebody has edited it, is read again: what is known by then is
 recognised. What notes gave is in the log of records with the same marks, in one flush, so a cut in between does not have them
 read again.
 """
@@ -18,7 +18,7 @@ from collections import namedtuple
 
 from engram import diag, files, log_line, text
 from engram.clock import day_number
-from engram.compat import const, finish, unload_modules
+from engram.compat import const
 from engram.errors import StoreError
 from engram.memory import principal_files
 from engram.memory.texts.notes import is_note
@@ -29,6 +29,7 @@ _MOST_FILES = const(300)  # of which that is kept: of more, the oldest count as 
 _BUFFER = const(512)
 _LEAP_DAYS = const(3)  # between two tidyings: after more, the first one only takes note of the day
 _ENTRY_CHARS = const(1000)  # of one note in a prompt
+_BLOCK = const(4096)  # of the flash: a file takes whole ones
 
 Batch = namedtuple("Batch", ("principal", "entries", "marks"))
 """Notes of one principal, as (day, text), oldest first; and [file, bytes, crc32] of the files as far as they are then read."""
@@ -134,44 +135,44 @@ class NoteRetention:
     # --- how far it went
 
     def _read(self) -> dict:
-        told = {"at": 0, "guess": True, "read": {}, "seq": 0}
+        state = {"at": 0, "guess": True, "read": {}, "seq": 0}
         path = self._folder + _FILE
         if files.size(path) >= 0:
             try:
                 found: dict = text.loads(files.read(path, _LARGEST))  # type: ignore
                 if _is_known(found):
-                    told = found
+                    state = found
                 else:
                     diag.warning("daily", "daily.json is of a form that is not known and is made anew")
             except (StoreError, ValueError):
                 diag.warning("daily", "daily.json is damaged and is made anew: notes may be distilled once more")
         seq, marks = self._versions.distilled or (0, ())
-        if seq > told["seq"]:
+        if seq > state["seq"]:
             # The power failed between that line and this file.
-            told["seq"] = seq
+            state["seq"] = seq
             for file, size, crc in marks:
-                told["read"][file] = [size, crc]
-        return told
+                state["read"][file] = [size, crc]
+        return state
 
-    def _write(self, told: dict) -> None:
+    def _write(self, state: dict) -> None:
         there = {file for _, file, _ in self._day_files()}
-        read = {file: mark for file, mark in told["read"].items() if file in there}
-        told["read"] = read
-        files.write(self._folder + _FILE, text.dumps(told))
+        read = {file: mark for file, mark in state["read"].items() if file in there}
+        state["read"] = read
+        files.write(self._folder + _FILE, text.dumps(state))
 
     def note_read(self, batch: Batch) -> None:
         """A batch was read, and what it gave is on flash."""
-        told = self._read()
+        state = self._read()
         for file, size, crc in batch.marks:
-            told["read"][file] = [size, crc]
-        self._write(told)
+            state["read"][file] = [size, crc]
+        self._write(state)
         self._counted = None
 
     def note_over(self) -> None:
         """A distillation is over: the time to the next one begins."""
-        told = self._read()
-        self._last = told["at"], told["guess"] = self._clock.now(), not self._clock.known
-        self._write(told)
+        state = self._read()
+        self._last = state["at"], state["guess"] = self._clock.now(), not self._clock.known
+        self._write(state)
 
     def since(self) -> int:
         """The seconds since the last distillation, or since this was asked for the first time.
@@ -179,8 +180,8 @@ class NoteRetention:
         A clock that was set meanwhile, or set back, begins the time anew: nothing is due because of it.
         """
         if self._last is None:
-            told = self._read()
-            self._last = told["at"], told["guess"]
+            state = self._read()
+            self._last = state["at"], state["guess"]
         now = self._clock.now()
         at, is_guess = self._last
         if not at or at > now or (is_guess and self._clock.known):
@@ -192,15 +193,11 @@ class NoteRetention:
 
     @property
     def is_new_day(self) -> bool:
-        """Whether tidy() has something to look at."""
+        """Whether tidying() has something to look at."""
         return self._clock.known and self._clock.day(self._clock.now()) != self._tidied
 
-    def tidy(self, waits_for_reading: bool) -> None:
-        """As tidying(), at once."""
-        finish(self.tidying(waits_for_reading))
-
     def tidying(self, waits_for_reading: bool):
-        """Once a day: let notes go whose time is over, but for those that wait to be distilled, if they do; a generator that
+        """Once a day: remove notes whose days are over, but for those that wait to be distilled, if they do; a generator that
         pauses after each note.
 
         If all notes together take too much of the flash, the oldest go, those that were read first.
@@ -208,31 +205,47 @@ class NoteRetention:
         if not self.is_new_day:
             return
         today = self._tidied = self._clock.day(self._clock.now())
-        told = self._read()
-        last, told["tidied"] = told.get("tidied", 0), day_number(today)
-        self._write(told)
+        state = self._read()
+        last, state["tidied"] = state.get("tidied", 0), day_number(today)
+        self._write(state)
         yield
         # After a leap of the clock nothing goes: it may have been a wrong one.
-        if 0 < told["tidied"] - last <= _LEAP_DAYS:
-            from engram.memory.texts import retention_sweep  # once a day
+        if 0 < state["tidied"] - last <= _LEAP_DAYS:
+            yield from self._remove_old(today, state["read"], waits_for_reading)
 
-            def is_unread(file: str) -> bool:
-                return any(True for _ in self._unread(file, told["read"].get(file)))
+    def _remove_old(self, today: str, read: dict, waits_for_reading: bool):
+        last = day_number(today) - self._days
+        left = []
+        total = 0
+        for day, file, _ in self._all_files():
+            yield
+            path = self._folder + "/" + file
+            if day_number(day) < last and not (waits_for_reading and self._is_unread(file, read)):
+                self._notes.drop(path)
+                diag.info("daily", "the note %s left: its days are over (notes.days)" % file)
+                continue
+            size = (files.size(path) + _BLOCK - 1) // _BLOCK * _BLOCK
+            total += size
+            left.append((day, file, path, size))
+        for may_be_unread in (False, True):
+            for day, file, path, size in left:
+                if total <= self._most_bytes:
+                    return
+                yield
+                if day != today and files.size(path) >= 0 and (may_be_unread or not self._is_unread(file, read)):
+                    self._notes.drop(path)
+                    diag.warning("daily", "the note %s left: all notes together take too much (notes.bytes)" % file)
+                    total -= size
 
-            bounds = (self._days, self._most_bytes)
-            notes = self._all_files()
-            if (
-                yield from retention_sweep.sweep_notes(self._folder, notes, today, bounds, is_unread, waits_for_reading)
-            ):
-                self._notes.version += 1
-            unload_modules(("engram.memory.texts.retention_sweep",))
+    def _is_unread(self, file: str, read: dict) -> bool:
+        return any(True for _ in self._unread(file, read.get(file)))
 
 
-def _is_known(told) -> bool:
+def _is_known(state) -> bool:
     """Whether the file has the form that this version writes."""
-    if not isinstance(told, dict) or not isinstance(told.get("at"), int) or not isinstance(told.get("read"), dict):
+    if not isinstance(state, dict) or not isinstance(state.get("at"), int) or not isinstance(state.get("read"), dict):
         return False
-    for mark in told["read"].values():
+    for mark in state["read"].values():
         if not (isinstance(mark, list) and len(mark) == 2 and isinstance(mark[0], int) and isinstance(mark[1], int)):
             return False
-    return isinstance(told.get("seq"), int) and "guess" in told
+    return isinstance(state.get("seq"), int) and "guess" in state

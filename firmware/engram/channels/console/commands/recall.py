@@ -3,6 +3,7 @@
 from engram.compat import const
 from engram.errors import ArgumentError
 from engram.memory import ids
+from engram.memory.query import make_query
 from engram.memory.recall import shown_score, snippet
 
 _FOUND = const(10)
@@ -17,14 +18,16 @@ def recall_command(clock, recall, search, caller, rest: str):
     if not query:
         raise ArgumentError("/recall", "needs words to look for.")
     more = None
+    wanted = make_query(query, caller)
     if explained:
-        items = recall.explain(query, caller, _FOUND)
+        items = recall.explain(wanted, _FOUND)
     else:
+        ranked = recall.rank(wanted)
         if search:
             from engram.channels.console.commands import remote
 
-            more = yield from remote.found(search, query, caller, _FOUND)
-        items = ((item, ()) for item in recall.find(query, caller, _FOUND, more=more))
+            more = yield from remote.found(search, ranked, _FOUND)
+        items = ((item, ()) for item in recall.find(ranked, _FOUND, more))
     found = False
     for item, made_of in items:
         found = True
@@ -62,7 +65,7 @@ def forget_command(clock, records, recall, journal, forgetting, caller, rest: st
     if not rest:
         raise ArgumentError("/forget", "needs an id such as m12, or words to look for.")
     found = False
-    for _, record in records.search(rest, _FOUND, caller):
+    for _, record in records.search(make_query(rest, caller), _FOUND):
         if not found:
             yield "which one? /forget and its id"
         found = True

@@ -8,9 +8,9 @@ from engram.interrupt import interruptible
 _LOOK_MS = const(20)
 
 
-def found(ask, query: str, caller, limit: int):
+def found(ask, ranked, limit: int):
     """Yield pauses until the companion has answered or its time is over; gives Ask.found's answer."""
-    return (yield from _waited(lambda: ask.found(query, caller, limit)))
+    return (yield from _waited(lambda: ask.found(ranked, limit)))
 
 
 def fetched(archive, ref: str, caller):
