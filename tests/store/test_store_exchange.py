@@ -10,7 +10,7 @@ from boards import run
 HEAP = "400k"
 """For the code, which a board has frozen in its flash, too; the same as for unit files."""
 
-HEAP_GROWTH = 73728
+HEAP_GROWTH = 61440
 """Bytes that a command may hold at any time: its code, which is loaded for it, is most of that."""
 
 
