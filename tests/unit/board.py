@@ -229,6 +229,13 @@ def commands_of(board):
     return board.commands
 
 
+def prompt_of(board, caller, sid, seq, content):
+    """The prompt for a turn."""
+    window = board.prompts.window(caller, sid, seq)
+    ranked = board.prompts.rank(caller, content, window.turns, seq)
+    return board.prompts.build(caller, sid, seq, content, window, "", ranked)
+
+
 class Script:
     """A model that plays one step for each request.
 

@@ -12,7 +12,7 @@ import random
 import sys
 from binascii import crc32
 
-from board import DAY, Board, Script, commands_of, has_large_heap
+from board import DAY, Board, Script, commands_of, has_large_heap, prompt_of
 from engram import text
 from engram.agent.agent import Turn
 from engram.errors import EngramError
@@ -410,7 +410,7 @@ class Intruder:
         for said in self.house.forms("what about <word>?"):
             seq = self.board.journal.add(self.caller, "user", self.caller.principal, said)
             sid = self.board.journal.current(self.caller)
-            prompt = self.board.prompts.build(self.caller, sid, seq, said)
+            prompt = prompt_of(self.board, self.caller, sid, seq, said)
             self.check("the prompt", said + " t%d" % seq, _all(prompt) + prompt.notice)
             board = self.board
             turns = [board.journal.turn(seq)]

@@ -2,7 +2,7 @@
 
 import random
 
-from board import DAY, Board, has_large_heap
+from board import DAY, Board, has_large_heap, prompt_of
 from engram import files, text
 from engram.agent import schemas
 from engram.build import prompt_builder
@@ -28,7 +28,7 @@ def _say(board, content, role="user", caller=OWNER, **more):
 def _build(board, content, caller=OWNER):
     """The prompt of a message that is written as the agent does it."""
     seq = _say(board, content, caller=caller)
-    return board.prompts.build(caller, board.journal.current(caller), seq, content)
+    return prompt_of(board, caller, board.journal.current(caller), seq, content)
 
 
 def _system(prompt):

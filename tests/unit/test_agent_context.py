@@ -1,6 +1,6 @@
 """The prompt: what stands where in it, and only what the caller may see."""
 
-from board import ANN, ROOM, Board
+from board import ANN, ROOM, Board, prompt_of
 from engram.build import prompt_builder
 from engram.memory.access import OWNER
 
@@ -18,7 +18,7 @@ def _say(board, content, role="user", caller=OWNER, **more):
 def _build(board, content, caller=OWNER):
     """The prompt of a message that is written as the agent does it."""
     seq = _say(board, content, caller=caller)
-    return board.prompts.build(caller, board.journal.current(caller), seq, content)
+    return prompt_of(board, caller, board.journal.current(caller), seq, content)
 
 
 def _system(prompt):

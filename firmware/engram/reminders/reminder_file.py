@@ -13,7 +13,7 @@ from engram import diag, files, log_line, text
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound, StoreError
 from engram.memory import access, ids
-from engram.reminders.reminders import GUESSED_LAST, GUESSED_LIFE, HEAD, MOST_TERMS, belongs_to, owner, room_of, term_of
+from engram.reminders.form import GUESSED_LAST, GUESSED_LIFE, HEAD, MOST_TERMS, belongs_to, owner, room_of, term_of
 
 _FORMAT = const(1)
 _BUFFER = const(512)

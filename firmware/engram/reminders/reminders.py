@@ -7,24 +7,16 @@ is held against is packed and in RAM, so that one in which nothing comes up read
             life, which of these times were guessed, how many terms it has
     terms   the crc32 of each of these terms, 4 bytes each, intent by intent
 
-The rest is in memory/intents.jsonl (see intent_file.py), whose code is loaded when it is needed. Until the clock is known
+The rest is in memory/intents.jsonl (see reminder_file.py), whose code is loaded when it is needed. Until the clock is known
 nothing expires; times that were guessed count from the moment at which it is.
 """
 
-from binascii import crc32
-from struct import calcsize, pack, pack_into, unpack_from
+from struct import calcsize, pack_into, unpack_from
 
 from engram import files, text
 from engram.compat import const
 from engram.lazy import lazy
-from engram.memory import access
-
-MOST_TERMS = const(12)
-"""Of one intent: with the number of intents it bounds what a message is held against."""
-
-HEAD = "<IIIIBB"
-GUESSED_LIFE = const(1)
-GUESSED_LAST = const(2)
+from engram.reminders.form import GUESSED_LIFE, HEAD, belongs_to, scope_of_caller, term_of
 
 _HEAD_BYTES = calcsize(HEAD)
 _LAST_AT = const(8)  # where the moment of the last firing stands in a head
@@ -169,28 +161,3 @@ class Reminders:
             from engram.reminders import reminder_file
 
             return reminder_file
-
-
-def scope_of_caller(caller) -> int:
-    """Whose an caller's intents are: the principal's, in whatever private room, or the group's room's."""
-    return owner(access.own_scope(caller), room_of(caller))
-
-
-def owner(scope_name: str, room: str) -> int:
-    """As owner_of(), of what an intent's line says."""
-    return crc32((scope_name + "\n" + room).encode())
-
-
-def room_of(caller) -> str:
-    """The group's room that an caller's intents belong to, "" in private."""
-    return caller.room if caller.group else ""
-
-
-def belongs_to(caller, fields: dict) -> bool:
-    """Whether an intent is one of this caller's."""
-    return fields["scope"] == access.own_scope(caller) and fields.get("room", "") == room_of(caller)
-
-
-def term_of(term: str) -> bytes:
-    """A term as it is packed."""
-    return pack("<I", crc32(term.encode()))
