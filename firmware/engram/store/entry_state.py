@@ -4,6 +4,7 @@ The index finds the lines that have a part in an entry's fate by their label "=N
 read through. A row of which something has become lately is marked later, one entry at a time.
 """
 
+from engram import diag
 from engram.compat import finish
 from engram.store.index import codec
 from engram.store.types import FORGOTTEN, LIVE, concerned
@@ -55,7 +56,7 @@ class EntryStates:
             seqs += self._store.index.having(codec.term_hash("=s%d" % session))
         # What is older than the newest line that is known changes nothing any more.
         known = max(seqs) if seqs else number
-        for first, last in self._store.unindexed:
+        for first, last in self._store.upkeep.unindexed:
             for _, _, _, line in self._store.log.scan_from(max(first, known + 1), last):
                 entry = self._store.describe(line)
                 if number in concerned(entry, line["seq"]) or (session and entry.ends == session):
@@ -70,10 +71,31 @@ class EntryStates:
         """A line of the log; the index tells about where it is, which takes fewer reads than to look for it."""
         return self._store.log.read(seq, self._store.index.offset_of(seq))
 
+    def live_line(self, table, row: int, skip=()):
+        """The line of a row if it is an entry's latest version and live, else None, as for a seq that is in `skip`."""
+        store = self._store
+        seq, offset = store.index.locate(table, row)
+        if seq in skip:
+            return None
+        line = store.log.read(seq, offset) if seq else None
+        if line is None:
+            if seq:
+                diag.error("store", "%s: line %d is damaged and cannot be read" % (store.log.name, seq))
+                codec.set_bit(store.index.memtable.dead if table is None else table.dead, row)
+            return None
+        number = store.describe(line).number
+        if number < 0:
+            return None
+        if number in self.pending:
+            state, latest = self.state_of(number)
+            if state != LIVE or latest["seq"] != seq:
+                return None
+        return line
+
     @property
     def may_settle(self) -> bool:
         """Whether marking is of use now: not while lines are about to come into the index, which it would miss."""
-        filling = self._store.filling
+        filling = self._store.upkeep.filling
         return filling is None or not filling.is_open
 
     def settle_one(self, number: int) -> None:
@@ -93,6 +115,6 @@ class EntryStates:
 
     def settling(self):
         """As settle(), a generator that pauses after each entry."""
-        for number in () if self._store.unindexed else list(self.pending):
+        for number in () if self._store.upkeep.unindexed else list(self.pending):
             self.settle_one(number)
             yield

@@ -12,7 +12,7 @@ from engram.store.index import codec
 CHUNK_BYTES = 16384
 """Bytes of the log from which the lines in RAM become a table: bounds what is read when the log is opened."""
 
-MOST_ROWS = const(80)
+MOST_ROWS = const(96)
 """Rows before they become a table: more than any append has lines."""
 
 MOST_WORDS = const(1280)

@@ -14,7 +14,6 @@ from engram.compat import const
 from engram.store.index import codec
 from engram.store.index.table import ROW_BYTES, SINGLE_BYTES, TERM_BYTES, Footer, term
 from engram.store.index.table_writer import TableWriter
-from engram.store.name_queries import in_order
 
 _SLICE_BYTES = const(512)  # written in a slice
 _STEP = const(32)  # postings between two places at which a merge can pause
@@ -284,7 +283,7 @@ def _copy_rows(source, first: int, end: int, writer):
 def _names(job, sources):
     count = 0
     is_sure = not any(source.gone for source in sources)
-    for name in in_order([source.table.names() for source in sources]):
+    for name in codec.merged([source.table.names() for source in sources]):
         if is_sure or any(source.has(codec.term_hash(name)) for source in sources):
             # All scopes stay: who sees what is decided by them (see listing.py).
             if name[0] == "@":

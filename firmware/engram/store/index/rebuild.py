@@ -53,7 +53,7 @@ class Rebuild:
 
     def _table(self, first: int, last: int, claimed: int):
         """Make a table of the lines up to `last`, for the seqs up to `claimed`; the first seq that it is for."""
-        start = max(first, self._log.start_of(last, _TABLE_BYTES))
+        start = max(first, _start_of(self._log, last, _TABLE_BYTES))
         self.is_open = True
         while True:
             self._rows.clear()
@@ -111,3 +111,9 @@ class Rebuild:
         for row in range(len(rows)):
             if rows.sessions[row] in self.ended:
                 codec.set_bit(rows.dead, row)
+
+
+def _start_of(log, seq: int, size: int) -> int:
+    """The first seq of about as many lines before the one with `seq`, itself included, as have `size` bytes."""
+    _, start, first, end, following = log.segment_of(seq)
+    return max(first, seq - size * (following - first) // max(1, end - start) + 1)

@@ -4,7 +4,7 @@ from array import array
 
 from engram.compat import const
 
-_SLOTS = const(256)
+_SLOTS = const(512)
 NO_SLOT = const(0)
 """The slot of rows of no session. In an index without sessions it is the only one."""
 
