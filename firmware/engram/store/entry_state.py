@@ -1,7 +1,7 @@
-"""What became of the entries of a store: which of them is live, and what its latest version is.
+"""The states of a store's entries: which of them is live, and what its latest version is.
 
-The index finds the lines that have a part in an entry's fate by their label "=NUMBER"; lines that are in no table yet are
-read through. A row of which something has become lately is marked later, one entry at a time.
+The index finds the lines that change an entry by their label "=NUMBER"; lines that are in no table yet are read through.
+Rows of entries that changed lately are marked later, one entry at a time.
 """
 
 from engram import diag
@@ -11,7 +11,7 @@ from engram.store.types import FORGOTTEN, LIVE, concerned
 
 
 class EntryStates:
-    """The fates of a Store's entries; `pending` are the numbers of those whose rows are not marked yet."""
+    """The states of a Store's entries; `pending` are the numbers of those whose rows are not marked yet."""
 
     def __init__(self, store):
         self._store = store
@@ -20,9 +20,9 @@ class EntryStates:
     def state_of(self, number: int) -> tuple:
         """(state, line of the latest version) of an entry; (None, None) if there is none."""
         while True:
-            fate = self._by_index(number)
+            found = self._by_index(number)
             if not self._store.notice_lost():
-                return fate
+                return found
 
     def _by_index(self, number: int) -> tuple:
         line = self._line(number)
@@ -40,9 +40,9 @@ class EntryStates:
             entry = self._store.describe(later)
             if entry.number == number:
                 state, line = LIVE, later
-            for hidden, fate in entry.hides:
+            for hidden, new_state in entry.hides:
                 if hidden == number:
-                    state = fate
+                    state = new_state
             if number in entry.shows:
                 state = LIVE
             if session and entry.ends == session:
@@ -50,10 +50,10 @@ class EntryStates:
         return (state, line) if line is not None else (None, None)
 
     def _later(self, number: int, session: int):
-        """Yield the lines that have a part in an entry's fate, but for its own first one."""
-        seqs = self._store.index.having(codec.term_hash("=%d" % number))
+        """Yield the lines that change an entry's state, but for its own first one."""
+        seqs = self._store.index.seqs_with_label(codec.term_hash("=%d" % number))
         if session:
-            seqs += self._store.index.having(codec.term_hash("=s%d" % session))
+            seqs += self._store.index.seqs_with_label(codec.term_hash("=s%d" % session))
         # What is older than the newest line that is known changes nothing any more.
         known = max(seqs) if seqs else number
         for first, last in self._store.upkeep.unindexed:
@@ -68,7 +68,7 @@ class EntryStates:
                 yield line
 
     def _line(self, seq: int):
-        """A line of the log; the index tells about where it is, which takes fewer reads than to look for it."""
+        """A line of the log; the index knows about where it is, which takes fewer reads than a search."""
         return self._store.log.read(seq, self._store.index.offset_of(seq))
 
     def live_line(self, table, row: int, skip=()):
@@ -99,9 +99,9 @@ class EntryStates:
         return filling is None or not filling.is_open
 
     def settle_one(self, number: int) -> None:
-        """Mark the rows of one entry as its fate wants it."""
+        """Mark the rows of one entry as its state demands."""
         state, latest = self.state_of(number)
-        for seq in [number] + self._store.index.having(codec.term_hash("=%d" % number)):
+        for seq in [number] + self._store.index.seqs_with_label(codec.term_hash("=%d" % number)):
             line = self._line(seq)
             entry = self._store.describe(line) if line is not None else None
             if entry is not None and entry.number == number:
@@ -110,7 +110,7 @@ class EntryStates:
             self.pending.discard(number)
 
     def settle(self) -> None:
-        """Mark all that is to be marked, so that counts are right; while the index is made anew it is done bit by bit."""
+        """Apply all pending states, so that counts are exact; nothing is done while the index is being rebuilt."""
         finish(self.settling())
 
     def settling(self):

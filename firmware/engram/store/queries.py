@@ -22,13 +22,13 @@ def newest(store, labels, scopes):
         if _last_below(store, newest, below) <= 0:
             return
         if isinstance(newest, list):
-            below = yield from _newest_in_hole(store, newest[0], below, labels, scopes)
+            below = yield from _newest_unindexed(store, newest[0], below, labels, scopes)
         else:
             below = yield from _newest_in(store, newest, below, labels, scopes)
 
 
 def _last_below(store, part, below: int) -> int:
-    """The last seq below one that a part of the log may have: a table, a hole or, None, the lines in RAM."""
+    """The last seq below one that a part of the log may have: a table, an unindexed span or, None, the lines in RAM."""
     if part is None:
         first, last = store.upkeep.tail[2], store.log.next_seq - 1
     elif isinstance(part, list):
@@ -60,7 +60,7 @@ def _newest_in(store, table, below: int, labels, scopes):
     return tail if table is None else table.first
 
 
-def _newest_in_hole(store, first: int, below: int, labels, scopes):
+def _newest_unindexed(store, first: int, below: int, labels, scopes):
     """As _newest_in(), of lines that are in no table yet."""
     for line in lines_backwards(store.log, below):
         seq = line["seq"]

@@ -1,11 +1,11 @@
 """One store: a log, the index over it, and which entry is which.
 
 An entry is a thing that keeps its number (the seq of its first line) while it changes: a later line can be its next
-version, hide it, or show it again. What a line means is told by `describe(line)`, which gives an Entry; so records and
+version, hide it, or show it again. `describe(line)` gives an Entry, which says what a line means; so records and
 turns use the same engine. The log is the truth: all that this file knows of entries comes back from it.
 
-A line that concerns an entry other than its own first version has the label "=NUMBER", so that the entry's fate is found
-by the index (entry_state.py). Entries that changed lately are kept in RAM until `tick` marks them in the index, one by one.
+A line that concerns an entry other than its own first version has the label "=NUMBER", so that the index finds it
+(entry_state.py). Entries that changed lately are kept in RAM until `tick` marks them in the index, one by one.
 """
 
 from engram import diag
@@ -61,10 +61,10 @@ class Store:
         self.log.open(self.owner)
         saved = self.index.open(self.log.epoch)
         was_missing = self.log.was_missing
-        has_gone = (was_missing or self.log.is_recovered) and self.index.leave(self.log.oldest)
+        has_gone = (was_missing or self.log.is_recovered) and self.index.drop_before(self.log.oldest)
         if has_gone or (was_missing and not saved):
-            told = "%s: lines before %d are gone: the power failed while they left, or a file was lost"
-            diag.warning("store", told % (self.log.name, self.log.oldest))
+            warning = "%s: lines before %d are gone: the power failed while they left, or a file was lost"
+            diag.warning("store", warning % (self.log.name, self.log.oldest))
         segment, offset, seq = saved["tail"] if saved else (0, 0, 0)
         # No seq is used twice, even if the newest lines were lost.
         self.log.next_seq = max(self.log.next_seq, seq)
@@ -84,7 +84,7 @@ class Store:
             offset, seq, state = self.log.size, self.log.next_seq, self.owner.state()
         self.upkeep.begin_at([self.log.live, offset, seq], state)
         for place in self.log.scan(self.log.live, offset, 0, seq - 1):
-            self._take(*place)
+            self._index_line(*place)
             if self.index.is_full:
                 self.upkeep.seal([place[0], place[1] + place[2], self.log.next_seq])
         if saved and (self.log.is_recovered or has_gone):
@@ -109,18 +109,18 @@ class Store:
         self.notice_lost()
 
     def notice_lost(self) -> bool:
-        """A table of the index that turned out to be damaged leaves a hole; whether there was one."""
+        """Note which lines a damaged table has left unindexed; whether there was such a table."""
         was_lost = self.index.has_lost
         if was_lost:
             self.index.has_lost = False
             self.upkeep.find_unindexed()
         return was_lost
 
-    def _take(self, segment: int, offset: int, size: int, line: dict) -> None:
+    def _index_line(self, segment: int, offset: int, size: int, line: dict) -> None:
         """Give a line its row and note what it does to entries."""
         seq = line["seq"]
         entry = self.describe(line)
-        self.index.add(seq, offset, size, minutes(entry.at), entry.session, entry.terms, labels(entry, seq))
+        self.index.add_row(seq, offset, size, minutes(entry.at), entry.session, entry.terms, labels(entry, seq))
         if entry.number < 0:
             self.index.set_dead(seq, 0, True)
         self.entry_states.pending.update(concerned(entry, seq))
@@ -178,7 +178,7 @@ class Store:
             for place in self.log.append(lines):
                 if not self.index.memtable.has_room_for(1):
                     self.upkeep.seal([place[0], place[1], place[3]["seq"]])
-                self._take(*place)
+                self._index_line(*place)
         except EngramError:
             # Refused before a line was taken: the tables are as they were.
             self._whole = True
@@ -189,7 +189,7 @@ class Store:
         return first
 
     def tick(self, slices: int = _SLICES, may_seal: bool = False) -> bool:
-        """Do a little of the work in the background: marking, filling holes, merging. Whether there is more to do.
+        """Do a little of the work in the background: marking, indexing what is missing, merging. Whether there is more to do.
 
         With `may_seal` a table, or a segment, is ended as soon as it is full, step by step; else when the next line comes.
         """
@@ -234,10 +234,10 @@ class Store:
         self.ready()
         return self.entry_states.state_of(number)
 
-    def having(self, label: str) -> list:
+    def seqs_with_label(self, label: str) -> list:
         """The seqs of the lines that have a label, whatever became of them, or share its hash; of those in the index."""
         self.ready()
-        return self.index.having(codec.term_hash(label))
+        return self.index.seqs_with_label(codec.term_hash(label))
 
     def line(self, seq: int):
         """The line with a seq as a dict, whatever has become of its entry; None if there is none."""
@@ -338,7 +338,7 @@ class Store:
 
     @property
     def epoch(self) -> int:
-        """The random number that tells this log from one that was reset."""
+        """The random number that a reset changes."""
         return self.log.epoch
 
     def compact(self, decide) -> int:
@@ -376,7 +376,7 @@ class Store:
         self.ready()
         if self.is_compacting or not self.log.drop_oldest():
             return False
-        self.index.leave(self.log.oldest)
+        self.index.drop_before(self.log.oldest)
         self.upkeep.find_unindexed()
         self.upkeep.save()
         return True

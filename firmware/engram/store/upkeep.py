@@ -109,8 +109,8 @@ class Upkeep:
         self.tail = self._end()
         self._is_unsaved = True
 
-    def begin_segment_anew(self, state) -> None:
-        """Write the live segment, which has no lines, with a header that names the segments as they are now."""
+    def rewrite_header(self, state) -> None:
+        """Rewrite the live segment, which has no lines, with a header that names the segments as they are now."""
         self._store.log.begin(state)
         self.tail = self._end()
         self.save()

@@ -78,7 +78,7 @@ class MemTable:
         self._highs[at] = hash >> 16
         self.used = at + 1
 
-    def add(self, seq: int, offset: int, size: int, minutes: int, session: int, terms, labels) -> None:
+    def add_row(self, seq: int, offset: int, size: int, minutes: int, session: int, terms, labels) -> None:
         """Add the row of a line of `size` bytes; `session` is 0 if there is none."""
         row = self._rows
         start = self.used

@@ -1,4 +1,4 @@
-"""Rewrites a log's sealed segments without what is not wanted any more, in slices between other work.
+"""Rewrites a log's sealed segments without the lines that are no longer wanted, in slices between other work.
 
 Segments are taken from old to new. What is kept of as many neighbours as fill a segment goes into one file, which takes the
 place of the first of them in one step; then the others go. A cut in between leaves lines in two places, of which one is
@@ -35,7 +35,7 @@ def compacting(store, decide):
         if store.log.next_seq > following:
             yield from store.upkeep.sealing_segment()
         else:
-            store.upkeep.begin_segment_anew(store.owner.state())
+            store.upkeep.rewrite_header(store.owner.state())
         store.upkeep.retry_now()
         while store.index.is_tidying and not store.upkeep.is_put_off:
             store.tick(1)
@@ -126,7 +126,7 @@ class _Copier:
 
     def _copy_line(self, line: bytes, target) -> None:
         values = log_line.decode(line)
-        # Headers have no seq: the live one tells all that they told. A seq of another segment is none of this one's.
+        # Headers have no seq: the live one has all that they had. A seq of another segment does not belong here.
         if not self._last < values.get("seq", 0) < self._following:
             return
         self._last = values["seq"]

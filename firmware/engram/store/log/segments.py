@@ -39,7 +39,7 @@ class Log:
         self.folder = folder
         self.name = name
         self.segment_bytes = segment_bytes or max(SMALLEST_SEGMENT, min(cap // SEGMENTS, _LARGEST_SEGMENT))
-        self.may_mend = True  # while it is compacted, damage is passed over: both write segments anew
+        self.may_mend = True  # while it is compacted, damage is passed over: both rewrite segments
         self._repair = None
         self._file = None  # the live segment, for appending and reading
         self._files = {}  # sealed segments that are open: number -> file
@@ -50,7 +50,7 @@ class Log:
 
     def reset(self) -> None:
         """Know of no segment."""
-        self.is_recovered = False  # whether the live segment was begun anew because it was lost
+        self.is_recovered = False  # whether the live segment was lost and replaced
         self._sound = set()  # numbers of segments that were looked through for damage
         self.sealed = []  # [number, first seq, bytes] of the sealed segments, ascending
         self.was_missing = False  # whether the header names oldest segments that had no file when it was opened
@@ -91,7 +91,7 @@ class Log:
     # --- opening
 
     def open(self, owner=None) -> None:
-        """Find the segments; `scan` then reads lines. If the newest header is lost, `owner` is told the lines that its next
+        """Find the segments; `scan` then reads lines. If the newest header is lost, `owner` observes the lines that its next
         state follows from (see recover.py).
         """
         self.close()
@@ -115,7 +115,7 @@ class Log:
             self.was_missing = True
 
     def begin(self, state) -> None:
-        """Begin a live segment, or the present one anew; `state` is the owner's, a dict or None."""
+        """Begin a live segment, or rewrite the present one; `state` is the owner's, a dict or None."""
         if not self.epoch:
             self.epoch = random.getrandbits(30) | 1
         line = header.line(self, state)
@@ -145,7 +145,7 @@ class Log:
         """Append lines, each a list of (key, value) pairs, with one flush: [(segment, offset, size, values), ...].
 
         StoreFull or StoreError when the flash refuses: then none of them counts. ArgumentError for a value that is no
-        JSON. The caller seals: `has_room` tells whether it must.
+        JSON. The caller seals: `has_room` is False when it must.
         """
         self.settle()
         encoded = [log_line.encode([("seq", self.next_seq + at)] + list(fields)) for at, fields in enumerate(lines)]
@@ -178,7 +178,7 @@ class Log:
         self._unsure = False
 
     def refresh(self) -> None:
-        """Open the live segment's file anew: after thousands of flushes littlefs erases more with each."""
+        """Reopen the live segment's file: after thousands of flushes littlefs erases more with each."""
         self.settle()
         self._reopen()
 

@@ -186,7 +186,7 @@ def lines_backwards(log, below: int = log_line.MAX_SEQ):
                 if line["seq"] < below:
                     below = line["seq"]
                     yield line
-            # It may have been opened anew meanwhile.
+            # It may have been reopened meanwhile.
             file = log.file_of(number)
         below = min(below, first)
 

@@ -195,7 +195,7 @@ class Ranking:
             if not total or codec.has_bit(memtable.dead, row) or not memtable.lengths[row]:
                 continue
             if bits is None or codec.has_bit(bits, row):
-                self.best.add(total, place, row, slot_of(memtable.sessions[row]))
+                self.best.add_row(total, place, row, slot_of(memtable.sessions[row]))
 
     def _memtable_scores(self, memtable) -> bytearray:
         scores = bytearray(len(memtable))
@@ -215,7 +215,7 @@ class Ranking:
     def scored(self, speaker_rows=None, explain: bool = False):
         """Yield (score, place, row, evidence), best first; `speaker_rows(table, row)` tells which get a fifth more.
 
-        Unless they are to be explained, what they were found with is let go: the lines that are read next need the room.
+        Frees what it ranked with, unless scores are to be explained: the lines that are read next need the room.
         """
         top = next(self.best.rows())[0] if self.best.slots else 1
         self.points = points = self._session_points()

@@ -40,7 +40,7 @@ class SessionSizes:
         """Count again when it is asked for."""
         self._is_known = False
 
-    def add(self, session: int, rows: int = 1) -> None:
+    def add_rows(self, session: int, rows: int = 1) -> None:
         """There are more rows of a session."""
         if session:
             slot = slot_of(session)
@@ -52,7 +52,7 @@ class SessionSizes:
             for slot in range(_SLOTS + 1):
                 self._sizes[slot] = 0
             for row in range(len(index.memtable)):
-                self.add(index.memtable.sessions[row])
+                self.add_rows(index.memtable.sessions[row])
             for table in list(index.tables):
                 index.guarded(table, self._add_table, table)
             self._is_known = True
@@ -61,5 +61,5 @@ class SessionSizes:
     def _add_table(self, table) -> None:
         first = 0
         for session, end in table.each_run():
-            self.add(session, end - first)
+            self.add_rows(session, end - first)
             first = end
