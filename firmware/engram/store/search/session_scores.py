@@ -9,6 +9,11 @@ NO_SLOT = const(0)
 """The slot of rows of no session. In an index without sessions it is the only one."""
 
 
+PART_BITS = const(6)
+PART = const(64)
+"""Slots whose counts lie together: a heap in pieces has many places for so few bytes, and few for more."""
+
+
 def slot_of(session: int) -> int:
     """The slot of a session."""
     return session % _SLOTS + 1 if session else NO_SLOT
@@ -23,7 +28,7 @@ class SessionScores:
     """What one search counts: for each slot the rows that have each of ten words, and B of the last two rows."""
 
     def __init__(self, slots: int):
-        self.counts = array("I", bytes(4 * slots))
+        self.counts = [array("I", bytes(4 * min(PART, slots - first))) for first in range(0, slots, PART)]
         self.last = bytearray(slots)
         self.far = bytearray(slots)  # of the row before the last
 
