@@ -17,3 +17,18 @@ def test_a_batch_that_comes_when_the_table_of_rows_is_nearly_full_is_kept_and_fo
     for _ in range(2):
         assert board.records.count() == before - BATCH
         board.restart()
+
+
+def test_a_batch_larger_than_the_memtable_becomes_several_tables():
+    board = Board()
+    store = board.records_store
+    first = store.append(*[[("op", "compacted"), ("at", number)] for number in range(MOST_ROWS + BATCH)])
+    assert len(store.index.tables) == 1 and len(store.index.memtable) == BATCH
+    ref = board.remember("the bicycle is in the cellar", ["bicycle"])
+    for _ in range(2):
+        assert [store.line(first + number)["at"] for number in range(MOST_ROWS + BATCH)] == list(
+            range(MOST_ROWS + BATCH)
+        )
+        assert [store.describe(line).number for line in store.newest()] == [int(ref[1:])]
+        board.restart()
+        store = board.records_store
