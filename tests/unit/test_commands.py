@@ -307,7 +307,7 @@ def test_a_compaction_that_was_stopped_half_way_can_be_begun_anew():
         board.journal.add(OWNER, "user", "owner", "the lamp %d hums %s" % (number, "and hums " * 60))
     for store in (board.records_store, board.journal_store):
         _stop_compacting(board, store)
-        assert not store.is_compacting and not store.log.is_fixed
+        assert not store.is_compacting and store.log.may_mend
     board.records.forget("m2")
     assert _lines(board, "/compact")[0].endswith(" bytes came free")
 

@@ -259,7 +259,7 @@ def test_sessions_are_there_after_a_cut_between_the_two_renames_of_a_seal():
     board.journal.begin(OWNER, "garden")
     _say(board, "green beans")
     listed, current = _listed(board), board.journal.current(OWNER)
-    board.journal_store.seal_segment()
+    board.journal_store.upkeep.seal_segment()
     board.close()
     path = board.place + "/journal/journal.jsonl"
     os.rename(path, path + ".next")

@@ -7,6 +7,7 @@ from engram import log_line
 from engram.errors import StoreError
 from engram.link import messages
 from engram.memory.access import OWNER
+from engram.store.log.seq_seek import lines_backwards
 from samples import Numbers
 from support import raises
 
@@ -42,7 +43,7 @@ def _all(raw, most=4096):
 
 def _on_flash(store):
     """The seqs of all lines of a log."""
-    return [line["seq"] for line in reversed(list(store.log.backwards()))]
+    return [line["seq"] for line in reversed(list(lines_backwards(store.log)))]
 
 
 def _seqs(lines):

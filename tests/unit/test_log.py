@@ -6,6 +6,7 @@ import random
 from engram import files
 from engram.store.log.compaction import compact
 from engram.store.log.segments import Log
+from engram.store.log.seq_seek import lines_backwards
 from support import folder
 
 
@@ -161,7 +162,7 @@ def test_lines_are_read_backwards():
     place = folder()
     _filled(place, 60)
     log, _ = _open(place)
-    assert [line["seq"] for line in log.backwards()] == list(range(60, 0, -1))
+    assert [line["seq"] for line in lines_backwards(log)] == list(range(60, 0, -1))
 
 
 def test_long_lines_are_read_backwards_too():
@@ -169,7 +170,7 @@ def test_long_lines_are_read_backwards_too():
     log, _ = _open(place, 16384)
     for length in (10, 5000, 3, 9000, 7):
         _append(log, [("text", "x" * length)])
-    assert [len(line["text"]) for line in log.backwards()] == [7, 9000, 3, 5000, 10]
+    assert [len(line["text"]) for line in lines_backwards(log)] == [7, 9000, 3, 5000, 10]
 
 
 def test_a_cut_seal_is_completed():

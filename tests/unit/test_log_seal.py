@@ -68,14 +68,14 @@ def _goes_on(store):
 def test_a_segment_that_keeps_its_name_stays_the_live_one():
     store = _store()
     with _Refusing(".jsonl", 1), raises(StoreError):
-        store.seal_segment()
+        store.upkeep.seal_segment()
     assert store.log.sealed == [] and _goes_on(store)
 
 
 def test_a_new_segment_that_gets_no_name_gets_it_later():
     store = _store()
     with _Refusing(".next", 1), raises(StoreError):
-        store.seal_segment()
+        store.upkeep.seal_segment()
     assert len(store.log.sealed) == 1 and _goes_on(store)
 
 
@@ -83,7 +83,7 @@ def test_what_is_sealed_is_read_while_the_new_segment_has_no_name():
     store = _store()
     with _Refusing(".next", 9):
         with raises(StoreError):
-            store.seal_segment()
+            store.upkeep.seal_segment()
         assert store.line(2)["text"] == "two"
         with raises(StoreError):
             store.append([("text", "three")])
@@ -93,6 +93,6 @@ def test_what_is_sealed_is_read_while_the_new_segment_has_no_name():
 def test_a_restart_without_the_new_segments_name_finds_all_lines():
     store = _store()
     with _Refusing(".next", 1), raises(StoreError):
-        store.seal_segment()
+        store.upkeep.seal_segment()
     store.open()
     assert _texts(store) == ["one", "two"] and _goes_on(store)

@@ -19,10 +19,10 @@ def _write(path, terms, runs):
     """`terms` is {hash: [(row, level), ...]}, `runs` [(session, row after the last), ...]."""
     writer = TableWriter(path, len(terms))
     for hash in sorted(terms):
-        writer.begin(hash)
+        writer.begin_term(hash)
         for row, level in terms[hash]:
-            writer.add(row, level)
-        writer.end()
+            writer.add_posting(row, level)
+        writer.end_term()
     footer = Footer()
     writer.end_terms(footer)
     footer.rows = runs[-1][1]

@@ -1,16 +1,17 @@
-"""What became of the entries of a store: which of them is live, and what its latest version is.
+"""The states of a store's entries: which of them is live, and what its latest version is.
 
-The index finds the lines that have a part in an entry's fate by their label "=NUMBER"; lines that are in no table yet are
-read through. A row of which something has become lately is marked later, one entry at a time.
+The index finds the lines that change an entry by their label "=NUMBER"; lines that are in no table yet are read through.
+Rows of entries that changed lately are marked later, one entry at a time.
 """
 
+from engram import diag
 from engram.compat import finish
 from engram.store.index import codec
 from engram.store.types import FORGOTTEN, LIVE, concerned
 
 
 class EntryStates:
-    """The fates of a Store's entries; `pending` are the numbers of those whose rows are not marked yet."""
+    """The states of a Store's entries; `pending` are the numbers of those whose rows are not marked yet."""
 
     def __init__(self, store):
         self._store = store
@@ -19,9 +20,9 @@ class EntryStates:
     def state_of(self, number: int) -> tuple:
         """(state, line of the latest version) of an entry; (None, None) if there is none."""
         while True:
-            fate = self._by_index(number)
+            found = self._by_index(number)
             if not self._store.notice_lost():
-                return fate
+                return found
 
     def _by_index(self, number: int) -> tuple:
         line = self._line(number)
@@ -39,9 +40,9 @@ class EntryStates:
             entry = self._store.describe(later)
             if entry.number == number:
                 state, line = LIVE, later
-            for hidden, fate in entry.hides:
+            for hidden, new_state in entry.hides:
                 if hidden == number:
-                    state = fate
+                    state = new_state
             if number in entry.shows:
                 state = LIVE
             if session and entry.ends == session:
@@ -49,13 +50,13 @@ class EntryStates:
         return (state, line) if line is not None else (None, None)
 
     def _later(self, number: int, session: int):
-        """Yield the lines that have a part in an entry's fate, but for its own first one."""
-        seqs = self._store.index.having(codec.term_hash("=%d" % number))
+        """Yield the lines that change an entry's state, but for its own first one."""
+        seqs = self._store.index.seqs_with_label(codec.term_hash("=%d" % number))
         if session:
-            seqs += self._store.index.having(codec.term_hash("=s%d" % session))
+            seqs += self._store.index.seqs_with_label(codec.term_hash("=s%d" % session))
         # What is older than the newest line that is known changes nothing any more.
         known = max(seqs) if seqs else number
-        for first, last in self._store.unindexed:
+        for first, last in self._store.upkeep.unindexed:
             for _, _, _, line in self._store.log.scan_from(max(first, known + 1), last):
                 entry = self._store.describe(line)
                 if number in concerned(entry, line["seq"]) or (session and entry.ends == session):
@@ -67,19 +68,40 @@ class EntryStates:
                 yield line
 
     def _line(self, seq: int):
-        """A line of the log; the index tells about where it is, which takes fewer reads than to look for it."""
+        """A line of the log; the index knows about where it is, which takes fewer reads than a search."""
         return self._store.log.read(seq, self._store.index.offset_of(seq))
+
+    def live_line(self, table, row: int, skip=()):
+        """The line of a row if it is an entry's latest version and live, else None, as for a seq that is in `skip`."""
+        store = self._store
+        seq, offset = store.index.locate(table, row)
+        if seq in skip:
+            return None
+        line = store.log.read(seq, offset) if seq else None
+        if line is None:
+            if seq:
+                diag.error("store", "%s: line %d is damaged and cannot be read" % (store.log.name, seq))
+                codec.set_bit(store.index.memtable.dead if table is None else table.dead, row)
+            return None
+        number = store.describe(line).number
+        if number < 0:
+            return None
+        if number in self.pending:
+            state, latest = self.state_of(number)
+            if state != LIVE or latest["seq"] != seq:
+                return None
+        return line
 
     @property
     def may_settle(self) -> bool:
         """Whether marking is of use now: not while lines are about to come into the index, which it would miss."""
-        filling = self._store.filling
+        filling = self._store.upkeep.filling
         return filling is None or not filling.is_open
 
     def settle_one(self, number: int) -> None:
-        """Mark the rows of one entry as its fate wants it."""
+        """Mark the rows of one entry as its state demands."""
         state, latest = self.state_of(number)
-        for seq in [number] + self._store.index.having(codec.term_hash("=%d" % number)):
+        for seq in [number] + self._store.index.seqs_with_label(codec.term_hash("=%d" % number)):
             line = self._line(seq)
             entry = self._store.describe(line) if line is not None else None
             if entry is not None and entry.number == number:
@@ -88,11 +110,11 @@ class EntryStates:
             self.pending.discard(number)
 
     def settle(self) -> None:
-        """Mark all that is to be marked, so that counts are right; while the index is made anew it is done bit by bit."""
+        """Apply all pending states, so that counts are exact; nothing is done while the index is being rebuilt."""
         finish(self.settling())
 
     def settling(self):
         """As settle(), a generator that pauses after each entry."""
-        for number in () if self._store.unindexed else list(self.pending):
+        for number in () if self._store.upkeep.unindexed else list(self.pending):
             self.settle_one(number)
             yield

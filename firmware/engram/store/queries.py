@@ -1,10 +1,12 @@
-"""Lists and counts the live entries of a store.
+"""Lists and counts the live entries of a store, lists labels, and walks along threads.
 
 The index knows a label by 21 bits of its crc32. Where that of another scope is the same, all is read from the lines: nobody may
 learn so what others have.
 """
 
 from engram.store.index import codec
+from engram.store.index.table import TableDamaged
+from engram.store.log.seq_seek import lines_backwards
 from engram.store.search import filters
 from engram.store.types import LIVE, passes
 
@@ -16,19 +18,19 @@ def newest(store, labels, scopes):
     below = store.log.next_seq
     while below > 0:
         parts = [None] + store.index.tables
-        newest = max(parts + store.unindexed, key=lambda part: _last_below(store, part, below))
+        newest = max(parts + store.upkeep.unindexed, key=lambda part: _last_below(store, part, below))
         if _last_below(store, newest, below) <= 0:
             return
         if isinstance(newest, list):
-            below = yield from _newest_in_hole(store, newest[0], below, labels, scopes)
+            below = yield from _newest_unindexed(store, newest[0], below, labels, scopes)
         else:
             below = yield from _newest_in(store, newest, below, labels, scopes)
 
 
 def _last_below(store, part, below: int) -> int:
-    """The last seq below one that a part of the log may have: a table, a hole or, None, the lines in RAM."""
+    """The last seq below one that a part of the log may have: a table, an unindexed span or, None, the lines in RAM."""
     if part is None:
-        first, last = store.tail[2], store.log.next_seq - 1
+        first, last = store.upkeep.tail[2], store.log.next_seq - 1
     elif isinstance(part, list):
         first, last = part
     else:
@@ -39,28 +41,28 @@ def _last_below(store, part, below: int) -> int:
 def _newest_in(store, table, below: int, labels, scopes):
     """Yield as newest() does, from one table; the seq from which on there is nothing more to yield."""
     index = store.index
-    live, tail = index.memtable, store.tail[2]
+    memtable, tail = index.memtable, store.upkeep.tail[2]
     allowed = filters.allowed(index, labels, scopes, 0, 0)
     bits = allowed(table) if allowed else None
-    for row in range((len(live) if table is None else table.rows) - 1, -1, -1):
-        dead = live.dead if table is None else table.dead
+    for row in range((len(memtable) if table is None else table.rows) - 1, -1, -1):
+        dead = memtable.dead if table is None else table.dead
         if codec.has_bit(dead, row) or (bits is not None and not codec.has_bit(bits, row)):
             continue
         seq = index.locate(table, row)[0]
-        line = store.live_line(table, row) if 0 < seq < below else None
+        line = store.entry_states.live_line(table, row) if 0 < seq < below else None
         if line is not None and passes(store.describe(line), labels, scopes):
             yield line
             below = seq
             store.ready()
             # Sealed or merged meanwhile: its rows are elsewhere now.
-            if tail != store.tail[2] if table is None else table not in index.tables:
+            if tail != store.upkeep.tail[2] if table is None else table not in index.tables:
                 return below
     return tail if table is None else table.first
 
 
-def _newest_in_hole(store, first: int, below: int, labels, scopes):
+def _newest_unindexed(store, first: int, below: int, labels, scopes):
     """As _newest_in(), of lines that are in no table yet."""
-    for line in store.log.backwards(below):
+    for line in lines_backwards(store.log, below):
         seq = line["seq"]
         if seq < first:
             break
@@ -127,3 +129,61 @@ def _is_shared(store, scopes) -> bool:
         if name not in scopes and codec.term_hash(name) in hashes:
             return True
     return False
+
+
+# --- names
+
+
+def names_with_prefix(store, prefix: str):
+    """See Store.names."""
+    index = store.index
+    for name in codec.merged([iter(index.memtable.names())] + [_names_of(index, table) for table in index.tables]):
+        if name.startswith(prefix):
+            yield name
+
+
+def _names_of(index, table):
+    try:
+        yield from table.names()
+    except (TableDamaged, OSError, ValueError, IndexError) as error:
+        index.lose(table, error)
+
+
+# --- threads
+
+
+def thread_backwards(store, session: int):
+    """See Store.thread."""
+    index = store.index
+    memtable = index.memtable
+    for row in range(len(memtable) - 1, -1, -1):
+        if memtable.sessions[row] == session:
+            yield memtable.seqs[row]
+    for table in index.tables[::-1]:
+        run = index.guarded(table, table.run, session)
+        for row in range(run[1] - 1, run[0] - 1, -1) if run else ():
+            seq = index.locate(table, row)[0]
+            if seq:
+                yield seq
+
+
+def thread_after(store, session: int, seq: int):
+    """See Store.following."""
+    index = store.index
+    for table in list(index.tables):
+        run = index.guarded(table, table.run, session) if table.last > seq else None
+        if run is None:
+            continue
+        low, high = run
+        while low < high:
+            middle = (low + high) >> 1
+            if index.locate(table, middle)[0] <= seq:
+                low = middle + 1
+            else:
+                high = middle
+        for row in range(low, run[1]):
+            yield index.locate(table, row)[0]
+    memtable = index.memtable
+    for row in range(len(memtable)):
+        if memtable.sessions[row] == session and memtable.seqs[row] > seq:
+            yield memtable.seqs[row]

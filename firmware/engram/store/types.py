@@ -1,4 +1,4 @@
-"""The words in which a store and what is above it speak of lines and searches."""
+"""The types that a store shares with the code above it: entries, queries, hits."""
 
 from collections import namedtuple
 
@@ -54,7 +54,7 @@ def minutes(at: int) -> int:
 
 
 def concerned(entry: Entry, seq: int):
-    """Yield the numbers of entries whose fate a line has a part in, but for its own first version."""
+    """Yield the numbers of the entries that a line changes, but for the one that it is the first version of."""
     if entry.number >= 0 and entry.number != seq:
         yield entry.number
     for number, _ in entry.hides:

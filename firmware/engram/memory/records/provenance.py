@@ -54,7 +54,7 @@ def _numbers(entries, origin: str):
         if number and "origin" not in (entries.line(number) or {}):
             yield number
     seen = set()
-    for seq in entries.having("^" + origin):
+    for seq in entries.seqs_with_label("^" + origin):
         line = entries.line(seq) or {}
         # The index knows labels by a part of a crc only.
         if line.get("origin") == origin:

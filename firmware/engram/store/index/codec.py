@@ -127,3 +127,18 @@ def count_bits(bits, end: int = -1) -> int:
         byte = bits[whole] & (1 << (end & 7)) - 1
         total += _BITS[byte & 15] + _BITS[byte >> 4]
     return total
+
+
+def merged(lists: list):
+    """Yield what several ordered lists (iterators) yield, in order, each thing once."""
+    heads: list = [(next(names, None), names) for names in lists]
+    last = None
+    while True:
+        heads = [head for head in heads if head[0] is not None]
+        if not heads:
+            return
+        least = min(head[0] for head in heads)
+        if least != last:
+            last = least
+            yield least
+        heads = [(next(names, None) if name == least else name, names) for name, names in heads]

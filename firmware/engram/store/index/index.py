@@ -3,7 +3,7 @@
     NAME.x1 NAME.x2 ...    tables (table.py)
     NAME.index             which of them count (manifest.py)
 
-All of this is a cache: what is damaged or missing is made anew from the log, in slices (`tick`), while searches go on over
+All of this is a cache: what is damaged or missing is rebuilt from the log, in slices (`tick`), while searches go on over
 what there is.
 """
 
@@ -22,20 +22,20 @@ _MEAN = const(12 * 16)  # words of a row, times 16, before there are rows to tel
 
 
 class Index:
-    """The index beside the log at `base`; has_words(seq, offset) tells of a line, None if the log has it no more."""
+    """The index beside the log at `base`; has_words(seq, offset) says whether a line has words, None if the log lacks it."""
 
     def __init__(self, base: str, has_words=None):
         self.base = base
         self.next_number = 1
         self.job = None
         self.has_words = has_words
-        self.tidy_below = 0  # tables with a lower number and with dead rows are made anew
+        self.tidy_below = 0  # tables with a lower number and with dead rows are rewritten
         self.retired = []  # numbers of merged tables whose files go once they are not named any more
         self.tables = []
         self.memtable = MemTable()
         self.session_sizes = None  # SessionSizes once there is a session
-        self.has_left_names = False  # whether it was told that there are too many
-        self.has_lost = False  # a table since this was set back: what it covered is a hole
+        self.has_left_names = False  # whether it was reported that there are too many
+        self.has_lost = False  # a table since this was reset: its lines are unindexed
         self.epoch = 0
 
     # --- opening and saving
@@ -68,7 +68,7 @@ class Index:
                 if table.has_sessions:
                     self._sizes()
             except TableDamaged as error:
-                self._tell(number, error)
+                self._warn(number, error)
         return saved
 
     def save(self, tail, pending, state) -> None:
@@ -118,10 +118,10 @@ class Index:
         """A table turned out to be damaged: it leaves the index."""
         if table in self.tables:
             self.has_lost = True
-            self._tell(table.number, error)
+            self._warn(table.number, error)
             self._drop(table)
 
-    def _tell(self, number: int, error) -> None:
+    def _warn(self, number: int, error) -> None:
         diag.warning("index", "%s is damaged (%s) and is made anew" % (self.path_of(number), error))
 
     # --- what is in it
@@ -143,11 +143,11 @@ class Index:
         for table in self.tables:
             yield table.first, table.last
 
-    def add(self, seq: int, offset: int, size: int, minutes: int, session: int, terms, labels) -> None:
+    def add_row(self, seq: int, offset: int, size: int, minutes: int, session: int, terms, labels) -> None:
         """Take in the next line."""
-        self.memtable.add(seq, offset, size, minutes, session, terms, labels)
+        self.memtable.add_row(seq, offset, size, minutes, session, terms, labels)
         if session:
-            self._sizes().add(session)
+            self._sizes().add_rows(session)
 
     def _sizes(self) -> SessionSizes:
         if self.session_sizes is None:
@@ -224,8 +224,8 @@ class Index:
         self.memtable.clear()
         self.forget_sizes()
 
-    def leave(self, oldest: int) -> bool:
-        """Lines before a seq have left the log: take them out of the answers; whether any were in them."""
+    def drop_before(self, oldest: int) -> bool:
+        """Hide the rows of lines before a seq, which have left the log; whether there were any."""
         were_there = False
         for table in list(self.tables):
             if table.last < oldest:
@@ -264,12 +264,12 @@ class Index:
         return merge_policy.step(self, is_filling)
 
     def tidy(self) -> None:
-        """Make the tables of now that have dead rows anew, in tick(), without what has left the log (see Merge)."""
+        """Have tick() rewrite the present tables that have dead rows, without lines that have left the log (see Merge)."""
         self.tidy_below = self.next_number
 
     @property
     def is_tidying(self) -> bool:
-        """Whether there are tables to be made anew."""
+        """Whether there are tables to rewrite."""
         from engram.store.index import merge_policy
 
         return bool(merge_policy.untidy(self))
@@ -289,11 +289,11 @@ class Index:
 
     # --- searching
 
-    def having(self, hash: int) -> list:
+    def seqs_with_label(self, hash: int) -> list:
         """The seqs of all rows that have a label, dead ones too, ascending."""
         found = []
         for table in list(self.tables):
-            found += self.guarded(table, _seqs_having, table, hash) or []
+            found += self.guarded(table, _seqs_with_label, table, hash) or []
         found += self.memtable.seqs_with_label(hash)
         found.sort()
         return found
@@ -305,14 +305,14 @@ class Index:
         found = self.guarded(table, table.row, row)
         return (found[0], found[1]) if found else (0, 0)
 
-    def has(self, hash: int) -> bool:
+    def has_label(self, hash: int) -> bool:
         """Whether a row has a label."""
         return bool(self.memtable.seqs_with_label(hash)) or any(
             self.guarded(table, table.find, hash) for table in list(self.tables)
         )
 
 
-def _seqs_having(table, hash: int) -> list:
+def _seqs_with_label(table, hash: int) -> list:
     found = table.find(hash)
     return [table.row(row)[0] for row, _ in codec.decoded(table, found, hash)] if found else []
 

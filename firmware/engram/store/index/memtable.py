@@ -12,9 +12,10 @@ from engram.store.index import codec
 CHUNK_BYTES = 16384
 """Bytes of the log from which the lines in RAM become a table: bounds what is read when the log is opened."""
 
-MOST_ROWS = const(80)
+MOST_ROWS = const(96)
 """Rows before they become a table: more than any append has lines."""
 
+NO_ROW = const(255)
 MOST_WORDS = const(1280)
 """Words and labels for which there is room: a line that has more makes more room, and the next one a table."""
 
@@ -33,6 +34,7 @@ class MemTable:
         self.sessions = array("I", bytes(4 * MOST_ROWS))
         self.lengths = array("H", bytes(2 * MOST_ROWS))
         self._ends = array("H", bytes(2 * MOST_ROWS))  # of each row's words
+        self.previous = bytearray(MOST_ROWS)  # the row before in the same session, or NO_ROW
         self.dead = bytearray(MOST_ROWS >> 3)
         self._most_words = words
         self._make_words(words)
@@ -78,7 +80,7 @@ class MemTable:
         self._highs[at] = hash >> 16
         self.used = at + 1
 
-    def add(self, seq: int, offset: int, size: int, minutes: int, session: int, terms, labels) -> None:
+    def add_row(self, seq: int, offset: int, size: int, minutes: int, session: int, terms, labels) -> None:
         """Add the row of a line of `size` bytes; `session` is 0 if there is none."""
         row = self._rows
         start = self.used
@@ -89,6 +91,7 @@ class MemTable:
             self._put(label)
             if label[0] in "#%@":
                 self._put_name(label.encode())
+        self.previous[row] = self._last_of(session) if session else NO_ROW
         self.seqs[row] = seq
         self.offsets[row] = offset
         self.minutes[row] = minutes
@@ -98,6 +101,12 @@ class MemTable:
         self.words += length
         self.log_bytes += size
         self._rows += 1
+
+    def _last_of(self, session: int) -> int:
+        for row in range(self._rows - 1, -1, -1):
+            if self.sessions[row] == session:
+                return row
+        return NO_ROW
 
     def _put_name(self, name: bytes) -> None:
         if len(name) > _LONGEST_NAME:

@@ -53,7 +53,7 @@ def _write_terms(writer: TableWriter, rows: MemTable, places, order: list, mean:
         at, used = 0, len(found)
         while at < used:
             hash = found[at] >> _ROW_BITS
-            writer.begin(part << _PART_BITS + 16 | hash)
+            writer.begin_term(part << _PART_BITS + 16 | hash)
             while at < used and found[at] >> _ROW_BITS == hash:
                 entry = found[at]
                 start = at
@@ -61,8 +61,8 @@ def _write_terms(writer: TableWriter, rows: MemTable, places, order: list, mean:
                 while at < used and found[at] == entry:
                     at += 1
                 place = entry & _ROW_MASK
-                writer.add(place, codec.level(at - start, lengths[order[place]], mean))
-            writer.end()
+                writer.add_posting(place, codec.level(at - start, lengths[order[place]], mean))
+            writer.end_term()
 
 
 def _runs(rows: MemTable, order: list):

@@ -4,7 +4,7 @@ Tables cover parts of the log that follow each other, and in each the rows are i
 order takes, session by session, the runs of all tables from old to new, and within a table rows only move by a number
 that is the same for a whole run. A term's postings are therefore merged as they come, and at no time is more in RAM than
 a few bytes a session and a buffer a table. Dead rows stay with all that they have, since an entry's earlier versions are
-found by them and one may come back. After a compaction a single table is made anew without the rows whose lines have left the
+found by them and one may come back. After a compaction a single table is rewritten without the rows whose lines have left the
 log, and without the words of lines that have lost theirs.
 """
 
@@ -14,7 +14,6 @@ from engram.compat import const
 from engram.store.index import codec
 from engram.store.index.table import ROW_BYTES, SINGLE_BYTES, TERM_BYTES, Footer, term
 from engram.store.index.table_writer import TableWriter
-from engram.store.name_queries import in_order
 
 _SLICE_BYTES = const(512)  # written in a slice
 _STEP = const(32)  # postings between two places at which a merge can pause
@@ -232,15 +231,15 @@ def _merge_terms(sources, writer):
         hash = min(source.hash for source in sources)
         if hash == _END:
             return
-        writer.begin(hash)
+        writer.begin_term(hash)
         having = [source for source in sources if source.hash == hash]
         rows = having[0].postings() if len(having) == 1 else _merged([source.postings() for source in having])
         for row, level in rows:
-            writer.add(row, level)
+            writer.add_posting(row, level)
             done += 1
             if done % _STEP == 0:
                 yield
-        writer.end()
+        writer.end_term()
         for source in having:
             source.next_term()
         yield
@@ -284,7 +283,7 @@ def _copy_rows(source, first: int, end: int, writer):
 def _names(job, sources):
     count = 0
     is_sure = not any(source.gone for source in sources)
-    for name in in_order([source.table.names() for source in sources]):
+    for name in codec.merged([source.table.names() for source in sources]):
         if is_sure or any(source.has(codec.term_hash(name)) for source in sources):
             # All scopes stay: who sees what is decided by them (see listing.py).
             if name[0] == "@":

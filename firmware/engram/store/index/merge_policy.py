@@ -1,7 +1,7 @@
 """How the index of a log grows: tables of what was in RAM, and merges of tables, in slices.
 
 Tables are merged when three new ones have come, along with older ones of at most four times the size of all that is merged
-so far: five at most at once. So their number stays about logarithmic, and a row is written anew few times.
+so far: five at most at once. So their number stays about logarithmic, and a row is rewritten few times.
 """
 
 import gc
@@ -42,7 +42,7 @@ def insert(index, rows: memtable.MemTable, first: int, last: int) -> None:
 def due(index, is_filling: bool = False) -> list:
     """The tables that are to be merged now, old to new; [] if none are.
 
-    While holes are filled, from new to old, only as many of about one size as can be merged at once are.
+    While unindexed spans are filled, from new to old, only as many of about one size as can be merged at once are.
     """
     if is_filling:
         return _alike(index)
@@ -128,7 +128,7 @@ def step(index, is_filling: bool) -> bool:
 
 
 def untidy(index) -> list:
-    """A table that is to be made anew, in a list; [] if none is."""
+    """A table that is to be rewritten, in a list; [] if none is."""
     for table in index.tables:
         if table.is_former or (table.number < index.tidy_below and any(table.dead)):
             return [table]

@@ -1,4 +1,4 @@
-"""Makes the index anew where it is missing, from the log, in slices between other work.
+"""Rebuilds the index from the log where it is missing, in slices between other work.
 
 The newest lines come first: what became of an entry stands behind it, so that nothing is found that was forgotten or
 replaced since.
@@ -15,17 +15,17 @@ _LINES_AT_ONCE = const(8)
 
 
 class Rebuild:
-    """Fills the holes of an index; `note(number)` is told the entries whose rows may be out of date.
+    """Indexes the `unindexed` spans of a log; calls `note(number)` for entries whose rows may be out of date.
 
     While `is_open`, some lines have rows that are not in the index yet: what is noted has to stay noted, and a thread that
     ends meanwhile belongs in `ended`.
     """
 
-    def __init__(self, log, index, describe, holes: list, note):
+    def __init__(self, log, index, describe, unindexed: list, note):
         self._log = log
         self._index = index
         self._describe = describe
-        self._holes = holes
+        self._unindexed = unindexed
         self._note = note
         self._rows = MemTable(_WORDS)
         self._work = self._run()
@@ -37,23 +37,23 @@ class Rebuild:
         return next(self._work, None)
 
     def _run(self):
-        while self._holes:
-            hole = self._holes[-1]
-            last = hole[1]
+        while self._unindexed:
+            span = self._unindexed[-1]
+            last = span[1]
             # The oldest lines may have left the log meanwhile.
-            while last >= max(hole[0], self._log.oldest):
-                start = yield from self._table(max(hole[0], self._log.oldest), last, hole[1])
+            while last >= max(span[0], self._log.oldest):
+                start = yield from self._table(max(span[0], self._log.oldest), last, span[1])
                 # Lines that have gone leave no row: the table before them covers their seqs.
                 last = start - 1
                 if len(self._rows):
-                    hole[1] = last
+                    span[1] = last
                 yield True
-            self._holes.pop()
+            self._unindexed.pop()
             yield True
 
     def _table(self, first: int, last: int, claimed: int):
         """Make a table of the lines up to `last`, for the seqs up to `claimed`; the first seq that it is for."""
-        start = max(first, self._log.start_of(last, _TABLE_BYTES))
+        start = max(first, _start_of(self._log, last, _TABLE_BYTES))
         self.is_open = True
         while True:
             self._rows.clear()
@@ -78,7 +78,7 @@ class Rebuild:
                 return -1
             entry = self._describe(line)
             seq = line["seq"]
-            rows.add(seq, offset, length, minutes(entry.at), entry.session, entry.terms, labels(entry, seq))
+            rows.add_row(seq, offset, length, minutes(entry.at), entry.session, entry.terms, labels(entry, seq))
             if entry.number < 0:
                 codec.set_bit(rows.dead, len(rows) - 1)
             for number in concerned(entry, seq):
@@ -97,11 +97,11 @@ class Rebuild:
         seen = set()
         for row in range(len(rows)):
             seq, session = rows.seqs[row], rows.sessions[row]
-            if self._index.has(codec.term_hash("=%d" % seq)):
+            if self._index.has_label(codec.term_hash("=%d" % seq)):
                 self._note(seq)
             if session and session not in seen:
                 seen.add(session)
-                if self._index.has(codec.term_hash("=s%d" % session)):
+                if self._index.has_label(codec.term_hash("=s%d" % session)):
                     self.ended.add(session)
             if row % _LINES_AT_ONCE == 0:
                 yield False
@@ -111,3 +111,9 @@ class Rebuild:
         for row in range(len(rows)):
             if rows.sessions[row] in self.ended:
                 codec.set_bit(rows.dead, row)
+
+
+def _start_of(log, seq: int, size: int) -> int:
+    """The first seq of about as many lines before the one with `seq`, itself included, as have `size` bytes."""
+    _, start, first, end, following = log.segment_of(seq)
+    return max(first, seq - size * (following - first) // max(1, end - start) + 1)

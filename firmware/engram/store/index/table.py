@@ -59,7 +59,7 @@ _BUFFER = const(256)
 
 
 class TableDamaged(Exception):
-    """A table is not as it was written; it has to be made anew from the log."""
+    """A table is not as it was written; its lines have to be indexed again."""
 
 
 class Footer:
@@ -280,7 +280,7 @@ class Table(Footer):
 
     def each_run(self, mark: int = 0):
         """Yield (session, row after the last) of each run, or of those from a mark on."""
-        # The mark tells the session of its run, so what stands there of it is a step that counts no more.
+        # The mark has the session of its run, so the step that stands there is skipped.
         session, row, at = self._marks[3 * mark : 3 * mark + 3]
         values = codec.varints(self._parts(self.runs_at + at, self._marks_at))
         is_first = True

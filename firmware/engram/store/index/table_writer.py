@@ -1,4 +1,4 @@
-"""Writes a table of the index from first to last; what stands where is told in table.py."""
+"""Writes a table of the index from first to last; table.py describes the layout."""
 
 import struct
 from array import array
@@ -29,7 +29,9 @@ _MOST_SHORT = const(4000)  # bytes of such lists behind one bucket
 
 
 class TableWriter:
-    """A table at `path`: each term, by hash, with begin(), add() for its rows and end(); then row_bytes(), and finish()."""
+    """A table at `path`: each term, by hash, with begin_term(), add_posting() for its rows and end_term(); then row_bytes(),
+    and finish().
+    """
 
     def __init__(self, path: str, terms: int):
         self.path = path
@@ -49,7 +51,7 @@ class TableWriter:
 
     # --- terms
 
-    def begin(self, hash: int) -> None:
+    def begin_term(self, hash: int) -> None:
         """The rows that come next are those of this term."""
         while self._ended < hash * self._buckets >> 24:
             self._end_bucket()
@@ -58,7 +60,7 @@ class TableWriter:
         self._crc = self._rows = self._level = 0
         self._last = self._run = -1
 
-    def add(self, row: int, level: int) -> None:
+    def add_posting(self, row: int, level: int) -> None:
         """Add a row; rows ascend."""
         if self._hash < codec.LABEL:
             codec.put_posting(self._out, row - self._last - 1, level)
@@ -86,7 +88,7 @@ class TableWriter:
         self._crc = crc32(out, self._crc)
         return out
 
-    def end(self) -> None:
+    def end_term(self) -> None:
         """The term has no more rows; without any it is left out."""
         if not self._rows:
             return

@@ -1,4 +1,4 @@
-"""Rewrites a log's sealed segments without what is not wanted any more, in slices between other work.
+"""Rewrites a log's sealed segments without the lines that are no longer wanted, in slices between other work.
 
 Segments are taken from old to new. What is kept of as many neighbours as fill a segment goes into one file, which takes the
 place of the first of them in one step; then the others go. A cut in between leaves lines in two places, of which one is
@@ -16,42 +16,35 @@ def compacting(store, decide):
     store.ready()
     if store.is_compacting:
         raise StoreError("a compaction is under way: wait until it is done.")
-    if store.reserve:
-        store.reserve.release()
-        store.is_reserve_due = False  # its room is for this
+    store.release_reserve()
     while store.is_partial and store.tick():
         yield
-    store.is_compacting = True
+    store.begin_compaction()
     is_over = False
     try:
-        store.filling = None
         yield from store.entry_states.settling()
         # In a header before the first line goes: whoever copies the log learns of a compaction that was cut, too.
-        store.log.rewrites += 1
-        yield from store.sealing()
+        store.log.count_rewrite()
+        yield from store.upkeep.sealing_segment()
         # The segment's first, and not the next line: one may have come since the segment began.
         following = store.log.first
-        store.log.is_fixed = True
+        store.log.allow_mending(False)
         yield from compact(store.log, decide)
         # Before the manifest is written: a cut does not make it forget what is to be done.
         store.index.tidy()
         if store.log.next_seq > following:
-            yield from store.sealing()
+            yield from store.upkeep.sealing_segment()
         else:
-            # A new header tells the segments as they are now.
-            store.log.begin(store.owner.state())
-            store.set_tail()
-        store.rest = 0
-        while store.index.is_tidying and not store.rest:
+            store.upkeep.rewrite_header(store.owner.state())
+        store.upkeep.retry_now()
+        while store.index.is_tidying and not store.upkeep.is_put_off:
             store.tick(1)
             yield
         while store.reserve and store.reserve.allocate_some():
             yield
         is_over = True
     finally:
-        store.is_compacting = store.log.is_fixed = False
-        # Not here and now: Ctrl-C may have ended it, and waits.
-        store.is_reserve_due = store.reserve is not None and not is_over
+        store.end_compaction(is_over)
 
 
 def compact(segments, decide):
@@ -62,7 +55,8 @@ def compact(segments, decide):
     segments.settle()
     # What was set aside may hold a text that was forgotten since.
     files.discard(segments.base + ".bad")
-    segments.drop_missing()
+    for number in [segment[0] for segment in segments.sealed]:
+        segments.file_of(number)  # drops one without a file: after a compaction that was cut another has its lines
     left = [segment[0] for segment in segments.sealed]
     for number in left:
         # A compaction that was cut may have left it.
@@ -78,6 +72,16 @@ def compact(segments, decide):
         left = left[taken:]
     # Damage that was met on the way may be of a text that has gone.
     files.discard(segments.base + ".bad")
+
+
+def _bounds_of(segments, number: int) -> tuple:
+    """(first seq, first seq after it) of a sealed segment."""
+    following = segments.first
+    for own, first, _ in reversed(segments.sealed):
+        if own == number:
+            return first, following
+        following = first
+    return 0, 0
 
 
 def _draft(segments, number: int) -> str:
@@ -98,7 +102,7 @@ class _Copier:
         taken = self.size = 0
         with open(_draft(self._segments, left[0]), "wb") as target:
             for number in left:
-                first, self._following = self._segments.bounds_of(number)
+                first, self._following = _bounds_of(self._segments, number)
                 self._last = max(self._last, first - 1)
                 path = self._segments.sealed_path(number)
                 if taken and self.size + files.size(path) > self._segments.segment_bytes:
@@ -122,7 +126,7 @@ class _Copier:
 
     def _copy_line(self, line: bytes, target) -> None:
         values = log_line.decode(line)
-        # Headers have no seq: the live one tells all that they told. A seq of another segment is none of this one's.
+        # Headers have no seq: the live one has all that they had. A seq of another segment does not belong here.
         if not self._last < values.get("seq", 0) < self._following:
             return
         self._last = values["seq"]

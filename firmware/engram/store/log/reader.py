@@ -35,12 +35,12 @@ class LogReader:
 
     @property
     def epoch(self) -> int:
-        """The random number that tells this log from one that was reset."""
+        """The random number that a reset changes."""
         return self._store.log.epoch
 
     @property
     def rewrites(self) -> int:
-        """How often lines were taken out by a compaction."""
+        """How often a compaction removed lines."""
         return self._store.log.rewrites
 
     @property

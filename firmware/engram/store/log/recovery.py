@@ -10,7 +10,7 @@ from engram import diag, files, log_line
 
 
 def recover(segments, owner) -> None:
-    """Find the segments of a Log and begin a live one; `owner` is told the lines after the last good header."""
+    """Find the segments of a Log and begin a live one; `owner` observes the lines after the last good header."""
     segments.reset()
     found = []
     for number in _numbers(segments):

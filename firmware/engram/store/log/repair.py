@@ -1,4 +1,4 @@
-"""Takes damage out of a log's segment: the bytes go to NAME.bad, all whole lines stay."""
+"""Repairs a log's segment: damaged bytes move to NAME.bad, all whole lines stay."""
 
 import os
 
@@ -24,7 +24,7 @@ class Repair:
             return all(log_line.is_whole(line, ended) for _, line, ended in self._lines(file, 0))
 
     def mend(self, path: str) -> None:
-        """Write a segment anew without what is damaged, if anything is."""
+        """Rewrite a segment without its damaged bytes, if it has some."""
         before = self.damaged
         draft = path + ".new"
         try:

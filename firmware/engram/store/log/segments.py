@@ -4,13 +4,8 @@
     NAME.0001.jsonl    sealed segments, by number: they change only when they are compacted
     NAME.bad           bytes that were set aside because a line failed its crc
 
-Each line has its crc (see wire.py). A segment's first line is its header:
-    {"format":2,"log":NAME,"epoch":EPOCH,"rewrites":COUNT,"segment":NUMBER,"first":SEQ,
-     "sealed":[[number, first seq, bytes], ...],"state":{...},"crc":...}
-where EPOCH is a random number, new after a reset or a restore because seqs are then used again, COUNT how often the log was
-compacted, FIRST the seq of the segment's first line, `sealed` are the segments before it and `state` is given by the log's
-owner. All other lines begin
-with their seq, which counts up: so a line is found by its seq with a few small reads, without an index.
+Each line has its crc (see log_line.py); a segment's first line is its header (see header.py). All other lines begin with
+their seq, which counts up: so a line is found by its seq with a few small reads, without an index.
 
 Promises: an append is on flash, whole, when `append` returns, and all lines of one append stand or fall together but
 for a power cut on a file system that is not atomic. A line that was damaged is set aside and reported, and what follows
@@ -22,7 +17,7 @@ import random
 from engram import diag, files, log_line
 from engram.compat import const
 from engram.errors import StoreError
-from engram.store.log import seq_seek
+from engram.store.log import header, seq_seek
 
 SMALLEST_SEGMENT = 16384
 """Bytes of a segment of a small log."""
@@ -31,7 +26,6 @@ SEGMENTS = 8
 """About how many segments a log of its largest size has: few files, since opening one takes reads and heap."""
 
 _LARGEST_SEGMENT = const(1 << 20)  # offsets in the index have 24 bits
-_FORMAT = const(2)
 _BUFFER = const(512)
 _NEXT = ".next"
 _OPEN_FILES = const(8)  # sealed segments whose files stay open: each takes 350 bytes of heap
@@ -45,7 +39,7 @@ class Log:
         self.folder = folder
         self.name = name
         self.segment_bytes = segment_bytes or max(SMALLEST_SEGMENT, min(cap // SEGMENTS, _LARGEST_SEGMENT))
-        self.is_fixed = False  # while it is compacted, damage is passed over: both write segments anew
+        self.may_mend = True  # while it is compacted, damage is passed over: both rewrite segments
         self._repair = None
         self._file = None  # the live segment, for appending and reading
         self._files = {}  # sealed segments that are open: number -> file
@@ -56,7 +50,7 @@ class Log:
 
     def reset(self) -> None:
         """Know of no segment."""
-        self.is_recovered = False  # whether the live segment was begun anew because it was lost
+        self.is_recovered = False  # whether the live segment was lost and replaced
         self._sound = set()  # numbers of segments that were looked through for damage
         self.sealed = []  # [number, first seq, bytes] of the sealed segments, ascending
         self.was_missing = False  # whether the header names oldest segments that had no file when it was opened
@@ -97,7 +91,7 @@ class Log:
     # --- opening
 
     def open(self, owner=None) -> None:
-        """Find the segments; `scan` then reads lines. If the newest header is lost, `owner` is told the lines that its next
+        """Find the segments; `scan` then reads lines. If the newest header is lost, `owner` observes the lines that its next
         state follows from (see recover.py).
         """
         self.close()
@@ -108,7 +102,8 @@ class Log:
         except StoreError:
             files.make_folder(self.folder)
             self._reopen()
-        if not self._read_header():
+        self.size = self._file.seek(0, 2)
+        if not header.read(self, self._file):
             from engram.store.log.recovery import recover
 
             self.close_live()
@@ -119,51 +114,19 @@ class Log:
             self.sealed.pop(0)
             self.was_missing = True
 
-    def _read_header(self) -> bool:
-        """Take what the live segment's header says; False if there is none that can be read."""
-        self.size = self._file.seek(0, 2)
-        for _, line, ended in self.lines(self._file, 0):
-            return log_line.is_whole(line, ended) and self._take_header(log_line.decode(line), len(line))  # pyright: ignore
-        return False
-
-    def _take_header(self, header: dict, length: int) -> bool:
-        if header.get("format") != _FORMAT or header.get("log") != self.name or "first" not in header:
-            return False
-        if files.size(self.sealed_path(header["segment"])) >= 0:
-            # A sealed segment's content stands here: to seal it again would write over that segment.
-            return False
-        self.epoch = header["epoch"]
-        self.rewrites = header.get("rewrites", 0)
-        self.live = header["segment"]
-        self.sealed = header["sealed"]
-        self.first = self.next_seq = header["first"]
-        self.state = header.get("state")
-        self.start = length
-        return True
-
     def begin(self, state) -> None:
-        """Begin a live segment, or the present one anew; `state` is the owner's, a dict or None."""
+        """Begin a live segment, or rewrite the present one; `state` is the owner's, a dict or None."""
         if not self.epoch:
             self.epoch = random.getrandbits(30) | 1
-        header = log_line.encode(self._header_fields(state))
+        line = header.line(self, state)
         self.close_live()
-        files.write(self._base_path(), header)
-        self._began(len(header))
+        files.write(self._base_path(), line)
+        self._began(len(line))
 
     def _began(self, size: int) -> None:
         self.first = self.next_seq
         self.size = self.start = size
         self._reopen()
-
-    def _header_fields(self, state):
-        yield "format", _FORMAT
-        yield "log", self.name
-        yield "epoch", self.epoch
-        yield "rewrites", self.rewrites
-        yield "segment", self.live
-        yield "first", self.next_seq
-        yield "sealed", self.sealed
-        yield "state", state
 
     def close(self) -> None:
         """Close the files; what was appended is on flash already."""
@@ -172,16 +135,20 @@ class Log:
         self._files = {}
         self.close_live()
 
+    def count_rewrite(self) -> None:
+        """Lines are about to be taken out: the next header says so."""
+        self.rewrites += 1
+
     # --- writing
 
     def append(self, lines) -> list:
         """Append lines, each a list of (key, value) pairs, with one flush: [(segment, offset, size, values), ...].
 
         StoreFull or StoreError when the flash refuses: then none of them counts. ArgumentError for a value that is no
-        JSON. The caller seals: `has_room` tells whether it must.
+        JSON. The caller seals: `has_room` is False when it must.
         """
         self.settle()
-        encoded = [log_line.encode(_with_seq(self.next_seq + at, fields)) for at, fields in enumerate(lines)]
+        encoded = [log_line.encode([("seq", self.next_seq + at)] + list(fields)) for at, fields in enumerate(lines)]
         if self._file is None:
             self._reopen()
         self._write(encoded)
@@ -211,7 +178,7 @@ class Log:
         self._unsure = False
 
     def refresh(self) -> None:
-        """Open the live segment's file anew: after thousands of flushes littlefs erases more with each."""
+        """Reopen the live segment's file: after thousands of flushes littlefs erases more with each."""
         self.settle()
         self._reopen()
 
@@ -236,10 +203,10 @@ class Log:
         segment = [self.live, self.first, self.size]
         self.sealed.append(segment)
         self.live += 1
-        header = log_line.encode(self._header_fields(state))
+        line = header.line(self, state)
         try:
             # First what needs room: on a full flash nothing has happened then.
-            files.write(self._base_path() + _NEXT, header)
+            files.write(self._base_path() + _NEXT, line)
             self.close_live()
             files.rename(self._base_path(), self.sealed_path(segment[0]))
         except StoreError:
@@ -247,7 +214,7 @@ class Log:
             self.live -= 1
             raise
         self._is_unnamed = True
-        self._began(len(header))
+        self._began(len(line))
 
     def drop_oldest(self) -> bool:
         """Remove the oldest sealed segment; whether there was one."""
@@ -282,7 +249,7 @@ class Log:
         """Take damage out of a segment in which a line was not found; whether there was some. Once for each segment, since a
         line may just have gone.
         """
-        if self.is_fixed or number in self._sound:
+        if not self.may_mend or number in self._sound:
             return False
         self._sound.add(number)
         return not self.repair.is_sound(self.path(number)) and self.set_damage_aside(number)
@@ -326,9 +293,13 @@ class Log:
             # What comes after it stands elsewhere now.
             yield from self.scan(number, 0, to_seq, last)
 
+    def allow_mending(self, may_mend: bool) -> None:
+        """Take out damage where it is found, or pass it over."""
+        self.may_mend = may_mend
+
     def set_damage_aside(self, number: int) -> bool:
         """Take damage out of a segment; False on a full flash: then what is good is read on from the file as it is."""
-        if self.is_fixed:
+        if not self.may_mend:
             return False
         self.moves += 1
         if number == self.live:
@@ -352,56 +323,11 @@ class Log:
 
     def scan_from(self, seq: int, to_seq: int):
         """Yield (segment, offset, size, values) of all lines from one seq to another, both included."""
-        to_seq = min(to_seq, self.next_seq - 1)
-        while seq <= to_seq:
-            number = self.segment_of(seq)[0]
-            file = self.file_of(number)
-            if file is None:
-                continue
-            bounds = self.segment_of(seq)[1:]
-            offset = seq_seek.place(file, seq, *bounds)[0]  # pyright: ignore
-            before = seq - 1
-            seq = max(seq, bounds[3])
-            for place in self.scan(number, offset, min(to_seq, seq - 1), before):
-                yield place
+        return seq_seek.scan_from(self, seq, to_seq)
 
     def tail_from(self, seq: int, offset: int) -> int:
-        """The offset in the live segment if the lines from a seq on begin there, else one before all lines: then lines have
-        moved, since damage was set aside or a part is missing.
-        """
-        if offset == self.size:
-            lines = seq_seek.lines_before(self._file, offset)[0]
-            files.seek(self._file, offset - 1)
-            is_there = self._file.read(1) == b"\n" and (lines[0]["seq"] < seq if lines else offset == self.start)
-        else:
-            line = seq_seek.line_at(self._file, offset)
-            is_there = line is not None and line["seq"] == seq
-        return offset if is_there else self.start
-
-    def start_of(self, seq: int, size: int) -> int:
-        """The first seq of about as many lines before the one with `seq`, itself included, as have `size` bytes."""
-        _, start, first, end, following = self.segment_of(seq)
-        return max(first, seq - size * (following - first) // max(1, end - start) + 1)
-
-    def backwards(self, below: int = log_line.MAX_SEQ):
-        """Yield all lines with a seq below one, newest first, as dicts."""
-        while below > self.oldest:
-            number = self.segment_of(below - 1)[0]
-            file = self.file_of(number)
-            if file is None:
-                continue
-            _, start, first, end, following = self.segment_of(below - 1)
-            if below < following:
-                end = seq_seek.place(file, below, start, first, end, following)[0]
-            while end > 0 and file is not None:
-                lines, end = seq_seek.lines_before(file, end)
-                for line in lines:
-                    if line["seq"] < below:
-                        below = line["seq"]
-                        yield line
-                # It may have been opened anew meanwhile.
-                file = self.file_of(number)
-            below = min(below, first)
+        """The offset in the live segment if the lines from a seq on begin there, else one before all lines."""
+        return offset if seq_seek.begins_at(self._file, seq, offset, self.start, self.size) else self.start
 
     # --- files
 
@@ -436,20 +362,6 @@ class Log:
                 return None
             self.note_size(number, file.seek(0, 2))
         return file
-
-    def drop_missing(self) -> None:
-        """Forget the sealed segments that have no file: after a compaction that was cut, another has their lines."""
-        for number in [segment[0] for segment in self.sealed]:
-            self.file_of(number)
-
-    def bounds_of(self, number: int) -> tuple:
-        """(first seq, first seq after it) of a sealed segment."""
-        following = self.first
-        for own, first, _ in reversed(self.sealed):
-            if own == number:
-                return first, following
-            following = first
-        return 0, 0
 
     def note_size(self, number: int, size: int) -> None:
         """Note the bytes of a sealed segment."""
@@ -486,8 +398,3 @@ class Log:
     def lines(self, file, offset: int):
         """Yield as wire.long_lines does."""
         return log_line.long_lines(file, bytearray(_BUFFER), offset)
-
-
-def _with_seq(seq: int, fields):
-    yield "seq", seq
-    yield from fields

@@ -155,6 +155,52 @@ def lines_before(file, end: int) -> tuple:
         span *= 2
 
 
+def scan_from(log, seq: int, to_seq: int):
+    """See Log.scan_from."""
+    to_seq = min(to_seq, log.next_seq - 1)
+    while seq <= to_seq:
+        number = log.segment_of(seq)[0]
+        file = log.file_of(number)
+        if file is None:
+            continue
+        bounds = log.segment_of(seq)[1:]
+        offset = place(file, seq, *bounds)[0]
+        before = seq - 1
+        seq = max(seq, bounds[3])
+        yield from log.scan(number, offset, min(to_seq, seq - 1), before)
+
+
+def lines_backwards(log, below: int = log_line.MAX_SEQ):
+    """Yield all lines of a Log with a seq below one, newest first, as dicts."""
+    while below > log.oldest:
+        number = log.segment_of(below - 1)[0]
+        file = log.file_of(number)
+        if file is None:
+            continue
+        _, start, first, end, following = log.segment_of(below - 1)
+        if below < following:
+            end = place(file, below, start, first, end, following)[0]
+        while end > 0 and file is not None:
+            lines, end = lines_before(file, end)
+            for line in lines:
+                if line["seq"] < below:
+                    below = line["seq"]
+                    yield line
+            # It may have been reopened meanwhile.
+            file = log.file_of(number)
+        below = min(below, first)
+
+
+def begins_at(file, seq: int, offset: int, start: int, size: int) -> bool:
+    """Whether the lines from a seq on begin at an offset of a segment of `size` bytes, whose lines begin at `start`."""
+    if offset != size:
+        line = line_at(file, offset)
+        return line is not None and line["seq"] == seq
+    lines = lines_before(file, offset)[0]
+    files.seek(file, offset - 1)
+    return file.read(1) == b"\n" and (lines[0]["seq"] < seq if lines else offset == start)
+
+
 def _between(file, start: int, end: int) -> list:
     """[(offset, values)] of the lines that begin from one offset on and before another."""
     found = []

@@ -14,11 +14,11 @@ from array import array
 
 from engram.compat import const
 from engram.store.index import codec
-from engram.store.search.session_scores import NO_SLOT, SessionScores, slot_of, slots_of
+from engram.store.index.memtable import NO_ROW
+from engram.store.search.session_scores import NO_SLOT, PART, PART_BITS, SessionScores, slot_of, slots_of
 from engram.store.search.top_k import BLOCK, BLOCK_BITS, FAR, NEAR, OWN, TopK, clear_dead, collect
 from engram.store.search.weights import ONE, distinct_terms, inverse_frequency
 
-_NO_ROW = const(-1)
 _SESSION_TERMS = const(10)  # the rarest words count for S: three bits each fill a small integer
 _MOST_COUNT = const(7)
 _BUFFER = const(64)
@@ -160,9 +160,10 @@ class Ranking:
         """A session has so many more rows with a word; 1 if it had none."""
         if bits < 0:
             return 0
-        count = self._counts[slot]
-        old = count >> bits & _MOST_COUNT
-        self._counts[slot] = count + (min(rows, _MOST_COUNT - old) << bits)
+        counts = self._counts[slot >> PART_BITS]
+        slot &= PART - 1
+        old = counts[slot] >> bits & _MOST_COUNT
+        counts[slot] += min(rows, _MOST_COUNT - old) << bits
         return not old
 
     # --- rows in RAM
@@ -172,21 +173,20 @@ class Ranking:
         scores = self._memtable_scores(memtable)
         bits = allowed(None) if allowed else None
         totals = array("H", bytes(2 * len(memtable)))
-        newest = {}  # the last two rows of each session
         for row in range(len(memtable)):
             here = scores[row]
             totals[row] += OWN * here
             session = memtable.sessions[row]
             if session:
                 slot = slot_of(session)
-                before, second = newest.get(session, (_NO_ROW, _NO_ROW))
-                newest[session] = row, before
-                if before == _NO_ROW:
+                before = memtable.previous[row]
+                if before == NO_ROW:
                     totals[row] += NEAR * self._last[slot] + FAR * self._far[slot]
                     continue
                 totals[row] += NEAR * scores[before]
                 totals[before] += NEAR * here
-                if second == _NO_ROW:
+                second = memtable.previous[before]
+                if second == NO_ROW:
                     totals[row] += FAR * self._last[slot]
                 else:
                     totals[row] += FAR * scores[second]
@@ -195,7 +195,7 @@ class Ranking:
             if not total or codec.has_bit(memtable.dead, row) or not memtable.lengths[row]:
                 continue
             if bits is None or codec.has_bit(bits, row):
-                self.best.add(total, place, row, slot_of(memtable.sessions[row]))
+                self.best.add_row(total, place, row, slot_of(memtable.sessions[row]))
 
     def _memtable_scores(self, memtable) -> bytearray:
         scores = bytearray(len(memtable))
@@ -215,7 +215,7 @@ class Ranking:
     def scored(self, speaker_rows=None, explain: bool = False):
         """Yield (score, place, row, evidence), best first; `speaker_rows(table, row)` tells which get a fifth more.
 
-        Unless they are to be explained, what they were found with is let go: the lines that are read next need the room.
+        Frees what it ranked with, unless scores are to be explained: the lines that are read next need the room.
         """
         top = next(self.best.rows())[0] if self.best.slots else 1
         self.points = points = self._session_points()
@@ -258,7 +258,7 @@ class Ranking:
             total = 0
             flat = _SESSION_FLAT + _SESSION_SLOPE * sizes[slot] * sessions // max(1, rows)
             for bits, idf in weights:
-                count = self._counts[slot] >> bits & _MOST_COUNT
+                count = self._counts[slot >> PART_BITS][slot & PART - 1] >> bits & _MOST_COUNT
                 if count:
                     total += idf * (count * _SESSION_GAIN // (count * 1000 + flat))
             prior[slot] = total

@@ -4,9 +4,14 @@ from array import array
 
 from engram.compat import const
 
-_SLOTS = const(256)
+_SLOTS = const(512)
 NO_SLOT = const(0)
 """The slot of rows of no session. In an index without sessions it is the only one."""
+
+
+PART_BITS = const(6)
+PART = const(64)
+"""Slots whose counts lie together: a heap in pieces has many places for so few bytes, and few for more."""
 
 
 def slot_of(session: int) -> int:
@@ -23,7 +28,7 @@ class SessionScores:
     """What one search counts: for each slot the rows that have each of ten words, and B of the last two rows."""
 
     def __init__(self, slots: int):
-        self.counts = array("I", bytes(4 * slots))
+        self.counts = [array("I", bytes(4 * min(PART, slots - first))) for first in range(0, slots, PART)]
         self.last = bytearray(slots)
         self.far = bytearray(slots)  # of the row before the last
 
@@ -40,7 +45,7 @@ class SessionSizes:
         """Count again when it is asked for."""
         self._is_known = False
 
-    def add(self, session: int, rows: int = 1) -> None:
+    def add_rows(self, session: int, rows: int = 1) -> None:
         """There are more rows of a session."""
         if session:
             slot = slot_of(session)
@@ -52,7 +57,7 @@ class SessionSizes:
             for slot in range(_SLOTS + 1):
                 self._sizes[slot] = 0
             for row in range(len(index.memtable)):
-                self.add(index.memtable.sessions[row])
+                self.add_rows(index.memtable.sessions[row])
             for table in list(index.tables):
                 index.guarded(table, self._add_table, table)
             self._is_known = True
@@ -61,5 +66,5 @@ class SessionSizes:
     def _add_table(self, table) -> None:
         first = 0
         for session, end in table.each_run():
-            self.add(session, end - first)
+            self.add_rows(session, end - first)
             first = end

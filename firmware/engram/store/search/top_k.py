@@ -38,7 +38,7 @@ class TopK:
     """The KEPT rows with the highest T, as integers that sort by T, then place, then row."""
 
     def __init__(self, places: int):
-        # While an index is made anew it may have more tables, for which larger integers only cost heap.
+        # While an index is rebuilt it may have more tables, for which larger integers only cost heap.
         self._place_bits = _PLACE_BITS if places < 1 << _PLACE_BITS else 2 * _PLACE_BITS
         self._total_shift = _ROW_BITS + self._place_bits
         self._keys = [0] * (KEPT + 1)
@@ -49,7 +49,7 @@ class TopK:
         self.least = 0
         """What T has to exceed."""
 
-    def add(self, total: int, place: int, row: int, slot: int) -> None:
+    def add_row(self, total: int, place: int, row: int, slot: int) -> None:
         """Take a row of the table at `place` (a number that is higher for newer tables), with its session's slot."""
         key = (_MOST_TOTAL - total << self._place_bits | place) << _ROW_BITS | row
         keys = self._keys
@@ -209,7 +209,7 @@ class _Look:
             return False
         if self._bits and not self._bits[row >> 3] >> (row & 7) & 1:
             return False
-        self._best.add(total, self._place, row, slot)
+        self._best.add_row(total, self._place, row, slot)
         if self._best.least > self._least:
             self.need(self._best.least)
         return True

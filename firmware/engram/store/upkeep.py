@@ -1,0 +1,207 @@
+"""Keeps a store's index up to date: seals the lines in RAM, fills what the index lacks, merges, and saves the manifest."""
+
+from engram import diag
+from engram.compat import const
+from engram.errors import StoreError
+
+_RETRY_TICKS = const(64)  # that pass before work is tried again that the flash had no room for
+
+
+class Upkeep:
+    """The work on the index of a Store. `unindexed` has [first seq, last seq] of the lines that no table covers, but for those
+    in RAM, which begin at `tail`: [segment, offset, seq].
+    """
+
+    def __init__(self, store):
+        self._store = store
+        self.tail = [0, 0, 0]
+        self._tail_state = None
+        self.unindexed = []
+        self.filling = None  # the Rebuild that fills the oldest gap
+        self._is_unsaved = False  # whether the manifest does not name all that was sealed
+        self._retry_in = 0
+
+    # --- what the index lacks
+
+    def begin_at(self, tail: list, state) -> None:
+        """The lines from `tail` on belong into RAM; `state` is the owner's before them."""
+        self.tail, self._tail_state = tail, state
+        self.find_unindexed()
+
+    def find_unindexed(self) -> None:
+        """Find the lines of the log before those in RAM that no table covers."""
+        log = self._store.log
+        self.filling = None
+        self.unindexed = []
+        last = self.tail[2] - 1
+        following = log.oldest
+        for first, end in list(self._store.index.covered()) + [(last + 1, last)]:
+            # Where nothing is left after a compaction there is nothing to index.
+            if first > following and next(log.scan_from(following, first - 1), None):
+                self.unindexed.append([following, first - 1])
+            following = max(following, end + 1)
+
+    @property
+    def missing(self) -> int:
+        """The number of lines that are in the index not yet."""
+        return sum(last - first + 1 for first, last in self.unindexed)
+
+    def note_ended(self, session: int) -> None:
+        """A session has ended while lines of it may be about to come into the index."""
+        if self.filling:
+            self.filling.ended.add(session)
+
+    # --- sealing
+
+    def make_room(self, lines: int) -> bool:
+        """Seal what is full before so many lines come; whether that took some work."""
+        index = self._store.index
+        if not self._store.log.has_room:
+            self.seal_segment()
+        elif index.is_full or not index.memtable.has_room_for(lines):
+            self.seal(self._end())
+        else:
+            return False
+        return True
+
+    def seal(self, tail: list) -> None:
+        """Make a table of the lines in RAM; those from `tail` on come next."""
+        self._seal_rows(tail)
+        self.save()
+
+    def seal_segment(self) -> None:
+        """End the live segment; its lines are in tables before it ends."""
+        self.seal(self._end())
+        self._end_segment()
+        self.save()
+
+    def sealing_segment(self):
+        """As seal_segment(), a generator that pauses between its steps; lines may come meanwhile."""
+        self._seal_rows()
+        self.save()
+        yield
+        # Of what came meanwhile, the lines are in tables before the segment ends.
+        self._seal_rows()
+        self._end_segment()
+        yield
+        self.save()
+
+    def _seal_some(self) -> None:
+        """A step of what the next line would otherwise have to wait for."""
+        if self._store.index.is_full:
+            self._seal_rows()
+        elif not self._store.log.has_room:
+            self._seal_rows()
+            self._end_segment()
+        else:
+            self.save()
+
+    @property
+    def _is_seal_due(self) -> bool:
+        return self._store.index.is_full or not self._store.log.has_room or self._is_unsaved
+
+    def _end(self) -> list:
+        log = self._store.log
+        return [log.live, log.size, log.next_seq]
+
+    def _end_segment(self) -> None:
+        self._store.log.seal(self._tail_state)
+        self.tail = self._end()
+        self._is_unsaved = True
+
+    def rewrite_header(self, state) -> None:
+        """Rewrite the live segment, which has no lines, with a header that names the segments as they are now."""
+        self._store.log.begin(state)
+        self.tail = self._end()
+        self.save()
+
+    def _seal_rows(self, tail=None) -> None:
+        """As seal(), but that the manifest is written later: a cut before has its lines read from the log again."""
+        store = self._store
+        tail = tail or self._end()
+        store.log.refresh()
+        first, last = self.tail[2], tail[2] - 1
+        try:
+            store.index.seal(first, last)
+        except StoreError as error:
+            # The index is a cache: what has no room in it now is found in the log later.
+            self._put_off(error)
+            store.index.clear_memtable()
+            self._add_unindexed(first, last)
+        self.tail, self._tail_state = tail, store.owner.state()
+        self._is_unsaved = True
+
+    def _add_unindexed(self, first: int, last: int) -> None:
+        if self.unindexed and self.unindexed[-1][1] + 1 == first:
+            self.unindexed[-1][1] = last
+        else:
+            self.unindexed.append([first, last])
+        self.filling = None
+
+    def save(self) -> None:
+        """Write the manifest."""
+        self._is_unsaved = False
+        try:
+            self._store.index.save(self.tail, sorted(self._store.entry_states.pending), self._tail_state)
+        except StoreError as error:
+            self._put_off(error)
+
+    # --- in the background
+
+    def _put_off(self, error) -> None:
+        """Leave the index as it is for a while: the flash does not take more of it now."""
+        diag.info("index", "%s: work was put off: %s" % (self._store.log.name, error))
+        self._retry_in = _RETRY_TICKS
+
+    @property
+    def is_put_off(self) -> bool:
+        """Whether the flash had no room lately."""
+        return self._retry_in > 0
+
+    def retry_now(self) -> None:
+        """Try again with the next step what the flash had no room for."""
+        self._retry_in = 0
+
+    def count_down(self) -> bool:
+        """Whether to wait one tick more before work is tried again."""
+        if not self._retry_in:
+            return False
+        self._retry_in -= 1
+        return True
+
+    def step(self, slices: int, may_seal: bool) -> bool:
+        """Do a little of the work; whether there is more, as far as this step knows. See Store.tick."""
+        store = self._store
+        try:
+            if may_seal and self._is_seal_due and not store.is_compacting:
+                self._seal_some()
+                return True
+            if store.is_reserve_due:
+                store.is_reserve_due = store.reserve.allocate_some()
+                return True
+            if store.entry_states.pending and store.entry_states.may_settle:
+                store.entry_states.settle_one(next(iter(store.entry_states.pending)))
+            elif self.unindexed and not store.is_compacting:
+                self._fill()
+            for _ in range(slices):
+                if store.index.tick(bool(self.unindexed)):
+                    if not may_seal:
+                        self.save()
+                    # Else in a step of its own.
+                    self._is_unsaved = may_seal
+        except StoreError as error:
+            self.filling = None
+            self._put_off(error)
+        is_due = may_seal and self._is_unsaved
+        return bool(store.entry_states.pending or self.unindexed or store.index.is_busy or is_due)
+
+    def _fill(self) -> None:
+        if self.filling is None:
+            from engram.store.index.rebuild import Rebuild  # 2 KB of heap, seldom needed
+
+            store = self._store
+            self.filling = Rebuild(
+                store.log, store.index, store.describe, self.unindexed, store.entry_states.pending.add
+            )
+        if self.filling.step():
+            self.save()
