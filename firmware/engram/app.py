@@ -157,7 +157,7 @@ class App:
             parts.archived,
             make_eviction,
         )
-        parts.capacity = parts.records.eviction
+        parts.capacity = parts.records.eviction  # type: ignore
         parts.journal = Journal(journal_store, sessions, clock, config.get("journal.bytes"), link_state)
         parts.learning = LearningCursor(folder + "/memory", versions, parts.records, parts.journal, clock)
         parts.learning.open()

@@ -248,8 +248,8 @@ class ArchiveIndex:
         return True
 
     def _write(self, entries: dict, seen: int, durable: int, gone: list) -> None:
-        head = (("format", _FORMAT), ("epoch", self._store.epoch), ("seen", seen), ("relied", durable), ("gone", gone))
-        lines = [head]
+        head = [("format", _FORMAT), ("epoch", self._store.epoch), ("seen", seen), ("relied", durable), ("gone", gone)]
+        lines: list = [head]
         for scope in sorted(entries):
             lines.append([(name, entries[scope][name]) for name in _NAMES])
         files.write_parts(self._path, (log_line.encode(line) for line in lines))

@@ -32,6 +32,8 @@ async def rebuild_index(ask, archived, raw) -> bool:
 def _is_memory(item) -> bool:
     if not isinstance(item, (list, tuple)) or len(item) != 4:
         return False
-    if not all(isinstance(value, kind) for value, kind in zip(item, (int, str, int, (list, tuple)))):
-        return False
-    return 0 < item[0] <= log_line.MAX_SEQ and all(isinstance(tag, str) for tag in item[3])
+    number, scope, at, tags = item
+    is_good = (
+        isinstance(number, int) and 0 < number <= log_line.MAX_SEQ and isinstance(scope, str) and isinstance(at, int)
+    )
+    return is_good and isinstance(tags, (list, tuple)) and all(isinstance(tag, str) for tag in tags)

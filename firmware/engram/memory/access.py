@@ -18,7 +18,7 @@ _SHARED = "a memory that others see does not move to a workspace: store another 
 
 Caller = namedtuple("Caller", ("principal", "room", "group", "workspace"))
 """Who speaks: the principal's name, the room (a channel's name with what tells its rooms apart), if it is a group, and the
-workspace that the conversation is in, "" for none. What comes from outside is checked by callers.py."""
+workspace that the conversation is in, "" for none. caller_check.py checks what comes from outside."""
 
 OWNER = Caller("owner", "console", False, "")
 """The person at the console."""

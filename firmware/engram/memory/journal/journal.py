@@ -15,7 +15,7 @@ from engram.memory.journal import schema
 from engram.memory.journal.sessions import kept_title, room_of, title_of
 from engram.store.types import LIVE, Query
 
-_TEXT_BYTES = const(15000)  # of one turn, as JSON: its line has to stay below wire.MAX_LINE
+_TEXT_BYTES = const(15000)  # of one turn, as JSON: its line has to stay below log_line.MAX_LINE
 _CAPTION_BYTES = const(600)
 _ROOM_SHARE = const(8)  # of the cap: so much is kept free where a companion takes turns: a segment or more
 _WHO_BYTES = const(120)  # of a speaker's name

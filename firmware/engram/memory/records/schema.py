@@ -23,7 +23,7 @@ are turns that go, `restores` is a record that was superseded and is live again.
 the beginning of `old`. `guess` says that the clock was not known. `learned` goes with what turns up to the seq `until` of
 the journal with that epoch gave, in one flush; `distilled` likewise with the `lines` lines before it, which notes gave:
 `run` is the same for all batches of one distillation, `before` the seq of the line of the batch before it.
-`origin` tells where a record was imported from (see origins.py), and
+`origin` tells where a record was imported from (see provenance.py), and
 `past` that it was superseded there, so that it is history from its first line on. `restored` is when it came back from the
 companion.
 """
@@ -37,7 +37,7 @@ class RecordSchema:
     """The owner of the records' log.
 
     learned: (epoch of the journal, seq of the last turn) up to which turns were read for facts, None if none were.
-    archived: seq of the newest line that tells of the archive (see archived.py), 0 if there is none.
+    archived: seq of the newest line that tells of the archive (see archive/index.py), 0 if there is none.
     distilled: (seq, marks) of the newest line that tells how far notes were distilled, None if there is none.
     """
 

@@ -11,7 +11,7 @@ from engram.memory import access
 from engram.store.types import LIVE
 
 _FARTHEST = const(200)  # lines that undo looks back over: bounds its reads
-_PIECE = const(2000)  # characters of an old text in one line, which wire.MAX_LINE bounds, however they are escaped
+_PIECE = const(2000)  # characters of an old text in one line, which log_line.MAX_LINE bounds, however they are escaped
 
 _TEXT_CHANGES = ("profile", "note")
 _NOT_KEPT = ("seq", "was", "undoes", "with", "past", "restored")  # of a version that holds again

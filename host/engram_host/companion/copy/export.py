@@ -8,20 +8,10 @@ from types import SimpleNamespace
 from typing import Any
 
 from engram.memory.records import provenance
-from engram.memory.records.records import Records
 from engram.transfer import jsonl
 from engram_host.companion.copy.reading import CopyOfLog
 
 _UNUSED = (0, 0)
-
-
-class _Owner:
-    """What the board's code asks of its records: their epoch, and the order of their fields."""
-
-    fields = Records.fields
-
-    def __init__(self, epoch: int):
-        self.entries = SimpleNamespace(epoch=epoch)
 
 
 def export(copy: CopyOfLog, now: int, archived: bool = True) -> Iterator[str]:
@@ -30,7 +20,7 @@ def export(copy: CopyOfLog, now: int, archived: bool = True) -> Iterator[str]:
     `archived`: with those that the board gave to the companion's archive.
     """
     logs = copy.device.logs
-    owner = _Owner(logs["records"].epoch if "records" in logs else 0)
+    owner = SimpleNamespace(entries=SimpleNamespace(epoch=logs["records"].epoch if "records" in logs else 0))
     journal = logs["journal"].epoch if "journal" in logs else 0
     states = ("live", "archived") if archived else ("live",)
     there = sum(entry.state in states for entry in copy.oldest_first())
