@@ -460,7 +460,7 @@ class Link:
         self.link = life.parts.companion
         self.companion = Companion()
         way = Way(self.companion)
-        way.take = self.link._exchange.take
+        way.take = self.link._exchange.receive
         self.link._transport = way
         self.link._exchange.open(self.link.link_state.begin())
 

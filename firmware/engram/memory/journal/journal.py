@@ -69,7 +69,7 @@ class Journal(LogEntries):
         return [opened, [("op", "current"), ("room", room_of(caller)), ("sid", sid)]]
 
     def switch(self, caller, ref: str) -> Session:
-        """Let the caller's room go on in another session."""
+        """Continue another session in the caller's room."""
         sid = self._sessions.visible(caller, ref)
         self._write([[("op", "current"), ("room", room_of(caller)), ("sid", sid)]])
         return self._session(sid)

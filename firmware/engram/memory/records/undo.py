@@ -121,8 +121,10 @@ class UndoLog:
             self._store.append(*taken_back, mark)
             count += len(taken_back)
             line = self._store.line(line.get("before", 0))
-        told = "the last distillation was taken back: %d memories are as before; its notes are not read again." % count
-        return told + (" %d were changed since, or have gone, and stay so." % stays if stays else "")
+        sentence = (
+            "the last distillation was taken back: %d memories are as before; its notes are not read again." % count
+        )
+        return sentence + (" %d were changed since, or have gone, and stay so." % stays if stays else "")
 
     def _is_latest(self, line: dict) -> bool:
         """Whether a line is what holds of its record."""

@@ -52,7 +52,7 @@ class Notes:
         self._changed(path, is_appended)
 
     def drop(self, path: str) -> None:
-        """Let a file go."""
+        """Remove a file."""
         files.remove(path)
         self._changed(path, False)
 

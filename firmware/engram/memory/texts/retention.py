@@ -143,9 +143,9 @@ class NoteRetention:
                 if _is_known(found):
                     state = found
                 else:
-                    diag.warning("daily", "daily.json is of a form that is not known and is made anew")
+                    diag.warning("daily", "daily.json has an unknown form and is replaced")
             except (StoreError, ValueError):
-                diag.warning("daily", "daily.json is damaged and is made anew: notes may be distilled once more")
+                diag.warning("daily", "daily.json is damaged and is replaced: notes may be distilled once more")
         seq, marks = self._versions.distilled or (0, ())
         if seq > state["seq"]:
             # The power failed between that line and this file.
@@ -177,7 +177,7 @@ class NoteRetention:
     def since(self) -> int:
         """The seconds since the last distillation, or since this was asked for the first time.
 
-        A clock that was set meanwhile, or set back, begins the time anew: nothing is due because of it.
+        A clock that was set meanwhile, or set back, begins the time again: nothing is due because of it.
         """
         if self._last is None:
             state = self._read()
