@@ -28,8 +28,8 @@ from engram.memory.records.importance import Importance
 from engram.memory.records.records import Records
 from engram.memory.records.schema import RecordSchema
 from engram.memory.records.trash import Trash
-from engram.memory.records.undo import TextChanges, UndoLog
 from engram.memory.records.usage import Usage
+from engram.memory.text_changes import TextChanges, Undo
 from engram.memory.texts.notes import Notes
 from engram.memory.texts.profile import Profile
 from engram.memory.texts.retention import NoteRetention
@@ -65,7 +65,7 @@ class Parts:
     capacity: Eviction
     learning: LearningCursor
     forgetting: Forgetting
-    changes: UndoLog
+    changes: Undo
     profile: Profile
     notes: Notes
     daily: NoteRetention
@@ -168,7 +168,7 @@ class App:
         parts.profile.seed()
         days, most_bytes = config.get("notes.days"), config.get("notes.bytes")
         parts.notes = Notes(folder + "/memory", changes, clock, people, config.get("notes.chars"), days)
-        parts.changes = UndoLog(records_store, parts.journal, clock, {"profile": parts.profile, "note": parts.notes})
+        parts.changes = Undo(records_store, parts.journal, clock, {"profile": parts.profile, "note": parts.notes})
         parts.daily = NoteRetention(folder + "/memory", parts.notes, versions, clock, days, most_bytes)
         limits = [config.get("intents." + name) for name in ("on", "most", "days", "cooldown_hours", "a_turn")]
         parts.intents = Reminders(folder + "/memory", clock, *limits)
