@@ -15,7 +15,7 @@ from engram.memory.records.usage import Usage
 from engram.memory.records.records import Records
 from engram.memory.records.trash import Trash
 from engram.memory.records.eviction import Eviction
-from engram.memory.records.undo import TextChanges, UndoLog
+from engram.memory.text_changes import TextChanges, Undo
 from engram.memory.journal.schema import TurnSchema
 from engram.memory.journal.sessions import Sessions
 from engram.memory.journal.journal import Journal
@@ -59,7 +59,7 @@ class Board:
     capacity: Eviction
     learning: LearningCursor
     forgetting: Forgetting
-    changes: UndoLog
+    changes: Undo
     profile: Profile
     notes: Notes
     daily: NoteRetention
@@ -169,7 +169,7 @@ def _add_texts(board: Board) -> None:
     board.profile.seed()
     days, most_bytes = config.get("notes.days"), config.get("notes.bytes")
     board.notes = Notes(folder, changes, clock, people, config.get("notes.chars"), days)
-    board.changes = UndoLog(store, board.journal, clock, {"profile": board.profile, "note": board.notes})
+    board.changes = Undo(store, board.journal, clock, {"profile": board.profile, "note": board.notes})
     board.daily = NoteRetention(folder, board.notes, board.schema, clock, days, most_bytes)
     limits = [config.get("intents." + name) for name in ("on", "most", "days", "cooldown_hours", "a_turn")]
     board.intents = Reminders(folder, clock, *limits)

@@ -62,7 +62,7 @@ class Board:
     def start(self):
         if self.parts:
             self.parts.records.entries.close()
-            self.parts.journal._store.close()
+            self.parts.journal.entries.close()
         random.seed(99)
         self.app = App(self._folder, {"log.level": "error"}, clock=Clock(120, lambda: self._now))
         self.parts = self.app.board

@@ -132,7 +132,7 @@ class Life:
         if self.parts:
             self.parts.records.uses.save()
             self.parts.records.entries.close()
-            self.parts.journal._store.close()
+            self.parts.journal.entries.close()
         self.starts += 1
         random.seed(self.starts)
         overrides = {name.replace("_", ".", 1): value for name, value in overrides.items()}
@@ -403,7 +403,7 @@ class Life:
         for record in list(self.parts.records.newest(OWNER))[40:44]:
             self.parts.forgetting.forget(record["id"], OWNER)
         for _ in range(3):
-            self.parts.archived.used(number, OWNER)
+            self.parts.archived.add_use(number, OWNER)
         await link.work()
         assert self.parts.records.has(number), "none came back"
         gone = [one for one in kept if one != number and link.companion.copy("records").kept.get(one)]
@@ -460,7 +460,7 @@ class Link:
         self.link = life.parts.companion
         self.companion = Companion()
         way = Way(self.companion)
-        way.take = self.link._exchange.take
+        way.take = self.link._exchange.receive
         self.link._transport = way
         self.link._exchange.open(self.link.link_state.begin())
 

@@ -91,7 +91,7 @@ class Linked:
         known = parts.companion.link_state
         way = Way(peer)
         self.exchange = Rpc(way, known.board)
-        way.take = self.exchange.take
+        way.take = self.exchange.receive
         self.exchange.open(known.begin())
         logs = parts.companion.logs
         self.sync = Replication(

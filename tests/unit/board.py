@@ -21,8 +21,8 @@ from engram.memory.records.eviction import Eviction
 from engram.memory.records.records import Draft, Records
 from engram.memory.records.schema import RecordSchema
 from engram.memory.records.trash import Trash
-from engram.memory.records.undo import TextChanges, UndoLog
 from engram.memory.records.usage import Usage
+from engram.memory.text_changes import TextChanges, Undo
 from engram.memory.texts.notes import Notes
 from engram.memory.texts.profile import Profile
 from engram.memory.texts.retention import NoteRetention
@@ -119,7 +119,7 @@ class Board:
         self.profile.seed()
         chars, days = limit("notes_chars", 8000), limit("notes_days", 30)
         self.notes = Notes(self.place + "/memory", changes, clock, people, chars, days)
-        self.changes = UndoLog(self.records_store, self.journal, clock, {"profile": self.profile, "note": self.notes})
+        self.changes = Undo(self.records_store, self.journal, clock, {"profile": self.profile, "note": self.notes})
         limits = limit("notes_days", 30), limit("notes_bytes", 131072)
         self.daily = NoteRetention(self.place + "/memory", self.notes, versions, clock, *limits)
         self.intents = Reminders(self.place + "/memory", clock, **limit("intents", {}))

@@ -35,7 +35,7 @@ class Linked:
         self.logs = (("records", board.records_store.raw()), ("journal", board.journal.entries.raw()))
         self.known = board.link_state or LinkState(board.place + "/memory", board.clock, self.logs)
         self.exchange = Rpc(self.way, self.known.board)
-        self.way.take = self.exchange.take
+        self.way.take = self.exchange.receive
         self.exchange.open(self.known.begin())
         self.sync = Replication(
             self.exchange,

@@ -199,7 +199,7 @@ class Player:
     def do_idle(self, do):
         """Let the work in the background end."""
         for part in (self.parts.records, self.parts.journal):
-            while getattr(part._store, "tick", int)():
+            while getattr(part.entries, "tick", int)():
                 pass
 
     def do_interrupted(self, operation, at, do):
@@ -216,7 +216,7 @@ class Player:
     def do_reopen(self, do):
         """Open all anew, as after a restart."""
         for part in (self.parts.records, self.parts.journal):
-            part._store.close()
+            part.entries.close()
         self.open()
 
     def do_kill(self, do):

@@ -56,7 +56,7 @@ class Companion:
         self._needs_number = True  # whether the next link has to have a new one
 
     def _make_transport(self, token: str, tls):
-        take = self._exchange.take
+        take = self._exchange.receive
         try:
             if self.url.lower().startswith("mqtt"):
                 from engram.link.mqtt import Mqtt

@@ -88,9 +88,9 @@ class Http:
         words = bytearray()
         while not answer.ended and len(words) < _WORDS:
             words.extend(await answer.read())
-        told = errors.describe_status(answer.status, errors.error_text(bytes(words)))
+        detail = errors.describe_status(answer.status, errors.error_text(bytes(words)))
         if answer.status in (401, 403):
-            return Refused("the companion refused the board; check companion.token" + told, _REFUSED_AGAIN)
+            return Refused("the companion refused the board; check companion.token" + detail, _REFUSED_AGAIN)
         if errors.is_busy(answer.status):
-            return LinkError("the companion is busy or in trouble" + told)
-        return Refused("the companion takes no messages at %s; check companion.url%s" % (self._client.url, told), 60)
+            return LinkError("the companion is busy or in trouble" + detail)
+        return Refused("the companion takes no messages at %s; check companion.url%s" % (self._client.url, detail), 60)

@@ -33,16 +33,16 @@ class LinkState:
         self._saved_at = ticks_ms()
         self._is_new = False
         self._segments = [raw.segment for _, raw in logs]
-        told = _read(self._path)
-        if told is None or told["chip"] != self._chip:
+        saved = _read(self._path)
+        if saved is None or saved["chip"] != self._chip:
             # A new board, or one on which the files of another one were put.
-            told = {"board": hexlify(os.urandom(_ID_BYTES)).decode(), "link": 0, "have": [0, 0, 0, 0]}
-        self.board = told["board"]
-        self.link = told["link"]
-        self._have = told["have"][:4]
+            saved = {"board": hexlify(os.urandom(_ID_BYTES)).decode(), "link": 0, "have": [0, 0, 0, 0]}
+        self.board = saved["board"]
+        self.link = saved["link"]
+        self._have = saved["have"][:4]
         self.missed = 0
         """The seq up to which turns left that the companion may not have."""
-        self._recall_missed(told["have"][4:])
+        self._recall_missed(saved["have"][4:])
 
     def begin(self) -> int:
         """The number of a new link: higher than all before it, also if an older state of the flash was put back."""
@@ -81,11 +81,11 @@ class LinkState:
             self.missed = last
             self.save()
 
-    def _recall_missed(self, told: list) -> None:
+    def _recall_missed(self, saved: list) -> None:
         for at, (name, raw) in enumerate(self._logs):
             if name == "journal":
-                if told and self._have[2 * at] == raw.epoch:
-                    self.missed = told[0]
+                if saved and self._have[2 * at] == raw.epoch:
+                    self.missed = saved[0]
                 if raw.oldest - 1 > self.have(name):
                     # They left while no companion was set up, or before one was.
                     self.missed = raw.oldest - 1
@@ -119,11 +119,11 @@ def chip() -> str:
 def _read(path: str):
     """What the file tells, None if there is none of this form."""
     try:
-        told = log_line.decode(files.read(path, _LARGEST) or b"")
+        saved = log_line.decode(files.read(path, _LARGEST) or b"")
     except (ValueError, StoreError):
         return None
-    have, link, board = told.get("have"), told.get("link"), told.get("board")
-    is_good = isinstance(board, str) and 0 < len(board) <= 32 and isinstance(told.get("chip"), str)
+    have, link, board = saved.get("have"), saved.get("link"), saved.get("board")
+    is_good = isinstance(board, str) and 0 < len(board) <= 32 and isinstance(saved.get("chip"), str)
     is_good = is_good and isinstance(link, int) and 0 <= link <= _MOST_LINK
     is_good = is_good and isinstance(have, list) and 4 <= len(have) <= 5 and all(isinstance(one, int) for one in have)
-    return told if is_good else None
+    return saved if is_good else None

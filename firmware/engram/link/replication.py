@@ -159,7 +159,7 @@ class _Copy:
         self.name = name
         self.raw = raw
         self._link_state = link_state
-        self.epoch = 0  # as the companion was told
+        self.epoch = 0  # as the companion knows it
         self.rewrites = 0
         self.have = link_state.have(name)
         self.cursor = -1

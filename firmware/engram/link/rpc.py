@@ -1,4 +1,4 @@
-"""What the board asks the companion and is answered: it numbers messages, and knows which question an answer is for."""
+"""Requests to the companion and their answers: messages have numbers, by which an answer finds its question."""
 
 import asyncio
 
@@ -40,7 +40,7 @@ class Refused(LinkError):
 
 
 class Rpc:
-    """Questions and answers over one link; `transport` has send(head, body), and take() is to be given what comes.
+    """Questions and answers over one link; `transport` has send(head, body), and gives receive() what comes.
 
     `board` and `link` stand in each message; `n` counts up and never goes back while the board runs.
     """
@@ -90,8 +90,8 @@ class Rpc:
             raise question.error
         return question.head
 
-    def take(self, data) -> None:
-        """Take a message that came: one that answers nothing, or another board of this name, is passed over."""
+    def receive(self, data) -> None:
+        """Handle a message that came; one that answers nothing, or another board of this name, is ignored."""
         try:
             head, _ = messages.decode(data, messages.TO_BOARD)
         except messages.BadMessage as error:
@@ -101,7 +101,7 @@ class Rpc:
             return
         for question in self._questions:
             if question.n == head["n"]:
-                question.take(head)
+                question.receive(head)
 
 
 class _Question:
@@ -115,8 +115,8 @@ class _Question:
         self._op = op
         self._collect = collect
 
-    def take(self, head: dict) -> None:
-        """Take an answer, or a part of it."""
+    def receive(self, head: dict) -> None:
+        """Handle an answer, or a part of it."""
         if head["op"] == "refused":
             self.error = Refused(head["why"], head["again"])
         elif head["op"] not in _ANSWERS[self._op]:

@@ -18,14 +18,14 @@ _SHARED = "a memory that others see does not move to a workspace: store another 
 
 Caller = namedtuple("Caller", ("principal", "room", "group", "workspace"))
 """Who speaks: the principal's name, the room (a channel's name with what tells its rooms apart), if it is a group, and the
-workspace that the conversation is in, "" for none. What comes from outside is checked by callers.py."""
+workspace that the conversation is in, "" for none. caller_check.py checks what comes from outside."""
 
 OWNER = Caller("owner", "console", False, "")
 """The person at the console."""
 
 
 def own_scope(caller: Caller) -> str:
-    """The scope of what this caller tells."""
+    """The private scope of a caller, in a group what everybody sees."""
     return ALL if caller.group else "user:" + caller.principal
 
 
@@ -64,11 +64,11 @@ def scope_of_new(tags, caller: Caller) -> str:
     return wanted or own_scope(caller)
 
 
-def scope_of_import(told: str, tags, caller: Caller) -> str:
-    """The scope of a record that this caller, who is not the owner, brings in, and that said `told` of itself."""
-    if told[:3] == WORKSPACE:
-        return scope_of_new((told,), caller)
-    return own_scope(caller) if told[:5] == "user:" else scope_of_new(tags, caller)
+def scope_of_import(scope: str, tags, caller: Caller) -> str:
+    """The scope of a record that this caller, who is not the owner, brings in, and that had `scope` elsewhere."""
+    if scope[:3] == WORKSPACE:
+        return scope_of_new((scope,), caller)
+    return own_scope(caller) if scope[:5] == "user:" else scope_of_new(tags, caller)
 
 
 def scope_of_change(record: dict, tags, caller: Caller) -> str:
@@ -90,8 +90,8 @@ def is_owner(caller: Caller) -> bool:
 
 
 def turn_principal(turn: dict) -> Caller:
-    """Who told a turn of the journal, as far as it says what they may see."""
-    told = turn.get("scope", ALL)
-    if told == ALL:
+    """The caller who said a turn of the journal, as far as the turn says what they may see."""
+    scope = turn.get("scope", ALL)
+    if scope == ALL:
         return Caller(turn["who"], "", True, "")
-    return Caller(told.partition(":")[2], "", False, turn.get("workspace", ""))
+    return Caller(scope.partition(":")[2], "", False, turn.get("workspace", ""))

@@ -22,7 +22,7 @@ def file_name_of(name: str, principal: str) -> str:
     if principal == OWNER.principal:
         return name
     stem, _, ending = name.rpartition(".")
-    return stem + _MARK + _spelt(principal) + "." + ending
+    return stem + _MARK + _spelling(principal) + "." + ending
 
 
 def principal_of(file: str) -> tuple:
@@ -40,7 +40,7 @@ def principal_of(file: str) -> tuple:
     return "", ""
 
 
-def _spelt(principal: str) -> str:
+def _spelling(principal: str) -> str:
     data = text.encode(principal)
     if not 0 < len(data) <= _NAME_BYTES or not text.is_valid(principal):
         raise ArgumentError("who", "must be a name of 1 to %d bytes." % _NAME_BYTES)

@@ -15,7 +15,7 @@ from engram.memory.journal import schema
 from engram.memory.journal.sessions import kept_title, room_of, title_of
 from engram.store.types import LIVE, Query
 
-_TEXT_BYTES = const(15000)  # of one turn, as JSON: its line has to stay below wire.MAX_LINE
+_TEXT_BYTES = const(15000)  # of one turn, as JSON: its line has to stay below log_line.MAX_LINE
 _CAPTION_BYTES = const(600)
 _ROOM_SHARE = const(8)  # of the cap: so much is kept free where a companion takes turns: a segment or more
 _WHO_BYTES = const(120)  # of a speaker's name
@@ -69,7 +69,7 @@ class Journal(LogEntries):
         return [opened, [("op", "current"), ("room", room_of(caller)), ("sid", sid)]]
 
     def switch(self, caller, ref: str) -> Session:
-        """Let the caller's room go on in another session."""
+        """Continue another session in the caller's room."""
         sid = self._sessions.visible(caller, ref)
         self._write([[("op", "current"), ("room", room_of(caller)), ("sid", sid)]])
         return self._session(sid)

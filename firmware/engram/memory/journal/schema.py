@@ -61,7 +61,7 @@ class TurnSchema:
         if operation is None:
             head = self._sessions.heads.get(line["sid"])
             if head is not None:
-                head.take(line["seq"], line.get("n", head.turns), line["at"])
+                head.add_turn(line["seq"], line.get("n", head.turns), line["at"])
             self._clock.not_before(line["at"])
         elif operation == "session":
             self._sessions.begin(line["sid"], line.get("title", ""), line.get("scope", ALL), line["at"])

@@ -1,6 +1,6 @@
-"""Which sessions there are, where each stands, and which one each room is in.
+"""The sessions, the newest turn of each, and the current session of each room.
 
-Kept in RAM and told by the journal's lines; the journal's segments and its index keep it as of where they begin:
+Kept in RAM, from the journal's lines; the journal's segments and its index keep it as of where they begin:
     {"sessions":[[sid,seq of the newest turn,turns,at,title,scope,seq of the first turn],..], "rooms":[[room,sid],..]}
 """
 
@@ -27,8 +27,8 @@ class SessionHead:
         self.seq = seq
         self.turns = turns
 
-    def take(self, seq: int, place: int, at: int) -> None:
-        """Take a turn as the newest; `place` is its place in the session, from 0 on."""
+    def add_turn(self, seq: int, place: int, at: int) -> None:
+        """Note the newest turn; `place` is its place in the session, from 0 on."""
         self.seq, self.turns, self.at = seq, place + 1, at
         if not place:
             self.first = seq
@@ -78,7 +78,7 @@ class Sessions:
             self._rooms.pop(room)
 
     def enter(self, room: str, sid: str) -> None:
-        """Let a room go on in a session."""
+        """Continue a session in a room."""
         if room not in self._rooms:
             taken = _in_header(room)
             while self._rooms and (len(self._rooms) >= _ROOMS or taken + self._bytes() > _ROOMS_BYTES):

@@ -9,18 +9,14 @@ long as there is any room: only at the caps themselves they leave to the trash.
 """
 
 from engram import diag
-from engram.compat import const
+from engram.compat import const, unload_modules
 from engram.errors import StoreError, StoreFull
-from engram.memory.records.importance import stated_importance
 
 _SHARE = const(50)  # of records.most: so many-th leave at a time
 _MOST_AT_ONCE = const(64)
 _BYTES_SHARE = const(16)  # of records.bytes: so much before the cap it begins, and so much is made free
 _SLICE_SHARE = const(64)  # of records.bytes: so much more has to be used before what could not be done is tried again
-_CHUNK = const(32)  # records for which the uses are read once
-_LOOKED_AT = const(3)  # between two pauses
 _FLUSHED = const(8)  # that leave with one flush
-_EXPIRED = const(-1)  # goes before all that has any importance
 
 
 class Eviction:
@@ -186,26 +182,12 @@ class Eviction:
         return left
 
     def _least_important(self, count: int, keeping=()):
-        """Gives [(importance in hundredths, moment when it was touched last, number)], the first to go first."""
-        found = []
-        chunk = []
-        for record in self._entries.newest():
-            if not record.get("pinned") and int(record["id"][1:]) not in keeping:
-                chunk.append((stated_importance(record), self._records.is_expired(record)))
-            if not len(chunk) % _LOOKED_AT:
-                yield
-            if len(chunk) == _CHUNK:
-                found = self._lowest(found, chunk, count)
-                chunk = []
-                yield
-        return self._lowest(found, chunk, count)
+        from engram.memory.records.eviction_order import least_important  # 1 KB of heap, seldom needed
 
-    def _lowest(self, found: list, chunk: list, count: int) -> list:
-        importances = self._records.importance.importance_of([stated for stated, _ in chunk], exactly=True)
-        for (stated, is_expired), (importance, touched) in zip(chunk, importances):
-            found.append((_EXPIRED if is_expired else importance, touched, stated[0]))
-        found.sort()
-        return found[:count]
+        try:
+            return (yield from least_important(self._records, count, keeping))
+        finally:
+            unload_modules(("engram.memory.records.eviction_order",))
 
 
 def _never() -> bool:

@@ -11,7 +11,7 @@ _WEEK_DAYS = const(7)
 
 
 class Importance:
-    """Reckons for one board. After `after_days` without use, each full week takes `a_week` hundredths.
+    """Computes the importance of one board's records. After `after_days` without use, each full week takes `a_week` hundredths.
 
     `uses` tells when records were of use, None where that is not kept.
     """
@@ -24,16 +24,16 @@ class Importance:
 
     def importance_of(self, found: list, exactly: bool = False) -> list:
         """The importance in hundredths, and the moment of the last change or use, of each of several records: a list of
-        pairs. `found` has what given() told of each. Uses that make no difference to the importance count only `exactly`.
+        pairs. `found` has what stated_importance() gives of each. Uses that make no difference count only `exactly`.
         """
         now = self._clock.now()
         wanted = {number for number, _, touched in found if exactly or self._lost(touched, now)}
-        used = self._uses.last(wanted) if wanted and self._uses else {}
-        reckoned = []
+        used = self._uses.usage_of_some(wanted) if wanted and self._uses else {}
+        importances = []
         for number, hundredths, touched in found:
-            touched = max(touched, used.get(number, 0))
-            reckoned.append((max(0, hundredths - self._lost(touched, now)), touched))
-        return reckoned
+            touched = max(touched, used.get(number, (0, 0))[1])
+            importances.append((max(0, hundredths - self._lost(touched, now)), touched))
+        return importances
 
     def now(self, record: dict) -> int:
         """The importance of one record, in hundredths."""

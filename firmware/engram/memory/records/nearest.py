@@ -61,9 +61,9 @@ def related(records, content: str, of_scope: str) -> tuple:
 
 def may_tell_attribute(terms: list) -> bool:
     """Whether dedup.attribute_words() may find something for a text of these terms; tells it without loading dedup."""
-    told = " " + " ".join(terms)
+    joined = " " + " ".join(terms)
     for hint in _HINTS.split("|"):
-        if hint in told:
+        if hint in joined:
             return True
     return False
 

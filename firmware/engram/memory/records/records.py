@@ -242,11 +242,8 @@ class Records(LogEntries):
 
     def check_room(self, more: int = 1, keeping=()) -> None:
         """StoreFull if so many more records would be refused for want of room; those with the numbers `keeping` stay."""
-        if (
-            more > 0
-            and self.entries.count() + more > self._most
-            and not (self.eviction and self.eviction.make_room(more, keeping))
-        ):
+        is_over = more > 0 and self.entries.count() + more > self._most
+        if is_over and not (self.eviction and self.eviction.make_room(more, keeping)):
             problem = "memory holds %d records, the most it may (records.most)%s: forget some first."
             raise StoreFull(problem % (self._most, ", and all are pinned" if self.eviction else ""))
         if self.entries.bytes > self._cap:

@@ -23,7 +23,7 @@ are turns that go, `restores` is a record that was superseded and is live again.
 the beginning of `old`. `guess` says that the clock was not known. `learned` goes with what turns up to the seq `until` of
 the journal with that epoch gave, in one flush; `distilled` likewise with the `lines` lines before it, which notes gave:
 `run` is the same for all batches of one distillation, `before` the seq of the line of the batch before it.
-`origin` tells where a record was imported from (see origins.py), and
+`origin` tells where a record was imported from (see provenance.py), and
 `past` that it was superseded there, so that it is history from its first line on. `restored` is when it came back from the
 companion.
 """
@@ -37,7 +37,7 @@ class RecordSchema:
     """The owner of the records' log.
 
     learned: (epoch of the journal, seq of the last turn) up to which turns were read for facts, None if none were.
-    archived: seq of the newest line that tells of the archive (see archived.py), 0 if there is none.
+    archived: seq of the newest line that tells of the archive (see archive/index.py), 0 if there is none.
     distilled: (seq, marks) of the newest line that tells how far notes were distilled, None if there is none.
     """
 
@@ -70,40 +70,40 @@ class RecordSchema:
     def observe(self, line: dict) -> None:
         """Take from a line how far turns and notes were read."""
         if line.get("op") == "learned":
-            self._take_learned([line.get("journal"), line.get("until")])
+            self._set_learned([line.get("journal"), line.get("until")])
         elif line.get("op") == "distilled" and "undoes" not in line:
-            self._take_distilled([line["seq"], line.get("marks")])
+            self._set_distilled([line["seq"], line.get("marks")])
         elif is_about_archive(line):
             self.archived = line["seq"]
 
     def state(self) -> dict:
         """What all lines so far told."""
-        told = {}
+        state = {}
         if self.learned:
-            told["learned"] = list(self.learned)
+            state["learned"] = list(self.learned)
         if self.distilled:
-            told["distilled"] = list(self.distilled)
+            state["distilled"] = list(self.distilled)
         if self.archived:
-            told["archived"] = self.archived
-        return told
+            state["archived"] = self.archived
+        return state
 
     def restore(self, state) -> None:
         """Go back to such a state, to none if it is None."""
         self.learned = self.distilled = None
         archived = (state or {}).get("archived")
         self.archived = archived if isinstance(archived, int) else 0
-        self._take_learned((state or {}).get("learned"))
-        self._take_distilled((state or {}).get("distilled"))
+        self._set_learned((state or {}).get("learned"))
+        self._set_distilled((state or {}).get("distilled"))
 
-    def _take_learned(self, told) -> None:
-        if _are_numbers(told, 2):
-            self.learned = tuple(told)
+    def _set_learned(self, values) -> None:
+        if _are_numbers(values, 2):
+            self.learned = tuple(values)
 
-    def _take_distilled(self, told) -> None:
-        if not (isinstance(told, list) and len(told) == 2 and isinstance(told[1], list)):
+    def _set_distilled(self, values) -> None:
+        if not (isinstance(values, list) and len(values) == 2 and isinstance(values[1], list)):
             return
-        if all(isinstance(mark, list) and _are_numbers(mark[1:], 2) for mark in told[1]):
-            self.distilled = tuple(told)
+        if all(isinstance(mark, list) and _are_numbers(mark[1:], 2) for mark in values[1]):
+            self.distilled = tuple(values)
 
 
 def is_about_archive(line: dict) -> bool:
@@ -111,8 +111,8 @@ def is_about_archive(line: dict) -> bool:
     return line.get("op") == "archive" or "scopes" in line or "left" in line or "restored" in line
 
 
-def _are_numbers(told, count: int) -> bool:
-    return isinstance(told, list) and len(told) == count and all(isinstance(number, int) for number in told)
+def _are_numbers(values, count: int) -> bool:
+    return isinstance(values, list) and len(values) == count and all(isinstance(number, int) for number in values)
 
 
 def _number(ref: str) -> int:

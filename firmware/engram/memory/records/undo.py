@@ -8,42 +8,13 @@ undoes.
 from engram.compat import const
 from engram.errors import NotFound
 from engram.memory import access
+from engram.memory.text_changes import text_change
 from engram.store.types import LIVE
 
 _FARTHEST = const(200)  # lines that undo looks back over: bounds its reads
-_PIECE = const(2000)  # characters of an old text in one line, which wire.MAX_LINE bounds, however they are escaped
 
 _TEXT_CHANGES = ("profile", "note")
 _NOT_KEPT = ("seq", "was", "undoes", "with", "past", "restored")  # of a version that holds again
-
-
-class TextChanges:
-    """Keeps text files as they were before a change, in the log of records."""
-
-    def __init__(self, store, clock):
-        self._store = store
-        self._clock = clock
-
-    def note(self, kind: str, name: str, old: str, principal: str) -> None:
-        """Keep a principal's file's text before it is replaced."""
-        parts = 0
-        while len(old) > _PIECE:
-            self._store.append([("op", "part"), ("old", old[:_PIECE])])
-            old = old[_PIECE:]
-            parts += 1
-        line = [("old", old), ("parts", parts)] if parts else [("old", old)]
-        self._store.append(_text_change(kind, name, principal, self._clock.now()) + line)
-
-    def note_append(self, kind: str, name: str, length: int, principal: str) -> None:
-        """Keep a principal's file's length in characters before a line is added to it."""
-        self._store.append(_text_change(kind, name, principal, self._clock.now()) + [("length", length)])
-
-
-def _text_change(kind: str, name: str, principal: str, at: int) -> list:
-    line: list = [("op", kind), ("file", name), ("at", at)]
-    if principal != access.OWNER.principal:
-        line.append(("who", principal))
-    return line
 
 
 class UndoLog:
@@ -121,8 +92,10 @@ class UndoLog:
             self._store.append(*taken_back, mark)
             count += len(taken_back)
             line = self._store.line(line.get("before", 0))
-        told = "the last distillation was taken back: %d memories are as before; its notes are not read again." % count
-        return told + (" %d were changed since, or have gone, and stay so." % stays if stays else "")
+        sentence = (
+            "the last distillation was taken back: %d memories are as before; its notes are not read again." % count
+        )
+        return sentence + (" %d were changed since, or have gone, and stay so." % stays if stays else "")
 
     def _is_latest(self, line: dict) -> bool:
         """Whether a line is what holds of its record."""
@@ -163,7 +136,7 @@ class UndoLog:
         name = line["file"]
         # Put back first: cut off in between, the next undo does the same once more.
         keeper.put_back(name, self._old(line) if "old" in line else keeper.text(name)[: line["length"]])
-        change = _text_change(line["op"], name, _whose(line), self._clock.now())
+        change = text_change(line["op"], name, _whose(line), self._clock.now())
         self._store.append(change + [("undoes", line["seq"])])
         return name + " is again as it was before the last change."
 

@@ -3,7 +3,7 @@
     memory/uses.bin    entries of 8 bytes, newest use last: u32 number of the record, u16 uses, u16 day since 2020;
                        then the crc32 of all of them, 4 bytes; little-endian
 
-What was noted since the last write is lost with the power, and a damaged file begins anew: nothing depends on it but the
+What was noted since the last write is lost with the power, and a damaged file begins again: nothing depends on it but the
 order in which records may leave a full memory.
 """
 
@@ -37,14 +37,10 @@ class Usage:
 
     def add(self, number: int) -> None:
         """A record was of use."""
-        if not self._new:
-            self._since = ticks_ms()
-        self._new[number] = (self._new.get(number, (0, 0))[0] + 1, self._today())
-        if len(self._new) >= _UNSAVED:
-            self.save()
+        self.put(number, self._new.get(number, (0, 0))[0] + 1, self._clock.now())
 
     def put(self, number: int, count: int, at: int) -> None:
-        """A new record was of use so often elsewhere, the last time on the day of that moment."""
+        """A record was of use so often since the last write, or elsewhere, the last time on the day of that moment."""
         if not self._new:
             self._since = ticks_ms()
         self._new[number] = (count, max(0, min(0xFFFF, at // _DAY - _FIRST_DAY)))
@@ -61,7 +57,7 @@ class Usage:
         return self.usage_of_some((number,)).get(number, (0, 0))
 
     def usage_of_some(self, numbers) -> dict:
-        """What of() tells of some records, by number; without those that never were of use."""
+        """What usage_of() gives, by number, of those records that were ever of use."""
         found = {}
         for number, count, day in self._entries():
             if number in numbers:
@@ -71,17 +67,6 @@ class Usage:
                 count, day = self._new[number]
                 before, last = found.get(number, (0, 0))
                 found[number] = (min(before + count, _MOST_USES), max(last, (day + _FIRST_DAY) * _DAY))
-        return found
-
-    def last(self, numbers) -> dict:
-        """The moment of the last day on which each of some records was of use; those that never were are not in it."""
-        found = {}
-        for number, _, day in self._entries():
-            if number in numbers:
-                found[number] = (day + _FIRST_DAY) * _DAY
-        for number, (_, day) in self._new.items():
-            if number in numbers:
-                found[number] = max(found.get(number, 0), (day + _FIRST_DAY) * _DAY)
         return found
 
     def save(self) -> None:
@@ -140,6 +125,3 @@ class Usage:
                 crc = crc32(part, crc)
                 length -= len(part)
             return file.read(_CRC) == pack("<I", crc)
-
-    def _today(self) -> int:
-        return max(0, min(0xFFFF, self._clock.now() // _DAY - _FIRST_DAY))

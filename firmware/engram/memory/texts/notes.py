@@ -1,7 +1,7 @@
 """Lightweight mode's memory: MEMORY.md and a note for each day, plain Markdown that people read and edit too.
 
 File names are built from a checked alphabet, never taken as a path: MEMORY.md, or a day such as 2026-01-31.md. Everybody
-sees their own files under these names; where they stand says own_files.py.
+sees their own files under these names; principal_files.py tells where they stand.
 """
 
 import os
@@ -52,7 +52,7 @@ class Notes:
         self._changed(path, is_appended)
 
     def drop(self, path: str) -> None:
-        """Let a file go."""
+        """Remove a file."""
         files.remove(path)
         self._changed(path, False)
 

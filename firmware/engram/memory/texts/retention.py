@@ -18,7 +18,7 @@ from collections import namedtuple
 
 from engram import diag, files, log_line, text
 from engram.clock import day_number
-from engram.compat import const
+from engram.compat import const, unload_modules
 from engram.errors import StoreError
 from engram.memory import principal_files
 from engram.memory.texts.notes import is_note
@@ -29,7 +29,6 @@ _MOST_FILES = const(300)  # of which that is kept: of more, the oldest count as 
 _BUFFER = const(512)
 _LEAP_DAYS = const(3)  # between two tidyings: after more, the first one only takes note of the day
 _ENTRY_CHARS = const(1000)  # of one note in a prompt
-_BLOCK = const(4096)  # of the flash: a file takes whole ones
 
 Batch = namedtuple("Batch", ("principal", "entries", "marks"))
 """Notes of one principal, as (day, text), oldest first; and [file, bytes, crc32] of the files as far as they are then read."""
@@ -143,9 +142,9 @@ class NoteRetention:
                 if _is_known(found):
                     state = found
                 else:
-                    diag.warning("daily", "daily.json is of a form that is not known and is made anew")
+                    diag.warning("daily", "daily.json has an unknown form and is replaced")
             except (StoreError, ValueError):
-                diag.warning("daily", "daily.json is damaged and is made anew: notes may be distilled once more")
+                diag.warning("daily", "daily.json is damaged and is replaced: notes may be distilled once more")
         seq, marks = self._versions.distilled or (0, ())
         if seq > state["seq"]:
             # The power failed between that line and this file.
@@ -177,7 +176,7 @@ class NoteRetention:
     def since(self) -> int:
         """The seconds since the last distillation, or since this was asked for the first time.
 
-        A clock that was set meanwhile, or set back, begins the time anew: nothing is due because of it.
+        A clock that was set meanwhile, or set back, begins the time again: nothing is due because of it.
         """
         if self._last is None:
             state = self._read()
@@ -211,34 +210,14 @@ class NoteRetention:
         yield
         # After a leap of the clock nothing goes: it may have been a wrong one.
         if 0 < state["tidied"] - last <= _LEAP_DAYS:
-            yield from self._remove_old(today, state["read"], waits_for_reading)
+            from engram.memory.texts.retention_sweep import remove_old  # once a day
 
-    def _remove_old(self, today: str, read: dict, waits_for_reading: bool):
-        last = day_number(today) - self._days
-        left = []
-        total = 0
-        for day, file, _ in self._all_files():
-            yield
-            path = self._folder + "/" + file
-            if day_number(day) < last and not (waits_for_reading and self._is_unread(file, read)):
-                self._notes.drop(path)
-                diag.info("daily", "the note %s left: its days are over (notes.days)" % file)
-                continue
-            size = (files.size(path) + _BLOCK - 1) // _BLOCK * _BLOCK
-            total += size
-            left.append((day, file, path, size))
-        for may_be_unread in (False, True):
-            for day, file, path, size in left:
-                if total <= self._most_bytes:
-                    return
-                yield
-                if day != today and files.size(path) >= 0 and (may_be_unread or not self._is_unread(file, read)):
-                    self._notes.drop(path)
-                    diag.warning("daily", "the note %s left: all notes together take too much (notes.bytes)" % file)
-                    total -= size
+            def is_read(file: str) -> bool:
+                return not any(True for _ in self._unread(file, state["read"].get(file)))
 
-    def _is_unread(self, file: str, read: dict) -> bool:
-        return any(True for _ in self._unread(file, read.get(file)))
+            bounds = (self._days, self._most_bytes)
+            yield from remove_old(self._notes, self._all_files(), today, bounds, is_read, waits_for_reading)
+            unload_modules(("engram.memory.texts.retention_sweep",))
 
 
 def _is_known(state) -> bool:
