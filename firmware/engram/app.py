@@ -3,17 +3,16 @@
 import asyncio
 import sys
 
-# First: its imports go lowest layer first, which keeps the stack short.
-from engram.build import build  # isort: skip
-
 from engram import __version__, diag
-from engram.agent.offline import HINT
 from engram.api import Memory
-from engram.channels.console.commands.commands import count_of
+from engram.channels.console.commands.commands import Commands, count_of
 from engram.compat import collect_often, const, sleep_ms, ticks_add, ticks_diff, ticks_ms
 from engram.config import Config
 from engram.interrupt import Stop, interruptible
+from engram.lazy import lazy
 from engram.memory.access import OWNER
+
+_OFFLINE = "Offline: no model is set up (llm.url and llm.model, see docs/settings.md); memory works all the same."
 
 _FIRST_PAUSE_MS = const(500)  # before a task that failed is started again; doubles up to the longest
 _LONGEST_PAUSE_MS = const(60000)
@@ -36,7 +35,11 @@ class App:
         collect_often()
         self.config = config or Config(folder, overrides)
         diag.level = diag.NAMES.index(self.config.get("log.level"))
-        self.board = board = build(self.config, folder, clock, model, network)
+        with lazy("build"):
+            from engram.build import build
+
+            self.board = board = build(self.config, folder, clock, model, network)
+        board.commands = Commands(self._handlers)
         self.memory = Memory(board.records, board.recall, board.forgetting)
         self._channels = []
         self._tasks = []
@@ -45,6 +48,12 @@ class App:
         self._console = None
         self._watchdog = None
         self._serial = None
+
+    def _handlers(self) -> dict:
+        with lazy("build"):
+            from engram.build import handlers
+
+            return handlers(self.board)
 
     # --- for code on the board
 
@@ -66,7 +75,7 @@ class App:
         memories = count_of(board.records.count(), "memory", "memories")
         yield "Engram %s, %s mode, %s. /help lists the commands." % (__version__, self.config.get("mode"), memories)
         if board.agent.model is None:
-            yield HINT
+            yield _OFFLINE
         for name in ("records", "journal", "intents"):
             damaged = getattr(board, name).damaged
             if damaged:

@@ -1,5 +1,7 @@
 """Wires one board: makes each object and hands it what it needs. No other file does."""
 
+from collections import namedtuple
+
 # Lowest layers first: an import within an import takes of the stack, which is short on a chip.
 # isort: off
 from engram import diag, files, text  # noqa: F401
@@ -15,7 +17,8 @@ from engram.memory.records.usage import Usage
 from engram.memory.records.records import Records
 from engram.memory.records.trash import Trash
 from engram.memory.records.eviction import Eviction
-from engram.memory.text_changes import TextChanges, Undo
+from engram.memory.text_changes import TextChanges
+from engram.memory.undo import Undo
 from engram.memory.journal.schema import TurnSchema
 from engram.memory.journal.sessions import Sessions
 from engram.memory.journal.journal import Journal
@@ -27,62 +30,18 @@ from engram.memory.forgetting import Forgetting
 from engram.memory.recall import Recall
 from engram.learning.cursor import LearningCursor
 from engram.reminders.reminders import Reminders
-from engram.agent.agent import Agent, Gate
+from engram.agent.agent import Agent
 from engram.agent.offline import Offline
 from engram.agent.prompt import PromptBuilder
 from engram.agent.tools import Tools
-from engram.channels.console.commands.commands import Commands
 from engram.compat import const
+from engram.board import Board
 # isort: on
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from engram.archive.index import ArchiveIndex
-    from engram.learning.distill import Distillation
-    from engram.learning.jobs import Jobs
-    from engram.link.companion import Companion
-    from engram.link.link_state import LinkState
-    from engram.llm.model import Model
+Source = namedtuple("Source", ("clock", "records", "journal", "trash", "forgetting", "profile", "notes"))
+"""What an export reads."""
 
 _ROOTS_LARGEST = const(32768)  # bytes of the file of root certificates
-
-
-class Board:
-    """What a board is made of; App runs it."""
-
-    reserve: Reserve
-    turns_reserve: Reserve
-    schema: RecordSchema
-    records: Records
-    journal: Journal
-    trash: Trash
-    capacity: Eviction
-    learning: LearningCursor
-    forgetting: Forgetting
-    changes: Undo
-    profile: Profile
-    notes: Notes
-    daily: NoteRetention
-    intents: Reminders
-    recall: Recall
-    prompts: PromptBuilder
-    tools: Tools
-    offline: Offline
-    agent: Agent
-    commands: Commands
-    archived: "ArchiveIndex | None" = None
-    companion: "Companion | None" = None
-    link_state: "LinkState | None" = None
-    distillation: "Distillation | None" = None
-    jobs: "Jobs | None" = None
-    model: "Model | None" = None
-
-    def __init__(self, config, folder: str, clock, network):
-        self.config = config
-        self.folder = folder
-        self.clock = clock
-        self.network = network
-        self.gate = Gate()
 
 
 def build(config, folder: str = "", clock=None, model=None, network=None) -> Board:
@@ -100,7 +59,6 @@ def build(config, folder: str = "", clock=None, model=None, network=None) -> Boa
     if config.get("companion.url"):
         _add_companion(board)
     add_agent(board)
-    add_commands(board)
     if not (board.turns_reserve.keep() and board.reserve.keep()):
         diag.warning("store", "the flash is nearly full: forget something and /compact")
     return board
@@ -137,7 +95,7 @@ def _records(board: Board, store) -> Records:
     importance = Importance(usage, clock, config.get("decay.after_days"), config.get("decay.a_week"))
 
     def make_eviction(records):
-        return Eviction(records, board.trash, most, cap, lambda: board.companion.archive if board.companion else None)
+        return Eviction(records, board.trash, most, cap, board.archive)
 
     chars, keep = config.get("records.content_chars"), board.turns_reserve.keep
     return Records(store, clock, chars, cap, keep, most, usage, importance, board.archived, make_eviction)
@@ -190,14 +148,11 @@ def _add_companion(board: Board) -> None:
 
     config, records, journal = board.config, board.records, board.journal
 
-    def is_unread(seq: int) -> bool:
-        return board.model is not None and seq > board.learning.until
-
     def make_archive(exchange, replication):
         from engram.archive.transfer import ArchiveTransfer
 
         within_ms, parts = config.get("companion.timeout_ms"), (board.archived, records, journal, board.capacity)
-        return ArchiveTransfer(exchange, replication, board.link_state, *parts, board.clock, within_ms, is_unread)
+        return ArchiveTransfer(exchange, replication, board.link_state, *parts, board.clock, within_ms, board.is_unread)
 
     board.companion = Companion(
         config,
@@ -270,8 +225,8 @@ def _post_turn(board: Board, tools, prompts):
     return PostTurn(config, records, journal, board.intents, board.jobs, flush)
 
 
-def add_commands(board) -> None:
-    """Add the commands: each has its module and what it needs."""
+def handlers(board) -> dict:
+    """The commands: each has its module and what it needs."""
     config, clock, records, journal = board.config, board.clock, board.records, board.journal
     notes, daily, recall, forgetting = board.notes, board.daily, board.recall, board.forgetting
     companion, archived = board.companion, board.archived
@@ -288,7 +243,9 @@ def add_commands(board) -> None:
         recall,
         board.jobs,
     )
-    handlers = {
+    texts = (forgetting, board.profile, notes)
+    source = Source(clock, records, journal, board.trash, *texts)
+    return {
         "memory": ("memory", (config, clock, records, journal, notes, forgetting, archived, archive)),
         "recall": ("recall", (clock, recall, search)),
         "forget": ("recall", (clock, records, recall, journal, forgetting)),
@@ -305,13 +262,12 @@ def add_commands(board) -> None:
         "mode": ("board", (config, board.tools)),
         "compact": ("board", (records, journal)),
         "json": ("board", ()),
-        "export": ("transfer", (board,)),
-        "import": ("transfer", (board,)),
+        "export": ("transfer", (source,)),
+        "import": ("transfer", (board.folder, records, clock, journal, board.capacity) + texts),
         "stats": ("stats", stats + (companion, archived, board.network)),
         "companion": ("stats", (companion,)),
         "workspace": ("workspace", (config,)),
     }
-    board.commands = Commands(handlers)
 
 
 def _model(config, folder: str, network):

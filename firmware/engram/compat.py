@@ -13,7 +13,6 @@ except ImportError:
         return value
 
 
-_SMALL_HEAP = const(262144)  # bytes: less than a chip with PSRAM has
 _OFTEN = const(8000)  # bytes
 _PARTS = const(32)  # of a large heap, after one of which it is swept
 
@@ -89,17 +88,3 @@ def print_trace(error) -> None:
     show = getattr(sys, "print_exception", None)
     if show:
         show(error)
-
-
-def unload_modules(names) -> None:
-    """Forget modules where the heap is small; elsewhere they stay, and need not be loaded again."""
-    if 0 <= heap_free() < _SMALL_HEAP - heap_used():
-        for name in names:
-            unload_module(name)
-
-
-def unload_module(name: str) -> None:
-    """Let a module go that is seldom used, such as "engram.device.ntp": its code leaves the heap until the next import."""
-    parent, _, last = name.rpartition(".")
-    if sys.modules.pop(name, None):
-        delattr(sys.modules[parent], last)

@@ -22,10 +22,11 @@ from engram.memory.records.records import Draft, Records
 from engram.memory.records.schema import RecordSchema
 from engram.memory.records.trash import Trash
 from engram.memory.records.usage import Usage
-from engram.memory.text_changes import TextChanges, Undo
+from engram.memory.text_changes import TextChanges
 from engram.memory.texts.notes import Notes
 from engram.memory.texts.profile import Profile
 from engram.memory.texts.retention import NoteRetention
+from engram.memory.undo import Undo
 from engram.reminders.reminders import Reminders
 from engram.store.log.reserve import Reserve
 from engram.store.log.segments import Log
@@ -142,12 +143,12 @@ class Board:
     def serve(self, model=None, learns=False, **settings):
         """Add all layers above memory; with `learns` what follows each turn too."""
         from engram.agent.agent import Gate
-        from engram.build import add_agent, add_commands
+        from engram.build import add_agent
 
         self.configure(**settings)
         self.model, self.gate = model, Gate()
         add_agent(self, learns)
-        add_commands(self)
+        commands_of(self)
         return self
 
     def learn(self, model, **settings):
@@ -213,7 +214,8 @@ def _stands_in(path: str, wanted: bytes) -> bool:
 
 def commands_of(board):
     """The commands of a board, to which what it lacks for them is added."""
-    from engram.build import add_commands
+    from engram.build import handlers
+    from engram.channels.console.commands.commands import Commands
 
     if not hasattr(board, "config"):
         board.configure()
@@ -225,7 +227,7 @@ def commands_of(board):
         add_agent(board)
     elif not hasattr(board, "tools"):
         board.tools = None
-    add_commands(board)
+    board.commands = Commands(lambda: handlers(board))
     return board.commands
 
 

@@ -1,6 +1,7 @@
 """The rules without a model: what is kept of a message, in whose words, and what is no clear statement."""
 
 from engram.agent.phrase_rules import is_question, match
+from engram.agent.post_turn import may_state
 from engram.memory.records.fields import TYPES
 from samples import Digest, Numbers
 
@@ -332,3 +333,13 @@ def test_each_content_stands_in_the_message_and_is_the_same_on_every_runtime():
             digest.add(rule.kind + rule.content + rule.tags[0] + rule.rest)
     assert matched > 50
     assert digest.hex() == "446a6c9b"
+
+
+def test_the_rules_are_loaded_for_all_that_they_keep():
+    for said in [row[0] for row in ASKED + SAID] + list(REMINDERS):
+        assert may_state(said), said
+
+
+def test_the_rules_are_not_loaded_for_a_question():
+    for said in ("what is the capital of France?", "how are you?", "tell me a story", "", "  "):
+        assert not may_state(said), said

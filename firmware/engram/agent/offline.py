@@ -7,8 +7,6 @@ from engram.memory import ids
 from engram.memory.query import make_query
 from engram.memory.recall import snippet
 
-HINT = "Offline: no model is set up (llm.url and llm.model, see docs/settings.md); memory works all the same."
-
 _HELP = (
     "I am offline, so I only understand plain commands: remember that ..., what do you know about ...?, "
     "list memories, forget ..., when ... comes up, remind me of ... (记住…、你知道…吗、列出记忆、忘记…、提到…时提醒我…); "

@@ -1,12 +1,14 @@
 """What follows a turn: a rule may keep what the model did not, and facts are read in the background."""
 
-from engram.agent import phrase_rules
 from engram.compat import const
 from engram.errors import EngramError
 from engram.lazy import lazy
 from engram.memory.recall import snippet
 
 _OPENING = const(1600)  # characters in which an intent stands
+_HEAD = const(200)  # characters in which a statement begins, after "please", "hey" and the like
+_WORDS = const(12)
+_STARTS = " remember note keep bear make save store write don dont do never i my call favourite favorite "
 
 
 class PostTurn:
@@ -55,16 +57,27 @@ class PostTurn:
                 return "no reminder: " + str(error)
 
     def _store_fact(self, turn, content: str) -> str:
-        rule = phrase_rules.match(content)
-        if rule is None or rule.kind != "remember":
+        if not may_state(content):
             return ""
         with lazy("agent", "learning"):
-            from engram.agent import rule_actions
+            from engram.agent import phrase_rules, rule_actions
 
+            rule = phrase_rules.match(content)
+            if rule is None or rule.kind != "remember":
+                return ""
             try:
                 stored = rule_actions.store_by_rule(self._records, rule, turn.caller, turn.id)
             except EngramError as error:
                 return "not remembered: " + str(error)
-        if stored is None or stored.outcome == "duplicate":
-            return ""
-        return "remembered %s: %s" % (stored.id, snippet(rule.content, 80))
+            if stored is None or stored.outcome == "duplicate":
+                return ""
+            return "remembered %s: %s" % (stored.id, snippet(rule.content, 80))
+
+
+def may_state(content: str) -> bool:
+    """Whether a message may begin with what a rule keeps: the rules are loaded for those only."""
+    for word in content[:_HEAD].lower().replace("’", "'").split()[:_WORDS]:
+        word = word.strip(",.!:;")
+        if ord(word[:1] or " ") > 127 or " %s " % word.split("'")[0] in _STARTS:
+            return True
+    return False

@@ -15,8 +15,9 @@ from binascii import crc32
 from engram import diag, log_line
 from engram.archive.archiver import archive, restore
 from engram.archive.index import MOST_ENTRIES, SEVERAL
-from engram.compat import const, sleep_ms, ticks_add, ticks_diff, ticks_ms, unload_modules, wait_for_ms
+from engram.compat import const, sleep_ms, ticks_add, ticks_diff, ticks_ms, wait_for_ms
 from engram.errors import ArgumentError, StoreError
+from engram.lazy import lazy
 from engram.link.messages import shown
 from engram.link.rpc import LinkError
 from engram.memory import ALL, access, ids
@@ -117,13 +118,14 @@ class ArchiveTransfer:
 
     async def _rebuild(self) -> None:
         """Rebuild the index, since the companion has more than it says."""
-        from engram.archive.rebuild import rebuild_index
-
         self._has_to_rebuild = False
         archived = self._archived
         before = archived.total
         try:
-            self._is_counted = await rebuild_index(self._ask, archived, self._records_raw)
+            with lazy("archive.rebuild"):
+                from engram.archive.rebuild import rebuild_index
+
+                self._is_counted = await rebuild_index(self._ask, archived, self._records_raw)
             if self._is_counted:
                 self._done_for = (self._held, archived.total)
                 diag.warning(
@@ -132,8 +134,6 @@ class ArchiveTransfer:
         except StoreError as error:
             self._pause("the archive's index cannot be rebuilt: %s" % error)
             self._is_counted = False
-        finally:
-            unload_modules(("engram.archive.rebuild",))
 
     async def step(self) -> bool:
         """Do a little of the work, when all is copied; whether there was any."""

@@ -1,9 +1,7 @@
 """Forgets memories together with the turns that they came from and their copies in the trash."""
 
-from engram.compat import unload_modules
+from engram.lazy import lazy
 from engram.memory import access, ids
-
-_MODULES = ("engram.memory.records.provenance",)
 
 
 class Forgetting:
@@ -24,10 +22,8 @@ class Forgetting:
             return self._archived.forget(ref, caller), []
         if not self._trash.bytes:
             return self._forget(ref, caller, with_turns)
-        try:
+        with lazy("memory.records.provenance"):
             return self._forget_with_copies(ref, caller, with_turns)
-        finally:
-            unload_modules(_MODULES)
 
     def _forget_with_copies(self, ref: str, caller, with_turns: bool) -> tuple:
         from engram.memory.records.provenance import origin_of  # seldom needed
@@ -53,10 +49,8 @@ class Forgetting:
         """Take the copies of a record with that origin out of the trash; whether there were any."""
         if not self._trash.bytes:
             return False
-        try:
+        with lazy("memory.records.provenance"):
             return self._trash.remove_origins((origin,), self._records.entries.epoch, caller) > 0
-        finally:
-            unload_modules(_MODULES)
 
     def _forget(self, ref: str, caller, with_turns: bool) -> tuple:
         # Turns that have gone before are no part of this: undo must not bring them back.

@@ -1,10 +1,9 @@
-"""Keeps what undo needs of text files, and loads undo itself when somebody asks for it."""
+"""Keeps what undo needs of text files."""
 
-from engram.compat import const, unload_modules
+from engram.compat import const
 from engram.memory import access
 
 _PIECE = const(2000)  # characters of an old text in one line, which log_line.MAX_LINE bounds, however they are escaped
-_MODULES = ("engram.memory.records.undo",)
 
 
 class TextChanges:
@@ -35,19 +34,3 @@ def text_change(kind: str, name: str, principal: str, at: int) -> list:
     if principal != access.OWNER.principal:
         line.append(("who", principal))
     return line
-
-
-class Undo:
-    """Takes changes back; the arguments are those of UndoLog."""
-
-    def __init__(self, *arguments):
-        self._arguments = arguments
-
-    def undo(self, caller=access.OWNER) -> str:
-        """Take back the latest change that this caller may see; a sentence that says what was done."""
-        from engram.memory.records.undo import UndoLog  # seldom needed
-
-        try:
-            return UndoLog(*self._arguments).undo(caller)
-        finally:
-            unload_modules(_MODULES)

@@ -52,11 +52,16 @@ _FOREIGN = ("created_at", "summary_ids", "createdAt", "lastUsedAt", "deleted")  
 class Importer:
     """Imports for one caller, as many as fit before anything is evicted."""
 
-    def __init__(self, parts, caller):
-        self._parts = parts
-        self._records = parts.records
-        self._entries = parts.records.entries
-        self._uses = parts.records.uses
+    def __init__(self, records, clock, journal, eviction, forgetting, profile, notes, caller):
+        self._records = records
+        self._entries = records.entries
+        self._uses = records.uses
+        self._clock = clock
+        self._journal = journal
+        self._eviction = eviction
+        self._forgetting = forgetting
+        self._profile = profile
+        self._notes = notes
         self._caller = caller
         self._is_owner = access.is_owner(caller)
         self._batch = []  # (line, values, origin superseded, uses, last use) of new ones that are not kept yet
@@ -145,7 +150,7 @@ class Importer:
             if fields["engram_export"] != jsonl.FORMAT:
                 raise ArgumentError("engram_export", "is of a form that this board does not know: update it first.")
             self._has_head = True
-            self._has_journal = fields.get("journal") == provenance.epoch_text(self._parts.journal.epoch)
+            self._has_journal = fields.get("journal") == provenance.epoch_text(self._journal.epoch)
         elif "file" in fields and "content" not in fields:
             self._put_file(fields["file"], fields.get("text"))
         elif "origin" not in fields and [name for name in _FOREIGN if name in fields]:
@@ -164,7 +169,7 @@ class Importer:
         if not isinstance(name, str) or not isinstance(content, str) or "\0" in content:
             raise ArgumentError("file", "needs a name and a text.")
         is_profile = name in profile.FILES
-        keeper = (self._parts.profile if is_profile else self._parts.notes).for_caller(self._caller)
+        keeper = (self._profile if is_profile else self._notes).for_caller(self._caller)
         present = keeper.text(name)
         if present == content:
             return
@@ -197,7 +202,7 @@ class Importer:
             self._counts["there already"] += 1
         else:
             values.setdefault("tags", ["imported"])
-            values.setdefault("created", self._parts.clock.now())
+            values.setdefault("created", self._clock.now())
             if origin:
                 values["origin"] = origin
             if is_past:
@@ -247,7 +252,7 @@ class Importer:
             values["scope"] = access.scope_of_import(scope, tags, self._caller)
 
     def _put_turns(self, values: dict, turns: list) -> None:
-        kept = [turn for turn in turns if self._has_journal and self._parts.journal.has(turn, self._caller)]
+        kept = [turn for turn in turns if self._has_journal and self._journal.has(turn, self._caller)]
         if kept:
             values["turns"] = kept
         self._without_turns += len(kept) < len(turns)
@@ -285,8 +290,8 @@ class Importer:
 
     def _forget(self, state, record, origin: str) -> None:
         if state == LIVE:
-            self._parts.forgetting.forget(record["id"], self._caller)
-        elif not self._parts.forgetting.forget_copies(origin, self._caller):
+            self._forgetting.forget(record["id"], self._caller)
+        elif not self._forgetting.forget_copies(origin, self._caller):
             self._counts["there already"] += 1
             return
         self._counts["forgotten"] += 1
@@ -308,7 +313,7 @@ class Importer:
         else:
             changed = {name: value for name, value in record.items() if name not in ("past", "guess")}
             changed.update(different)
-            changed["updated"] = at if at > ours else self._parts.clock.now()
+            changed["updated"] = at if at > ours else self._clock.now()
             self._records.keep((Draft(record["id"], changed, [], "", record["seq"]),))
             self._counts["changed"] += 1
 
@@ -346,7 +351,7 @@ class Importer:
             known[values.get("origin")] = "m%d" % (first + at)
             drafts.append(Draft("", values, [], "", 0))
         needed = self._records.net_new(drafts)
-        if needed > 0 and needed > self._parts.capacity.spare:
+        if needed > 0 and needed > self._eviction.spare:
             raise StoreFull(
                 "memory is full, and an import lets nothing leave that is here (records.most): forget some."
             )

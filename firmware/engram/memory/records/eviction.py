@@ -9,8 +9,9 @@ long as there is any room: only at the caps themselves they leave to the trash.
 """
 
 from engram import diag
-from engram.compat import const, unload_modules
+from engram.compat import const
 from engram.errors import StoreError, StoreFull
+from engram.lazy import lazy
 
 _SHARE = const(50)  # of records.most: so many-th leave at a time
 _MOST_AT_ONCE = const(64)
@@ -182,12 +183,10 @@ class Eviction:
         return left
 
     def _least_important(self, count: int, keeping=()):
-        from engram.memory.records.eviction_order import least_important  # 1 KB of heap, seldom needed
+        with lazy("memory.records.eviction_order"):
+            from engram.memory.records.eviction_order import least_important
 
-        try:
             return (yield from least_important(self._records, count, keeping))
-        finally:
-            unload_modules(("engram.memory.records.eviction_order",))
 
 
 def _never() -> bool:

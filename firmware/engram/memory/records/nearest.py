@@ -1,7 +1,8 @@
 """Finds the records that a new text repeats, changes or resembles."""
 
 from engram import text
-from engram.compat import const, unload_modules
+from engram.compat import const
+from engram.lazy import is_heap_small, unload
 from engram.memory import access
 from engram.store.types import LIVE, Query
 
@@ -9,7 +10,7 @@ _NEAREST = const(5)  # records nearest by their words that a text is compared wi
 _ALIKE = const(8)  # records that may tell the same attribute in other words
 
 
-_MODULES = ("engram.memory.records.dedup_words", "engram.memory.records.dedup")
+_MODULES = ("memory.records.dedup_words", "memory.records.dedup")
 
 # How terms begin (in Chinese: what they hold) of texts that tell an attribute for which dedup.attribute_words() has more words.
 _HINTS = (
@@ -21,8 +22,7 @@ _HINTS = (
 def load_dedup():
     """The module dedup, 17 KB of heap with its words if they come from .mpy files; to be unloaded with unload_dedup()."""
     # The words first: an import within an import takes more of the stack.
-    for name in _MODULES:
-        __import__(name)
+    from engram.memory.records import dedup_words  # noqa: F401, I001
     from engram.memory.records import dedup
 
     return dedup
@@ -30,7 +30,9 @@ def load_dedup():
 
 def unload_dedup() -> None:
     """Unload the comparison where the heap is small."""
-    unload_modules(_MODULES)
+    if is_heap_small():
+        for name in _MODULES:
+            unload(name)
 
 
 def related(records, content: str, of_scope: str) -> tuple:

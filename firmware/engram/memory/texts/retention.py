@@ -18,8 +18,9 @@ from collections import namedtuple
 
 from engram import diag, files, log_line, text
 from engram.clock import day_number
-from engram.compat import const, unload_modules
+from engram.compat import const
 from engram.errors import StoreError
+from engram.lazy import lazy
 from engram.memory import principal_files
 from engram.memory.texts.notes import is_note
 
@@ -210,14 +211,15 @@ class NoteRetention:
         yield
         # After a leap of the clock nothing goes: it may have been a wrong one.
         if 0 < state["tidied"] - last <= _LEAP_DAYS:
-            from engram.memory.texts.retention_sweep import remove_old  # once a day
 
             def is_read(file: str) -> bool:
                 return not any(True for _ in self._unread(file, state["read"].get(file)))
 
             bounds = (self._days, self._most_bytes)
-            yield from remove_old(self._notes, self._all_files(), today, bounds, is_read, waits_for_reading)
-            unload_modules(("engram.memory.texts.retention_sweep",))
+            with lazy("memory.texts.retention_sweep"):  # once a day
+                from engram.memory.texts.retention_sweep import remove_old
+
+                yield from remove_old(self._notes, self._all_files(), today, bounds, is_read, waits_for_reading)
 
 
 def _is_known(state) -> bool:

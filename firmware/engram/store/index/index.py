@@ -12,7 +12,8 @@ import os
 from binascii import a2b_base64
 
 from engram import diag, files
-from engram.compat import const, unload_module
+from engram.compat import const
+from engram.lazy import lazy
 from engram.store.index import codec
 from engram.store.index.memtable import MemTable
 from engram.store.index.table import Table, TableDamaged
@@ -43,10 +44,10 @@ class Index:
     def open(self, epoch: int):
         """Open the tables that count; the manifest's fields as a dict, None if there is nothing to go on from."""
         self.epoch = epoch
-        from engram.store.index import manifest
+        with lazy("store.index.manifest"):
+            from engram.store.index import manifest
 
-        saved = manifest.read(self.base + ".index")
-        unload_module("engram.store.index.manifest")
+            saved = manifest.read(self.base + ".index")
         if saved is None or saved["epoch"] != epoch:
             self.remove()
             return None

@@ -7,7 +7,8 @@ so far: five at most at once. So their number stays about logarithmic, and a row
 import gc
 
 from engram import diag, files
-from engram.compat import const, unload_module
+from engram.compat import const
+from engram.lazy import lazy
 from engram.store.index import codec, memtable
 from engram.store.index.table import Table, TableDamaged
 
@@ -21,11 +22,11 @@ def insert(index, rows: memtable.MemTable, first: int, last: int) -> None:
     """Make a table of some rows, all that there are from seq `first` to `last`, in its place among the tables."""
     gc.collect()  # so that what stays does not lie behind what goes
     path = index.path_of(index.next_number)
-    from engram.store.index.memtable_writer import write_table  # when a board only reads, its heap is for searches
-
     try:
-        write_table(rows, path, index.mean(), index.epoch, first, last)
-        unload_module("engram.store.index.memtable_writer")  # its 2 KB are for the merge that may follow
+        with lazy("store.index.memtable_writer"):  # its 2 KB are for the merge that may follow
+            from engram.store.index.memtable_writer import write_table
+
+            write_table(rows, path, index.mean(), index.epoch, first, last)
         table = Table(path, index.next_number)
     except OSError as error:
         raise files.failure(error, path) from None

@@ -41,12 +41,12 @@ COMMANDS = (
 class Commands:
     """Runs commands over one board.
 
-    `handlers` has for each command but help the module with its function, NAME_command, and the arguments that come before
-    who asks and what stands behind the name.
+    find_handlers() gives for each command but help the module with its function, NAME_command, and the arguments that come
+    before who asks and what stands behind the name.
     """
 
-    def __init__(self, handlers: dict):
-        self._handlers = handlers
+    def __init__(self, find_handlers):
+        self._find_handlers = find_handlers
 
     def run(self, caller, line: str):
         """Yield the answer's lines to a line that begins with a slash; ArgumentError if it is no command.
@@ -65,7 +65,7 @@ class Commands:
         return self._help(rest) if name == "help" else self._handle(name, caller, rest)
 
     def _handle(self, name: str, caller, rest: str):
-        module, needs = self._handlers[name]
+        module, needs = self._find_handlers()[name]
         with lazy(_PACKAGE):
             path = "engram.%s.%s" % (_PACKAGE, module)
             __import__(path)

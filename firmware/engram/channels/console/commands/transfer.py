@@ -1,62 +1,58 @@
 """The commands that take memories out of a board and into it: /export and /import."""
 
 from engram import files, text
-from engram.compat import const, unload_modules
+from engram.compat import const
 from engram.errors import ArgumentError, NotFound, StoreError
+from engram.lazy import lazy
 from engram.memory import access
 
 _NAME_LONGEST = const(64)
 _NAME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 _STEPS = const(10000)  # of an index that is rebuilt, before an import gives up
 
-_MODULES = (
-    "engram.transfer.markdown",
-    "engram.transfer.jsonl",
-    "engram.transfer.export",
-    "engram.transfer.importer",
-    "engram.memory.records.provenance",
-)
 
+def export_command(source, caller, rest: str):
+    """Yield all memories as JSON Lines with the profile and the notes, or as Markdown; or what is in the trash.
 
-def export_command(parts, caller, rest: str):
-    """Yield all memories as JSON Lines with the profile and the notes, or as Markdown; or what is in the trash."""
+    `source` has clock, records, journal, trash, forgetting, profile and notes.
+    """
     if rest not in _FORMS:
         raise ArgumentError("/export", "takes nothing, md for Markdown, or trash for what left for want of room.")
-    try:
-        yield from _FORMS[rest](parts, caller)
-    finally:
-        unload_modules(_MODULES)
+    with lazy("transfer", "memory.records.provenance"):
+        yield from _FORMS[rest](source, caller)
 
 
-def _json(parts, caller):
+def _json(source, caller):
     from engram.transfer import export
 
-    keepers = () if caller.group else (parts.profile.for_caller(caller), parts.notes.for_caller(caller))
-    yield from _lines(parts, caller, parts.records.count(caller), export.memories(parts.records, caller, True), keepers)
+    keepers = () if caller.group else (source.profile.for_caller(caller), source.notes.for_caller(caller))
+    yield from _lines(
+        source, caller, source.records.count(caller), export.memories(source.records, caller, True), keepers
+    )
 
 
-def _trash(parts, caller):
+def _trash(source, caller):
     def memories():
-        for record in parts.trash.records():
+        for record in source.trash.records():
             if access.may_see(caller, record.get("scope", access.ALL)):
                 yield record, "", False, (0, 0)
 
-    yield from _lines(parts, caller, sum(1 for _ in memories()), memories(), ())
+    yield from _lines(source, caller, sum(1 for _ in memories()), memories(), ())
 
 
-def _lines(parts, caller, count: int, memories, keepers):
+def _lines(source, caller, count: int, memories, keepers):
     """Yield the lines of an export of memories, as export.memories() has them, and of the texts of keepers."""
     from engram.transfer import jsonl
 
-    records = parts.records
-    yield jsonl.head(records.entries, parts.journal.epoch, parts.clock.now(), count)
+    records = source.records
+    yield jsonl.head(records.entries, source.journal.epoch, source.clock.now(), count)
     written = 1
     for memory in memories:
         if memory is None:
             yield 0
             continue
         record, follows, is_past, used = memory
-        record = parts.forgetting.seen(record, caller)
+        record = source.forgetting.seen(record, caller)
         for line in jsonl.lines(jsonl.pairs(records, record, follows, is_past, used)):
             yield line
             written += 1
@@ -68,42 +64,40 @@ def _lines(parts, caller, count: int, memories, keepers):
     yield jsonl.tail(written)
 
 
-def _markdown(parts, caller):
+def _markdown(source, caller):
     from engram.transfer import export, markdown
 
-    yield markdown.title(parts.clock)
+    yield markdown.title(source.clock)
     day = ""
-    for memory in export.memories(parts.records, caller, False):
+    for memory in export.memories(source.records, caller, False):
         if memory is None:
             yield 0
             continue
         record = memory[0]
-        if parts.clock.day(record["created"]) != day:
-            day = parts.clock.day(record["created"])
+        if source.clock.day(record["created"]) != day:
+            day = source.clock.day(record["created"])
             yield from ("", "## " + day, "")
-        yield from markdown.lines(record, parts.clock, access.own_scope(caller), parts.records.entries.epoch)
+        yield from markdown.lines(record, source.clock, access.own_scope(caller), source.records.entries.epoch)
 
 
 _FORMS = {"": _json, "md": _markdown, "trash": _trash}
 
 
-def import_command(parts, caller, rest: str):
+def import_command(folder, records, clock, journal, eviction, forgetting, profile, notes, caller, rest: str):
     """Import a file of the board, or the JSON object that follows; yield what became of each line."""
     if not rest:
         raise ArgumentError("/import", "needs a .jsonl file of the board, or a JSON object.")
-    try:
-        yield from _import(parts, caller, rest)
-    finally:
-        unload_modules(_MODULES)
-
-
-def _import(parts, caller, rest: str):
-    from engram.transfer.importer import Importer
-
-    path = "" if rest[0] == "{" else _path(parts, caller, rest)
+    path = "" if rest[0] == "{" else _path(folder, caller, rest)
     # What is there already is found by the index.
-    yield from _rebuilt_index(parts.records)
-    importer = Importer(parts, caller)
+    yield from _rebuilt_index(records)
+    with lazy("transfer", "memory.records.provenance"):
+        from engram.transfer.importer import Importer
+
+        importer = Importer(records, clock, journal, eviction, forgetting, profile, notes, caller)
+        yield from _import(importer, records, path, rest)
+
+
+def _import(importer, records, path: str, rest: str):
     stopped = ""
     try:
         if path:
@@ -112,8 +106,8 @@ def _import(parts, caller, rest: str):
                 for _ in work:
                     yield from importer.problems
                     importer.problems.clear()
-                    yield from _rebuilt_index(parts.records)
-                    parts.records.tick()
+                    yield from _rebuilt_index(records)
+                    records.tick()
                     yield 0
             finally:
                 work.close()  # it holds the file open
@@ -133,7 +127,7 @@ def _import(parts, caller, rest: str):
         yield stopped
 
 
-def _path(parts, caller, name: str) -> str:
+def _path(folder, caller, name: str) -> str:
     if not access.is_owner(caller):
         raise ArgumentError("/import", "reads files for the owner only; others can send a JSON object.")
     if not name.endswith(".jsonl"):
@@ -142,7 +136,7 @@ def _path(parts, caller, name: str) -> str:
         )
     if len(name) > _NAME_LONGEST or name[0] == "." or [letter for letter in name if letter not in _NAME]:
         raise ArgumentError("/import", "takes a name with letters, digits, '.', '_' and '-' only, and no folder.")
-    path = parts.folder + "/" + name
+    path = folder + "/" + name
     if files.size(path) < 0:
         raise NotFound("file", name, "put it beside config.json first; see docs/moving.md.")
     return path
