@@ -4,6 +4,7 @@ from collections import namedtuple
 
 from engram import text
 from engram.agent import schema_check, schemas
+from engram.agent.portion import portion
 from engram.compat import const
 from engram.errors import ArgumentError, EngramError, NotFound
 from engram.lazy import lazy
@@ -16,7 +17,6 @@ _SNIPPET = const(400)  # characters of one memory in a list
 _SHORTEST = const(40)  # of one in a list that is too long
 _RESULT_LONGEST = const(6000)  # characters of a result: it stays in the heap until the turn is over
 _NEIGHBOURS = const(1000)  # of all turns together that stand beside the one that is read
-_PORTION = const(3500)  # of the JSON of a text that is read piece by piece
 _DAY = const(86400)
 _REMOTE = ("memory_search", "memory_recall", "memory_get")  # tools to which a companion may have more
 
@@ -75,8 +75,7 @@ class Tools:
         try:
             tool = self._tool(call.name, only)
             arguments = schema_check.arguments(call.arguments, tool.schema)
-            method = getattr(self, "_" + tool.name)
-            values, notice = method(arguments, turn, more) if tool.name in _REMOTE else method(arguments, turn)
+            values, notice = self._call(tool.name, arguments, turn, more)
         except EngramError as error:
             problem = {"problem": str(error)}
             if isinstance(error, ArgumentError):
@@ -84,6 +83,12 @@ class Tools:
             return Done(text.dumps({"error": problem}), "")
         turn.has_changed = turn.has_changed or bool(notice)
         return Done(_fitting(values), notice)
+
+    def _call(self, name: str, arguments: dict, turn, more) -> tuple:
+        if name.startswith("file_"):
+            return self._file(name, arguments, turn)
+        method = getattr(self, "_" + name)
+        return method(arguments, turn, more) if name in _REMOTE else method(arguments, turn)
 
     def _tool(self, name: str, only):
         tools = self.listed(only)
@@ -259,7 +264,7 @@ class Tools:
 
     def _memory_get(self, arguments: dict, turn, more) -> tuple:
         if "file" in arguments:
-            return self._file_read(arguments, turn)
+            return self._file("file_read", arguments, turn)
         ref = arguments.get("id", "")
         if more:
             return self._show_remote(more, arguments, turn.caller), ""
@@ -284,30 +289,11 @@ class Tools:
 
     # --- lightweight mode
 
-    def _file_read(self, arguments: dict, turn) -> tuple:
-        first = arguments.get("first", 1)
-        answer = {"file": arguments["file"], "first": first, "lines": []}
-        room = _PORTION
-        for line in self._notes.for_caller(turn.caller).lines(arguments["file"], first, arguments.get("count", 100)):
-            shown = _portion(line, _PORTION)
-            room -= len(text.dumps(shown)) + 1
-            if room < 0 and answer["lines"]:
-                answer["next_first"] = first + len(answer["lines"])
-                break
-            answer["lines"].append(shown if shown == line else shown + " … [cut]")
-        return answer, ""
+    def _file(self, name: str, arguments: dict, turn) -> tuple:
+        with lazy("agent.file_tools"):
+            from engram.agent import file_tools
 
-    def _file_write(self, arguments: dict, turn) -> tuple:
-        self._notes.for_caller(turn.caller).write(arguments["file"], arguments["text"])
-        return {"written": arguments["file"]}, "wrote " + arguments["file"]
-
-    def _file_append(self, arguments: dict, turn) -> tuple:
-        self._notes.for_caller(turn.caller).append(arguments["file"], arguments["text"])
-        return {"appended": arguments["file"]}, "added to %s: %s" % (arguments["file"], snippet(arguments["text"], 80))
-
-    def _file_edit(self, arguments: dict, turn) -> tuple:
-        self._notes.for_caller(turn.caller).replace(arguments["file"], arguments["old"], arguments["text"])
-        return {"edited": arguments["file"]}, "edited " + arguments["file"]
+            return getattr(file_tools, name)(self._notes.for_caller(turn.caller), arguments)
 
     # --- both modes
 
@@ -367,7 +353,7 @@ class Tools:
             shown = {"id": "t%d" % turn["seq"], "who": turn["who"], "date": self._clock.minute(turn["at"])}
             if turn["seq"] == wanted:
                 rest = turn["text"][first - 1 :]
-                shown["text"] = _portion(rest, _PORTION)
+                shown["text"] = portion(rest)
                 if len(shown["text"]) < len(rest):
                     answer["next_first"] = first + len(shown["text"])
             else:
@@ -408,11 +394,3 @@ def _fitting(values: dict) -> str:
     if len(result) > _RESULT_LONGEST:
         return text.dumps({"error": {"problem": "the result is too long: ask for fewer with limit, around or count."}})
     return result
-
-
-def _portion(content: str, room: int) -> str:
-    """As much of a text's beginning as takes at most `room` characters as JSON."""
-    portion = content[:room]
-    while len(text.dumps(portion)) > room:
-        portion = text.cut(portion, len(portion) * 3 // 4)
-    return portion

@@ -6,9 +6,9 @@ notes were read, as one change that undo takes back whole. Its memories never be
 """
 
 from engram import diag
-from engram.agent.backoff import Backoff
 from engram.compat import const
 from engram.errors import ArgumentError, EngramError, ModelGarbled
+from engram.learning.backoff import Backoff
 from engram.learning.cursor import SPENT
 from engram.learning.rejections import Rejections
 from engram.memory.access import OWNER

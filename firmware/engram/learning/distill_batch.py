@@ -1,11 +1,11 @@
 """One batch of notes for distillation: what the model is asked, and what is kept of what it proposes."""
 
 from engram import text
-from engram.agent.prompt_data import fenced, known
 from engram.compat import const, sleep_ms
 from engram.errors import ArgumentError, NotFound
 from engram.learning import extract_ops
 from engram.learning.apply_ops import OperationApplier
+from engram.learning.prompt_data import fenced, known
 from engram.learning.secrets import secrets
 from engram.llm.types import Request, user
 from engram.memory.access import Caller, own_scope

@@ -6,9 +6,9 @@ operation is checked, compared with what is known, and refused with a reason if 
 """
 
 from engram import diag, text
-from engram.agent.backoff import Backoff
 from engram.compat import const
 from engram.errors import ArgumentError, EngramError, ModelGarbled, ModelRefused
+from engram.learning.backoff import Backoff
 from engram.learning.cursor import MANY, SPENT
 from engram.learning.rejections import Rejections
 

@@ -5,8 +5,8 @@ in fences of its own, as data.
 """
 
 from engram import text
-from engram.agent.prompt_data import SNIPPET, fenced, known
 from engram.compat import const
+from engram.learning.prompt_data import SNIPPET, fenced, known
 from engram.llm.types import Request, user
 from engram.memory.query import make_query
 from engram.memory.recall import snippet

@@ -8,9 +8,9 @@ have their last look later, from the journal.
 from engram import diag
 from engram.agent import tool_loop
 from engram.agent.agent import Sink, Turn
-from engram.agent.backoff import Backoff
 from engram.compat import const
 from engram.errors import EngramError
+from engram.learning.backoff import Backoff
 
 _SESSIONS = const(4)  # that may wait for their last look at once
 _KEEPING = ("memory_store", "memory_update", "memory_recall", "note_add", "file_read", "file_append", "file_edit")

@@ -2,10 +2,10 @@
 
 import asyncio
 
-from engram.agent.backoff import Timeout
 from engram.compat import const, sleep_ms
 from engram.interrupt import interruptible
 from engram.lazy import lazy
+from engram.learning.backoff import Timeout
 
 _LOOK_MS = const(250)  # between two looks whether there is something to do
 _LONGEST_QUIET_MS = const(60_000)

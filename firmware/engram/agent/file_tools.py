@@ -1,0 +1,38 @@
+"""The tools of lightweight mode, over the notes of whoever speaks."""
+
+from engram import text
+from engram.agent.portion import PORTION, portion
+from engram.memory.recall import snippet
+
+
+def file_read(notes, arguments: dict) -> tuple:
+    """Read lines of a file, as many as a result holds."""
+    first = arguments.get("first", 1)
+    answer = {"file": arguments["file"], "first": first, "lines": []}
+    room = PORTION
+    for line in notes.lines(arguments["file"], first, arguments.get("count", 100)):
+        shown = portion(line)
+        room -= len(text.dumps(shown)) + 1
+        if room < 0 and answer["lines"]:
+            answer["next_first"] = first + len(answer["lines"])
+            break
+        answer["lines"].append(shown if shown == line else shown + " … [cut]")
+    return answer, ""
+
+
+def file_write(notes, arguments: dict) -> tuple:
+    """Replace a file's text."""
+    notes.write(arguments["file"], arguments["text"])
+    return {"written": arguments["file"]}, "wrote " + arguments["file"]
+
+
+def file_append(notes, arguments: dict) -> tuple:
+    """Add a line to a file."""
+    notes.append(arguments["file"], arguments["text"])
+    return {"appended": arguments["file"]}, "added to %s: %s" % (arguments["file"], snippet(arguments["text"], 80))
+
+
+def file_edit(notes, arguments: dict) -> tuple:
+    """Replace a piece of a file's text."""
+    notes.replace(arguments["file"], arguments["old"], arguments["text"])
+    return {"edited": arguments["file"]}, "edited " + arguments["file"]
