@@ -49,3 +49,12 @@ def test_every_layer_is_drawn():
 @pytest.mark.parametrize("layer", sorted(_imports()))
 def test_a_layer_imports_from_those_that_are_drawn(layer):
     assert layer == "app" or _imports()[layer] == _drawn()[layer]
+
+
+def test_layers_do_not_import_each_other_in_a_circle():
+    drawn = {layer: layers for layer, layers in _drawn().items() if layer != "app"}
+    below: set[str] = set()
+    while len(below) < len(drawn):
+        ready = {layer for layer, layers in drawn.items() if layers - {"app"} <= below} - below
+        assert ready, f"in a circle: {sorted(set(drawn) - below)}"
+        below |= ready

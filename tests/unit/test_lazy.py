@@ -10,7 +10,7 @@ from support import raises
 PACKAGES = {
     "transfer": ("export", "importer", "jsonl"),
     "reminders": ("delivery", "reminder_file", "rules", "tool"),
-    "learning": ("apply_ops", "distill_batch", "extract_batch", "extract_ops", "secrets"),
+    "learning": ("apply_ops", "distill_batch", "extract_batch", "extract_ops"),
     "channels.console.commands": ("care", "sessions", "stats", "transfer"),
 }
 

@@ -1,6 +1,6 @@
 """Secrets by their shape: what is found, and what only looks odd and is none."""
 
-from engram.learning.secrets import secrets
+from engram.text.secrets import secrets
 from samples import Digest, Numbers
 
 # A text, and the piece of it that is a secret.

@@ -139,10 +139,13 @@ class Agent:
         due = self._reminders.due(caller, content)
         if not due:
             return ""
-        with lazy("reminders", "agent"):
+        with lazy("reminders", "agent", "text.phrases"):
+            from engram.agent.plain_commands import is_command
             from engram.reminders import delivery
 
-            return await delivery.deliver(self._reminders, due, caller, content, sink)
+            if is_command(content):
+                return ""
+            return await delivery.deliver(self._reminders, due, caller, sink)
 
     async def _converse(self, turn: Turn, content: str, sink: Sink, reply, reminders: str) -> None:
         """Ask the model until it calls no more tools."""

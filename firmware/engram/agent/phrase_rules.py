@@ -3,12 +3,13 @@
 A rule is the opening words of a message, after "please", "hey" and the like. The set is small: what is no clear statement
 is no match, such as a question, a story about remembering, a wish for this answer, or what somebody else said.
 
-Texts are worked on as engram.agent.phrases does.
+Texts are worked on as engram.text.phrases does.
 """
 
 from collections import namedtuple
 
-from engram.agent.phrases import (
+from engram.compat import const
+from engram.text.phrases import (
     COURTESY,
     HEAD,
     LONGEST_NAME,
@@ -28,7 +29,6 @@ from engram.agent.phrases import (
     statement,
     unmarked,
 )
-from engram.compat import const
 from engram.text.utf8 import encode
 
 Rule = namedtuple("Rule", ("kind", "content", "tags", "type", "asked", "rest"))

@@ -48,18 +48,18 @@ class PostTurn:
         # Seldom: what the rule needs is loaded only for what may be one.
         if "remind" not in content[:_OPENING].lower() and "提醒" not in content[:_OPENING]:
             return ""
-        with lazy("agent", "reminders", "learning"):
-            from engram.agent import rule_actions
+        with lazy("reminders", "text.phrases"):
+            from engram.reminders import tool
 
             try:
-                return rule_actions.add_reminder_by_rule(self._reminders, content, caller)
+                return tool.add_reminder_by_rule(self._reminders, content, caller)
             except EngramError as error:
                 return "no reminder: " + str(error)
 
     def _store_fact(self, turn, content: str) -> str:
         if not may_state(content):
             return ""
-        with lazy("agent", "learning"):
+        with lazy("agent", "text.phrases", "text.secrets"):
             from engram.agent import phrase_rules, rule_actions
 
             rule = phrase_rules.match(content)

@@ -1,6 +1,6 @@
 """Keeping what a rule found in a message."""
 
-from engram.learning.secrets import is_free
+from engram.text.secrets import is_free
 
 
 def store_by_rule(records, rule, caller, turn: str):
@@ -10,19 +10,3 @@ def store_by_rule(records, rule, caller, turn: str):
     if not (rule.asked or is_free(rule.content)):
         return None
     return records.store(rule.content, rule.tags, caller, type=rule.type, source="auto_rule", turns=[turn])
-
-
-def add_reminder_by_rule(intents, said: str, caller) -> str:
-    """Keep the standing intent that a message plainly asks for; a sentence on it, "" if it asks for none."""
-    from engram.reminders import rules
-
-    asked = rules.match(said)
-    if asked is None:
-        return ""
-    fields = intents.add(caller, asked.when, asked.remind)
-    return describe_reminder(fields)
-
-
-def describe_reminder(fields: dict) -> str:
-    """What the person is told of a new intent."""
-    return "will remind (%s) when %s comes up: %s" % (fields["id"], fields["when"], fields["remind"])

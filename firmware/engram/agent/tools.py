@@ -309,7 +309,7 @@ class Tools:
         return {"edited": name, "characters": len(keeper.text(name))}, "edited " + name
 
     def _memory_intent(self, arguments: dict, turn) -> tuple:
-        with lazy("reminders", "agent", "learning"):
+        with lazy("reminders", "text.phrases"):
             from engram.reminders import tool as reminder_tool
 
             values, notice = reminder_tool.run(self._reminders, self._clock, arguments, turn.caller)

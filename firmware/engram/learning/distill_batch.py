@@ -6,11 +6,11 @@ from engram.errors import ArgumentError, NotFound
 from engram.learning import extract_ops
 from engram.learning.apply_ops import OperationApplier
 from engram.learning.prompt_data import fenced, known
-from engram.learning.secrets import secrets
 from engram.llm.types import Request, user
 from engram.memory.access import Caller, own_scope
 from engram.memory.query import make_query
 from engram.memory.records import nearest
+from engram.text.secrets import secrets
 
 _TAGS = const(100)  # tokens of the tags in use
 _KNOWN = const(12)  # records that the notes may touch

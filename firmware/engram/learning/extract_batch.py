@@ -7,9 +7,9 @@ from engram.errors import ArgumentError, NotFound
 from engram.learning import extract_ops
 from engram.learning.apply_ops import OperationApplier
 from engram.learning.extract_prompt import ExtractPrompt
-from engram.learning.secrets import secrets
 from engram.memory import access
 from engram.memory.records import fields, nearest
+from engram.text.secrets import secrets
 
 _SHORT = const(8)  # words of an answer such as "yes, that is right"
 

@@ -1,7 +1,6 @@
 """Standing intents that a message brought up: the person is told, and the model too."""
 
 from engram import diag
-from engram.agent.plain_commands import is_command
 from engram.errors import EngramError
 
 _OPEN = "<standing-reminders>"
@@ -9,19 +8,17 @@ _RULE = "What the person asked to be reminded of when this comes up; they have b
 _CLOSE = "</standing-reminders>"
 
 
-async def deliver(intents, numbers: list, caller, content: str, sink) -> str:
-    """Tell the person of their intents with these numbers; what to tell the model, "" if `content` is a command.
+async def deliver(reminders, numbers: list, caller, sink) -> str:
+    """Tell the person of their intents with these numbers; what to tell the model.
 
     They are noted as fired once the person was told: a power cut in between makes the reminder come once more.
     """
-    if is_command(content):
-        return ""
     try:
-        found = intents.reminders(caller, numbers)
+        found = reminders.texts(caller, numbers)
         for ref, what in found:
             await sink.notice("reminder: %s (%s)" % (what, ref))
         # Those alone: a number may be another's, whose name has the same crc32.
-        intents.note_fired([int(ref[1:]) for ref, _ in found])
+        reminders.note_fired([int(ref[1:]) for ref, _ in found])
     except EngramError as error:
         diag.warning("intents", "a reminder could not be read: " + str(error))
         return ""

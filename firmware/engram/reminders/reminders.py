@@ -114,7 +114,7 @@ class Reminders:
 
     # --- when one fires
 
-    def reminders(self, caller, numbers: list) -> list:
+    def texts(self, caller, numbers: list) -> list:
         """(id, what to remind of) of the caller's intents with these numbers."""
         return [(fields["id"], fields["remind"]) for fields in self.owned_by(caller, numbers)]
 

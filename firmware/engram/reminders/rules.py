@@ -2,13 +2,13 @@
 Chinese.
 
 As in rules.py, what is no clear request is no match: what happened once, somebody else's words, a place or a time that only a
-clock could know ("when I get home"), or a "remind me" without both halves. Texts are worked on as engram.agent.phrases does.
+clock could know ("when I get home"), or a "remind me" without both halves. Texts are worked on as engram.text.phrases does.
 """
 
 from collections import namedtuple
 
-from engram.agent.phrases import past, past_several, sentence_end, simplified, skip, statement, unmarked
 from engram.compat import const
+from engram.text.phrases import past, past_several, sentence_end, simplified, skip, statement, unmarked
 from engram.text.tokenizer import terms
 from engram.text.utf8 import encode
 

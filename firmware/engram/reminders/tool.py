@@ -1,7 +1,7 @@
-"""The tool memory_intent: standing intents as the model asks for them."""
+"""Reminders as the model asks for them, by the tool memory_intent, and as a person plainly does."""
 
-from engram.agent.rule_actions import describe_reminder
 from engram.errors import ArgumentError
+from engram.reminders import rules
 
 
 def run(reminders, clock, arguments: dict, caller) -> tuple:
@@ -34,3 +34,16 @@ def _list(reminders, clock, caller) -> dict:
             shown["last"] = clock.day(fields["last"])
         found.append(shown)
     return {"intents": found}
+
+
+def add_reminder_by_rule(reminders, said: str, caller) -> str:
+    """Keep the reminder that a message plainly asks for; a sentence on it, "" if it asks for none."""
+    asked = rules.match(said)
+    if asked is None:
+        return ""
+    return describe_reminder(reminders.add(caller, asked.when, asked.remind))
+
+
+def describe_reminder(fields: dict) -> str:
+    """What the person is told of a new reminder."""
+    return "will remind (%s) when %s comes up: %s" % (fields["id"], fields["when"], fields["remind"])
