@@ -33,20 +33,20 @@ AS_ON_A_CHIP = (
     "test_link_http",
     "test_link_mqtt",
     "test_llm_http",
-    "test_llm_link",
+    "test_llm_transport",
     "test_llm_model",
     "test_memory_fields",
     "test_memory_recall",
     "test_memory_records",
-    "test_wire",
+    "test_log_line",
 )
 """How the names of the files begin that run as on a chip, too."""
 
 IN_FULL = (
     "test_agent_prefix",
     "test_compare",
-    "test_exchange",
-    "test_intents",
+    "test_transfer",
+    "test_reminders",
     "test_isolation",
     "test_link_archive",
 )

@@ -274,7 +274,7 @@ def test_an_empty_answer_of_both_sides_speaks_of_both(store: SearchStore):
     )
 
 
-def test_a_store_of_others_memories_is_empty_for_the_asker():
+def test_a_store_of_others_memories_is_empty_for_the_caller():
     store = SearchStore()
     store.put_all("b", [turn(1, "green tea", scope="user:bob")])
     result = engine_of(store).search(asked("green tea"))

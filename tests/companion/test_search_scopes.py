@@ -74,7 +74,7 @@ def answer(store: SearchStore, caller: Caller, query: str, options: dict[str, An
         },
     ),
 )
-def test_an_answer_is_that_of_a_store_without_what_the_asker_may_not_see(
+def test_an_answer_is_that_of_a_store_without_what_the_caller_may_not_see(
     told: list[tuple[str, bytes]], caller: Caller, query: str, options: dict[str, Any]
 ):
     seen = [(log, line) for log, line in told if may_see(caller, log_line.decode(line).get("scope", "all"))]
@@ -83,13 +83,13 @@ def test_an_answer_is_that_of_a_store_without_what_the_asker_may_not_see(
 
 @settings(max_examples=50, deadline=None)
 @given(lines(), ASKERS, st.booleans())
-def test_nothing_is_returned_that_the_asker_may_not_see(told: list[tuple[str, bytes]], caller: Caller, history: bool):
+def test_nothing_is_returned_that_the_caller_may_not_see(told: list[tuple[str, bytes]], caller: Caller, history: bool):
     scopes = {(log, log_line.decode(line)["seq"]): log_line.decode(line)["scope"] for log, line in told}
     for hit in answer(stored(told), caller, " ".join(WORDS), {"history": history}).hits:
         assert may_see(caller, scopes["records" if hit.id[0] == "m" else "journal", hit.seq])
 
 
-def test_a_speaker_of_whom_the_asker_sees_nothing_is_nobody():
+def test_a_speaker_of_whom_the_caller_sees_nothing_is_nobody():
     told = [("journal", turn(1, "green tea", "s1", "Zoe")), ("journal", turn(2, "tea", "s2", "Ann"))]
     hidden = ("journal", turn(3, "blue car", "s3", "Eve", scope="user:eve"))
     query, caller = "what Ann and Eve said about tea", Caller("ann", "r", False, "")

@@ -70,7 +70,7 @@ def test_a_confirmation_does_not_count_in_the_same_turn():
     assert board.records.count() == 2
 
 
-def test_a_confirmation_counts_for_its_asker_only():
+def test_a_confirmation_counts_for_its_caller_only():
     board = _board()
     code = _asked(board)
     say(board)

@@ -211,7 +211,7 @@ def test_what_is_not_there_cannot_be_redacted():
 # --- who sees what
 
 
-def test_private_turns_are_the_askers_alone():
+def test_private_turns_are_the_callers_alone():
     board = Board()
     seq = _say(board, "my secret bike", ANN)
     assert _texts(board, "bike", ANN) == ["my secret bike"]

@@ -111,7 +111,7 @@ def test_a_session_that_does_not_exist_is_not_found():
             attempt(OWNER, "seven")
 
 
-def test_another_asker_can_neither_list_nor_enter_nor_delete_a_private_session():
+def test_another_caller_can_neither_list_nor_enter_nor_delete_a_private_session():
     board = Board()
     _say(board, "mine", ANN)
     sid = board.journal.current(ANN)

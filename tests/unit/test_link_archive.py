@@ -11,8 +11,8 @@ from engram.link.rpc import LinkError
 from engram.memory.access import OWNER
 from samples import Numbers
 from support import raises, rounds
-from test_link_sync import Linked
-from test_memory_capacity import _said
+from test_eviction import _said
+from test_link_replication import Linked
 
 
 class Archiving(Linked):

@@ -8,8 +8,8 @@ from engram.link.remote_search import RemoteSearch
 from engram.link.rpc import LinkError
 from engram.llm.types import Call
 from engram.memory.access import OWNER
+from test_eviction import _said
 from test_link_archive import Archiving
-from test_memory_capacity import _said
 
 _KITE = "the red kite hangs in the hall"
 

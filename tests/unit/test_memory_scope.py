@@ -19,7 +19,7 @@ def _board():
     return board
 
 
-def test_each_asker_gets_only_what_they_may_see():
+def test_each_caller_gets_only_what_they_may_see():
     records = _board().records
     for caller, seen in SEES:
         for number in range(1, 4):
@@ -31,19 +31,19 @@ def test_each_asker_gets_only_what_they_may_see():
                     records.get(ref, caller)
 
 
-def test_each_asker_lists_only_what_they_may_see():
+def test_each_caller_lists_only_what_they_may_see():
     records = _board().records
     for caller, seen in SEES:
         assert sorted(record["id"] for record in records.newest(caller)) == seen
 
 
-def test_each_asker_finds_only_what_they_may_see():
+def test_each_caller_finds_only_what_they_may_see():
     board = _board()
     for caller, seen in SEES:
         assert sorted(record["id"] for _, record in board.search("code", 9, caller)) == seen
 
 
-def test_each_asker_counts_only_what_they_may_see():
+def test_each_caller_counts_only_what_they_may_see():
     records = _board().records
     for caller, seen in SEES:
         assert records.count(caller) == len(seen)
@@ -55,7 +55,7 @@ def test_tags_of_others_are_not_shown():
     assert "bob" not in [tag for tag, _ in records.tags(ANN)]
 
 
-def test_what_an_asker_cannot_see_they_cannot_change_or_forget():
+def test_what_a_caller_cannot_see_they_cannot_change_or_forget():
     records = _board().records
     for attempt in (
         lambda: records.update("m1", {"tags": ["x"]}, BOB),
@@ -85,7 +85,7 @@ def test_the_scope_survives_restart_and_update():
     assert board.records.get("m1", ANN)["content"] == "the first code is 11"
 
 
-def test_the_history_of_what_an_asker_cannot_see_is_not_shown():
+def test_the_history_of_what_a_caller_cannot_see_is_not_shown():
     records = _board().records
     with raises(NotFound):
         list(records.history("m1", ROOM))

@@ -55,7 +55,7 @@ def test_a_pin_without_an_id_says_what_it_needs():
     assert "m12" in str(caught.error)
 
 
-def test_a_note_goes_into_the_askers_own_day():
+def test_a_note_goes_into_the_callers_own_day():
     board = _board()
     _told(board, "/note watered the plants", ANN)
     assert "watered the plants" in _today(board, ANN) and _today(board) == ""

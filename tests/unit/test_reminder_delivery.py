@@ -272,7 +272,7 @@ def test_the_tool_names_what_is_wrong():
     assert problem_of(board, "memory_intent", action="fire")[0] == "action"
 
 
-def test_the_tool_shows_and_removes_only_what_is_the_askers():
+def test_the_tool_shows_and_removes_only_what_is_the_callers():
     board = equipped()
     board.intents.add(ANN, "paint", "brushes")
     for caller in (OWNER, ROOM):

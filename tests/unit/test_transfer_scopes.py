@@ -12,7 +12,7 @@ from support import raises
 # --- who may see and change what
 
 
-def test_an_export_never_holds_what_its_asker_may_not_see():
+def test_an_export_never_holds_what_its_caller_may_not_see():
     board = mover()
     board.records.store("owner's secret garden", ["a"])
     board.records.store("ann's secret garden", ["a"], ANN)
