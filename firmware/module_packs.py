@@ -134,17 +134,17 @@ class _Packs:
         """Whether a path is a folder or a file, in the form of os.stat.
 
         `import` takes any error here for "there is no such file". So Ctrl-C, and a lack of memory, wait for open(), which
-        comes next: the first for good, the second if it is not the same lack again.
+        comes next, and the path is looked up once more: it may be a folder's.
         """
         while True:
             try:
                 return self._stat(path)
             except (KeyboardInterrupt, MemoryError) as error:
                 if self._kept:
+                    if isinstance(error, MemoryError):
+                        return _IS_FILE
                     raise
                 self._kept = error
-                if isinstance(error, MemoryError):
-                    return _IS_FILE
 
     def _stat(self, path):
         if path in ("/", _FOLDER):

@@ -140,7 +140,7 @@ print(sys.path.count("/packs"))
 @needs_micropython
 @pytest.mark.parametrize("error", ["KeyboardInterrupt", "MemoryError"])
 def test_ctrl_c_and_a_lack_of_memory_while_a_module_is_looked_for_are_not_lost(error: str, tmp_path: Path):
-    program = INTERRUPTED.replace("{error}", error).replace("{module}", "entry_state")
+    program = INTERRUPTED.replace("{error}", error).replace("{module}", "log.reserve")
     found = run_on(make(tmp_path, profile.load("ESP32_GENERIC")), program, heap="1m").split()
     assert found == ["struck", "struck", "1"]
 

@@ -39,6 +39,7 @@ class Tools:
         self._reminders = reminders
         self._remote = remote
         self._pending = None  # what a person is to confirm in a later turn
+        self._questions = 0
 
     def listed(self, only=()) -> tuple:
         """The tools of the present mode; of those with the names in `only`, if it has some."""
@@ -226,7 +227,8 @@ class Tools:
         ]
         if not found:
             return {"candidates": [], "reason": self._recall.why_empty(arguments["query"], turn.caller)}, ""
-        code = "yes-%d" % turn.seq
+        self._questions += 1
+        code = "yes-%d" % self._questions
         self._pending = (code, turn.seq, turn.caller, [record["id"] for record in found])
         hint = "Ask the person. Once they agree: memory_forget with this confirm forgets all of these, with id one."
         return self._maybe_partial({"candidates": found, "confirm": code, "next": hint}), ""
