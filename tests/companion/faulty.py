@@ -58,7 +58,7 @@ class _InThread:
         self._loop.call_soon_threadsafe(stop)
         self._thread.join(10)
 
-    def fates(self) -> list[float]:
+    def delays(self) -> list[float]:
         """How often a message is passed on, and after how many seconds each time."""
         if not self.faults:
             return [0.0]
@@ -116,7 +116,7 @@ class FaultyRelay(_InThread):
 
     async def _relay(self, source: aiomqtt.Client, target: aiomqtt.Client) -> None:
         async for message in source.messages:
-            for delay in self.entry_states():
+            for delay in self.delays():
                 self.later(self._pass(target, message.topic.value, message.payload, delay))
 
     async def _pass(self, target: aiomqtt.Client, topic: str, payload, delay: float) -> None:
@@ -152,7 +152,7 @@ class FaultyProxy(_InThread):
                 )
                 body = await reader.readexactly(size)
                 answers = []
-                for delay in self.entry_states():
+                for delay in self.delays():
                     await asyncio.sleep(delay)
                     answers.append(await self._client.post(self._target + path, content=body, headers=_BINARY))
                 if not answers or (self.faults and self.random.random() < LOST):
