@@ -50,6 +50,13 @@ def is_heap_small() -> bool:
     return 0 <= heap_free() < _SMALL_HEAP - heap_used()
 
 
+def release(*packages: str) -> None:
+    """Unload packages, or single modules, where the heap is small."""
+    if is_heap_small():
+        for package in packages:
+            unload(package)
+
+
 def unload(package: str, keep=()) -> None:
     """Remove the modules of a package, or a single module, from the heap; not those named in `keep`."""
     for name in _loaded(package):

@@ -94,7 +94,9 @@ class Agent:
     async def turn(self, caller, content: str, sink: Sink) -> Outcome:
         """Answer what `caller` says. The turn is in the journal before anything else, whatever happens to the reply."""
         async with self._gate:
-            return await self._turn(caller, content, sink)
+            # What a search and the tools load is not needed between turns: a small heap has it free for what comes there.
+            with lazy("store", "memory", "agent"):
+                return await self._turn(caller, content, sink)
 
     async def _turn(self, caller, content: str, sink: Sink) -> Outcome:
         self.turns += 1

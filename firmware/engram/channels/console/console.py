@@ -18,7 +18,7 @@ from engram.channels.console.line_editor import LineEditor, TooLong
 from engram.compat import const, sleep_ms
 from engram.errors import EngramError
 from engram.interrupt import interruptible
-from engram.lazy import is_heap_small, unload
+from engram.lazy import release
 from engram.memory.access import OWNER, Caller
 
 _AT_ONCE = const(256)  # bytes taken between two looks at other tasks
@@ -154,8 +154,7 @@ class Console(Sink):
         if self._json:
             self._json = None
             self._editor.echo_to(self._echo)
-            if is_heap_small():
-                unload("channels.console.json_lines")
+            release("channels.console.json_lines")
 
     # --- what the agent tells
 

@@ -2,15 +2,13 @@
 
 from engram import text
 from engram.compat import const
-from engram.lazy import is_heap_small, unload
+from engram.lazy import release
 from engram.memory import access
 from engram.store.types import LIVE, Query
 
 _NEAREST = const(5)  # records nearest by their words that a text is compared with
 _ALIKE = const(8)  # records that may tell the same attribute in other words
 
-
-_MODULES = ("memory.records.dedup_words", "memory.records.dedup")
 
 # How terms begin (in Chinese: what they hold) of texts that tell an attribute for which dedup.attribute_words() has more words.
 _HINTS = (
@@ -30,9 +28,7 @@ def load_dedup():
 
 def unload_dedup() -> None:
     """Unload the comparison where the heap is small."""
-    if is_heap_small():
-        for name in _MODULES:
-            unload(name)
+    release("memory.records.dedup_words", "memory.records.dedup")
 
 
 def related(records, content: str, of_scope: str) -> tuple:

@@ -8,7 +8,7 @@ import gc
 
 from engram import diag, files
 from engram.compat import const
-from engram.lazy import lazy
+from engram.lazy import lazy, release
 from engram.store.index import codec, memtable
 from engram.store.index.table import Table, TableDamaged
 
@@ -23,7 +23,9 @@ def insert(index, rows: memtable.MemTable, first: int, last: int) -> None:
     gc.collect()  # so that what stays does not lie behind what goes
     path = index.path_of(index.next_number)
     try:
-        with lazy("store.index.memtable_writer"):  # its 2 KB are for the merge that may follow
+        with lazy(
+            "store.index.memtable_writer", "store.index.table_writer"
+        ):  # their room is for the merge that may follow
             from engram.store.index.memtable_writer import write_table
 
             write_table(rows, path, index.mean(), index.epoch, first, last)
@@ -125,6 +127,8 @@ def step(index, is_filling: bool) -> bool:
         raise files.failure(error, index.base) from None
     is_tidy = len(index.job.tables) == 1
     index.job = None
+    # Merges are seldom: the room of their code is for the searches in between.
+    release("store.index.merge", "store.index.table_writer")
     return is_filling or is_tidy
 
 
