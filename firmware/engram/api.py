@@ -1,6 +1,7 @@
 """What code on the board calls: app.memory.store(...), app.memory.search(...). It acts for the owner, unless told otherwise."""
 
 from engram.errors import ArgumentError
+from engram.lazy import lazy
 from engram.memory import access
 from engram.memory.query import make_query
 from engram.memory.records import fields
@@ -9,9 +10,9 @@ from engram.memory.records import fields
 class Memory:
     """The memory as a sensor loop or a person's own main.py uses it."""
 
-    def __init__(self, records, recall, forgetting, caller=access.OWNER):
+    def __init__(self, records, make_recall, forgetting, caller=access.OWNER):
         self._records = records
-        self._recall = recall
+        self._make_recall = make_recall
         self._forgetting = forgetting
         self._caller = caller
 
@@ -29,9 +30,10 @@ class Memory:
 
     def search(self, query: str, limit: int = 10, tags=(), since: int = 0, until: int = 0) -> list:
         """The memories and turns that fit best, as dicts with id, at, text and score (and who, for a turn)."""
-        ranked = self._recall.rank(make_query(query, self._caller, tags, since, until))
-        found = self._recall.find(ranked, limit)
-        return [_shown(item) for item in found]
+        with lazy("memory", "store"):
+            recall = self._make_recall()
+            ranked = recall.rank(make_query(query, self._caller, tags, since, until))
+            return [_shown(item) for item in recall.find(ranked, limit)]
 
     def get(self, ref: str) -> dict:
         """A memory by its id; NotFound if there is none."""
@@ -47,13 +49,14 @@ class Memory:
 
     def why_empty(self, query: str) -> str:
         """Why a search found nothing."""
-        return self._recall.why_empty(query, self._caller)
+        with lazy("memory", "store"):
+            return self._make_recall().why_empty(query, self._caller)
 
     def of(self, caller):
         """The memory as somebody else sees it, or the owner in a workspace: Caller(principal, room, group, workspace)."""
         from engram.memory import caller_check
 
-        return Memory(self._records, self._recall, self._forgetting, caller_check.check_caller(caller))
+        return Memory(self._records, self._make_recall, self._forgetting, caller_check.check_caller(caller))
 
 
 def _shown(item) -> dict:

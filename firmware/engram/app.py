@@ -4,7 +4,6 @@ import asyncio
 import sys
 
 from engram import __version__, diag
-from engram.api import Memory
 from engram.channels.console.commands.commands import Commands, count_of
 from engram.compat import collect_often, const, sleep_ms, ticks_add, ticks_diff, ticks_ms
 from engram.config import Config
@@ -35,12 +34,12 @@ class App:
         collect_often()
         self.config = config or Config(folder, overrides)
         diag.level = diag.NAMES.index(self.config.get("log.level"))
-        with lazy("build"):
+        with lazy("build", "build_turn"):
             from engram.build import build
 
             self.board = board = build(self.config, folder, clock, model, network)
         board.commands = Commands(self._handlers)
-        self.memory = Memory(board.records, board.recall, board.forgetting)
+        self.memory = board.memory
         self._channels = []
         self._tasks = []
         self._beside = []
@@ -50,7 +49,7 @@ class App:
         self._serial = None
 
     def _handlers(self) -> dict:
-        with lazy("handlers"):
+        with lazy("handlers", "build_turn"):
             from engram.handlers import handlers
 
             return handlers(self.board)
@@ -72,9 +71,10 @@ class App:
     def banner(self):
         """Yield the lines that a channel shows when it starts."""
         board = self.board
-        memories = count_of(board.records.count(), "memory", "memories")
+        with lazy("store"):
+            memories = count_of(board.records.count(), "memory", "memories")
         yield "Engram %s, %s mode, %s. /help lists the commands." % (__version__, self.config.get("mode"), memories)
-        if board.agent.model is None:
+        if board.model is None:
             yield _OFFLINE
         for name in ("records", "journal", "intents"):
             damaged = getattr(board, name).damaged
@@ -146,14 +146,14 @@ class App:
             if board.daily.is_new_day:
                 for _ in board.daily.tidying(self._is_distilled()):
                     await sleep_ms(0)
-            if board.agent.model:
-                board.agent.model.tidy()
+            if board.model:
+                board.model.tidy()
             await sleep_ms(_BUSY_MS if is_busy else _UPKEEP_MS)
 
     def _is_distilled(self) -> bool:
         """Whether the notes are distilled sooner or later."""
         config = self.config
-        return config.get("distill.on") and config.get("mode") == "full" and self.board.agent.model is not None
+        return config.get("distill.on") and config.get("mode") == "full" and self.board.model is not None
 
     async def _cancel(self, tasks: list, most_ms: int = _END_MS) -> None:
         """Let tasks end one after the other. One that does not is left behind: the prompt is not to wait for it."""

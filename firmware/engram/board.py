@@ -2,24 +2,24 @@
 
 from engram.agent.agent import Gate
 from engram.compat import const
+from engram.lazy import lazy
 
 TYPE_CHECKING = const(0)  # so that the imports below are not even compiled for the chip
 if TYPE_CHECKING:
     from engram.agent.agent import Agent
-    from engram.agent.offline import Offline
-    from engram.agent.prompt import PromptBuilder
-    from engram.agent.tools import Tools
+    from engram.agent.confirmations import Confirmations
+    from engram.api import Memory
     from engram.archive.index import ArchiveIndex
     from engram.channels.console.commands.commands import Commands
     from engram.learning.cursor import LearningCursor
     from engram.learning.distill import Distillation
+    from engram.learning.flush import Flush
     from engram.learning.jobs import Jobs
     from engram.link.companion import Companion
     from engram.link.link_state import LinkState
-    from engram.llm.model import Model
+    from engram.llm.on_demand import ModelOnDemand
     from engram.memory.forgetting import Forgetting
     from engram.memory.journal.journal import Journal
-    from engram.memory.recall import Recall
     from engram.memory.records.eviction import Eviction
     from engram.memory.records.records import Records
     from engram.memory.records.schema import RecordSchema
@@ -49,10 +49,8 @@ class Board:
     notes: "Notes"
     daily: "NoteRetention"
     intents: "Reminders"
-    recall: "Recall"
-    prompts: "PromptBuilder"
-    tools: "Tools"
-    offline: "Offline"
+    memory: "Memory"
+    confirmations: "Confirmations"
     agent: "Agent"
     commands: "Commands"
     archived: "ArchiveIndex | None" = None
@@ -60,7 +58,8 @@ class Board:
     link_state: "LinkState | None" = None
     distillation: "Distillation | None" = None
     jobs: "Jobs | None" = None
-    model: "Model | None" = None
+    flush: "Flush | None" = None
+    model: "ModelOnDemand | None" = None
 
     def __init__(self, config, folder: str, clock, network):
         self.config = config
@@ -68,6 +67,8 @@ class Board:
         self.clock = clock
         self.network = network
         self.gate = Gate()
+        self.tag_snapshots = {}
+        """The catalog as each session's prompts show it."""
 
     def archive(self):
         """What gives memories to a companion, None if nothing does."""
@@ -76,3 +77,39 @@ class Board:
     def is_unread(self, seq: int) -> bool:
         """Whether a turn waits for being read for facts."""
         return self.model is not None and seq > self.learning.until
+
+    # --- what only a turn needs is made when it is used: a small heap has neither the parts nor the code that wires them before
+
+    def make_answerer(self):
+        """What answers one turn."""
+        return self._make("answerer")
+
+    def make_recall(self):
+        """What searches records and turns."""
+        return self._make("recall")
+
+    def make_prompts(self):
+        """What builds prompts from the memory."""
+        return self._make("prompts")
+
+    def make_tools(self):
+        """The tools that a model calls."""
+        return self._make("tools")
+
+    def make_offline(self):
+        """What answers plain commands without a model."""
+        return self._make("offline")
+
+    def make_post_turn(self):
+        """What follows a turn that a model answers."""
+        return self._make("post_turn")
+
+    def make_model(self):
+        """The model that the settings name; ConfigError if one of them is wrong."""
+        return self._make("model")
+
+    def _make(self, part: str):
+        with lazy("build_turn"):
+            from engram import build_turn
+
+            return getattr(build_turn, part)(self)

@@ -1,10 +1,12 @@
-"""Wires one board: makes each object and hands it what it needs. handlers.py does that for the commands; no other file does."""
+"""Wires one board: makes each object and hands it what it needs. build_turn.py does that for what only turns need,
+handlers.py for the commands; no other file does.
+"""
 
 # Lowest layers first: an import within an import takes of the stack, which is short on a chip.
 # isort: off
 from engram import diag, files, text  # noqa: F401
 from engram.clock import Clock, zone_minutes
-from engram.errors import ArgumentError, ConfigError
+from engram.errors import ConfigError
 from engram.store.store import Store
 from engram.store.log.reserve import Reserve
 from engram.store.log.segments import Log
@@ -25,18 +27,13 @@ from engram.memory.texts.notes import Notes
 from engram.memory.texts.profile import Profile
 from engram.memory.texts.retention import NoteRetention
 from engram.memory.forgetting import Forgetting
-from engram.memory.recall import Recall
 from engram.learning.cursor import LearningCursor
 from engram.reminders.reminders import Reminders
+from engram.api import Memory
 from engram.agent.agent import Agent
-from engram.agent.offline import Offline
-from engram.agent.prompt import PromptBuilder
-from engram.agent.tools import Tools
-from engram.compat import const
+from engram.agent.confirmations import Confirmations
 from engram.board import Board
 # isort: on
-
-_ROOTS_LARGEST = const(32768)  # bytes of the file of root certificates
 
 
 def build(config, folder: str = "", clock=None, model=None, network=None) -> Board:
@@ -46,11 +43,11 @@ def build(config, folder: str = "", clock=None, model=None, network=None) -> Boa
     Wi-Fi, if it has one.
     """
     board = Board(config, folder, clock or Clock(zone_minutes(config.get("timezone"))), network)
+    board.model = model or _model(board)
     files.make_folder(folder + "/memory")
     _add_logs(board)
     _add_texts(board)
-    _add_recall(board)
-    board.model = model or _model(config, folder, network)
+    _add_memory(board)
     if config.get("companion.url"):
         _add_companion(board)
     add_agent(board)
@@ -129,16 +126,13 @@ def _add_texts(board: Board) -> None:
     board.intents.open()
 
 
-def _add_recall(board: Board) -> None:
-    remote = None
-    if board.config.get("companion.url"):
-        from engram.archive.remote_results import ResultMerger  # absent from boards without a companion
-
-        remote = ResultMerger(board.records, board.journal, board.archived)
-    board.recall = Recall(board.records, board.journal, board.clock, remote)
+def _add_memory(board: Board) -> None:
+    """Add what code on the board calls."""
+    board.memory = Memory(board.records, board.make_recall, board.forgetting)
 
 
 def _add_companion(board: Board) -> None:
+    from engram.build_turn import trust
     from engram.link.companion import Companion  # absent from boards without one
 
     config, records, journal = board.config, board.records, board.journal
@@ -156,7 +150,7 @@ def _add_companion(board: Board) -> None:
         board.link_state,
         board.gate.is_busy,
         board.network,
-        _trust(config, board.folder, config.get("companion.url")),
+        trust(config, board.folder, config.get("companion.url")),
         board.archived,
         make_archive if config.get("archive.on") else None,
     )
@@ -164,104 +158,36 @@ def _add_companion(board: Board) -> None:
 
 def add_agent(board, learns: bool = True) -> None:
     """Add what answers turns to a board that has all else; with `learns` what follows them, if it has a model."""
-    remote_search = board.companion.ask if board.companion else None
-    config, clock, records, journal = board.config, board.clock, board.records, board.journal
-    board.tools = tools = Tools(
-        config.get("mode"),
-        clock,
-        records,
-        board.recall,
-        journal,
-        board.forgetting,
-        board.profile,
-        board.notes,
-        board.intents,
-        _remote_recall(board),
-    )
-    board.prompts = prompts = prompt_builder(board)
-    board.offline = offline = Offline(records, board.recall, board.forgetting, board.intents, remote_search)
-    post_turn = _post_turn(board, tools, prompts) if board.model and learns else None
-    board.agent = Agent(
-        config, journal, board.intents, prompts, tools, offline, board.gate, board.model, post_turn, remote_search
-    )
+    board.confirmations = Confirmations()
+    if board.model and learns:
+        _add_jobs(board)
+
+    board.agent = Agent(board.gate, board.make_answerer)
 
 
-def prompt_builder(board) -> PromptBuilder:
-    """What builds the prompts from a board's memory."""
-    records, journal = board.records, board.journal
-    return PromptBuilder(board.config, board.clock, records, journal, board.recall, board.profile, board.notes)
-
-
-def _remote_recall(board: Board):
-    """What the tools have of a companion, None where there neither is one nor was."""
-    if not (board.archived or board.companion):
-        return None
-    from engram.agent.remote_recall import RemoteRecall  # absent from boards without a companion
-
-    companion = board.companion
-    search, archive = (companion.ask, companion.archive) if companion else (None, None)
-    return RemoteRecall(board.clock, board.records, board.recall, search, archive, board.archived)
-
-
-def _post_turn(board: Board, tools, prompts):
-    """What follows the turns that a model answers."""
-    from engram.agent.post_turn import PostTurn  # these are absent from boards without a model
-    from engram.learning.distill import Distillation
+def _add_jobs(board: Board) -> None:
+    """Add what a model does while nobody waits for an answer."""
+    from engram.learning.distill import Distillation  # these are absent from boards without a model
     from engram.learning.extract import Extraction
     from engram.learning.flush import Flush
     from engram.learning.jobs import Jobs
 
     config, records, journal, cursor, model = board.config, board.records, board.journal, board.learning, board.model
     extraction = Extraction(config, board.clock, records, journal, board.notes, cursor, model)
-    flush = Flush(config, records, journal, cursor, tools, prompts, model, extraction)
+
+    board.flush = Flush(config, records, journal, cursor, board.make_tools, board.make_prompts, model, extraction)
     board.distillation = Distillation(config, board.clock, records, board.daily, cursor, model)
     quiet_ms = 1000 * config.get("extract.pause_seconds")
-    board.jobs = Jobs((extraction, flush, board.distillation), quiet_ms, board.gate.is_busy)
-    return PostTurn(config, records, journal, board.intents, board.jobs, flush)
+    board.jobs = Jobs((extraction, board.flush, board.distillation), quiet_ms, board.gate.is_busy)
 
 
-def _model(config, folder: str, network):
+def _model(board: Board):
     """The model that the settings name, None if they name none; ConfigError if they are not enough."""
-    url, name = config.get("llm.url"), config.get("llm.model")
+    url, name = board.config.get("llm.url"), board.config.get("llm.model")
     if not url and not name:
         return None
     if not url or not name:
         raise ConfigError("llm.url" if name else "llm.model", "is missing: a model needs both llm.url and llm.model.")
-    from engram.llm.http.client import Client  # absent from boards without a model
-    from engram.llm.model import Model
+    from engram.llm.on_demand import ModelOnDemand  # absent from boards without a model
 
-    connect, stall = config.get("llm.connect_seconds"), config.get("llm.stall_seconds")
-    trust = _trust(config, folder, url)
-    try:
-        client = Client(url, connect_ms=connect * 1000, stall_ms=stall * 1000, tls=trust, network=network)
-    except ArgumentError as error:
-        raise ConfigError("llm.url", error.problem) from None
-    key, retries = config.secret("llm.key"), config.get("llm.retries")
-    return Model(client, _adapter(config, url), name=name, key=key, retries=retries)
-
-
-def _adapter(config, url: str):
-    """One of the two APIs: the other's code is not loaded."""
-    if config.get("llm.api") == "anthropic":
-        from engram.llm.anthropic import Anthropic
-
-        return Anthropic()
-    from engram.llm.openai import OpenAI, limit_field
-
-    return OpenAI(limit=limit_field(url))
-
-
-def _trust(config, folder: str, url: str):
-    """The TLS context for a URL, None if it needs none."""
-    if url.lower().partition(":")[0] not in ("https", "mqtts"):
-        return None
-    from engram.llm.http.transport import tls_context  # absent from boards without a link
-
-    name = config.get("llm.roots")
-    roots = files.read(folder + "/" + name, _ROOTS_LARGEST)
-    if not roots:
-        raise ConfigError("llm.roots", "there is no file %s with root certificates; see docs/settings.md." % name)
-    try:
-        return tls_context(roots)
-    except ArgumentError as error:
-        raise ConfigError("llm.roots", name + " " + error.problem) from None
+    return ModelOnDemand(name, board.make_model)

@@ -9,13 +9,14 @@ Source = namedtuple("Source", ("clock", "records", "journal", "trash", "forgetti
 def handlers(board) -> dict:
     """The commands: each has its module and what it needs."""
     config, clock, records, journal = board.config, board.clock, board.records, board.journal
-    notes, daily, recall, forgetting = board.notes, board.daily, board.recall, board.forgetting
+    notes, daily, recall, forgetting = board.notes, board.daily, board.make_recall(), board.forgetting
     companion, archived = board.companion, board.archived
     search, archive = (companion.ask, companion.archive) if companion else (None, None)
     stats = (
         config,
         clock,
         board.agent,
+        board.model,
         records,
         board.capacity,
         board.trash,
@@ -40,7 +41,7 @@ def handlers(board) -> dict:
         "session": ("sessions", (journal, clock)),
         "profile": ("sessions", (board.profile,)),
         "intents": ("reminders", (board.intents, clock)),
-        "mode": ("board", (config, board.tools)),
+        "mode": ("board", (config,)),
         "compact": ("board", (records, journal)),
         "json": ("board", ()),
         "export": ("transfer", (source,)),

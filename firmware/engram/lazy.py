@@ -8,6 +8,7 @@ Blocks may overlap, also those of several tasks: a package stays until the last 
 before the first block began stay loaded.
 """
 
+import gc
 import sys
 
 from engram.compat import const, heap_free, heap_used
@@ -33,6 +34,7 @@ class lazy:
     def __enter__(self):
         if not is_heap_small():
             return self
+        gc.collect()  # so that what is loaded does not lie scattered among what goes
         for package in self._packages:
             entry = _in_use.setdefault(package, [0, ()])
             if not entry[0]:
@@ -49,6 +51,7 @@ class lazy:
             if not entry[0]:
                 del _in_use[package]
                 unload(package, entry[1])
+        gc.collect()  # so that what comes next lies where this was, and large pieces stay free
 
 
 def is_heap_small() -> bool:
@@ -64,6 +67,7 @@ def release(*packages: str) -> None:
     if is_heap_small():
         for package in packages:
             unload(package)
+        gc.collect()
 
 
 def unload(package: str, keep=()) -> None:

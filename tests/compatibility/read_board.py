@@ -180,7 +180,7 @@ class Board:
     def _found(self, query, caller):
         """[id, score, what it is made of] of each, best first."""
         found = []
-        for item, made_of in self.parts.recall.explain(make_query(query, caller), FOUND):
+        for item, made_of in self.parts.make_recall().explain(make_query(query, caller), FOUND):
             found.append([item.id, item.score, [points for _, points in made_of]])
         return found
 

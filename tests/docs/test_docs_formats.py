@@ -85,8 +85,8 @@ class _Life:
         return [answer for answer in self._parts.commands.run(OWNER, line) if isinstance(answer, str)]
 
     def tool(self, name: str, turn: str = "t3", **arguments) -> dict:
-        self._parts.tools.mode = "lightweight" if name.startswith("file_") else "full"
-        done = self._parts.tools.run(Call("1", name, json.dumps(arguments)), Turn(OWNER, int(turn[1:])))
+        self._parts.config.save("mode", "lightweight" if name.startswith("file_") else "full")
+        done = self._parts.make_tools().run(Call("1", name, json.dumps(arguments)), Turn(OWNER, int(turn[1:])))
         result = json.loads(done.result)
         assert "error" not in result, result
         return result

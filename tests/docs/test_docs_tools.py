@@ -62,9 +62,9 @@ def test_examples_have_the_results_that_the_page_says(tmp_path, monkeypatch):
     app = App(str(tmp_path))
     for message in ("I planted tomatoes today", "Let us talk about my bike"):
         asyncio.run(app.ask(message, Sink()))
-    tools = app.board.tools
+    tools = app.board.make_tools()
     for tool in TOOLS:
-        tools.mode = "full" if tool in schemas.FULL else "lightweight"
+        app.config.save("mode", "full" if tool in schemas.FULL else "lightweight")
         examples = [json.loads(fence.text) for fence in fences(section(read(PAGE), f"### {tool.name}"), "json")]
         assert examples and len(examples) % 2 == 0, tool.name
         for arguments, result in zip(examples[::2], examples[1::2], strict=True):

@@ -64,7 +64,8 @@ def _check(app, records, turns):
     assert (parts.records.count(), parts.journal.turns()) == (records, turns)
     for kind, number in (("m", records), ("t", turns)):
         for at in range(0, number, number // 10):
-            found = parts.recall.find(parts.recall.rank(make_query("number%d" % at, OWNER)))
+            recall = parts.make_recall()
+            found = recall.find(recall.rank(make_query("number%d" % at, OWNER)))
             assert [item for item in found if item.id[0] == kind], (kind, at)
 
 

@@ -6,6 +6,7 @@ A board takes its place on the flash from the board before it: a test has one, w
 import gc
 import os
 
+from engram import board
 from engram.clock import Clock
 from engram.compat import heap_free, heap_used
 from engram.learning.cursor import LearningCursor
@@ -47,10 +48,10 @@ if hasattr(gc, "mem_free"):
     gc.threshold((heap_used() + heap_free()) // (16 if heap_used() + heap_free() < 1 << 20 else 4))
 
 
-class Board:
+class Board(board.Board):
     """The layers up to memory; `limits` are the arguments of the parts that a test sets."""
 
-    companion = archived = network = jobs = distillation = model = None
+    network = None
 
     def __init__(self, **limits):
         global _last
@@ -65,6 +66,10 @@ class Board:
         self.open()
 
     def open(self):
+        from engram.agent.agent import Gate
+
+        self.gate = Gate()
+        self.tag_snapshots = {}
         limit = self.limits.get
         self.clock = clock = Clock(0, lambda: self.now)
         for name in ("/memory", "/journal"):
@@ -142,18 +147,21 @@ class Board:
 
     def serve(self, model=None, learns=False, **settings):
         """Add all layers above memory; with `learns` what follows each turn too."""
-        from engram.agent.agent import Gate
         from engram.build import add_agent
 
         self.configure(**settings)
-        self.model, self.gate = model, Gate()
+        self.model = model
         add_agent(self, learns)
+        self.tools, self.prompts, self.offline = self.make_tools(), self.make_prompts(), self.make_offline()
         commands_of(self)
         return self
 
     def learn(self, model, **settings):
         """As serve(), with what follows each turn; the background does its jobs at once, when the test lets it run."""
         return self.serve(model, True, extract_pause_seconds=0, **settings)
+
+    def make_recall(self):
+        return self.recall
 
     def remember(self, content, tags, **more):
         """Keep a record of the owner's; its id. Unlike store() it looks for no record that says the same, which costs more
@@ -220,13 +228,9 @@ def commands_of(board):
     if not hasattr(board, "config"):
         board.configure()
     if not hasattr(board, "agent"):
-        from engram.agent.agent import Gate
         from engram.build import add_agent
 
-        board.gate = Gate()
         add_agent(board)
-    elif not hasattr(board, "tools"):
-        board.tools = None
     board.commands = Commands(lambda: handlers(board))
     return board.commands
 

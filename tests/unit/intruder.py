@@ -366,7 +366,7 @@ class Intruder:
 
     def try_tools(self, mode):
         """Call every tool of a mode with all its arguments."""
-        self.board.tools.mode = mode
+        self.board.config.save("mode", mode)
         for name, templates in TOOLS.items():
             if name in [tool.name for tool in self.board.tools.listed()]:
                 for template in templates:
@@ -383,8 +383,7 @@ class Intruder:
 
     def try_offline(self):
         """Say everything to the agent as it answers without a model."""
-
-        offline = self.board.offline
+        offline = self.board.make_offline()
         for form in SAID:
             for said in self.house.forms(form):
                 self.check("offline", said, at_once(offline.answer(self.caller, said, self.turn())))
@@ -392,11 +391,11 @@ class Intruder:
 
     def try_turns(self):
         """Say everything to the agent, and look at what it tells and at what the model is shown."""
-        self.board.agent.model = Script()
+        self.board.model = Script()
         for said in self.house.forms("what about <word>, and <word>?"):
             ear = Ear()
             outcome = asyncio.run(self.board.agent.turn(self.caller, said, ear))
-            shown = "\n".join(self.board.agent.model.requests.pop())
+            shown = "\n".join(self.board.model.requests.pop())
             self.check(
                 "a turn", said + " " + outcome.turn, ear.heard + "\n".join(ear.notices) + shown + outcome.problem
             )
@@ -425,7 +424,7 @@ class Intruder:
         """Ask as code on the board does."""
         from engram.api import Memory
 
-        memory = Memory(self.board.records, self.board.recall, self.board.forgetting).of(self.caller)
+        memory = Memory(self.board.records, self.board.make_recall, self.board.forgetting).of(self.caller)
         for word in self.house.words:
             self.check("search", word, str(memory.search(word, 20)) + memory.why_empty(word))
         for ref in self.house.values("<record>"):

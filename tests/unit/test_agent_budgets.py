@@ -5,7 +5,6 @@ import random
 from board import DAY, Board, has_large_heap, prompt_of
 from engram import files, text
 from engram.agent import schemas
-from engram.build import prompt_builder
 from engram.memory.access import OWNER
 
 WORDS = ("apple", "boat", "自行车很好", "دراجة", "🎉", "ember", "a\nb", '"quoted"', "grove-7")
@@ -17,7 +16,7 @@ def _words(count):
 
 def _board(**settings):
     board = Board().configure(**settings)
-    board.prompts = prompt_builder(board)
+    board.prompts = board.make_prompts()
     return board
 
 

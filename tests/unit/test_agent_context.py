@@ -1,13 +1,12 @@
 """The prompt: what stands where in it, and only what the caller may see."""
 
 from board import ANN, ROOM, Board, prompt_of
-from engram.build import prompt_builder
 from engram.memory.access import OWNER
 
 
 def _board(**settings):
     board = Board().configure(**settings)
-    board.prompts = prompt_builder(board)
+    board.prompts = board.make_prompts()
     return board
 
 

@@ -71,7 +71,7 @@ async def _breaks(say, turns=TURNS, **settings):
     for number in range(turns):
         message, steps = say(number)
         first = steps[0] if isinstance(steps[0], list) else [steps[0]]
-        board.agent.model.steps = [[look] + first] + steps[1:]
+        board.model.steps = [[look] + first] + steps[1:]
         board.now += 60
         outcome = await board.agent.turn(OWNER, message, Sink())
         assert not outcome.problem
@@ -146,7 +146,7 @@ async def test_within_a_turn_each_request_goes_on_from_the_one_before():
 
         return write
 
-    board.agent.model.steps = [[look("0"), _store(0)], [look("1"), _store(1)], look("2")]
+    board.model.steps = [[look("0"), _store(0)], [look("1"), _store(1)], look("2")]
     await board.agent.turn(OWNER, "hello", Sink())
     for number in range(2):
         earlier = place + f"/{number}"
@@ -163,6 +163,6 @@ async def test_sessions_in_turn_keep_their_own_beginnings():
         board.journal.switch(OWNER, ref)
         if ref not in sent:
             sent[ref] = Sent(OpenAI(), board.place + "/" + ref + "-")
-        board.agent.model.steps = [[sent[ref].take, _store(number)], "stored"]
+        board.model.steps = [[sent[ref].take, _store(number)], "stored"]
         await board.agent.turn(OWNER, f"message {number}", Sink())
     assert [sent[ref].breaks for ref in refs] == [0, 0, 0]

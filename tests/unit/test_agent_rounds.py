@@ -1,5 +1,6 @@
 """Rounds of tools within a turn: their results go back to the model, and there is an end to them."""
 
+from engram.agent.prompt import PromptBuilder
 from engram.llm.types import Call
 from turns import kept, say, scripted
 
@@ -57,7 +58,7 @@ async def test_a_model_that_goes_on_calling_is_stopped():
     steps = [_list_call(number) for number in range(2)]
     board = scripted(*steps, [lambda request: last.extend(request.messages()), _list_call(9)], llm_tool_rounds=2)
     outcome, ear = await say(board)
-    assert board.agent.model.asked == 3 and last[-1].text.startswith("(No more tools")
+    assert board.model.asked == 3 and last[-1].text.startswith("(No more tools")
     assert outcome.problem and ear.notices == ["the model was stopped: it called more tools than one turn may have."]
 
 
@@ -81,7 +82,7 @@ async def test_calls_and_results_of_a_turn_are_bounded():
     def measure(request):
         sizes.append(sum(len(message.text) for message in request.messages()))
 
-    board.agent.model.steps = [[measure] + _calls() if number < 10 else measure for number in range(11)]
+    board.model.steps = [[measure] + _calls() if number < 10 else measure for number in range(11)]
     await say(board)
     assert sizes[-1] < 14000
 
@@ -99,8 +100,12 @@ async def test_a_result_for_which_there_is_no_room_is_replaced_by_advice():
     board = scripted(*[[look, _list_call(number)] for number in range(6)])
     for number in range(4):
         board.records.store(f"fact {number}: " + "word " * 60, ["a"])
-    board.prompts.build = _narrow(board.prompts.build)
-    await say(board)
+    real = PromptBuilder.build
+    PromptBuilder.build = _narrow(real)
+    try:
+        await say(board)
+    finally:
+        PromptBuilder.build = real
     assert "does not fit any more" in seen[-1][0] and seen[-1][1].startswith("(No more tools")
 
 

@@ -63,7 +63,7 @@ def test_whatever_is_sent_the_result_is_a_bounded_object():
     for number in range(3):
         board.records.store(f"bike {number}", ["bike"])
     for number in range(500 if has_large_heap() else 150):
-        board.tools.mode = random.choice(("full", "lightweight"))
+        board.config.save("mode", random.choice(("full", "lightweight")))
         tool = random.choice(board.tools.listed())
         names = list(json.loads(tool.schema)["properties"]) + ["other"]
         arguments = {random.choice(names): random.choice(_VALUES) for _ in range(random.randrange(5))}

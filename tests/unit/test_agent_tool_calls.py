@@ -113,7 +113,7 @@ def test_forget_says_what_it_needs_and_what_it_does_not_find():
 def test_each_mode_offers_only_its_tools():
     board = _board()
     assert [tool.name for tool in board.tools.listed()][-1] == "memory_intent" and len(board.tools.listed()) == 10
-    board.tools.mode = "lightweight"
+    board.config.save("mode", "lightweight")
     names = [tool.name for tool in board.tools.listed()]
     assert names == ["file_read", "file_write", "file_append", "file_edit", "profile_edit", "memory_intent"]
     argument, problem = _error(_run(board, "memory_store", content="x", tags=["a"]))
@@ -194,7 +194,7 @@ def test_no_arguments_are_an_empty_object():
 def test_each_argument_of_a_wrong_type_is_refused_by_name():
     board = _board()
     for mode in ("full", "lightweight"):
-        board.tools.mode = mode
+        board.config.save("mode", mode)
         for tool in board.tools.listed():
             schema = json.loads(tool.schema)
             good = {name: _example(schema["properties"][name]) for name in schema["required"]}

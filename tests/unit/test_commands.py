@@ -232,7 +232,7 @@ def test_mode_is_shown_switched_and_kept():
     board = _board()
     assert _lines(board, "/mode") == ["full mode"]
     assert _lines(board, "/mode lightweight") == ["lightweight mode; nothing of the other mode is lost"]
-    assert board.tools.mode == "lightweight"
+    assert board.config.get("mode") == "lightweight"
     board.with_tools()
     assert board.config.get("mode") == "lightweight"
     with raises(ConfigError) as caught:

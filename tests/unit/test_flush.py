@@ -24,7 +24,7 @@ async def talk(board, count, caller=OWNER):
 async def test_turns_have_a_last_look_before_they_leave():
     board = board_with("a", "b", "NO_REPLY", "c")
     await talk(board, 3)
-    look, answer = board.agent.model.requests[2:4]
+    look, answer = board.model.requests[2:4]
     assert "message number 0" in look[-3] and "NO_REPLY" in look[-1]
     assert "message number 0" not in answer
 
@@ -49,13 +49,13 @@ async def test_turns_have_it_once():
     await read(board)
     board.jobs.jobs[1].turn_over(OWNER, board.journal.current(OWNER))
     await read(board)
-    assert board.agent.model.asked == 3
+    assert board.model.asked == 3
 
 
 async def test_turns_have_it_once_although_the_power_goes():
     board = board_with("a", "b", "NO_REPLY")
     await talk(board, 2)
-    model = board.agent.model
+    model = board.model
     board.restart()
     board.learn(model, session_messages=4, extract_on=False)
     board.jobs.jobs[1].turn_over(OWNER, board.journal.current(OWNER))
@@ -66,7 +66,7 @@ async def test_turns_have_it_once_although_the_power_goes():
 async def test_turns_that_were_read_for_facts_need_none():
     board = board_with(*["ok", "[]"] * 4, extract_on=True)
     await talk(board, 4)
-    assert board.agent.model.asked == 8
+    assert board.model.asked == 8
 
 
 async def test_a_model_that_is_away_gets_them_later():
@@ -74,7 +74,7 @@ async def test_a_model_that_is_away_gets_them_later():
     await talk(board, 2)
     assert "it waits: the link is down" in told(board)
     await talk(board, 1)
-    assert "message number 0" in "".join(board.agent.model.requests[4])
+    assert "message number 0" in "".join(board.model.requests[4])
 
 
 async def test_only_tools_that_keep_are_at_hand():
@@ -95,19 +95,19 @@ async def test_notes_are_kept_in_lightweight_mode():
 async def test_a_group_has_none_in_lightweight_mode():
     board = board_with("a", "b", mode="lightweight")
     await talk(board, 2, ROOM)
-    assert board.agent.model.asked == 2
+    assert board.model.asked == 2
 
 
 async def test_it_can_be_switched_off():
     board = board_with("a", "b", flush_on=False)
     await talk(board, 2)
-    assert board.agent.model.asked == 2
+    assert board.model.asked == 2
 
 
 async def test_its_words_are_settings():
     board = board_with("a", "b", "NO_REPLY", flush_system="Be brief.", flush_prompt="Keep it?")
     await talk(board, 2)
-    look = board.agent.model.requests[2]
+    look = board.model.requests[2]
     assert "Be brief." in look and look[-1] == "Keep it?"
 
 
@@ -115,4 +115,4 @@ async def test_a_full_memory_skips_it_and_says_so():
     board = board_with("a", "b")
     board.records._cap = 0
     await talk(board, 2)
-    assert "memory has no room left" in told(board) and board.agent.model.asked == 2
+    assert "memory has no room left" in told(board) and board.model.asked == 2

@@ -82,7 +82,7 @@ async def test_a_message_breaks_the_reading_off_and_is_answered_first():
     order = []
 
     board = learner("nice", "second", facts(add("t3", SISTER), add("t5", "The user's bike is green")))
-    asked = board.agent.model.stream
+    asked = board.model.stream
 
     async def stream(request, on_text, on_retry=None):
         if not request.tools and order == []:
@@ -91,7 +91,7 @@ async def test_a_message_breaks_the_reading_off_and_is_answered_first():
         order.append("reply" if request.tools else "facts")
         return await asked(request, on_text)
 
-    board.agent.model.stream = stream
+    board.model.stream = stream
     task = asyncio.create_task(board.jobs.run())
     await tell(board, "my sister Anna lives in Bonn")
     order.clear()

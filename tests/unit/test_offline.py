@@ -12,7 +12,7 @@ class Talk:
 
     def __init__(self):
         self.board = Board().serve()
-        self.offline = self.board.offline
+        self.offline = self.board.make_offline()
 
     def say(self, content, caller=OWNER):
         """The answer; the message is in the journal first, as the agent does it."""

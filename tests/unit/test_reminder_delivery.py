@@ -22,7 +22,7 @@ def _board(*steps, **settings):
 
 def _asked(board):
     """The last message of the last request."""
-    return board.agent.model.requests[-1][-1]
+    return board.model.requests[-1][-1]
 
 
 def _commands(board, line, caller=OWNER):
@@ -112,7 +112,7 @@ async def test_nobody_is_told_of_anothers_intent():
     board.intents.add(ROOM, "garden", "seeds")
     for caller in (ANN, ROOM, Caller("owner", "chat#4", True, "")):
         assert (await say(board, "the paint shop", caller))[1].notices == []
-        assert "brushes" not in "\n".join(board.agent.model.requests[-1])
+        assert "brushes" not in "\n".join(board.model.requests[-1])
     assert (await say(board, "the garden", ANN))[1].notices == []
     assert (await say(board, "the garden", Caller("bob", ROOM.room, True, "")))[1].notices == ["reminder: seeds (i2)"]
 
@@ -131,9 +131,9 @@ async def test_long_reminders_take_nothing_from_the_history():
         await say(board, "message %d " % number + "x" * 300)
     for number in range(3):
         board.intents.add(OWNER, "garden", "漆" * 299 + str(number))
-    before = len(board.agent.model.requests[-1])
+    before = len(board.model.requests[-1])
     _, ear = await say(board, "the garden")
-    assert len(ear.notices) == 3 and len(board.agent.model.requests[-1]) == before + 2
+    assert len(ear.notices) == 3 and len(board.model.requests[-1]) == before + 2
 
 
 class _Gone(Sink):

@@ -275,7 +275,7 @@ class Player:
         """Search; the ids found."""
         from engram.memory.query import make_query
 
-        recall = self.parts.recall
+        recall = self.parts.make_recall()
         return [item.id for item in recall.find(recall.rank(make_query(query, _caller("console"))))]
 
     def do_files(self, do):

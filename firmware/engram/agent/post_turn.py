@@ -22,10 +22,6 @@ class PostTurn:
         self._jobs = jobs
         self._flush = flush
 
-    async def preempt(self) -> None:
-        """Break off the job that is under way: a message goes first."""
-        await self._jobs.preempt()
-
     def turn_over(self, turn, content: str, is_answered: bool) -> str:
         """A Turn is over; a sentence on what a rule kept of it, or ""."""
         told = self._apply_rules(turn, content)

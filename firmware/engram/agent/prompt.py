@@ -59,9 +59,9 @@ class _Snapshot:
 
 
 class PromptBuilder:
-    """Builds prompts from one board's memory."""
+    """Builds prompts from one board's memory; `tag_snapshots` has the catalog as each session's prompts show it."""
 
-    def __init__(self, config, clock, records, journal, recall, profile, notes):
+    def __init__(self, config, clock, records, journal, recall, profile, notes, tag_snapshots: dict):
         self._config = config
         self._clock = clock
         self._records = records
@@ -69,7 +69,7 @@ class PromptBuilder:
         self._recall = recall
         self._profile_files = profile
         self._notes_files = notes
-        self._snapshots = {}
+        self._snapshots = tag_snapshots
 
     def window(self, caller, sid: str, seq: int) -> Window:
         """The turns of a session that the prompt for the turn `seq` shows before it."""

@@ -27,8 +27,10 @@ Done = namedtuple("Done", ("result", "notice"))
 class Tools:
     """The tools over one board's memory; `remote` searches and reads what a companion has, None without one."""
 
-    def __init__(self, mode: str, clock, records, recall, journal, forgetting, profile, notes, reminders, remote=None):
-        self.mode = mode
+    def __init__(
+        self, config, clock, records, recall, journal, forgetting, profile, notes, reminders, confirmations, remote=None
+    ):
+        self._config = config
         self._clock = clock
         self._records = records
         self._recall = recall
@@ -37,13 +39,12 @@ class Tools:
         self._profile = profile
         self._notes = notes
         self._reminders = reminders
+        self._confirmations = confirmations
         self._remote = remote
-        self._pending = None  # what a person is to confirm in a later turn
-        self._questions = 0
 
     def listed(self, only=()) -> tuple:
         """The tools of the present mode; of those with the names in `only`, if it has some."""
-        return tuple(tool for tool in schemas.tools(self.mode) if not only or tool.name in only)
+        return tuple(tool for tool in schemas.tools(self._config.get("mode")) if not only or tool.name in only)
 
     async def answer(self, call, turn, only=()) -> Done:
         """As run(); a search may ask the companion before."""
@@ -76,7 +77,9 @@ class Tools:
         try:
             tool = self._tool(call.name, only)
             arguments = schema_check.arguments(call.arguments, tool.schema)
-            values, notice = self._call(tool.name, arguments, turn, more)
+            # What a call loads has left a small heap before the model is asked again.
+            with lazy("store.search", "store.queries", "memory.records"):
+                values, notice = self._call(tool.name, arguments, turn, more)
         except EngramError as error:
             problem = {"problem": str(error)}
             if isinstance(error, ArgumentError):
@@ -220,7 +223,7 @@ class Tools:
         if "id" in arguments:
             return self._forget([arguments["id"]], with_turns, turn.caller)
         if "confirm" in arguments:
-            return self._forget(self._confirmed(arguments["confirm"], turn), with_turns, turn.caller)
+            return self._forget(self._confirmations.confirmed(arguments["confirm"], turn), with_turns, turn.caller)
         if "query" not in arguments:
             raise ArgumentError("id", "give an id, or a query to find candidates.")
         found = [
@@ -228,20 +231,9 @@ class Tools:
         ]
         if not found:
             return {"candidates": [], "reason": self._recall.why_empty(arguments["query"], turn.caller)}, ""
-        self._questions += 1
-        code = "yes-%d" % self._questions
-        self._pending = (code, turn.seq, turn.caller, [record["id"] for record in found])
+        code = self._confirmations.ask([record["id"] for record in found], turn)
         hint = "Ask the person. Once they agree: memory_forget with this confirm forgets all of these, with id one."
         return self._maybe_partial({"candidates": found, "confirm": code, "next": hint}), ""
-
-    def _confirmed(self, code: str, turn) -> list:
-        if not self._pending or self._pending[0] != code or self._pending[2] != turn.caller:
-            raise ArgumentError("confirm", "is not known; call memory_forget with a query first.")
-        if self._pending[1] == turn.seq:
-            raise ArgumentError("confirm", "counts only after the person has answered; ask them first.")
-        found = self._pending[3]
-        self._pending = None
-        return found
 
     def _forget(self, refs: list, with_turns: bool, caller) -> tuple:
         forgotten, redacted = [], []

@@ -6,7 +6,6 @@ have their last look later, from the journal.
 """
 
 from engram import diag
-from engram.agent import tool_loop
 from engram.agent.agent import Sink, Turn
 from engram.compat import const
 from engram.errors import EngramError
@@ -21,13 +20,13 @@ class Flush:
 
     name = "flush"
 
-    def __init__(self, config, records, journal, cursor, tools, prompts, model, extraction):
+    def __init__(self, config, records, journal, cursor, make_tools, make_prompts, model, extraction):
         self._config = config
         self._records = records
         self._journal = journal
         self._cursor = cursor
-        self._tools = tools
-        self._prompts = prompts
+        self._make_tools = make_tools
+        self._make_prompts = make_prompts
         self._model = model
         self._extraction = extraction
         self._sessions = {}
@@ -54,9 +53,10 @@ class Flush:
         """Show the turns of one session that are about to go."""
         sid, caller = next(iter(self._sessions.items()))
         try:
-            turns = self._leaving(caller, sid)
+            prompts = self._make_prompts()
+            turns = self._leaving(caller, sid, prompts)
             if turns:
-                await self._show(caller, sid, turns)
+                await self._show(caller, sid, turns, prompts)
         except EngramError as error:
             self._pause.fail(error)
             # Another session is next.
@@ -67,7 +67,7 @@ class Flush:
         if self._sessions.get(sid) is caller:
             del self._sessions[sid]
 
-    def _leaving(self, caller, sid: str) -> list:
+    def _leaving(self, caller, sid: str, prompts) -> list:
         """The turns, oldest first, that are about to leave the window, or left it, unseen: at most as many as it holds.
 
         Of many, the older ones were there before this was switched on, or while the board had no model.
@@ -75,7 +75,7 @@ class Flush:
         if not self._journal.has_session(sid):
             return []
         config, cursor, journal = self._config, self._cursor, self._journal
-        staying = self._prompts.staying(caller, sid, config.get("flush.turns"))
+        staying = prompts.staying(caller, sid, config.get("flush.turns"))
         seen = cursor.looked().get(sid, 0)
         if config.get("mode") == "full":
             seen = max(seen, cursor.until)
@@ -86,21 +86,23 @@ class Flush:
                 break
             found.append(seq)
         found.reverse()
-        return self._prompts.fitting(caller, found)
+        return prompts.fitting(caller, found)
 
-    async def _show(self, caller, sid: str, turns: list) -> None:
+    async def _show(self, caller, sid: str, turns: list, prompts) -> None:
+        from engram.agent import tool_loop  # with what it imports for this alone
+
         config, cursor, journal = self._config, self._cursor, self._journal
         spoken = [seq for seq in turns if (journal.turn(seq) or {}).get("role") == "user"]
         if not spoken:
             cursor.note_flush(sid, turns[-1])
             return
         self._records.check_room()
-        prompt = self._prompts.last_look(caller, turns, config.get("flush.system"), config.get("flush.prompt"))
+        prompt = prompts.last_look(caller, turns, config.get("flush.system"), config.get("flush.prompt"))
 
         def note() -> None:
             cursor.note_flush(sid, turns[-1])
 
-        keeping = _Keeping(self._tools, note)
+        keeping = _Keeping(self._make_tools(), note)
         turn = Turn(caller, spoken[-1])
         await tool_loop.run(self._model, keeping, config, prompt, turn, Sink(), _Unheard())
         if not keeping.has_kept:

@@ -64,9 +64,9 @@ class Model:
         self._longest_wait_ms = longest_wait_ms
         self._reply_ms = reply_ms
 
-    def tidy(self) -> None:
-        """Close an idle link; to be called now and then."""
-        self._client.tidy()
+    def tidy(self) -> bool:
+        """Close an idle link; whether none is open. To be called now and then."""
+        return self._client.tidy()
 
     async def stream(self, request: Request, on_text, on_retry=None) -> Reply:
         """The model's reply; `on_text(piece)` is awaited for each piece of its text as it comes.

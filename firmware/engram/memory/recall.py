@@ -8,6 +8,7 @@ from collections import namedtuple
 
 from engram import text
 from engram.compat import const
+from engram.lazy import lazy
 from engram.memory.records.importance import stated_importance
 from engram.store.search.weights import ONE, distinct_terms, weights
 
@@ -66,6 +67,10 @@ class Recall:
 
         `made_of` is a dict to which what each score is made of is added, by id.
         """
+        with lazy("store.search"):  # more code than a search needs of heap
+            return self._rank(query, made_of)
+
+    def _rank(self, query, made_of) -> Ranked:
         terms = distinct_terms(text.terms(query.text))
         idfs = weights((self._records.entries.frequencies(terms), self._journal.entries.frequencies(terms)))
         items = self._ranked_records(query, idfs, made_of)

@@ -82,10 +82,14 @@ class Client:
             self._drop()
         self._lock.release()
 
-    def tidy(self) -> None:
-        """Close a link that was idle for too long: a TLS link holds 24.5 KB of the chip. To be called now and then."""
+    def tidy(self) -> bool:
+        """Close a link that was idle for too long: a TLS link holds 24.5 KB of the chip; whether none is open.
+
+        To be called now and then.
+        """
         if not self._lock.locked() and ticks_diff(ticks_ms(), self._idle_since) > self._idle_ms:
             self._drop()
+        return self._link is None
 
     async def close(self) -> None:
         """Close the link after the request under way; the next request opens a new one."""

@@ -4,12 +4,11 @@ from engram.channels.console.commands.commands import only_owner
 from engram.errors import ArgumentError
 
 
-def mode_command(config, tools, caller, rest: str):
+def mode_command(config, caller, rest: str):
     """Show or set which memory the agent uses."""
     if rest:
         only_owner(caller, "/mode")
         config.save("mode", rest)
-        tools.mode = rest
     yield "%s mode%s" % (config.get("mode"), "; nothing of the other mode is lost" if rest else "")
 
 

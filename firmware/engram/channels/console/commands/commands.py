@@ -65,8 +65,8 @@ class Commands:
         return self._help(rest) if name == "help" else self._handle(name, caller, rest)
 
     def _handle(self, name: str, caller, rest: str):
-        module, needs = self._find_handlers()[name]
-        with lazy(_PACKAGE):
+        with lazy(_PACKAGE, "memory", "store"):
+            module, needs = self._find_handlers()[name]
             path = "engram.%s.%s" % (_PACKAGE, module)
             __import__(path)
             yield from getattr(sys.modules[path], name + "_command")(*needs, caller, rest)

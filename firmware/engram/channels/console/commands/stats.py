@@ -10,6 +10,7 @@ def stats_command(
     config,
     clock,
     agent,
+    model,
     records,
     eviction,
     trash,
@@ -27,7 +28,7 @@ def stats_command(
     yield _row("version", __version__)
     yield _row("time", clock.minute(clock.now()) + ("" if clock.known else " (a guess: the clock is not set)"))
     yield _row("mode", config.get("mode"))
-    yield _row("model", agent.model.name if agent.model else "none, offline")
+    yield _row("model", model.name if model else "none, offline")
     if not access.is_owner(caller):
         yield _row("memories", "%d" % records.count(caller))
         return

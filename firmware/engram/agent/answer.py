@@ -1,0 +1,148 @@
+"""The answer to one turn: what the person says is on flash first, then the model is asked, tools run, the reply streams out
+and is kept.
+"""
+
+from engram import diag, text
+from engram.agent.agent import Outcome, Sink, Turn
+from engram.compat import const, sleep_ms
+from engram.errors import EngramError
+from engram.lazy import lazy
+
+_FOUND = const(24)  # that a companion is asked for: as many as recall takes into account
+
+
+class Answerer:
+    """Answers one turn; `model` is None while there is none, and so are `jobs`, what the model does in the background.
+
+    Tools, the offline commands and what follows the turn are made when it comes to them: a search needs the heap before.
+    """
+
+    def __init__(
+        self,
+        config,
+        journal,
+        reminders,
+        prompts,
+        make_tools,
+        make_offline,
+        model=None,
+        jobs=None,
+        make_post_turn=None,
+        remote_search=None,
+    ):
+        self._config = config
+        self._journal = journal
+        self._reminders = reminders
+        self._prompts = prompts
+        self._make_tools = make_tools
+        self._make_offline = make_offline
+        self._model = model
+        self._jobs = jobs
+        self._make_post_turn = make_post_turn
+        self._remote_search = remote_search
+
+    async def answer(self, caller, content: str, sink: Sink) -> Outcome:
+        """Keep what `caller` says, answer it, and keep the reply."""
+        offline = None if self._model else self._make_offline()
+        command = offline is not None and offline.understands(content)
+        seq = self._journal.add(caller, "user", caller.principal, content, command=command)
+        turn = Turn(caller, seq)
+        # To look at the keyboard between the flash's work for the message and the search for its answer.
+        await sleep_ms(0)
+        reminders = await self._remind(caller, content, sink)
+        if offline:
+            reply = await offline.answer(caller, content, turn.id)
+            # The answer to a command repeats what is stored: kept as a turn, it would be found in its place.
+            await sink.text(reply)
+            return Outcome(turn.id, reply, "")
+        return await self._answer(turn, content, sink, reminders)
+
+    async def _answer(self, turn: Turn, content: str, sink: Sink, reminders: str) -> Outcome:
+        reply = _Reply(sink)
+        is_whole = False
+        if self._jobs:
+            await self._jobs.preempt()  # a message goes first
+        problem = "the model gave an empty answer; ask again."
+        try:
+            await self._converse(turn, content, sink, reply, reminders)
+            is_whole = True
+        except EngramError as error:
+            problem = str(error)
+            diag.info("agent", problem)  # kept for /stats: the channel tells the person
+        finally:
+            # Whatever ended it, a task that was cancelled or a channel that is gone: what came of it is kept.
+            self._keep(turn.caller, reply.all(), not is_whole)
+        told = self._make_post_turn().turn_over(turn, content, is_whole) if self._jobs else ""
+        if not is_whole and not told and not reply.all():
+            offline = self._make_offline()
+            if offline.understands(content):
+                told = await offline.answer(turn.caller, content, turn.id)
+        if told:
+            await sink.notice(told)
+        return Outcome(turn.id, reply.all(), "" if is_whole and reply.all() else problem)
+
+    async def _remind(self, caller, content: str, sink: Sink) -> str:
+        """Tell of what a message brings up; what to tell the model of it."""
+        due = self._reminders.due(caller, content)
+        if not due:
+            return ""
+        with lazy("reminders", "agent.plain_commands", "agent.phrase_rules", "text.phrases"):
+            from engram.agent.plain_commands import is_command
+            from engram.reminders import delivery
+
+            if is_command(content):
+                return ""
+            return await delivery.deliver(self._reminders, due, caller, sink)
+
+    async def _converse(self, turn: Turn, content: str, sink: Sink, reply, reminders: str) -> None:
+        """Ask the model until it calls no more tools."""
+        remote = self._remote_search if self._config.get("mode") == "full" else None
+        sid = self._journal.current(turn.caller)
+        window = self._prompts.window(turn.caller, sid, turn.seq)
+        ranked = self._prompts.rank(turn.caller, content, window, turn.seq)
+        more = await remote.found(ranked, _FOUND) if remote and ranked else None
+        prompt = self._prompts.build(turn.caller, sid, turn.seq, content, window, reminders, ranked, more)
+        if prompt.notice:
+            await sink.notice(prompt.notice)
+        from engram.agent import tool_loop
+
+        await tool_loop.run(self._model, self._make_tools(), self._config, prompt, turn, sink, reply)
+
+    def _keep(self, caller, reply: str, cut: bool) -> None:
+        """Keep the reply, as far as it came."""
+        if not reply:
+            return
+        try:
+            self._journal.add(caller, "assistant", "engram", reply, cut)
+        except EngramError as error:
+            # The person has read it, and their own turn is on flash: the conversation goes on.
+            diag.error("agent", "the reply could not be kept: " + str(error))
+        except MemoryError:
+            # A line takes several times its length while it is made: the first half is better than nothing.
+            self._keep(caller, text.cut(reply, len(reply) // 2), True)
+
+
+class _Reply:
+    """Passes pieces on and keeps them; parts between tool calls are joined by a line end."""
+
+    def __init__(self, sink: Sink):
+        self._sink = sink
+        self._kept = bytearray()  # pieces are a few letters long: as strings they would take ten times the heap
+        self._open = False
+
+    async def text(self, piece: str) -> None:
+        """Pass a piece on."""
+        if not self._open and self._kept:
+            self._kept.extend(b"\n")
+            await self._sink.text("\n")
+        self._open = True
+        self._kept.extend(piece.encode())
+        await self._sink.text(piece)
+
+    def end_part(self) -> None:
+        """What comes next begins on a line of its own."""
+        self._open = False
+
+    def all(self) -> str:
+        """All that was passed on, in a form that may be stored."""
+        return str(self._kept, "utf-8").strip()

@@ -1,0 +1,135 @@
+"""Wires what only a turn needs: it is made for each turn, so that a small heap is free of it between them."""
+
+from engram import files
+from engram.compat import const
+from engram.errors import ArgumentError, ConfigError
+
+_ROOTS_LARGEST = const(32768)  # bytes of the file of root certificates
+
+
+def answerer(board):
+    """What answers one turn."""
+    from engram.agent.answer import Answerer
+
+    remote_search = board.companion.ask if board.companion else None
+    return Answerer(
+        board.config,
+        board.journal,
+        board.intents,
+        board.make_prompts(),
+        board.make_tools,
+        board.make_offline,
+        board.model,
+        board.jobs,
+        board.make_post_turn,
+        remote_search,
+    )
+
+
+def recall(board):
+    """What searches a board's records and turns, and takes in what its companion has found."""
+    from engram.memory.recall import Recall
+
+    remote = None
+    if board.config.get("companion.url"):
+        from engram.archive.remote_results import ResultMerger  # absent from boards without a companion
+
+        remote = ResultMerger(board.records, board.journal, board.archived)
+    return Recall(board.records, board.journal, board.clock, remote)
+
+
+def prompts(board):
+    """What builds the prompts from a board's memory."""
+    from engram.agent.prompt import PromptBuilder
+
+    memory = board.records, board.journal, board.make_recall(), board.profile, board.notes
+    return PromptBuilder(board.config, board.clock, *memory, board.tag_snapshots)
+
+
+def tools(board):
+    """The tools that a model calls."""
+    from engram.agent.tools import Tools
+
+    recall = board.make_recall()
+    return Tools(
+        board.config,
+        board.clock,
+        board.records,
+        recall,
+        board.journal,
+        board.forgetting,
+        board.profile,
+        board.notes,
+        board.intents,
+        board.confirmations,
+        _remote_recall(board, recall),
+    )
+
+
+def offline(board):
+    """What answers plain commands without a model."""
+    from engram.agent.offline import Offline
+
+    remote_search = board.companion.ask if board.companion else None
+    return Offline(board.records, board.make_recall(), board.forgetting, board.intents, remote_search)
+
+
+def _remote_recall(board, recall):
+    """What the tools have of a companion, None where there neither is one nor was."""
+    if not (board.archived or board.companion):
+        return None
+    from engram.agent.remote_recall import RemoteRecall  # absent from boards without a companion
+
+    companion = board.companion
+    search, archive = (companion.ask, companion.archive) if companion else (None, None)
+    return RemoteRecall(board.clock, board.records, recall, search, archive, board.archived)
+
+
+def post_turn(board):
+    """What follows a turn that a model answers."""
+    from engram.agent.post_turn import PostTurn  # absent from boards without a model
+
+    return PostTurn(board.config, board.records, board.journal, board.intents, board.jobs, board.flush)
+
+
+def model(board):
+    """The model that the settings name; ConfigError if one of them is wrong."""
+    from engram.llm.http.client import Client  # absent from boards without a model
+    from engram.llm.model import Model
+
+    config, url = board.config, board.config.get("llm.url")
+    tls = trust(config, board.folder, url)
+    connect, stall = config.get("llm.connect_seconds"), config.get("llm.stall_seconds")
+    try:
+        client = Client(url, connect_ms=connect * 1000, stall_ms=stall * 1000, tls=tls, network=board.network)
+    except ArgumentError as error:
+        raise ConfigError("llm.url", error.problem) from None
+    key, retries = config.secret("llm.key"), config.get("llm.retries")
+    return Model(client, _adapter(config, url), name=config.get("llm.model"), key=key, retries=retries)
+
+
+def _adapter(config, url: str):
+    """One of the two APIs: the other's code is not loaded."""
+    if config.get("llm.api") == "anthropic":
+        from engram.llm.anthropic import Anthropic
+
+        return Anthropic()
+    from engram.llm.openai import OpenAI, limit_field
+
+    return OpenAI(limit=limit_field(url))
+
+
+def trust(config, folder: str, url: str):
+    """The TLS context for a URL, None if it needs none."""
+    if url.lower().partition(":")[0] not in ("https", "mqtts"):
+        return None
+    from engram.llm.http.transport import tls_context  # absent from boards without a link
+
+    name = config.get("llm.roots")
+    roots = files.read(folder + "/" + name, _ROOTS_LARGEST)
+    if not roots:
+        raise ConfigError("llm.roots", "there is no file %s with root certificates; see docs/settings.md." % name)
+    try:
+        return tls_context(roots)
+    except ArgumentError as error:
+        raise ConfigError("llm.roots", name + " " + error.problem) from None
