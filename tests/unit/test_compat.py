@@ -1,9 +1,10 @@
 """What the runner and the ground's compat layer promise on every runtime."""
 
 import asyncio
+import time
 
 from engram.compat import sleep_ms, ticks_add, ticks_diff, ticks_ms, wait_for_ms
-from support import folder, raises
+from support import folder, on_micropython, raises
 
 
 def test_ticks_difference_survives_a_wrap_of_the_counter():
@@ -59,6 +60,16 @@ async def test_a_cancellation_at_the_moment_of_a_waits_result_is_not_lost():
         assert task.done(), passes
         with raises(asyncio.CancelledError):
             await task
+
+
+async def test_a_pause_of_the_process_ends_no_timeout_of_a_unit_test():
+    async def answer_after_a_pause():
+        time.sleep(0.06)
+        await sleep_ms(1)
+        return "answer"
+
+    if not on_micropython():  # whose loop has its clock built in
+        assert await wait_for_ms(answer_after_a_pause(), 40) == "answer"
 
 
 async def _let_run():
