@@ -52,7 +52,9 @@ async def wait_for_ms(awaitable, milliseconds: int):
 
     if hasattr(asyncio, "wait_for_ms"):
         return await asyncio.wait_for_ms(awaitable, milliseconds)  # pyright: ignore
-    return await asyncio.wait_for(awaitable, milliseconds / 1000)
+    # Not wait_for(): in CPython 3.11 it drops a cancellation that comes together with the result.
+    async with asyncio.timeout(milliseconds / 1000):
+        return await awaitable
 
 
 def finish(work) -> None:

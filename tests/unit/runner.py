@@ -4,7 +4,8 @@
 
 STORAGE is `host` (tests work in the host's folder ROOT), `littlefs` (on a littlefs in the file ROOT/flash.bin), or `chip`
 (likewise, and time, floats, os, sys and sockets are as on a chip: see fakes/chip.py). On CPython links always run over the
-chip's sockets, as it has none that are like MicroPython's. With `full`, tests try all that they can (see support.rounds).
+chip's sockets, as it has none that are like MicroPython's, and tasks in a loop without pauses (fakes/loop.py).
+With `full`, tests try all that they can (see support.rounds).
 """
 
 import asyncio
@@ -37,9 +38,14 @@ def run(module) -> None:
 
 
 def _finish(coroutine) -> None:
-    if hasattr(asyncio, "new_event_loop") and support.on_micropython():
+    if support.on_micropython():
         asyncio.new_event_loop()
-    asyncio.run(coroutine)
+        asyncio.run(coroutine)
+        return
+    from fakes.loop import PatientLoop
+
+    with asyncio.Runner(loop_factory=PatientLoop) as loop:
+        loop.run(coroutine)
 
 
 def _trace(error) -> None:

@@ -9,17 +9,23 @@ _CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
 class _Link:
-    """Gives `data` in random steps, then the end of the stream."""
+    """Gives `left` in random steps up to `step`, or in the given ones and then all, then the end of the stream."""
 
     def __init__(self, data, step=64):
-        self._data = data
+        self.left = data
         self._step = step
+        self._steps = [] if isinstance(step, int) else list(step)
 
     async def readinto(self, view, within_ms):
-        count = min(random.randrange(1, self._step + 1), len(view), len(self._data))
-        view[:count] = self._data[:count]
-        self._data = self._data[count:]
+        count = min(self._next_step(), len(view), len(self.left))
+        view[:count] = self.left[:count]
+        self.left = self.left[count:]
         return count
+
+    def _next_step(self):
+        if isinstance(self._step, int):
+            return random.randrange(1, self._step + 1)
+        return self._steps.pop(0) if self._steps else len(self.left)
 
 
 def _answer(data, *, step=64, buffer=64, most=100_000):
@@ -100,8 +106,20 @@ async def test_a_body_without_a_length_ends_with_the_link():
 
 
 async def test_bytes_after_the_body_spoil_the_link():
-    answer, body = await _read(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhello", step=400, buffer=400)
-    assert (body, answer.is_spent()) == (b"he", False)
+    head = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"
+    # The piece that ends the head brings a byte beyond the body each time.
+    for steps in ((len(head) + 5,), (len(head) - 1, 6), (len(head) + 3,)):
+        answer, body = await _read(head + b"hello", step=steps, buffer=400)
+        assert (body, answer.is_spent()) == (b"he", False), steps
+
+
+async def test_no_more_of_a_body_is_read_than_its_length():
+    head = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"
+    for steps in ((len(head),), (len(head) + 1,), (len(head) + 2,)):
+        link = _Link(head + b"hello", steps)
+        answer = Response(link, bytearray(400), stall_ms=1000, most=100)
+        await answer.read_head()
+        assert (await _body(answer), link.left) == (b"he", b"llo"), steps
 
 
 async def test_a_link_is_not_used_again_when_the_service_closes_it():
