@@ -29,7 +29,7 @@ def _new_board(version=machine.NEWEST, timers=4):
 
 
 def _restarted(cause):
-    """The heart of boot.py after a reset, which loads the module anew."""
+    """The watchdog of boot.py after a reset, which loads the module anew."""
     machine.restart(cause)
     heart_module._timer = None
     return Watchdog()

@@ -1,4 +1,4 @@
-"""The board's heart: the watchdog is fed as long as the app lives, and while it is stopped.
+"""Feeds the chip's watchdog as long as the app lives, and while it is stopped.
 
 The ESP32's watchdog cannot be stopped once it runs, not even by a soft reset. So a timer feeds it; while the app runs
 it does so only as long as the app beats, and at the prompt, or under mpremote, always. A board that hangs in the
@@ -17,7 +17,7 @@ _BEAT_MS = const(5000)
 _PROVEN_MS = const(60000)  # a run as long as this began well, whatever comes later
 
 _timer = None
-"""The one that feeds. boot.py and the app each have a heart: two timers would leave one that feeds whatever the app does."""
+"""The one that feeds. boot.py and the app each have a Watchdog: two timers would leave one that feeds whatever the app does."""
 
 
 class Watchdog:

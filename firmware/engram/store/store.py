@@ -276,7 +276,7 @@ class Store:
         return lines_backwards(self.log)
 
     def raw(self):
-        """The lines as they stand on flash, for whoever copies the log; see raw.py."""
+        """The lines as they stand on flash, for whoever copies the log; see log/reader.py."""
         from engram.store.log.reader import LogReader
 
         return LogReader(self)

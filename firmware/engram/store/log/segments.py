@@ -92,7 +92,7 @@ class Log:
 
     def open(self, owner=None) -> None:
         """Find the segments; `scan` then reads lines. If the newest header is lost, `owner` observes the lines that its next
-        state follows from (see recover.py).
+        state follows from (see recovery.py).
         """
         self.close()
         self.reset()
