@@ -4,7 +4,7 @@ import ast
 import builtins
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from pages import PAGES, ROOT, in_backticks, read
@@ -26,9 +26,9 @@ _MODULE = re.compile(r"\bengram(?:\.[a-z_]\w*)+")
 _CAMEL_CASE = re.compile(r"\b(?:[A-Z][a-z]+){2,}\b")
 
 
-def _identifiers(tree: ast.AST) -> Iterator[str]:
+def _identifiers(nodes: Iterable[ast.AST]) -> Iterator[str]:
     """All names that a piece of code defines or uses."""
-    for node in ast.walk(tree):
+    for node in nodes:
         for field in ("name", "id", "attr", "arg", "asname"):
             name = getattr(node, field, None)
             if isinstance(name, str):
@@ -40,17 +40,17 @@ class Code:
 
     def __init__(self):
         paths = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
-        self.trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in paths}
+        self.nodes = {path: list(ast.walk(ast.parse(path.read_text(encoding="utf-8")))) for path in paths}
         self.files = {path.relative_to(ROOT).as_posix() for path in paths}
         self.identifiers = set(dir(builtins))
         self.members: dict[str, set[str]] = {}
         self.modules: dict[str, set[str]] = {}
-        for path, tree in self.trees.items():
-            names = set(_identifiers(tree))
+        for path, nodes in self.nodes.items():
+            names = set(_identifiers(nodes))
             self.identifiers |= names
-            for node in ast.walk(tree):
+            for node in nodes:
                 if isinstance(node, ast.ClassDef):
-                    self.members.setdefault(node.name, {"py"}).update(_identifiers(node))
+                    self.members.setdefault(node.name, {"py"}).update(_identifiers(ast.walk(node)))
             if ROOT / "firmware" in path.parents:
                 self.modules.setdefault(path.parent.name if path.stem == "__init__" else path.stem, set()).update(names)
 
@@ -88,7 +88,7 @@ def unknown_in_code(text: str) -> list[str]:
 
 def _prose(path: Path) -> Iterator[tuple[int, str]]:
     """The docstrings and comments of a file, with the line on which each begins."""
-    for node in ast.walk(_code().trees[path]):
+    for node in _code().nodes[path]:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             yield node.lineno, node.value.value
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
@@ -96,7 +96,7 @@ def _prose(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def test_docstrings_and_comments_name_what_exists():
-    paths = [path for path in _code().trees if path != Path(__file__)]
+    paths = [path for path in _code().nodes if path != Path(__file__)]
     assert not [
         f"{path.relative_to(ROOT)}:{line}: {name}"
         for path in paths
