@@ -94,7 +94,7 @@ class Agent:
     async def turn(self, caller, content: str, sink: Sink) -> Outcome:
         """Answer what `caller` says. The turn is in the journal before anything else, whatever happens to the reply."""
         async with self._gate:
-            # What a search and the tools load is not needed between turns: a small heap has it free for what comes there.
+            # Between turns no module of searches and tools is needed: a small heap has their room free for the background.
             with lazy("store", "memory", "agent"):
                 return await self._turn(caller, content, sink)
 
@@ -137,7 +137,7 @@ class Agent:
         return Outcome(turn.id, reply.all(), "" if is_whole and reply.all() else problem)
 
     async def _remind(self, caller, content: str, sink: Sink) -> str:
-        """Tell of what a message brings up; what to tell the model of it."""
+        """Show the reminders that a message triggers; returns their text for the model."""
         due = self._reminders.due(caller, content)
         if not due:
             return ""
@@ -193,7 +193,7 @@ class _Reply:
         await self._sink.text(piece)
 
     def end_part(self) -> None:
-        """What comes next begins on a line of its own."""
+        """Begin the next output on a line of its own."""
         self._open = False
 
     def all(self) -> str:

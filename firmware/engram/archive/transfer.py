@@ -110,7 +110,7 @@ class ArchiveTransfer:
         archived = self._archived
         entries = [list(entry) for entry in archived.ranges()]
         if archived.damage:
-            # What a damaged index lacks is no proof that it was forgotten.
+            # A memory that a damaged index lacks need not be forgotten.
             entries = [[SEVERAL, 1, self._records_raw.next_seq]]
         answer = await self._ask("holds", epoch=self._records_raw.epoch, entries=entries)
         self._done_for = (answer["count"], archived.total) if answer["count"] < archived.total else None

@@ -20,7 +20,7 @@ or type:  import engram.device.boot as start; start.again()
 
 
 def begin():
-    """The app ready to run; None if it cannot or shall not start, which was told then."""
+    """The app ready to run; None, after a message, if it cannot or shall not start."""
     bad = boot_count.count()
     if bad >= boot_count.BAD_STARTS:
         # Whoever resets it from here gets one more try.
@@ -37,7 +37,7 @@ def begin():
 
 
 def again() -> None:
-    """Start the board anew, with the app."""
+    """Restart the board, with the app."""
     boot_count.set_bad(0)
     machine.reset()
 

@@ -133,7 +133,7 @@ class Extraction:
         diag.warning("learning", "%s: %s; passed over" % (_named(turns), why))
         self._cursor.keep((), until)
 
-    # --- what is told
+    # --- reports
 
     def _note(self, turns: list, problem: str) -> None:
         """Keep why something was refused; it has no word of what people said."""

@@ -1,4 +1,4 @@
-"""What of a model's proposals was refused: how many, and the last reasons."""
+"""Counts a model's refused proposals, and keeps the last reasons."""
 
 from engram.compat import const
 

@@ -1,4 +1,4 @@
-"""What somebody looks for: made once, where the question comes in, and passed on as it is."""
+"""A query: made once, where the question comes in, and passed on unchanged."""
 
 from collections import namedtuple
 

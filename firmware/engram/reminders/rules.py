@@ -78,7 +78,7 @@ def may_be(said: str) -> bool:
 
 
 def match(said: str):
-    """What is Asked for in a message, None if it is no such request."""
+    """The request in a message, as Asked, None if it is none."""
     data = encode(said).strip()
     plain = simplified(data[:_LONGEST])
     start = past_several(_COURTESY, plain, skip(plain, 0))

@@ -52,7 +52,7 @@ class Console(Sink):
 
     async def run(self) -> None:
         """Answer lines until the input ends or Ctrl-C is typed; run() then goes on, after an error too."""
-        # Who starts it anew is a person, whatever talked before.
+        # Whoever restarts it is a person, whatever talked before.
         self._be_plain()
         self._editor.ended = False
         try:
@@ -84,7 +84,7 @@ class Console(Sink):
             self.line("")
 
     def _message(self, line):
-        """The text of a line, its bytes for a program's; empty if it was refused, which is told."""
+        """The text of a line, its bytes for a program's; empty if it was refused, with a notice."""
         told = self._json or self
         if isinstance(line, TooLong):
             problem = "the line has %d bytes, at most %d are taken (console.line_bytes): send it in parts."

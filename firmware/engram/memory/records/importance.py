@@ -1,4 +1,4 @@
-"""How important a record is now: what it was given, less what it lost while it was of no use to anybody.
+"""The importance of a record now: what it was given, less what it lost while nobody used it.
 
 Nothing of this is stored: it follows from the record, from its last use and from the time, each time that it is asked for.
 """

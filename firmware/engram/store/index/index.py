@@ -108,7 +108,7 @@ class Index:
     # --- damage
 
     def guarded(self, table, function, *arguments):
-        """What a function of a table gives; None, and the table leaves the index, if the table is damaged."""
+        """The result of a function of a table; None, and the table leaves the index, if the table is damaged."""
         try:
             return function(*arguments)
         except (TableDamaged, OSError, ValueError, IndexError) as error:

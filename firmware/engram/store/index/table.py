@@ -361,7 +361,7 @@ class Table(Footer):
 
 
 def term(lists: int, bucket: bytes, at: int, bucket_at: int) -> tuple:
-    """What find() gives, for the term that stands at `at` in a bucket from offset `bucket_at`."""
+    """The result of find() for the term that stands at `at` in a bucket from offset `bucket_at`."""
     if at >= lists:
         return 1, 0, 0, bucket[at + 3] | bucket[at + 4] << 8
     rows = bucket[at + 3] | bucket[at + 4] << 8

@@ -71,7 +71,7 @@ def _take(segments, number: int, path: str, found: list) -> bool:
 
 
 def _state(segments, owner, found: list):
-    """What the owner knows after all lines that are there; sets the log's next seq."""
+    """The owner's state after all lines that are there; sets the log's next seq."""
     start = 0
     for at, (_, header) in enumerate(found):
         if header and "state" in header:

@@ -71,7 +71,7 @@ class Log:
 
     @property
     def repair(self):
-        """What takes damage out of a segment."""
+        """The module that takes damage out of a segment."""
         if self._repair is None:
             from engram.store.log.repair import Repair  # 4 KB of heap, seldom needed
 
@@ -396,5 +396,5 @@ class Log:
             self._file = None
 
     def lines(self, file, offset: int):
-        """Yield as wire.long_lines does."""
+        """Yield as log_line.long_lines() does."""
         return log_line.long_lines(file, bytearray(_BUFFER), offset)
