@@ -39,7 +39,7 @@ from engram.board import Board
 # isort: on
 
 Source = namedtuple("Source", ("clock", "records", "journal", "trash", "forgetting", "profile", "notes"))
-"""The parts that an export reads."""
+"""What an export reads."""
 
 _ROOTS_LARGEST = const(32768)  # bytes of the file of root certificates
 
@@ -192,13 +192,13 @@ def add_agent(board, learns: bool = True) -> None:
 
 
 def prompt_builder(board) -> PromptBuilder:
-    """The builder of prompts from a board's memory."""
+    """What builds the prompts from a board's memory."""
     records, journal = board.records, board.journal
     return PromptBuilder(board.config, board.clock, records, journal, board.recall, board.profile, board.notes)
 
 
 def _remote_recall(board: Board):
-    """The tools' access to a companion, None where there neither is one nor was."""
+    """What the tools have of a companion, None where there neither is one nor was."""
     if not (board.archived or board.companion):
         return None
     from engram.agent.remote_recall import RemoteRecall  # absent from boards without a companion
@@ -209,7 +209,7 @@ def _remote_recall(board: Board):
 
 
 def _post_turn(board: Board, tools, prompts):
-    """The work after the turns that a model answers."""
+    """What follows the turns that a model answers."""
     from engram.agent.post_turn import PostTurn  # these are absent from boards without a model
     from engram.learning.distill import Distillation
     from engram.learning.extract import Extraction

@@ -140,7 +140,7 @@ class Offline:
         record, turns = self._forgetting.forget(ref, caller, with_turns=True)
         gone = ", ".join([record["id"]] + turns)
         if "archived" in record:
-            return "%s is with the companion, which forgets it for good as soon as it is told." % gone
+            return "%s is with the companion, which forgets it for good as soon as it learns of it." % gone
         told = "" if "left" in record else " (/undo brings it back)"
         return "Forgot %s: %s%s" % (gone, snippet(record["content"], 200), told)
 

@@ -1,4 +1,4 @@
-"""Checks a model's proposals against the records, and turns each into a change or drops it."""
+"""What a model proposes to keep, held against what is kept: it becomes changes of the records, or nothing."""
 
 from engram import text
 from engram.compat import const

@@ -9,7 +9,7 @@ _LONGEST_MS = const(3_600_000)
 
 
 class Timeout:
-    """A restartable timeout; expired until begin()."""
+    """A while that passes; it is over until it begins."""
 
     def __init__(self):
         self._until = 0

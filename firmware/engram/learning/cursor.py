@@ -82,7 +82,7 @@ class LearningCursor:
                 return told
         except (StoreError, ValueError):
             pass
-        diag.warning("learning", "learning.json is damaged and is made anew")
+        diag.warning("learning", "learning.json is damaged and is rebuilt")
         return {}
 
     def save(self) -> None:

@@ -19,7 +19,7 @@ _ATTEMPTS = const(3)  # with which a model may give no answer that can be read, 
 
 
 class Report:
-    """The outcome of a distillation: counts, the ids of its records, and reasons of refusals."""
+    """What a distillation did: counts, the ids of its records, and why something was refused."""
 
     def __init__(self, asked: str):
         self.asked = asked  # the principal who asked for it, "" for none
@@ -76,7 +76,7 @@ class Distillation:
             report = self.report if is_under_way else Report(principal)
         report.why = ""
         if principal != OWNER.principal and self._is_spent():
-            # The owner set the cap, and may exceed it.
+            # The owner's wish goes before the cap, which is the owner's.
             report.why = SPENT
         else:
             self._asked[principal] = report
@@ -122,7 +122,7 @@ class Distillation:
             report.why = ""
         except EngramError as error:
             self._pause.fail(error)
-            # A notice says why it takes longer; retries follow by themselves.
+            # Whoever waits for it is told why it takes longer; it goes on by itself.
             for waiting in [report] + list(self._asked.values()):
                 waiting.why = str(error)
             self._asked.clear()
@@ -178,7 +178,7 @@ class Distillation:
         return min(waiting) if waiting else ""
 
     async def _answer(self, distilling) -> list:
-        """The model's proposals."""
+        """What the model proposes."""
         from engram.llm.answering import answer
 
         request, asked = await distilling.request()
@@ -207,7 +207,7 @@ class Distillation:
             else:
                 report.added.append(ref)
 
-    # --- reports
+    # --- what is told
 
     def status_lines(self):
         """Yield lines on how it goes, for /stats."""

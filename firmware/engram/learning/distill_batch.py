@@ -88,7 +88,7 @@ class DistillBatch:
         return extract_ops.read(answer)
 
     def drafts(self, elements: list) -> list:
-        """The changes to keep of a model's operations."""
+        """What is to be kept of a model's operations."""
         proposals = OperationApplier(self._records, self._caller, "distilled", is_trusted=False)
         left = self._config.get("distill.facts")
         for element in elements:

@@ -38,7 +38,7 @@ class ExtractBatch:
             diag.info("learning", "only the beginning of t%d was read for facts: it is long" % seq)
 
     def request(self):
-        """The request to the model."""
+        """What the model is asked."""
         return self._asking.request(self._most_facts, self._config.get("extract.reply_tokens"))
 
     def tokens(self) -> int:
@@ -50,7 +50,7 @@ class ExtractBatch:
         return extract_ops.read(answer)
 
     def drafts(self, elements: list) -> list:
-        """The changes to keep of a model's operations."""
+        """What is to be kept of a model's operations."""
         caller = self._caller
         proposals = OperationApplier(self._records, caller, "auto_llm")
         left = {"t%d" % turn["seq"]: self._most_facts for turn in self._turns}
@@ -95,7 +95,7 @@ class ExtractBatch:
 
 
 class _Said:
-    """The text that people said in a batch, which a proposed fact has to match."""
+    """What people said in a batch, against which a proposed fact is held."""
 
     def __init__(self, turns: list, asking):
         self._turns = turns

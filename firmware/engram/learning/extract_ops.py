@@ -1,4 +1,4 @@
-"""Parses a model's answer to a request for facts: a JSON list of operations, read strictly.
+"""What a model may answer when it is asked for the facts in what a person said: a JSON list of operations, read strictly.
 
     {"op":"add","from":"t12","content":"...","tags":[..],"keywords":[..],"type":"..","importance":0.6}
     {"op":"update","id":"m3","from":"t12","content":"...", ...}      the same fact, told in more detail

@@ -1,4 +1,4 @@
-"""Builds the prompt that asks a model for the facts in what a person said.
+"""What a model is shown when it is asked for the facts in what a person said.
 
 Only what people said is to be learned from. What was in memory already, and what the agent said before, stands beside it
 in fences of its own, as data.
@@ -50,7 +50,7 @@ class ExtractPrompt:
         self._message = self._written(turns, lines, clock)
 
     def request(self, most_facts: int, reply_tokens: int) -> Request:
-        """The request, with its limit of facts a message."""
+        """The request, for at most so many facts a message."""
         asked = _ASKED % most_facts
         return Request(lambda: (asked,), lambda: (user(self._message),), (), reply_tokens)
 
@@ -70,7 +70,7 @@ class ExtractPrompt:
 
 
 def _said_before(journal, turn: dict) -> str:
-    """The agent's text before a message, "" if a person's came before."""
+    """What the agent said before a message, "" if that was a person."""
     earlier = journal.turn(turn["prev"]) if turn.get("prev") else None
     return snippet(earlier["text"], SNIPPET) if earlier and earlier["role"] == "assistant" else ""
 

@@ -1,4 +1,4 @@
-"""Shows a model the memory when it is asked for facts: as data, in fences that no text can close."""
+"""How a model is shown what is in memory when it is asked for facts: as data, in fences that no text can close."""
 
 from engram.memory import catalog
 from engram.memory.recall import snippet
@@ -13,7 +13,7 @@ def fenced(content: str) -> str:
 
 
 def known(records, caller, tag_tokens: int, found: list) -> list:
-    """The lines that show the tags in use, within a limit of tokens, and the records that new facts may touch."""
+    """The lines that show the tags in use, in so many tokens, and the records that new facts may touch."""
     tags = catalog.line(catalog.ranked(records, caller), tag_tokens)
     lines = ["<tags>", fenced(tags), "</tags>", "<known>"]
     lines += [fenced("[%s] %s" % (record["id"], snippet(record["content"], SNIPPET))) for record in found]

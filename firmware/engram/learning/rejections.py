@@ -1,4 +1,4 @@
-"""Counts a model's refused proposals, and keeps the last reasons."""
+"""What of a model's proposals was refused: how many, and the last reasons."""
 
 from engram.compat import const
 

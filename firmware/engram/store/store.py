@@ -214,7 +214,7 @@ class Store:
         missing = self.upkeep.missing
         if not missing:
             return ""
-        return "the index is being made anew, %d of %d lines are not in it yet" % (missing, self.log.next_seq - 1)
+        return "the index is being rebuilt, %d of %d lines are not in it yet" % (missing, self.log.next_seq - 1)
 
     # --- reading
 

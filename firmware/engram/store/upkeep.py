@@ -54,7 +54,7 @@ class Upkeep:
     # --- sealing
 
     def make_room(self, lines: int) -> bool:
-        """Seal what is full before these lines come; whether that took some work."""
+        """Seal what is full before so many lines come; whether that took some work."""
         index = self._store.index
         if not self._store.log.has_room:
             self.seal_segment()

@@ -123,7 +123,7 @@ class Index:
             self._drop(table)
 
     def _warn(self, number: int, error) -> None:
-        diag.warning("index", "%s is damaged (%s) and is made anew" % (self.path_of(number), error))
+        diag.warning("index", "%s is damaged (%s) and is rebuilt" % (self.path_of(number), error))
 
     # --- what is in it
 

@@ -36,7 +36,7 @@ def read(path: str):
             return None
     except (ValueError, KeyError):
         pass
-    diag.warning("index", path + " is damaged and is made anew")
+    diag.warning("index", path + " is damaged and is rebuilt")
     return None
 
 

@@ -1,4 +1,4 @@
-"""Asks the companion for a command, which waits in its pauses."""
+"""What a command does that asks the companion: it waits in the pauses of a command."""
 
 import asyncio
 
@@ -9,12 +9,12 @@ _LOOK_MS = const(20)
 
 
 def found(ask, ranked, limit: int):
-    """Yield pauses until the companion has answered or its time is over; gives what RemoteSearch.found() gives."""
+    """Yield pauses until the companion has answered or its time is over; gives Ask.found's answer."""
     return (yield from _waited(lambda: ask.found(ranked, limit)))
 
 
 def fetched(archive, ref: str, caller):
-    """Yield pauses likewise; gives what fetched() of the archive's transfer gives."""
+    """Yield pauses likewise; gives Archive.fetched's answer."""
     return (yield from _waited(lambda: archive.fetched(ref, caller)))
 
 
