@@ -50,8 +50,8 @@ class App:
         self._serial = None
 
     def _handlers(self) -> dict:
-        with lazy("build"):
-            from engram.build import handlers
+        with lazy("handlers"):
+            from engram.handlers import handlers
 
             return handlers(self.board)
 

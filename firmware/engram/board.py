@@ -1,8 +1,9 @@
 """One board's parts, as build.py wires them: App owns it, and hands on what others need."""
 
 from engram.agent.agent import Gate
+from engram.compat import const
 
-TYPE_CHECKING = False
+TYPE_CHECKING = const(0)  # so that the imports below are not even compiled for the chip
 if TYPE_CHECKING:
     from engram.agent.agent import Agent
     from engram.agent.offline import Offline

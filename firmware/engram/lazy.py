@@ -14,6 +14,9 @@ from engram.compat import const, heap_free, heap_used
 
 _SMALL_HEAP = const(262144)  # bytes: less than a chip with PSRAM has
 
+_is_small = None
+"""Whether the heap is small: its size does not change."""
+
 _in_use = {}
 """For each package in use: how many blocks use it, and the names of its modules that were loaded before them."""
 
@@ -28,6 +31,8 @@ class lazy:
         self._packages = packages
 
     def __enter__(self):
+        if not is_heap_small():
+            return self
         for package in self._packages:
             entry = _in_use.setdefault(package, [0, ()])
             if not entry[0]:
@@ -36,18 +41,22 @@ class lazy:
         return self
 
     def __exit__(self, kind, error, trace):
+        if not is_heap_small():
+            return
         for package in self._packages:
             entry = _in_use[package]
             entry[0] -= 1
             if not entry[0]:
                 del _in_use[package]
-                if is_heap_small():
-                    unload(package, entry[1])
+                unload(package, entry[1])
 
 
 def is_heap_small() -> bool:
     """Whether modules have to make room for others; elsewhere they stay, and are not read from flash again."""
-    return 0 <= heap_free() < _SMALL_HEAP - heap_used()
+    global _is_small
+    if _is_small is None:
+        _is_small = 0 <= heap_free() < _SMALL_HEAP - heap_used()
+    return _is_small
 
 
 def release(*packages: str) -> None:

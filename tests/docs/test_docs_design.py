@@ -9,7 +9,7 @@ from pages import FIRMWARE, in_backticks, plain, read, rows, section
 PAGE = "docs/design.md"
 TOP = ("app", "api", "repl")
 """Modules beside the ground that are layers of their own."""
-WIRING = ("board", "build")
+WIRING = ("board", "build", "handlers")
 """Modules that belong to the app: it may import everything."""
 GROUND = ("text",)
 """Packages of the ground."""

@@ -214,8 +214,8 @@ def _stands_in(path: str, wanted: bytes) -> bool:
 
 def commands_of(board):
     """The commands of a board, to which what it lacks for them is added."""
-    from engram.build import handlers
     from engram.channels.console.commands.commands import Commands
+    from engram.handlers import handlers
 
     if not hasattr(board, "config"):
         board.configure()
@@ -234,7 +234,7 @@ def commands_of(board):
 def prompt_of(board, caller, sid, seq, content):
     """The prompt for a turn."""
     window = board.prompts.window(caller, sid, seq)
-    ranked = board.prompts.rank(caller, content, window.turns, seq)
+    ranked = board.prompts.rank(caller, content, window, seq)
     return board.prompts.build(caller, sid, seq, content, window, "", ranked)
 
 

@@ -53,19 +53,16 @@ class Gate:
         """Whether a message is being answered."""
         return self._waiting > 0
 
-    async def __aenter__(self):
+    async def run(self, answer, *arguments):
+        """What the coroutine function `answer` returns, once it is its turn; ModelError if too many wait."""
         if self._waiting >= _WAITING:
             raise ModelError("too many messages are waiting for an answer; send this one again in a moment.")
         self._waiting += 1
         try:
-            await self._lock.acquire()
-        except BaseException:
+            async with self._lock:
+                return await answer(*arguments)
+        finally:
             self._waiting -= 1
-            raise
-
-    async def __aexit__(self, kind, error, trace):
-        self._lock.release()
-        self._waiting -= 1
 
 
 class Agent:
@@ -87,31 +84,26 @@ class Agent:
         self.turns = 0
         self.failed = 0
 
-    def is_busy(self) -> bool:
-        """Whether a message is being answered."""
-        return self._gate.is_busy()
-
     async def turn(self, caller, content: str, sink: Sink) -> Outcome:
         """Answer what `caller` says. The turn is in the journal before anything else, whatever happens to the reply."""
-        async with self._gate:
-            # Between turns no module of searches and tools is needed: a small heap has their room free for the background.
-            with lazy("store", "memory", "agent"):
-                return await self._turn(caller, content, sink)
+        return await self._gate.run(self._turn, caller, content, sink)
 
     async def _turn(self, caller, content: str, sink: Sink) -> Outcome:
-        self.turns += 1
-        command = self.model is None and self._offline.understands(content)
-        seq = self._journal.add(caller, "user", caller.principal, content, command=command)
-        turn = Turn(caller, seq)
-        # To look at the keyboard between the flash's work for the message and the search for its answer.
-        await sleep_ms(0)
-        reminders = await self._remind(caller, content, sink)
-        if self.model is None:
-            reply = await self._offline.answer(caller, content, turn.id)
-            # The answer to a command repeats what is stored: kept as a turn, it would be found in its place.
-            await sink.text(reply)
-            return Outcome(turn.id, reply, "")
-        return await self._answer(turn, content, sink, reminders)
+        # Between turns no module of searches and tools is needed: a small heap has their room free for the background.
+        with lazy("store", "memory"):
+            self.turns += 1
+            command = self.model is None and self._offline.understands(content)
+            seq = self._journal.add(caller, "user", caller.principal, content, command=command)
+            turn = Turn(caller, seq)
+            # To look at the keyboard between the flash's work for the message and the search for its answer.
+            await sleep_ms(0)
+            reminders = await self._remind(caller, content, sink)
+            if self.model is None:
+                reply = await self._offline.answer(caller, content, turn.id)
+                # The answer to a command repeats what is stored: kept as a turn, it would be found in its place.
+                await sink.text(reply)
+                return Outcome(turn.id, reply, "")
+            return await self._answer(turn, content, sink, reminders)
 
     async def _answer(self, turn: Turn, content: str, sink: Sink, reminders: str) -> Outcome:
         reply = _Reply(sink)
@@ -154,7 +146,7 @@ class Agent:
         remote = self._remote_search if self._config.get("mode") == "full" else None
         sid = self._journal.current(turn.caller)
         window = self._prompts.window(turn.caller, sid, turn.seq)
-        ranked = self._prompts.rank(turn.caller, content, window.turns, turn.seq)
+        ranked = self._prompts.rank(turn.caller, content, window, turn.seq)
         more = await remote.found(ranked, _FOUND) if remote and ranked else None
         prompt = self._prompts.build(turn.caller, sid, turn.seq, content, window, reminders, ranked, more)
         if prompt.notice:

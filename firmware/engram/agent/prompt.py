@@ -78,11 +78,11 @@ class PromptBuilder:
         turns, cost = self._fitting([turn for turn in turns if turn != seq], room // 2)
         return Window(turns, room - cost, for_memories)
 
-    def rank(self, caller, content: str, turns: list, seq: int):
+    def rank(self, caller, content: str, window: Window, seq: int):
         """The board's hits for a message, without those that the prompt shows anyway; None if it has no room for memories."""
-        if not self._budgets(caller, self._config.get("mode"))[1]:
+        if not window.for_memories:
             return None
-        skip = set(turns)
+        skip = set(window.turns)
         skip.add(seq)
         return self._recall.rank(make_query(content, caller, skip=skip))
 

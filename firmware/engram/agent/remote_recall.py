@@ -34,8 +34,9 @@ class RemoteRecall:
         return await archive.fetched(ref, caller) if archive and ref and archive.is_away(ref, caller) else None
 
     async def find(self, query, limit: int):
-        """The results of a search of memories and turns."""
-        return await self._search.found(self._recall.rank(query), limit) if self._search else None
+        """What the board ranks for a search of memories and turns, and what the companion finds beside that."""
+        ranked = self._recall.rank(query)
+        return ranked, await self._search.found(ranked, limit) if self._search else None
 
     async def recall(self, query, limit: int):
         """The results of a search of memories; by the query's tags alone where it has no words."""

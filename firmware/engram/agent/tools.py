@@ -160,8 +160,9 @@ class Tools:
         return found
 
     def _memory_search(self, arguments: dict, turn, more) -> tuple:
-        query = self._query("memory_search", arguments, turn)
-        found = self._recall.find(self._recall.rank(query), arguments.get("limit", _PAGE), more)
+        ranked, more = more or (self._recall.rank(self._query("memory_search", arguments, turn)), None)
+        query = ranked.query
+        found = self._recall.find(ranked, arguments.get("limit", _PAGE), more)
         answer: dict = {"found": [self._shown_item(item) for item in found]}
         if not found:
             if (query.since or query.until) and not self._recall.partial:

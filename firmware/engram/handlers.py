@@ -1,0 +1,51 @@
+"""What each command needs of a board: a module of its own, since a small heap has it only while a command begins."""
+
+from collections import namedtuple
+
+Source = namedtuple("Source", ("clock", "records", "journal", "trash", "forgetting", "profile", "notes"))
+"""What an export reads."""
+
+
+def handlers(board) -> dict:
+    """The commands: each has its module and what it needs."""
+    config, clock, records, journal = board.config, board.clock, board.records, board.journal
+    notes, daily, recall, forgetting = board.notes, board.daily, board.recall, board.forgetting
+    companion, archived = board.companion, board.archived
+    search, archive = (companion.ask, companion.archive) if companion else (None, None)
+    stats = (
+        config,
+        clock,
+        board.agent,
+        records,
+        board.capacity,
+        board.trash,
+        journal,
+        board.intents,
+        recall,
+        board.jobs,
+    )
+    texts = (forgetting, board.profile, notes)
+    source = Source(clock, records, journal, board.trash, *texts)
+    return {
+        "memory": ("memory", (config, clock, records, journal, notes, forgetting, archived, archive)),
+        "recall": ("recall", (clock, recall, search)),
+        "forget": ("recall", (clock, records, recall, journal, forgetting)),
+        "undo": ("recall", (board.changes,)),
+        "pin": ("care", (records,)),
+        "unpin": ("care", (records,)),
+        "dedupe": ("care", (records,)),
+        "note": ("care", (notes,)),
+        "clear": ("care", (config, notes, daily)),
+        "distill": ("care", (config, notes, daily, board.distillation)),
+        "session": ("sessions", (journal, clock)),
+        "profile": ("sessions", (board.profile,)),
+        "intents": ("reminders", (board.intents, clock)),
+        "mode": ("board", (config, board.tools)),
+        "compact": ("board", (records, journal)),
+        "json": ("board", ()),
+        "export": ("transfer", (source,)),
+        "import": ("transfer", (board.folder, records, clock, journal, board.capacity) + texts),
+        "stats": ("stats", stats + (companion, archived, board.network)),
+        "companion": ("stats", (companion,)),
+        "workspace": ("workspace", (config,)),
+    }
