@@ -135,7 +135,7 @@ class App:
                 task.cancel()
 
     async def _upkeep(self) -> None:
-        """Periodic work: the stores' own, and closing an idle link to the model, which frees its memory."""
+        """What is to be done now and then: the stores' work, and an idle link to the model gives its memory back."""
         board = self.board
         while True:
             is_busy = False
@@ -184,7 +184,7 @@ class App:
                 stop.set()
 
     async def _supervise(self, name: str, run) -> None:
-        """Run a channel until it ends by itself; one that fails is reported and restarted."""
+        """Run a channel until it ends by itself; one that fails is told of and started again."""
         pause = _FIRST_PAUSE_MS
         while True:
             try:
