@@ -34,13 +34,13 @@ class RemoteSearch:
         return not self._exchange.failure
 
     async def found(self, ranked, limit: int = 10):
-        """The companion's results beside what the board `ranked`; None if it need not be asked."""
+        """What the companion finds beside what the board `ranked`; None if it need not be asked."""
         if self._when == "weak" and not is_weak(ranked):
             return None
         return await self.search(ranked.query, limit)
 
     async def search(self, query, limit: int = 10):
-        """The companion's results for a memory.query.Query; None if it is never asked. A failure stands in the note."""
+        """What the companion finds for a memory.query.Query; None if it is never asked. What went wrong stands in the note."""
         if self._when == "never" or not query.text.strip():
             return None
         have = (self._sync.have("records"), self._sync.have("journal"))
@@ -62,7 +62,7 @@ class RemoteSearch:
         return RemoteResults((), have, problem)
 
     def _alone(self, caller) -> str:
-        """The note on what an answer without the companion lacks."""
+        """What an answer without the companion lacks."""
         archived = self._archived.count(caller) if self._archived else 0
         return _ALONE if not archived else _ALONE[:-1] + ", without %d older memories that are with it." % archived
 

@@ -1,4 +1,4 @@
-"""A query: made once, where the question comes in, and passed on unchanged."""
+"""What somebody looks for: made once, where the question comes in, and passed on as it is."""
 
 from collections import namedtuple
 

@@ -62,7 +62,7 @@ class Recall:
             yield self._with_text(item, query.caller), [(what, point * item.score // total) for what, point in points]
 
     def rank(self, query, made_of=None) -> Ranked:
-        """The board's hits for a memory.query.Query; with tags, records only.
+        """What the board finds for a memory.query.Query; with tags, records only.
 
         `made_of` is a dict to which what each score is made of is added, by id.
         """
@@ -116,7 +116,7 @@ class Recall:
         return Item(item.id, item.at, item.who, text.cut(content, _LONGEST), item.score, item.evidence)
 
     def block(self, ranked: Ranked, budget: int, citations: bool = True, more=None) -> str:
-        """The memories that match a message, fenced as data, in at most `budget` tokens, oldest first; "" if none does.
+        """What fits a message, fenced as data, in at most `budget` tokens, oldest first; "" if nothing fits.
 
         `more` as for find().
         """

@@ -29,7 +29,7 @@ class TextChanges:
 
 
 def text_change(kind: str, name: str, principal: str, at: int) -> list:
-    """The fields that begin a line about a change of a text file."""
+    """How a line begins that tells of a change of a text file."""
     line: list = [("op", kind), ("file", name), ("at", at)]
     if principal != access.OWNER.principal:
         line.append(("who", principal))

@@ -1,4 +1,4 @@
-"""The journal's schema: a line as an entry of the store, and its effect on the sessions.
+"""What a line of the journal means to the store, and what it tells of the sessions.
 
     {"seq","sid","role","who","text","caption","at","prev","n","scope","workspace","cut","command",
      "guess","crc"}                                                                a turn
@@ -34,7 +34,7 @@ _NEEDED = {
 
 
 class TurnSchema:
-    """The owner of the journal's log: `sessions` and `clock` follow its lines."""
+    """The owner of the journal's log: `sessions` and `clock` are told what the lines tell."""
 
     def __init__(self, sessions, clock):
         self._sessions = sessions
@@ -43,7 +43,7 @@ class TurnSchema:
     # --- for the store
 
     def describe(self, line: dict) -> Entry:
-        """The entry that a line stands for."""
+        """What a line means."""
         if not _is_known(line):
             raise ValueError("a line of another form")
         if "op" in line:
@@ -54,7 +54,7 @@ class TurnSchema:
         return Entry(seq, found, labels(line), ids.number("session", line["sid"], "s"), line["at"], gone, (), 0)
 
     def observe(self, line: dict) -> None:
-        """Apply a line to its session."""
+        """Take what a line tells of its session."""
         operation = line.get("op")
         if not _is_known(line):
             return
@@ -71,7 +71,7 @@ class TurnSchema:
             self._sessions.end(line["sid"])
 
     def state(self) -> dict:
-        """The state after all lines so far."""
+        """What all lines so far told."""
         return self._sessions.state()
 
     def restore(self, state) -> None:

@@ -1,4 +1,4 @@
-"""The importance of a record now: what it was given, less what it lost while nobody used it.
+"""How important a record is now: what it was given, less what it lost while it was of no use to anybody.
 
 Nothing of this is stored: it follows from the record, from its last use and from the time, each time that it is asked for.
 """

@@ -10,7 +10,7 @@ _NEAREST = const(5)  # records nearest by their words that a text is compared wi
 _ALIKE = const(8)  # records that may tell the same attribute in other words
 
 
-# Beginnings of terms (in Chinese: parts) in texts that state an attribute for which dedup.attribute_words() has more words.
+# How terms begin (in Chinese: what they hold) of texts that tell an attribute for which dedup.attribute_words() has more words.
 _HINTS = (
     " home| employ| job| birth| born| nam| call| goe| languag| answer| rep| respond| writ| age| weigh| height| pric| cost"
     "| liv| mov| relocat| resid| bas| work|搬|居住|住在|家在|定居|出生|叫|名为|年|体重|身高|售价|价格"
@@ -58,7 +58,7 @@ def related(records, content: str, of_scope: str) -> tuple:
 
 
 def may_tell_attribute(terms: list) -> bool:
-    """Whether dedup.attribute_words() may find something for a text with these terms; does not load dedup."""
+    """Whether dedup.attribute_words() may find something for a text of these terms; tells it without loading dedup."""
     joined = " " + " ".join(terms)
     for hint in _HINTS.split("|"):
         if hint in joined:

@@ -1,4 +1,4 @@
-"""Counts how often each record was of use, and when last: kept apart from the records, written now and then.
+"""How often each record was of use, and when last: kept apart from the records, written now and then.
 
     memory/uses.bin    entries of 8 bytes, newest use last: u32 number of the record, u16 uses, u16 day since 2020;
                        then the crc32 of all of them, 4 bytes; little-endian
@@ -57,7 +57,7 @@ class Usage:
         return self.usage_of_some((number,)).get(number, (0, 0))
 
     def usage_of_some(self, numbers) -> dict:
-        """The values of usage_of() by number, for those records that were ever of use."""
+        """What usage_of() gives, by number, of those records that were ever of use."""
         found = {}
         for number, count, day in self._entries():
             if number in numbers:
