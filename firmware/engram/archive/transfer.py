@@ -104,7 +104,7 @@ class ArchiveTransfer:
         has_more = self._archived.compare_held(held)
         self._has_to_rebuild = has_more and self._done_for != (held, self._archived.total)
 
-    async def _send_holdings(self) -> None:
+    async def _send(self) -> None:
         """Tell the companion what the index has: it looks whether it has more of that than it thought."""
         self._has_to_tell = False
         archived = self._archived
@@ -144,7 +144,7 @@ class ArchiveTransfer:
             self._is_counted = True
             self._sync.greet_again()
         elif self._has_to_tell:
-            await self._send_holdings()
+            await self._send()
         elif self._has_to_rebuild:
             await self._rebuild()
         elif self._eviction.wanted > 0:

@@ -42,11 +42,11 @@ class Watchdog:
         global _timer
         _timer = _timer or _new_timer()
         _timer.init(period=_TICK_SECONDS * 1000, callback=self._tick)
-        _call_boot_count("set_watchdog", seconds)
+        _call("set_watchdog", seconds)
 
     def resume(self) -> None:
         """After a soft reset, which stops timers but not the watchdog: feed it on, if it runs."""
-        self.guard(_call_boot_count("watchdog"))
+        self.guard(_call("watchdog"))
 
     def watch(self) -> None:
         """From now on the app has to beat."""
@@ -70,7 +70,7 @@ class Watchdog:
         self._left = self._ticks
         if not self._is_proven and ticks_diff(ticks_ms(), self._since) >= _PROVEN_MS:
             self._is_proven = True
-            _call_boot_count("set_bad", 0)
+            _call("set_bad", 0)
 
     def _tick(self, _timer) -> None:
         # Without a new object: it is called between any two steps of the app.
@@ -89,7 +89,7 @@ def _new_timer():
     return machine.Timer(0)
 
 
-def _call_boot_count(what: str, *value):
+def _call(what: str, *value):
     """Call a function of engram.device.boot_count, which is needed for a moment only."""
     with lazy("device.boot_count"):
         from engram.device import boot_count

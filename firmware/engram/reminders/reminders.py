@@ -65,7 +65,7 @@ class Reminders:
         if not self.is_on or not self._is_known(asked):
             return []
         self._settle()
-        seen = self._find_terms(content)
+        seen = self._matches(content)
         now = self.clock.now()
         found = []
         first = 0
@@ -84,7 +84,7 @@ class Reminders:
                 return True
         return False
 
-    def _find_terms(self, content: str) -> bytearray:
+    def _matches(self, content: str) -> bytearray:
         """For each term that is held, whether it stands in a text."""
         held = self._terms
         seen = bytearray(len(held) // _TERM_BYTES)

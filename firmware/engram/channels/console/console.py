@@ -70,7 +70,7 @@ class Console(Sink):
             for line in self._lines:
                 # The bytes go before the answer comes: of a long message, one copy is enough.
                 line = self._message(line)
-                await self._handle_message(line)
+                await self._handle(line)
                 if not self._json:
                     self._write(self._prompt)
             data = b"" if self._editor.ended else await self._input.read()
@@ -79,7 +79,7 @@ class Console(Sink):
             self._lines = self._editor.feed(data)
         rest = self._editor.rest()
         if rest is not None:
-            await self._handle_message(self._message(rest))
+            await self._handle(self._message(rest))
         if self._prompt and not self._json:
             self.line("")
 
@@ -98,7 +98,7 @@ class Console(Sink):
             return ""
         return message
 
-    async def _handle_message(self, message) -> None:
+    async def _handle(self, message) -> None:
         if self._json:
             if not await self._json.take(message):
                 self._be_plain()
