@@ -44,7 +44,7 @@ AS_ON_A_CHIP = (
 
 IN_FULL = (
     "test_agent_prefix",
-    "test_compare",
+    "test_dedup",
     "test_transfer",
     "test_reminders",
     "test_isolation",

@@ -1,4 +1,4 @@
-"""What code on the board calls: app.memory.store(...), app.memory.search(...). It acts for the owner, unless told otherwise."""
+"""The API for code on the board: app.memory.store(...), app.memory.search(...). It acts for the owner by default."""
 
 from engram.errors import ArgumentError
 from engram.lazy import lazy

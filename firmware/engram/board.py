@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class Board:
-    """What a board is made of; App runs it."""
+    """A board's parts; App runs them."""
 
     reserve: "Reserve"
     turns_reserve: "Reserve"
@@ -71,7 +71,7 @@ class Board:
         """The catalog as each session's prompts show it."""
 
     def archive(self):
-        """What gives memories to a companion, None if nothing does."""
+        """The transfer that gives memories to a companion, None if there is none."""
         return self.companion.archive if self.companion else None
 
     def is_unread(self, seq: int) -> bool:

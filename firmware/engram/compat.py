@@ -1,4 +1,4 @@
-"""What CPython lacks of MicroPython, decided once, so that the same files run on the chip and on the host."""
+"""Adds to CPython what it lacks of MicroPython, so that the same files run on the chip and on the host."""
 
 import gc
 import sys
@@ -47,7 +47,7 @@ async def sleep_ms(milliseconds: int) -> None:
 
 
 async def wait_for_ms(awaitable, milliseconds: int):
-    """Await with a timeout; asyncio.TimeoutError when it is over."""
+    """Await with a timeout; asyncio.TimeoutError when it runs out."""
     import asyncio
 
     if hasattr(asyncio, "wait_for_ms"):

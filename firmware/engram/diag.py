@@ -1,4 +1,4 @@
-"""What the firmware tells about itself: a short ring of lines, shown by /stats, and printed where wanted.
+"""Diagnostics: a short ring of log lines, shown by /stats, and printed where wanted.
 
 The one module that prints. Messages never hold a secret or a person's text.
 """

@@ -1,6 +1,6 @@
 """Ctrl-C on a chip is a KeyboardInterrupt between any two steps of whatever task runs.
 
-MicroPython's asyncio forgets a task that this ends: nobody is told that it is over, and whoever waits for it waits for ever.
+MicroPython's asyncio forgets a task that this ends: its end wakes nobody, and whoever waits for it waits for ever.
 So the work of each task goes through `interruptible`, and the app waits with `Stop`.
 """
 

@@ -1,4 +1,4 @@
-"""Loads a package for as long as it is used: where the heap is small, its modules leave it after that.
+"""Loads a package while it is used: where the heap is small, its modules are unloaded after that.
 
     with lazy("transfer"):
         from engram.transfer import importer

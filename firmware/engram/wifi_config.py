@@ -1,4 +1,4 @@
-"""What secrets.json may say of Wi-Fi networks."""
+"""Checks the Wi-Fi networks of secrets.json."""
 
 from engram.compat import const
 from engram.errors import ConfigError

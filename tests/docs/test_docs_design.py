@@ -4,9 +4,11 @@ import ast
 
 import pytest
 
-from pages import FIRMWARE, in_backticks, plain, read, rows, section
+from engram.store.store import Store
+from pages import FIRMWARE, ROOT, in_backticks, plain, read, rows, section
 
 PAGE = "docs/design.md"
+COMPANION = ROOT / "host" / "engram_host" / "companion"
 TOP = ("app", "api", "repl")
 """Modules beside the ground that are layers of their own."""
 WIRING = ("board", "build", "build_turn", "handlers")
@@ -58,3 +60,22 @@ def test_layers_do_not_import_each_other_in_a_circle():
         ready = {layer for layer, layers in drawn.items() if layers - {"app"} <= below} - below
         assert ready, f"in a circle: {sorted(set(drawn) - below)}"
         below |= ready
+
+
+def test_the_interface_of_the_store_is_the_codes():
+    drawn = [
+        call for row in rows(section(read(PAGE), "## The store")) if len(row) == 2 for call in in_backticks(row[1])
+    ]
+    assert sorted(call for call in drawn if "." not in call) == sorted(name for name in vars(Store) if name[0] != "_")
+
+
+@pytest.mark.parametrize(("heading", "folder"), [("## The store", FIRMWARE / "store"), ("## The companion", COMPANION)])
+def test_a_file_that_is_drawn_is_there(heading, folder):
+    named = [path for row in rows(section(read(PAGE), heading)) for path in in_backticks(row[0])]
+    assert named and not [path for path in named if not (folder / path).exists()]
+
+
+def test_every_file_of_the_store_is_drawn():
+    drawn = {path for row in rows(section(read(PAGE), "## The store")) for path in in_backticks(row[0])}
+    files = {path.relative_to(FIRMWARE / "store").as_posix() for path in (FIRMWARE / "store").rglob("*.py")}
+    assert {file for file in files if not file.endswith("__init__.py")} == drawn

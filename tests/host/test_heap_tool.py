@@ -124,6 +124,7 @@ def test_the_steps_of_the_start_are_all_that_is_in_use_after_it(bench: Bench):
     steps, _ = bench.opening()
     in_use = bench.talk(START, heap_bench.ROOMY_KILOBYTES)["used"]
     assert abs(sum(steps.values()) - in_use) < 4096
+    assert {"Store of the records", "Store of the journal", "Records", "Agent"} <= set(steps)
 
 
 @needs_32

@@ -1,6 +1,6 @@
 """What a store should answer, worked out the plain way: all lines in a list, read through for each question.
 
-`Entries` says which entries there are, from the lines alone. `Ranks` is BM25 as store/search.py describes it, with its
+`Entries` says which entries there are, from the lines alone. `Ranks` is BM25 as store/search/ describes it, with its
 rounding (eight levels, one byte a row), without any index. Three things of the index decide ranks and are told to it:
 the mean length with which lines were sealed (and that of now, for those in RAM), into which tables the lines are cut at
 present (a turn's next one counts within a table, and so does the order of sessions at equal scores), and which rows are

@@ -1,4 +1,4 @@
-"""What unit tests share: folders on the file system under test, and `raises`."""
+"""What unit tests share: folders on the file system under test, `raises`, and the owner of a test's store."""
 
 import os
 import sys
@@ -55,6 +55,19 @@ class raises:
             return False
         self.error = error
         return True
+
+
+class StatelessSchema:
+    """Owns a store of test lines and keeps no state of them; a test adds describe(line)."""
+
+    def observe(self, line):
+        pass
+
+    def state(self):
+        return {}
+
+    def restore(self, state):
+        pass
 
 
 def at_once(coroutine):

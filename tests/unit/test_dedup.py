@@ -5,7 +5,7 @@ from engram.memory.records.dedup_words import ATTRIBUTES, PHRASES
 from engram.memory.records.nearest import may_tell_attribute
 from engram.text.tokenizer import terms
 from samples import Numbers
-from support import on_micropython
+from support import on_micropython, rounds
 
 
 def _check(expected: str, *pairs):
@@ -249,7 +249,7 @@ def test_names_that_change_places_are_never_the_same():
 def test_a_prefix_never_decides():
     numbers = Numbers(3)
     start = "The user keeps the spare batteries for the remote control of the old projector in the"
-    for _ in range(20):
+    for _ in range(rounds(200, 20)):
         one, other = numbers.below(1000), numbers.below(1000)
         texts = ("%s drawer w%d" % (start, one), "%s drawer w%d" % (start, other))
         assert (compare(*texts) == SAME) == (one == other), texts
@@ -262,7 +262,7 @@ CHINESE = "有 没 对 在 把 的 了 两 三 点 半 百 周 🎉 \u0301 ก �
 def test_any_text_gets_a_verdict():
     numbers = Numbers(11)
     pieces = (ENGLISH + " " + CHINESE).split(" ")
-    for _ in range(300):
+    for _ in range(rounds(3000, 300)):
         one = numbers.pick(("", " ")).join([numbers.pick(pieces) for _ in range(numbers.below(9))])
         other = numbers.pick(("", " ")).join([numbers.pick(pieces) for _ in range(numbers.below(9))])
         assert compare(one, other) in (SAME, CHANGED, SIMILAR, DIFFERENT), (one, other)

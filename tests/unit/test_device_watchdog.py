@@ -5,13 +5,13 @@ import fakes
 fakes.install()
 
 from engram.device import boot_count  # noqa: E402
-from engram.device import watchdog as heart_module  # noqa: E402
+from engram.device import watchdog as watchdog_module  # noqa: E402
 from engram.device.watchdog import Watchdog  # noqa: E402
 from engram.errors import ConfigError  # noqa: E402
 from fakes import machine, world  # noqa: E402
 from support import raises  # noqa: E402
 
-heart_module.ticks_ms = world.ticks_ms
+watchdog_module.ticks_ms = world.ticks_ms
 
 MINUTE = 60000
 HOUR = 60 * MINUTE
@@ -24,14 +24,14 @@ def _new_board(version=machine.NEWEST, timers=4):
     world.forget_all()
     machine.version, machine.timers = version, timers
     machine.power_on()
-    heart_module._timer = None
+    watchdog_module._timer = None
     return Watchdog()
 
 
 def _restarted(cause):
-    """The heart of boot.py after a reset, which loads the module anew."""
+    """The watchdog of boot.py after a reset, which loads the module anew."""
     machine.restart(cause)
-    heart_module._timer = None
+    watchdog_module._timer = None
     return Watchdog()
 
 

@@ -5,7 +5,7 @@ from engram.errors import StoreError
 from engram.store.log.segments import Log
 from engram.store.store import Store
 from engram.store.types import Entry
-from support import folder, raises
+from support import StatelessSchema, folder, raises
 
 
 class _Refusing:
@@ -29,24 +29,15 @@ class _Refusing:
         self._rename(path, new)
 
 
-class _Owner:
-    """Takes lines as they are."""
+class _Words(StatelessSchema):
+    """Every line is an entry of one word."""
 
     def describe(self, line):
         return Entry(line["seq"], (line["text"],), (), 0, 0, (), (), 0)
 
-    def observe(self, line):
-        """Nothing is kept."""
-
-    def state(self):
-        return {}
-
-    def restore(self, state):
-        """There is none."""
-
 
 def _store():
-    store = Store(Log(folder(), "log", segment_bytes=2000), _Owner())
+    store = Store(Log(folder(), "log", segment_bytes=2000), _Words())
     store.open()
     store.append([("text", "one")], [("text", "two")])
     return store

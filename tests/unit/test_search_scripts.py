@@ -4,7 +4,7 @@ from engram import text
 from engram.store.log.segments import Log
 from engram.store.store import Store
 from engram.store.types import Entry, Query
-from support import folder
+from support import StatelessSchema, folder
 
 MEMORIES = {
     "bike": "我的自行车是绿色的，停在地下室",
@@ -31,20 +31,11 @@ MEMORIES = {
 }
 
 
-class Memories:
-    """The meaning of the set's lines to the store."""
+class Memories(StatelessSchema):
+    """Every line is an entry with the index terms of its text."""
 
     def describe(self, line):
         return Entry(line["seq"], text.index_terms(line["text"]), (), 0, 0, (), (), 0)
-
-    def observe(self, line):
-        pass
-
-    def state(self):
-        return {}
-
-    def restore(self, state):
-        pass
 
 
 def _store():

@@ -6,7 +6,7 @@ from engram import text
 from engram.store.log.segments import Log
 from engram.store.store import Store
 from engram.store.types import Entry, Query
-from support import folder
+from support import StatelessSchema, folder
 
 LOG = """\
 {"format":2,"log":"log","epoch":1999461,"rewrites":0,"segment":1,"first":1,"sealed":[],"state":{},"crc":"5582f926"}
@@ -67,20 +67,11 @@ PIECES = {
 }
 
 
-class Owner:
+class Sessions(StatelessSchema):
     """Every line is an entry of a session, with a tag."""
 
     def describe(self, line):
         return Entry(line["seq"], text.terms(line["text"]), ("#" + line["tag"],), line["session"], 0, (), (), 0)
-
-    def observe(self, line):
-        pass
-
-    def state(self):
-        return {}
-
-    def restore(self, state):
-        pass
 
 
 def _open():
@@ -90,7 +81,7 @@ def _open():
     ]:
         with open(place + "/" + name, "wb") as file:
             file.write(content)
-    store = Store(Log(place, "log"), Owner())
+    store = Store(Log(place, "log"), Sessions())
     store.open()
     return store
 

@@ -4,29 +4,20 @@ from engram import text
 from engram.store.log.segments import Log
 from engram.store.store import Store
 from engram.store.types import Entry, Query
-from support import folder
+from support import StatelessSchema, folder
 
 COMMON = ["w%d" % number for number in range(23)]
 
 
-class Owner:
+class Texts(StatelessSchema):
     """Every line is an entry without labels."""
 
     def describe(self, line):
         return Entry(line["seq"], text.terms(line["text"]), (), 0, 0, (), (), 0)
 
-    def observe(self, line):
-        pass
-
-    def state(self):
-        return {}
-
-    def restore(self, state):
-        pass
-
 
 def test_many_words_that_stand_everywhere_do_not_drown_the_rare_one():
-    store = Store(Log(folder(), "log"), Owner())
+    store = Store(Log(folder(), "log"), Texts())
     store.open()
     for _ in range(60):
         store.append([("text", " ".join(COMMON))])

@@ -12,10 +12,11 @@ from array import array
 import flash
 
 _PARTS = (
-    "Config", "Clock", "Log", "Reserve", "Store", "Records", "Journal", "Forgetting", "Changes", "Profile", "Notes",
-    "Recall", "Tools", "Context", "_model", "Offline", "Agent", "Commands", "Memory",
+    "Config", "Clock", "Log", "Reserve", "Store", "Trash", "Usage", "Records", "Journal", "LearningCursor", "Forgetting",
+    "TextChanges", "Profile", "Notes", "Undo", "NoteRetention", "Reminders", "Recall", "PromptBuilder", "Tools", "Offline",
+    "Agent", "Commands", "Memory",
 )  # fmt: skip
-"""What the app makes, by the names that it has for them; what it makes later only is left out."""
+"""The classes of which app.py and build.py make an object at the start."""
 
 _OF_TWO = ("Log", "Reserve", "Store")  # of the records first, then of the journal
 _MOST = 40
@@ -63,14 +64,16 @@ def main(flash_file, settings):
     steps.begin("stand-in for the flash")
     flash.mount(flash_file, 0, "/flash")
     steps.begin("code")
-    import engram.app as module
+    import engram.app as app_module
+    import engram.build as build_module
 
     steps.begin("settings of the tool")
     overrides = json.loads(settings)
     for name in _PARTS:
-        if hasattr(module, name):
-            steps.watch(module, name)
-    app = module.App("/flash", overrides)
+        for module in (app_module, build_module):
+            if hasattr(module, name):
+                steps.watch(module, name)
+    app = app_module.App("/flash", overrides)
     steps.begin("console")
     from engram.channels.console.console import Console
 

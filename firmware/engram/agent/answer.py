@@ -82,7 +82,7 @@ class Answerer:
         return Outcome(turn.id, reply.all(), "" if is_whole and reply.all() else problem)
 
     async def _remind(self, caller, content: str, sink: Sink) -> str:
-        """Tell of what a message brings up; what to tell the model of it."""
+        """Show the reminders that a message triggers; returns their text for the model."""
         due = self._reminders.due(caller, content)
         if not due:
             return ""
@@ -140,7 +140,7 @@ class _Reply:
         await self._sink.text(piece)
 
     def end_part(self) -> None:
-        """What comes next begins on a line of its own."""
+        """Begin the next output on a line of its own."""
         self._open = False
 
     def all(self) -> str:

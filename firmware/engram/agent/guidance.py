@@ -1,4 +1,4 @@
-"""What the model is told about its memory: stable texts, which stand at the start of each prompt and are cached."""
+"""The guidance on memory for the model: stable texts, which stand at the start of each prompt and are cached."""
 
 FULL = """# Memory
 You have a memory that lasts on this device. What belongs where:

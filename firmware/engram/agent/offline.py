@@ -40,7 +40,7 @@ class Offline:
         return True
 
     async def answer(self, caller, content: str, turn: str) -> str:
-        """The answer to a message; `turn` is the message's own id. Errors are told, never raised."""
+        """The answer to a message; `turn` is the message's own id. Errors become answers, never exceptions."""
         from engram.agent.plain_commands import commands
 
         answers = []
@@ -136,11 +136,11 @@ class Offline:
         return "\n".join(lines)
 
     def _let_go(self, ref: str, caller) -> str:
-        # Whoever forgets a thing does not want the message back either in which it was told.
+        # Whoever forgets a thing does not want the message back either that said it.
         record, turns = self._forgetting.forget(ref, caller, with_turns=True)
         gone = ", ".join([record["id"]] + turns)
         if "archived" in record:
-            return "%s is with the companion, which forgets it for good as soon as it is told." % gone
+            return "%s is with the companion, which forgets it for good as soon as it learns of it." % gone
         told = "" if "left" in record else " (/undo brings it back)"
         return "Forgot %s: %s%s" % (gone, snippet(record["content"], 200), told)
 

@@ -1,4 +1,4 @@
-"""What a person plainly asks to be kept or forgotten, or says of themselves, found without a model: English and Chinese.
+"""Finds, without a model, what a person plainly asks to keep or forget, or says of themselves: English and Chinese.
 
 A rule is the opening words of a message, after "please", "hey" and the like. The set is small: what is no clear statement
 is no match, such as a question, a story about remembering, a wish for this answer, or what somebody else said.
@@ -119,7 +119,7 @@ def is_one_of(texts: bytes, said: str) -> bool:
 
 
 def after(openings: bytes, said: str):
-    """What follows the opening of a list with which a text begins, None if it begins with none."""
+    """The text behind its opening if that is in a list, else None."""
     data = encode(said).strip()
     at = past(openings, simplified(data[:HEAD]), 0)
     return data[at:].decode() if at >= 0 else None
@@ -202,7 +202,7 @@ def _all_told(data: bytes, end: int) -> tuple:
 
 
 def _stated(piece: bytes) -> str:
-    """The tag of what a sentence tells of the person, "" if that is not clear."""
+    """The tag of a sentence about the person, "" if that is not clear."""
     if len(piece) > LONGEST_STATEMENT:
         return ""
     plain = unmarked(simplified(piece))

@@ -1,4 +1,4 @@
-"""What follows a turn: a rule may keep what the model did not, and facts are read in the background."""
+"""Work after a turn: a rule may keep what the model did not, and facts are read in the background."""
 
 from engram.compat import const
 from engram.errors import EngramError
@@ -12,7 +12,7 @@ _STARTS = " remember note keep bear make save store write don dont do never i my
 
 
 class PostTurn:
-    """What follows the turns of an agent with a model: rules, then the background's jobs."""
+    """Runs after the turns of an agent with a model: rules, then the background's jobs."""
 
     def __init__(self, config, records, journal, reminders, jobs, flush):
         self._config = config

@@ -79,7 +79,7 @@ class PromptBuilder:
         return Window(turns, room - cost, for_memories)
 
     def rank(self, caller, content: str, window: Window, seq: int):
-        """What the board finds for a message, but what the prompt shows anyway; None if it has no room for memories."""
+        """The board's hits for a message, without those that the prompt shows anyway; None if it has no room for memories."""
         if not window.for_memories:
             return None
         skip = set(window.turns)
@@ -257,7 +257,7 @@ class PromptBuilder:
         return shown, "the message is longer than the model's window: it read the first %d characters." % read
 
     def _more(self, seq: int) -> str:
-        """What stands where a turn was cut."""
+        """The mark that stands where a turn was cut."""
         return _MORE % seq if self._config.get("mode") == "full" else _CUT
 
     def _last(self, caller, message: str, recalled: str, reminders: str, fresh: str) -> str:

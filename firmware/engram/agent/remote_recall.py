@@ -1,4 +1,4 @@
-"""What memory_recall has of a companion: what it is asked for, what is shown, and what is told of the archive without it."""
+"""The companion's part of memory_recall: requests, results, and notes on the archive while it is away."""
 
 from engram import text
 from engram.compat import const
@@ -14,7 +14,7 @@ _SNIPPET = const(400)  # characters of one memory, as in tools.py
 
 
 class RemoteRecall:
-    """What the model's tools have of a companion and its archive.
+    """Gives the model's tools a companion and its archive.
 
     `search` asks it (None where none is set up), `archive` reads what has left the board, `archived` is the board's index of
     that; each may be None.
@@ -39,7 +39,7 @@ class RemoteRecall:
         return ranked, await self._search.found(ranked, limit) if self._search else None
 
     async def recall(self, query, limit: int):
-        """What a search of memories gives; of those with the query's tags alone where it has no words."""
+        """The results of a search of memories; by the query's tags alone where it has no words."""
         tags = [fields.tag(tag) for tag in query.tags]
         if not self._search or not all(0 < len(tag) <= _TAG_LONGEST for tag in tags):
             return None  # no memory has it, and a message has no room for it
@@ -124,7 +124,7 @@ class RemoteRecall:
         return note + ("." if self._search and self._search.is_connected else ", which is not connected.")
 
     def _count_archived(self, query, tags) -> int:
-        """How many archived memories may be of the query's days and have all `tags`."""
+        """The number of archived memories that may be of the query's days and have all `tags`."""
         total = 0
         wanted = [fields.tag(tag) for tag in tags]
         for entry in self._archived.entries(query.caller) if self._archived else ():

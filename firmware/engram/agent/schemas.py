@@ -16,7 +16,7 @@ _SHARED = (
     ("<file>", '{"type":"string","description":"MEMORY.md or a day such as 2026-01-31.md"}'),
     ("<profile file>", '{"type":"string","enum":["user.md","soul.md","identity.md"]}'),
 )
-"""What stands in more than one place, or would make a line long."""
+"""Texts that stand in more than one place, or would make a line long."""
 
 
 class Tool:

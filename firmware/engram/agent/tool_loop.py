@@ -5,7 +5,7 @@ from engram.compat import const
 from engram.llm.types import Request, assistant, result, user
 
 _EXCHANGE_TOKENS = const(2500)  # of tool calls and their results in one turn: all of them are on the heap
-_SMALL_RESULT = const(400)  # characters: what tells of a change always fits
+_SMALL_RESULT = const(400)  # characters: a report of a change always fits
 
 _NO_ROOM = '{"error":{"problem":"the result does not fit any more: ask for less, or answer with what you have."}}'
 _NOW_ANSWER = "(No more tools in this turn: answer now with what you have.)"
@@ -14,7 +14,7 @@ _NOW_ANSWER = "(No more tools in this turn: answer now with what you have.)"
 async def run(model, tools, config, prompt, turn, sink, reply) -> None:
     """Let a model answer a prompt in a Turn, which memories will name as where they came from.
 
-    `reply` takes the text and is told where a part of it ends, `sink` hears what else there is to tell.
+    `reply` takes the text and the ends of its parts, `sink` takes notices.
     """
     exchanged = []
 

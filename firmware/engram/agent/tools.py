@@ -1,4 +1,4 @@
-"""Runs the tools that the model calls. Results and errors go back as JSON; what changed is told to the person too."""
+"""Runs the tools that the model calls. Results and errors go back as JSON; the person sees each change too."""
 
 from collections import namedtuple
 
@@ -58,7 +58,7 @@ class Tools:
         return self.run(call, turn, only, more)
 
     async def _ask_remote(self, name: str, arguments: dict, turn):
-        """What a companion has for a call."""
+        """The companion's part of a call."""
         if name == "memory_get":
             return await self._remote.read(arguments.get("id", ""), turn.caller)
         query, limit = self._query(name, arguments, turn), arguments.get("limit", _PAGE)
@@ -271,7 +271,7 @@ class Tools:
         }, ""
 
     def _show_remote(self, more: tuple, arguments: dict, caller) -> dict:
-        """What came from the companion, as it is shown."""
+        """The companion's results, as they are shown."""
         line, why = more
         if line is None:
             return {"memory": None, "reason": why}

@@ -53,15 +53,15 @@ class ArchiveIndex:
         self._uses = []  # [number, uses, latest caller], oldest first
         self.uses_wanted = uses_wanted
         self.total = 0
-        """How many memories are archived."""
+        """The number of archived memories."""
         self.durable_seq = 0
         """A compaction has relied on the companion's copy of the archive up to this line."""
         self.lost = 0
-        """How many of these memories the companion does not have, as it says itself."""
+        """The number of these memories that the companion says it does not have."""
         self.why = ""
         """Why the index could not be written, "" if it could."""
         self.damage = ""
-        """What is wrong with the index, "" if nothing is."""
+        """The index's problem, "" if it has none."""
         self._open()
         self.fold()
 
@@ -204,7 +204,7 @@ class ArchiveIndex:
     # --- keeping the index up to date
 
     def fold(self) -> None:
-        """Count what the log tells since the line `seen`; to be called after each line that tells of the archive."""
+        """Count what the log tells since the line `seen`; call it after each line about the archive."""
         if self._schema.archived <= self._seen:
             return
         try:
@@ -238,7 +238,7 @@ class ArchiveIndex:
         self._write(entries, newest, self.durable_seq, gone)
 
     def rebuild(self, entries: dict, newest: int) -> bool:
-        """Replace the index by entries that were made with add_memory(). False if the log tells of the archive after its line
+        """Replace the index by entries that add_memory() made. False if the log has lines about the archive after its line
         `newest`: the rebuild has to begin again. StoreError.
         """
         if self._schema.archived > newest:

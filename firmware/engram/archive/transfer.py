@@ -104,13 +104,13 @@ class ArchiveTransfer:
         has_more = self._archived.compare_held(held)
         self._has_to_rebuild = has_more and self._done_for != (held, self._archived.total)
 
-    async def _tell(self) -> None:
+    async def _send(self) -> None:
         """Tell the companion what the index has: it looks whether it has more of that than it thought."""
         self._has_to_tell = False
         archived = self._archived
         entries = [list(entry) for entry in archived.ranges()]
         if archived.damage:
-            # What a damaged index lacks is no proof that it was forgotten.
+            # A memory that a damaged index lacks need not be forgotten.
             entries = [[SEVERAL, 1, self._records_raw.next_seq]]
         answer = await self._ask("holds", epoch=self._records_raw.epoch, entries=entries)
         self._done_for = (answer["count"], archived.total) if answer["count"] < archived.total else None
@@ -144,7 +144,7 @@ class ArchiveTransfer:
             self._is_counted = True
             self._sync.greet_again()
         elif self._has_to_tell:
-            await self._tell()
+            await self._send()
         elif self._has_to_rebuild:
             await self._rebuild()
         elif self._eviction.wanted > 0:

@@ -1,1 +1,1 @@
-"""What only a board has: its start, its heart, its network and its serial line."""
+"""Parts that only a board has: its start, its watchdog, its network and its serial line."""

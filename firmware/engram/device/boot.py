@@ -20,24 +20,24 @@ or type:  import engram.device.boot as start; start.again()
 
 
 def begin():
-    """The app ready to run; None if it cannot or shall not start, which was told then."""
+    """The app ready to run; None, after a message, if it cannot or shall not start."""
     bad = boot_count.count()
     if bad >= boot_count.BAD_STARTS:
         # Whoever resets it from here gets one more try.
         boot_count.set_bad(boot_count.BAD_STARTS - 1)
-        _tell(_SAFE % bad)
+        _print(_SAFE % bad)
         return None
     try:
         return _assemble(Watchdog())
     except EngramError as error:
         # It ended as it should: a second start would end alike, and is no crash.
         boot_count.set_bad(0)
-        _tell("Engram did not start: %s\nPut that right, then press reset or type:  machine.reset()\n" % error)
+        _print("Engram did not start: %s\nPut that right, then press reset or type:  machine.reset()\n" % error)
     return None
 
 
 def again() -> None:
-    """Start the board anew, with the app."""
+    """Restart the board, with the app."""
     boot_count.set_bad(0)
     machine.reset()
 
@@ -73,5 +73,5 @@ def _wifi(config):
     return None
 
 
-def _tell(text: str) -> None:
+def _print(text: str) -> None:
     sys.stdout.write(text)

@@ -1,14 +1,14 @@
-"""What a board knows of its starts before: how many in a row have ended badly, and whether the watchdog runs.
+"""Counts a board's failed starts in a row, and notes whether the watchdog runs.
 
 It stands at the end of the RTC's memory, which outlives every reset but not a loss of power: no wear of the flash, and a
-person who pulls the plug begins anew. What else is in there stays.
+person who pulls the plug resets the count. What else is in there stays.
 """
 
 import machine
 
 from engram.compat import const
 
-BAD_STARTS = const(3)  # so many in a row, and the next start is without the app
+BAD_STARTS = const(3)  # in a row: the next start is without the app
 
 _MARK = b"Engram"
 _ROOM = const(2048)  # bytes of the RTC's memory

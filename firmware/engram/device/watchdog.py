@@ -1,4 +1,4 @@
-"""The board's heart: the watchdog is fed as long as the app lives, and while it is stopped.
+"""Feeds the chip's watchdog as long as the app lives, and while it is stopped.
 
 The ESP32's watchdog cannot be stopped once it runs, not even by a soft reset. So a timer feeds it; while the app runs
 it does so only as long as the app beats, and at the prompt, or under mpremote, always. A board that hangs in the
@@ -17,7 +17,7 @@ _BEAT_MS = const(5000)
 _PROVEN_MS = const(60000)  # a run as long as this began well, whatever comes later
 
 _timer = None
-"""The one that feeds. boot.py and the app each have a heart: two timers would leave one that feeds whatever the app does."""
+"""The one that feeds. boot.py and the app each have a Watchdog: two timers would leave one that feeds whatever the app does."""
 
 
 class Watchdog:
@@ -42,11 +42,11 @@ class Watchdog:
         global _timer
         _timer = _timer or _new_timer()
         _timer.init(period=_TICK_SECONDS * 1000, callback=self._tick)
-        _noted("set_watchdog", seconds)
+        _call("set_watchdog", seconds)
 
     def resume(self) -> None:
         """After a soft reset, which stops timers but not the watchdog: feed it on, if it runs."""
-        self.guard(_noted("watchdog"))
+        self.guard(_call("watchdog"))
 
     def watch(self) -> None:
         """From now on the app has to beat."""
@@ -70,7 +70,7 @@ class Watchdog:
         self._left = self._ticks
         if not self._is_proven and ticks_diff(ticks_ms(), self._since) >= _PROVEN_MS:
             self._is_proven = True
-            _noted("set_bad", 0)
+            _call("set_bad", 0)
 
     def _tick(self, _timer) -> None:
         # Without a new object: it is called between any two steps of the app.
@@ -89,7 +89,7 @@ def _new_timer():
     return machine.Timer(0)
 
 
-def _noted(what: str, *value):
+def _call(what: str, *value):
     """Call a function of engram.device.boot_count, which is needed for a moment only."""
     with lazy("device.boot_count"):
         from engram.device import boot_count

@@ -41,7 +41,7 @@ class Wifi:
         wlan.active(True)
 
     def status(self) -> str:
-        """How the network is, for /stats."""
+        """The network's state, for /stats."""
         if not self.wlan.isconnected():
             return "down: " + self.problem
         signal = ""

@@ -1,4 +1,4 @@
-"""How far the journal was read for facts, and keeping what it gave: all that a batch of turns gave or nothing, once.
+"""The position up to which the journal was read for facts. A batch of turns keeps all its facts once, or none.
 
 What turns gave is on flash with the seq up to which they were read, in one flush of the records' log. A small file has
 that seq too, for turns that gave nothing, and what was spent on the day:
@@ -22,7 +22,7 @@ _BATCH_CHARS = const(6000)  # of the texts of one batch: they stand in one promp
 _MOST_FLUSHED = const(64)  # sessions: as many as session.live allows
 
 SPENT = "the day's calls or tokens are spent (extract.calls_a_day, extract.tokens_a_day)"
-"""What is told while Learning.is_spent()."""
+"""The notice while is_spent()."""
 
 MANY = 50
 """More messages that wait are not counted."""
@@ -82,7 +82,7 @@ class LearningCursor:
                 return told
         except (StoreError, ValueError):
             pass
-        diag.warning("learning", "learning.json is damaged and is made anew")
+        diag.warning("learning", "learning.json is damaged and is rebuilt")
         return {}
 
     def save(self) -> None:
@@ -132,7 +132,7 @@ class LearningCursor:
         return is_said and turn["seq"] > self._flushed.get(turn["sid"], 0)
 
     def missed(self) -> int:
-        """How many lines left the journal before they were read; the reading goes on behind them."""
+        """The number of lines that left the journal before they were read; reading continues behind them."""
         gone = self._journal.oldest - 1 - self.until
         if gone <= 0:
             return 0
@@ -148,7 +148,7 @@ class LearningCursor:
         self.tokens += tokens
 
     def correct(self, tokens: int) -> None:
-        """The last call took so many tokens more than were counted."""
+        """Add the tokens that the last call took beyond those that were counted."""
         self.tokens += tokens
 
     def spent(self) -> tuple:

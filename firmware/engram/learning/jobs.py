@@ -1,4 +1,4 @@
-"""What the model is asked while nobody waits for an answer, one job at a time. A message goes before: it breaks a job off."""
+"""Runs requests to the model in the background, one job at a time. A message preempts a job."""
 
 import asyncio
 

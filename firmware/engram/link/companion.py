@@ -45,7 +45,7 @@ class Companion:
             self._exchange, logs, link_state, clock, is_busy, self._greeted, self._idle_work, archived
         )
         self.archive = make_archive(self._exchange, self._sync) if make_archive else None
-        """What gives memories to the companion; None where that is not wanted."""
+        """The transfer that gives memories to the companion; None where that is switched off."""
         within_ms = config.get("companion.timeout_ms")
         self.ask = RemoteSearch(self._exchange, self._sync, config.get("companion.search"), within_ms, archived)
         self.is_connected = False
@@ -195,7 +195,7 @@ class Companion:
                 yield "  %-9s %s" % ("archive", sentence)
 
     def unreachable(self) -> str:
-        """What to say about the archive behind its size: that it cannot be reached, or has lost some."""
+        """The remark on the archive behind its size: that it cannot be reached, or has lost some."""
         lost = self._archived.lost if self._archived and self.archive else 0
         if lost:
             return "; IT HAS LOST %d OF THESE MEMORIES: was its database replaced?" % lost

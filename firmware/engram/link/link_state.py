@@ -1,4 +1,4 @@
-"""What a board has to know of itself for the companion, in one small file: memory/link.json, a line as in every log.
+"""The board's own state for the companion, in one small file: memory/link.json, a line as in every log.
 
     {"board","chip","link","have":[epoch, seq, epoch, seq, missed],"crc"}
 
@@ -106,7 +106,7 @@ class LinkState:
 
 
 def chip() -> str:
-    """What tells this chip from all others, "" where there is nothing of the kind."""
+    """The crc32 of the chip's own number, "" where it has none."""
     try:
         import machine
 
@@ -117,7 +117,7 @@ def chip() -> str:
 
 
 def _read(path: str):
-    """What the file tells, None if there is none of this form."""
+    """The file's fields, None if there is none of this form."""
     try:
         saved = log_line.decode(files.read(path, _LARGEST) or b"")
     except (ValueError, StoreError):

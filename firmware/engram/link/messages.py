@@ -158,7 +158,7 @@ def _check(table, fields: dict) -> None:
 
 
 def _misfit(value, kind: str, low, high) -> str:
-    """What is wrong with a value, "" if nothing is."""
+    """The problem of a value, "" if it has none."""
     if kind == "text":
         fits = isinstance(value, str) and low <= len(value) <= high
         return "" if fits else "must be a text of %d to %d characters" % (low, high)

@@ -25,7 +25,7 @@ _MOST_STALLS = const(3)  # answers in a row that do not say what they should
 
 
 class Replication:
-    """Copies logs over an Rpc; `logs` are (name, RawLines), `link_state` keeps what was acknowledged.
+    """Copies logs over an Rpc; `logs` are (name, LogReader), `link_state` keeps what was acknowledged.
 
     `is_busy()` tells whether a message is being answered: lines wait for that. greeted() is called after each answered greeting
     with how many archived memories the companion holds and whether it asks which ones the board knows of. idle_work() is a
@@ -166,13 +166,13 @@ class _Copy:
         self.is_doubted = False  # whether it has to be compared, however like they seem
 
     def state(self) -> list:
-        """What `hello` tells of the log."""
+        """The log's part of `hello`."""
         raw = self.raw
         self.epoch, self.rewrites = raw.epoch, raw.rewrites
         return [self.epoch, raw.oldest, raw.next_seq, self.rewrites]
 
     def welcome(self, held) -> None:
-        """Take what `welcome` tells of the log: [have, crc of the line with that seq, rewrites]."""
+        """Take the log's part of `welcome`: [have, crc of the line with that seq, rewrites]."""
         have, crc, rewrites = held
         if not isinstance(have, int) or not isinstance(rewrites, int) or not isinstance(crc, str) or have < 0:
             raise LinkError("the companion's welcome is of another form than this board knows")

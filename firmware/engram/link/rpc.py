@@ -60,7 +60,7 @@ class Rpc:
         self.failure = None
 
     def close(self, error) -> None:
-        """The link has ended: whoever waits for an answer is told."""
+        """The link has ended: fail all requests that wait for an answer."""
         self.failure = error
         for question in self._questions:
             question.error = error

@@ -5,7 +5,7 @@ from engram.errors import ArgumentError
 
 
 async def answer(model, cursor, request, asked: int, most_bytes: int) -> bytes:
-    """What a model answers to a request of about `asked` tokens; ArgumentError if it is too long, or a ModelError."""
+    """The model's answer to a request of about `asked` tokens; ArgumentError if it is too long, or a ModelError."""
     collected = bytearray()
 
     async def collect(piece: str) -> None:

@@ -1,7 +1,7 @@
 """One remote model: a request in, a reply out, with retries; only kinds of ModelError leave.
 
-client   http.Client          the link and HTTP
-adapter  OpenAI, Anthropic    what the API says, both ways (see draft.py)
+client   client.Client        the link and HTTP
+adapter  OpenAI, Anthropic    what the API says, both ways (see reply.py)
 """
 
 import random

@@ -156,7 +156,7 @@ class _Draft(ReplyBuilder):
 
 
 def _refusal(error):
-    """What an error inside a stream that began with 200 would have been as a status."""
+    """The status for an error inside a stream that began with 200."""
     words = part(error, "message", str) or (error if isinstance(error, str) else "")
     status = part(error, "code", int)
     if not 400 <= status < 600:

@@ -38,7 +38,7 @@ class Refusal(Exception):
 
 
 class ReplyBuilder:
-    """What has come of one reply. Each API has its own kind, with its own take().
+    """One reply as far as it has come. Each API has its own kind, with its own take().
 
     stop  why the model ended, "" as long as it has not said so
     done  whether nothing more is to come

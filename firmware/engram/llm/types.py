@@ -1,4 +1,4 @@
-"""What goes to a remote model and what comes back, the same for every API.
+"""Requests to a remote model and its replies, the same for every API.
 
 Message   role "user": text · role "assistant": text and calls · role "tool": text is the result, call its Call
 Call      a tool call: id, name, arguments (JSON text exactly as the model wrote it)

@@ -1,4 +1,4 @@
-"""Who asks, and what they may see.
+"""The caller of an operation, and what it may see.
 
 A scope is "all", "user:NAME" for one principal, or "ws:ID" for a workspace. Who asks in a group room sees only "all",
 since the others in the room read the answer too.

@@ -1,4 +1,4 @@
-"""Who asks, made of what a channel says: checked, since a name becomes part of labels, of files and of lines on flash."""
+"""Makes a Caller from a channel's fields: checked, since a name becomes part of labels, of files and of lines on flash."""
 
 from engram import text
 from engram.compat import const

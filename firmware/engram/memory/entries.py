@@ -1,4 +1,4 @@
-"""What records and journal have in common: the figures of their log, and work in the background."""
+"""The common part of records and journal: the figures of their log, and work in the background."""
 
 
 class LogEntries:

@@ -1,1 +1,1 @@
-"""Reminders that a message brings up."""
+"""Reminders that a message triggers."""

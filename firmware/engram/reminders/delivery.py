@@ -1,4 +1,4 @@
-"""Standing intents that a message brought up: the person is told, and the model too."""
+"""Delivers the reminders that a message triggers to the person and to the model."""
 
 from engram import diag
 from engram.errors import EngramError
@@ -11,7 +11,7 @@ _CLOSE = "</standing-reminders>"
 async def deliver(reminders, numbers: list, caller, sink) -> str:
     """Tell the person of their intents with these numbers; what to tell the model.
 
-    They are noted as fired once the person was told: a power cut in between makes the reminder come once more.
+    They are noted as fired once the person has seen them: a power cut in between makes the reminder come once more.
     """
     try:
         found = reminders.texts(caller, numbers)

@@ -1,4 +1,4 @@
-"""How a reminder is packed, and whose it is."""
+"""The packed form of a reminder, and its owner."""
 
 from binascii import crc32
 from struct import pack
@@ -30,7 +30,7 @@ def room_of(caller) -> str:
 
 
 def belongs_to(caller, fields: dict) -> bool:
-    """Whether a reminder is one of this caller's."""
+    """Whether a reminder belongs to this caller."""
     return fields["scope"] == access.own_scope(caller) and fields.get("room", "") == room_of(caller)
 
 

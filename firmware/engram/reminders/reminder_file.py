@@ -139,7 +139,7 @@ def _opening(number: int) -> bytes:
 
 
 def _write(intents, change, added=()) -> None:
-    """Write the file anew; `change` gives an intent's new fields: None if it leaves, the same object if it stays as it is."""
+    """Rewrite the file; `change` gives an intent's new fields: None if it leaves, the same object if it stays as it is."""
     ends = log_line.encode((("format", _FORMAT), ("next", intents.next + len(added))))
 
     def parts():
@@ -260,7 +260,7 @@ def settle(intents) -> bool:
 
 
 def _try(intents, change, otherwise: str) -> bool:
-    """Make a change that nobody asked for: a flash that refuses is told of in the log."""
+    """Make a change that nobody asked for: a refusal of the flash goes to the log."""
     try:
         _write(intents, change)
     except StoreError as error:

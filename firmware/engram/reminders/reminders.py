@@ -1,7 +1,7 @@
 """Standing intents: "when X comes up, remind me of Y", found in what people say without a model.
 
 An intent fires in a message of those who may see it that has all the terms of its X, once in a cool-down. All that a message
-is held against is packed and in RAM, so that one in which nothing comes up reads no flash:
+is held against is packed and in RAM, so that one that triggers none reads no flash:
 
     heads   of each intent 18 bytes: number, owner (the crc32 of who may see it), moment of its last firing, end of its
             life, which of these times were guessed, how many terms it has
@@ -60,12 +60,12 @@ class Reminders:
     # --- on every message
 
     def due(self, caller, content: str) -> list:
-        """The numbers of the caller's intents that a message brings up, those first that have not fired for longest."""
+        """The numbers of the caller's intents that a message triggers, those first that have not fired for longest."""
         asked = scope_of_caller(caller)
         if not self.is_on or not self._is_known(asked):
             return []
         self._settle()
-        seen = self._seen(content)
+        seen = self._matches(content)
         now = self.clock.now()
         found = []
         first = 0
@@ -84,7 +84,7 @@ class Reminders:
                 return True
         return False
 
-    def _seen(self, content: str) -> bytearray:
+    def _matches(self, content: str) -> bytearray:
         """For each term that is held, whether it stands in a text."""
         held = self._terms
         seen = bytearray(len(held) // _TERM_BYTES)
@@ -98,7 +98,7 @@ class Reminders:
         return seen
 
     def _may_fire(self, last: int, now: int) -> bool:
-        # A moment far ahead was told by a clock that was wrong: it would keep the intent silent until then.
+        # A moment far ahead comes from a clock that was wrong: it would keep the intent silent until then.
         return not last or not -self._cool_down < now - last < self._cool_down
 
     def is_over(self, ends: int, guessed: int) -> bool:
@@ -156,7 +156,7 @@ class Reminders:
                 yield fields
 
     def _load(self):
-        # What uses it now has it; where the heap is small, the next one loads it again.
+        # Its user holds it; where the heap is small, the next one loads it again.
         with lazy("reminders.reminder_file"):
             from engram.reminders import reminder_file
 

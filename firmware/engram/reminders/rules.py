@@ -78,7 +78,7 @@ def may_be(said: str) -> bool:
 
 
 def match(said: str):
-    """What is Asked for in a message, None if it is no such request."""
+    """The request in a message, as Asked, None if it is none."""
     data = encode(said).strip()
     plain = simplified(data[:_LONGEST])
     start = past_several(_COURTESY, plain, skip(plain, 0))
@@ -95,7 +95,7 @@ def match(said: str):
     for read in (_condition_first, _reminder_first, _in_chinese):
         found = read(sentence, max(start, asked))
         if found:
-            when, remind = [_said(data, *span) for span in found]
+            when, remind = [_decoded(data, *span) for span in found]
             if remind and _has_term(when):
                 rest = data[skip(data, told[1]) :]
                 return ReminderRequest(when, remind, rest.decode() if len(rest) > _CRUMB else "")
@@ -109,7 +109,7 @@ def _has_term(when: str) -> bool:
     return False
 
 
-def _said(data: bytes, begin: int, end: int) -> str:
+def _decoded(data: bytes, begin: int, end: int) -> str:
     return data[begin:end].strip().decode()
 
 

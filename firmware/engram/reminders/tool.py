@@ -45,5 +45,5 @@ def add_reminder_by_rule(reminders, said: str, caller) -> str:
 
 
 def describe_reminder(fields: dict) -> str:
-    """What the person is told of a new reminder."""
+    """The notice to the person about a new reminder."""
     return "will remind (%s) when %s comes up: %s" % (fields["id"], fields["when"], fields["remind"])

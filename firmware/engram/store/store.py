@@ -78,7 +78,7 @@ class Store:
         self.owner.restore(state)
         self.log.state = None  # else the heap would hold it twice
         if self.log.size - offset > _LONGEST_TAIL:
-            # So many lines are made a part of the index in slices: only what they tell of the owner's state is needed now.
+            # A long tail is indexed in slices: only its effect on the owner's state is needed now.
             for _, _, _, line in self.log.scan(self.log.live, offset, 0, seq - 1):
                 self.owner.observe(line)
             offset, seq, state = self.log.size, self.log.next_seq, self.owner.state()
@@ -130,7 +130,7 @@ class Store:
         self.owner.observe(line)
 
     def describe(self, line: dict) -> Entry:
-        """What a line means."""
+        """The entry that a line stands for."""
         try:
             return self.owner.describe(line)
         except (KeyError, TypeError, ValueError, ArgumentError):
@@ -214,7 +214,7 @@ class Store:
         missing = self.upkeep.missing
         if not missing:
             return ""
-        return "the index is being made anew, %d of %d lines are not in it yet" % (missing, self.log.next_seq - 1)
+        return "the index is being rebuilt, %d of %d lines are not in it yet" % (missing, self.log.next_seq - 1)
 
     # --- reading
 
@@ -276,7 +276,7 @@ class Store:
         return lines_backwards(self.log)
 
     def raw(self):
-        """The lines as they stand on flash, for whoever copies the log; see raw.py."""
+        """The lines as they stand on flash, for whoever copies the log; see log/reader.py."""
         from engram.store.log.reader import LogReader
 
         return LogReader(self)

@@ -27,19 +27,19 @@ ends      the number of a thread of which no entry is live any more, or 0
 
 
 def no_entry(at: int = 0, hides=(), shows=(), ends: int = 0) -> Entry:
-    """What a line means that is no entry itself."""
+    """The Entry of a line that is no entry itself."""
     return Entry(-1, (), (), 0, at, hides, shows, ends)
 
 
 Query = namedtuple("Query", ("terms", "labels", "scopes", "since", "until", "speaker", "weights"))
-"""What to search.
+"""A search of a store.
 
 terms     words, joined by OR
 labels    filters that all must be passed
 scopes    labels of which one is enough
 since     the earliest time, until: the first time that is too late, in Unix seconds; 0 leaves it open
 speaker   the label of the speaker whom the query names, or ""
-weights   a dict of term: idf that holds for several stores together (see idf.weights), None for this store's own
+weights   a dict of term: idf that holds for several stores together (see weights.py), None for this store's own
 """
 
 Hit = namedtuple("Hit", ("number", "score", "evidence", "line", "parts"))

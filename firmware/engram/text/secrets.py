@@ -1,4 +1,4 @@
-"""What looks like a secret in a text, by its shape: keys and tokens, what is called a password, card numbers.
+"""Finds what looks like a secret in a text, by its shape: keys and tokens, passwords, card numbers.
 
 What only looks odd is none: phone numbers, dates, hashes of commits, UUIDs, addresses of machines. A link is none either, but
 for what is named in it ("?token=..."), and a password before its host.
@@ -24,7 +24,7 @@ _BEGINNINGS = (
 
 _HEXADECIMAL = b"0123456789abcdefx-"
 
-# What secrets are called: several words, any word, one with digits, and a number.
+# Names of secrets: of several words, any word, one with digits, and a number.
 _PHRASES = "passphrase|seed phrase|recovery phrase|助记词|助記詞".encode()
 _PASSWORDS = "password|passwort|passwd|passcode|passphrase|pass code|pwd|kennwort|密码|密碼|口令".encode()
 _KEYS = "api key|apikey|access key|secret key|private key|secret|token|密钥|密鑰|私钥|令牌".encode()
@@ -38,7 +38,7 @@ _FAR_IS = " is | was | ist |是".encode()
 _QUOTES = "\"|\"|'|'|`|`|“|”|‘|’|「|」".encode()
 _STOPS = b"\"'`<>|,;"
 
-# What is told of a password that is none.
+# Values of a "password" that are none.
 _NO_VALUE = (
     b" a an the to too in on at by with not no now still my your his her our their what this that it very so really always "
     b"never only probably written stored saved kept see ask set empty blank wrong right weak strong required needed mandatory "
@@ -99,7 +99,7 @@ def _is_in_word(plain: bytes, at: int, end: int) -> bool:
 
 
 def _value(data: bytes, plain: bytes, at: int, names: bytes, name: bytes) -> bytes:
-    """What stands under the name of a secret that ends at `at`, b"" if it is no secret."""
+    """The value behind the name of a secret that ends at `at`, b"" if it is no secret."""
     at, sure = _told_at(plain, at)
     at = _skip(plain, at, b" \t\n:")
     if names is _PHRASES:

@@ -95,7 +95,7 @@ def _split(piece: bytes, fold, singles: bool):
 
 
 def parts(data: bytes):
-    """What stands between spaces, one at a time: a list of thousands of emoji would fill a heap."""
+    """Yield the pieces between spaces: a list of thousands of emoji would fill a heap."""
     start, size = 0, len(data)
     while start < size:
         end = data.find(b" ", start)

@@ -1,4 +1,4 @@
-"""How long a text is for a model, where it may be cut, and what of it is safe to show."""
+"""A text's length for a model, places to cut it, and its printable form."""
 
 from engram.compat import const
 from engram.text.utf8 import REPLACEMENT, code_at, encode

@@ -1,4 +1,4 @@
-"""Taking memories out: those that an caller may see, oldest first, so that what a memory replaced comes before it.
+"""Taking memories out: those that a caller may see, oldest first, so that what a memory replaced comes before it.
 
 A slice of the log is read at a time, since others may write, compact and restart it between two lines of an export.
 """
@@ -13,7 +13,7 @@ _BYTES_AT_ONCE = const(4096)  # of those lines, from which on no more are read a
 
 
 def memories(records, caller, with_past: bool):
-    """Yield (record, origin of the one that it replaced or "", whether it was superseded, its uses as Uses.of() tells
+    """Yield (record, origin of the one that it replaced or "", whether it was superseded, its uses as usage_of() gives
     them), or None as a pause.
 
     With `with_past` those that were superseded, and those whose time is over, come too.

@@ -6,7 +6,7 @@ from engram.errors import ArgumentError
 from engram.memory.records import fields, provenance
 
 FORMAT = 1
-_PIECE = const(2000)  # characters of a text in one line, however they are escaped: wire.MAX_LINE bounds what is read
+_PIECE = const(2000)  # characters of a text in one line, however they are escaped: see log_line.MAX_LINE
 _MOST_PARTS = const(8)  # of one text: bounds the heap that its parts take when they are read
 
 

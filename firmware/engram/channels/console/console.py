@@ -52,7 +52,7 @@ class Console(Sink):
 
     async def run(self) -> None:
         """Answer lines until the input ends or Ctrl-C is typed; run() then goes on, after an error too."""
-        # Who starts it anew is a person, whatever talked before.
+        # Whoever restarts it is a person, whatever talked before.
         self._be_plain()
         self._editor.ended = False
         try:
@@ -70,7 +70,7 @@ class Console(Sink):
             for line in self._lines:
                 # The bytes go before the answer comes: of a long message, one copy is enough.
                 line = self._message(line)
-                await self._take(line)
+                await self._handle(line)
                 if not self._json:
                     self._write(self._prompt)
             data = b"" if self._editor.ended else await self._input.read()
@@ -79,12 +79,12 @@ class Console(Sink):
             self._lines = self._editor.feed(data)
         rest = self._editor.rest()
         if rest is not None:
-            await self._take(self._message(rest))
+            await self._handle(self._message(rest))
         if self._prompt and not self._json:
             self.line("")
 
     def _message(self, line):
-        """The text of a line, its bytes for a program's; empty if it was refused, which is told."""
+        """The text of a line, its bytes for a program's; empty if it was refused, with a notice."""
         told = self._json or self
         if isinstance(line, TooLong):
             problem = "the line has %d bytes, at most %d are taken (console.line_bytes): send it in parts."
@@ -98,7 +98,7 @@ class Console(Sink):
             return ""
         return message
 
-    async def _take(self, message) -> None:
+    async def _handle(self, message) -> None:
         if self._json:
             if not await self._json.take(message):
                 self._be_plain()

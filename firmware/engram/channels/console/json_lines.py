@@ -50,10 +50,10 @@ class JsonLines(Sink):
         elif plain == b"/json off":
             return False
         elif plain or len(line) > _SHORT:
-            return await self._take(line)
+            return await self._handle(line)
         return True
 
-    async def _take(self, line) -> bool:
+    async def _handle(self, line) -> bool:
         self._id = None
         try:
             message, is_command, caller = self._request(line)

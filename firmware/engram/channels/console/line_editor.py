@@ -181,7 +181,7 @@ class LineEditor:
 
 
 def _columns(code: int) -> int:
-    """How many columns of a terminal a character takes."""
+    """The number of columns that a character takes on a terminal."""
     for first, last in _WIDE:
         if first <= code <= last:
             return 2

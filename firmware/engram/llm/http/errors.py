@@ -1,4 +1,4 @@
-"""What a service's refusal means to a person. Loaded only when one came."""
+"""Explains a service's refusal to a person. Loaded only when one came."""
 
 from engram.compat import const
 from engram.errors import ModelRefused

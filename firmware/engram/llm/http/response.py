@@ -26,7 +26,7 @@ _WANTED = (b"content-type", b"content-length", b"transfer-encoding", b"retry-aft
 
 
 class ProtocolError(Exception):
-    """What came is not HTTP, or beyond a bound."""
+    """The response is not HTTP, or beyond a bound."""
 
 
 class Response:

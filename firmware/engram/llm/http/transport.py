@@ -188,7 +188,7 @@ class Transport:
 
 
 def reason(error: OSError) -> str:
-    """What is known of a link's failure: our own words, or the system's name of it."""
+    """The reason of a link's failure: our own words, or the system's name of it."""
     if len(error.args) > 1 and isinstance(error.args[1], str):
         return error.args[1]
     code = error.errno

@@ -27,7 +27,7 @@ Session = namedtuple("Session", ("id", "title", "turns", "at"))
 class Journal(LogEntries):
     """The turns of a board, in a store whose owner is a TurnSchema of `sessions`; of all turns `cap` bytes are kept.
 
-    `link_state` tells which turns a companion that takes turns has, and is told which ones leave; None without one.
+    `link_state` knows which turns a companion's archive has, and notes which ones leave; None without one.
     """
 
     def __init__(self, store, sessions, clock, cap: int = 655360, link_state=None):
@@ -120,7 +120,7 @@ class Journal(LogEntries):
         return first + len(lines) - 1
 
     def _turn(self, caller, sid: str) -> list:
-        """What a turn's line tells of the turn's place."""
+        """The place of a turn, from its line."""
         head = self._heads.get(sid)
         if head is None:
             return [("sid", sid), ("prev", 0), ("n", 0), ("scope", access.own_scope(caller))]
@@ -175,7 +175,7 @@ class Journal(LogEntries):
         """The seqs of the session's last turns, oldest first: at most `most` of them.
 
         The window moves by `step(most)` turns at a time, so that the prompts of turns in a row begin alike. With `ahead`,
-        those of them that are in the window still when so many more turns have come.
+        those of them that are still in the window after that many more turns.
         """
         head = self._heads.get(sid)
         if head is None:
@@ -358,7 +358,7 @@ def _fitting(content: str, role: str) -> str:
 
 
 def _cut_to(content: str, most: int) -> str:
-    """As much of a text as takes at most so many bytes in a line."""
+    """The beginning of a text that takes at most a number of bytes in a line."""
     size = _json_bytes(content)
     while size > most:
         content = text.cut_bytes(content, len(text.encode(content)) * most // size)

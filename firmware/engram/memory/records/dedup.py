@@ -3,7 +3,7 @@
 SAME       the words and signs are equal, but for case, width, the punctuation at the end, and "I" for "the user"
 CHANGED    the new fact takes the place of the old one: it denies or corrects what the old one says, or it gives
            another value of what has one value (a name, a home, a price, the state or the place of a named thing)
-SIMILAR    most of the words are equal: both facts stay, and the person is told
+SIMILAR    most of the words are equal: both facts stay, and the person gets a notice
 DIFFERENT  all else
 
 No model is asked. A wrong SAME loses a fact and a wrong CHANGED hides one, a wrong SIMILAR costs only room: whatever is in
@@ -212,7 +212,7 @@ def _stem(word: bytes) -> bytes:
 
 
 def attribute_words(fact: Fact) -> tuple:
-    """What to search for records that tell the same attribute in other words: (all words that tell it, whose it is)."""
+    """The words to search records for that state the same attribute differently: (all words of it, whose it is)."""
     head = b"|:" + fact.noun + b" IS"
     found = b""
     at = lists.PHRASES.find(head) if fact.noun else -1

@@ -34,7 +34,7 @@ PHRASES = (
     "|千克|:km|公里|千米|:cm|厘米|:min|分钟|:hour|小时|:euro|欧元|:dollar|美元|:grade|年级|"
 ).encode()
 
-# Of these a person or a thing has one value. Those before the bar are told by a name.
+# A person or a thing has one value of each. Those before the bar have a name as their value.
 ATTRIBUTES = (
     " home employer name boss manager supervisor landlord dentist lead leader owner captain ceo president teacher wife "
     "husband girlfriend boyfriend spouse bank provider insurance 老板 上司 经理 房东 牙医 负责人 队长 班主任 总监 银行 | "
@@ -52,7 +52,7 @@ CASED = (
     " password passphrase pin ssid username handle branch 密码 口令 用户名 ".encode()
 )  # capitals tell their values apart
 
-# What is said of one of these may be of another, or holds for a while.
+# A statement on one of them may be of another, or holds for a while.
 MANY = (
     " mother father friend brother sister son daughter child cousin uncle aunt colleague neighbor neighbour classmate own "
     "a an one two three another 妈 爸 朋 友 哥 姐 弟 妹 儿 女 同 邻 "

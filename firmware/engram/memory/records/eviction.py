@@ -1,7 +1,7 @@
 """Keeps the records within their caps: the least important memories make room for new ones, in the background if they can.
 
-records.most    when nearly so many are kept, the least important that are not pinned leave to the trash
-records.bytes   when nearly so many bytes are used, history leaves first: versions that were changed or superseded; then
+records.most    near this number, the least important that are not pinned leave to the trash
+records.bytes   near this number of bytes, history leaves first: versions that were changed or superseded; then
                 memories as above
 
 With an archive (see archive/transfer.py) they leave to the companion instead, in the background. While it is away they stay, as
@@ -13,7 +13,7 @@ from engram.compat import const
 from engram.errors import StoreError, StoreFull
 from engram.lazy import lazy
 
-_SHARE = const(50)  # of records.most: so many-th leave at a time
+_SHARE = const(50)  # 1/50 of records.most leaves at a time
 _MOST_AT_ONCE = const(64)
 _BYTES_SHARE = const(16)  # of records.bytes: so much before the cap it begins, and so much is made free
 _SLICE_SHARE = const(64)  # of records.bytes: so much more has to be used before what could not be done is tried again
@@ -38,7 +38,7 @@ class Eviction:
         self._looked = (-1, False)
         self._ended = (0, -1, False)  # bytes in use, releases, and whether the archive took some, when work ended
         self.wanted = 0
-        """How many memories the archive is to take now."""
+        """The number of memories that the archive is to take now."""
         self.archived = 0
         """Records that were archived since the start."""
         self.left = 0
@@ -72,7 +72,7 @@ class Eviction:
         return False
 
     def make_room(self, more: int, keeping=()) -> bool:
-        """Evict records at once for so many more, none of the numbers in `keeping`; whether there is room now."""
+        """Evict records at once to make room for more, none of the numbers in `keeping`; whether there is room now."""
         # Work in the background goes on later: a compaction that is dropped half-way would never end.
         over = self._entries.count() + more - self._most
         if over > 0:
@@ -89,7 +89,7 @@ class Eviction:
     # --- for the archive
 
     def note_archived(self, tried: int, archived: int) -> None:
-        """The archive looked at so many memories, and took so many of them."""
+        """Note how many memories the archive looked at, and how many it took."""
         self.archived += archived
         self.wanted = max(0, self.wanted - tried)
 

@@ -5,7 +5,7 @@ from engram.memory.records.importance import stated_importance
 
 _CHUNK = const(32)  # records for which the uses are read once
 _LOOKED_AT = const(3)  # between two pauses
-_EXPIRED = const(-1)  # goes before all that has any importance
+_EXPIRED = const(-1)  # leaves before all that has any importance
 
 
 def least_important(records, count: int, keeping=()):

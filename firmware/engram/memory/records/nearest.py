@@ -74,7 +74,7 @@ def _attribute_words(content: str) -> tuple:
 
 
 def twin(records, record: dict, caller):
-    """See Records.twin."""
+    """A live record of the same scope that says the same as `record`, or None."""
     state, live = records.entries.state_and_latest(int(record["id"][1:]))
     of_scope = record.get("scope", access.ALL)
     # It may have gone, or changed, while others were looked at.

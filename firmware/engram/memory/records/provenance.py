@@ -13,7 +13,7 @@ _LONGEST = const(96)  # characters: the name of a program and its id
 
 
 def epoch_text(epoch: int) -> str:
-    """How the origins begin of a store's own records."""
+    """The prefix of the origins of a store's own records."""
     return "%08x" % epoch
 
 

@@ -81,7 +81,7 @@ class Records(LogEntries):
         return Stored("stored", self.keep((draft,))[0], draft.similar, draft.values.get("supersedes", ""))
 
     def draft(self, content: str, tags, caller=access.OWNER, **more) -> Draft:
-        """What store() would keep, checked and compared with its nearest."""
+        """The draft that store() would keep, checked and compared with its nearest."""
         values = {"content": content, "tags": tags}
         values.update(more)
         values = self._checked(values)
@@ -95,14 +95,14 @@ class Records(LogEntries):
         if same and "supersedes" not in more:
             twin = self.entries.get(int(same[1:]))
             if twin.get("expires", fields.NEVER) < values.get("expires", fields.NEVER):
-                # What is told again lasts as long as it is told to.
+                # A fact that is stored again lasts as long as the newer one.
                 twin.update({"expires": values.get("expires"), "updated": self._clock.now()})
                 return Draft(same, twin, similar, "", twin["seq"])
         if changed and "supersedes" not in values:
             values["supersedes"] = changed[0]
         if "supersedes" in values:
             self._inherit(values)
-        # What else the new fact contradicts stays, and is named.
+        # Other facts that the new one contradicts stay, and are named.
         similar = [ref for ref in changed + similar if ref != values.get("supersedes")]
         values["created"] = self._clock.now()
         return Draft("", values, similar, "" if "supersedes" in more else same, 0)
@@ -115,7 +115,7 @@ class Records(LogEntries):
         return self.entries.get(int(draft.id[1:]))
 
     def draft_update(self, ref: str, changes: dict, caller=access.OWNER) -> Draft:
-        """What update() would write, checked."""
+        """The draft that update() would write, checked."""
         number, record = self._live(ref, caller)
         record.pop("past", None)
         record.pop("guess", None)
@@ -135,7 +135,7 @@ class Records(LogEntries):
         return Draft("m%d" % number, record, [], "", record["seq"])
 
     def keep(self, drafts, closing=(), urgent: bool = False) -> list:
-        """Write drafts, and lines that tell of them, with one flush: all or none; the records' ids. Urgent ones need no room
+        """Write drafts, and lines about them, with one flush: all or none; the records' ids. Urgent ones need no room
         but for the line.
         """
         if not urgent:
@@ -150,7 +150,7 @@ class Records(LogEntries):
         return refs
 
     def net_new(self, drafts) -> int:
-        """How many more live records there are once drafts are kept, which is when room is looked for: one that takes the
+        """The number of live records that keeping drafts adds, for which there has to be room: one that takes the
         place of a live one, here or among them, needs none of its own.
         """
         first = self.entries.next_seq
@@ -241,7 +241,7 @@ class Records(LogEntries):
         return older, turns
 
     def check_room(self, more: int = 1, keeping=()) -> None:
-        """StoreFull if so many more records would be refused for want of room; those with the numbers `keeping` stay."""
+        """Raise StoreFull if there is no room for that many more records; those with the numbers `keeping` stay."""
         is_over = more > 0 and self.entries.count() + more > self._most
         if is_over and not (self.eviction and self.eviction.make_room(more, keeping)):
             problem = "memory holds %d records, the most it may (records.most)%s: forget some first."

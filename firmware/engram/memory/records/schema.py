@@ -1,4 +1,4 @@
-"""What a line of the records' log means to the store.
+"""The records' schema: a line of their log as an entry of the store.
 
     {"seq","id","content","tags":[..],"keywords":[..],"type","importance","source","scope","created","updated",
      "pinned","expires","supersedes","turns":[turn ids],"origin","past","was","undoes","with","restored",
@@ -37,7 +37,7 @@ class RecordSchema:
     """The owner of the records' log.
 
     learned: (epoch of the journal, seq of the last turn) up to which turns were read for facts, None if none were.
-    archived: seq of the newest line that tells of the archive (see archive/index.py), 0 if there is none.
+    archived: seq of the newest line about the archive (see archive/index.py), 0 if there is none.
     distilled: (seq, marks) of the newest line that tells how far notes were distilled, None if there is none.
     """
 
@@ -46,7 +46,7 @@ class RecordSchema:
     archived = 0
 
     def describe(self, line: dict) -> Entry:
-        """What a line means."""
+        """The entry that a line stands for."""
         if "id" not in line:
             return no_entry(line.get("at", 0))
         number = ids.number("id", line["id"], "m")
@@ -77,7 +77,7 @@ class RecordSchema:
             self.archived = line["seq"]
 
     def state(self) -> dict:
-        """What all lines so far told."""
+        """The state after all lines so far."""
         state = {}
         if self.learned:
             state["learned"] = list(self.learned)

@@ -1,4 +1,4 @@
-"""What was changed lately, and taking it back.
+"""The last changes, and taking them back.
 
 The log of records holds each change with what it replaced (see records.py), so undo works after a restart too. Undo
 goes back one change at a time, as far as the last compaction, and is itself a change: a line that names the line it
@@ -154,5 +154,5 @@ def _is_seen(version, caller) -> bool:
 
 
 def _whose(line: dict) -> str:
-    """The principal whose text a line tells of."""
+    """The principal whose text a line changes."""
     return line.get("who", access.OWNER.principal)

@@ -56,7 +56,7 @@ class NoteRetention:
     # --- what waits
 
     def waiting(self) -> dict:
-        """How many notes of each principal were not distilled yet; those without any are not in it."""
+        """The number of notes of each principal that wait for distillation; those without any are not in it."""
         if self._counted != self._notes.version:
             version = self._notes.version
             read = self._read()["read"]

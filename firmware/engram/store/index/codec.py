@@ -38,7 +38,7 @@ _BITS = b"\0\1\1\2\1\2\2\3\1\2\2\3\2\3\3\4"
 
 
 def term_hash(term: str) -> int:
-    """The 24 bits by which the index knows a term."""
+    """The 24-bit hash of a term in the index."""
     bits = crc32(term.encode()) & 0xFFFFFF
     if term[0] in _LABEL_MARKS:
         return bits | LABEL

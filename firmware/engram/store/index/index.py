@@ -108,7 +108,7 @@ class Index:
     # --- damage
 
     def guarded(self, table, function, *arguments):
-        """What a function of a table gives; None, and the table leaves the index, if the table is damaged."""
+        """The result of a function of a table; None, and the table leaves the index, if the table is damaged."""
         try:
             return function(*arguments)
         except (TableDamaged, OSError, ValueError, IndexError) as error:
@@ -123,7 +123,7 @@ class Index:
             self._drop(table)
 
     def _warn(self, number: int, error) -> None:
-        diag.warning("index", "%s is damaged (%s) and is made anew" % (self.path_of(number), error))
+        diag.warning("index", "%s is damaged (%s) and is rebuilt" % (self.path_of(number), error))
 
     # --- what is in it
 

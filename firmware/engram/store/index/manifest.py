@@ -1,4 +1,4 @@
-"""NAME.index: which tables an index has, in lines as in wire.py; it is replaced in one step and counts only as a whole.
+"""NAME.index: which tables an index has, in lines as in log_line.py; it is replaced in one step and counts only as a whole.
 
     {"format":1,"epoch","tail":[segment, offset, seq],"next","tidy","drop":[numbers of files to remove],
      "pieces":[[number, first seq], ...],"marked":N,"pending":[entry, ...],"crc"}
@@ -36,7 +36,7 @@ def read(path: str):
             return None
     except (ValueError, KeyError):
         pass
-    diag.warning("index", path + " is damaged and is made anew")
+    diag.warning("index", path + " is damaged and is rebuilt")
     return None
 
 

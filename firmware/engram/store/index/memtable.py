@@ -24,7 +24,7 @@ _LONGEST_NAME = const(255)  # bytes of a label that is kept as it is: its length
 
 
 class MemTable:
-    """Up to MOST_ROWS rows, in the order of their seqs, with room for so many words and labels."""
+    """Up to MOST_ROWS rows, in the order of their seqs, with bounded room for words and labels."""
 
     def __init__(self, words: int = MOST_WORDS):
         # Made at their full size: arrays that grow bit by bit leave holes all over the heap.
@@ -67,7 +67,7 @@ class MemTable:
         return is_long or self.log_bytes >= CHUNK_BYTES
 
     def has_room_for(self, rows: int) -> bool:
-        """Whether there are places for so many more rows."""
+        """Whether there is room for `rows` more."""
         return self._rows + rows <= MOST_ROWS
 
     def _put(self, term: str) -> None:

@@ -285,7 +285,7 @@ def _names(job, sources):
     is_sure = not any(source.gone for source in sources)
     for name in codec.merged([source.table.names() for source in sources]):
         if is_sure or any(source.has(codec.term_hash(name)) for source in sources):
-            # All scopes stay: who sees what is decided by them (see listing.py).
+            # All scopes stay: who sees what is decided by them (see queries.py).
             if name[0] == "@":
                 yield name
             elif count < _MOST_NAMES:

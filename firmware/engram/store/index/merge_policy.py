@@ -1,4 +1,4 @@
-"""How the index of a log grows: tables of what was in RAM, and merges of tables, in slices.
+"""The merge policy of an index: tables made from RAM, and merges of tables, in slices.
 
 Tables are merged when three new ones have come, along with older ones of at most four times the size of all that is merged
 so far: five at most at once. So their number stays about logarithmic, and a row is rewritten few times.

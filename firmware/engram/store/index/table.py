@@ -1,4 +1,4 @@
-"""One sealed table of the index: an immutable file, read in place with a few small reads. writer.py writes it.
+"""One sealed table of the index: an immutable file, read in place with a few small reads. table_writer.py writes it.
 
 A table covers the log's lines from one seq to another. Its rows are ordered by session, then seq, so that a row's
 neighbours in its session stand beside it and a session is one run of rows; a log without sessions has a single run.
@@ -361,7 +361,7 @@ class Table(Footer):
 
 
 def term(lists: int, bucket: bytes, at: int, bucket_at: int) -> tuple:
-    """What find() gives, for the term that stands at `at` in a bucket from offset `bucket_at`."""
+    """The result of find() for the term that stands at `at` in a bucket from offset `bucket_at`."""
     if at >= lists:
         return 1, 0, 0, bucket[at + 3] | bucket[at + 4] << 8
     rows = bucket[at + 3] | bucket[at + 4] << 8

@@ -33,11 +33,11 @@ def _fields(log, state):
 def read(log, file) -> bool:
     """Take what the header in a live segment's file says into the Log; False if there is none that can be read."""
     for _, found, ended in log.lines(file, 0):
-        return log_line.is_whole(found, ended) and _take(log, log_line.decode(found), len(found))
+        return log_line.is_whole(found, ended) and _apply(log, log_line.decode(found), len(found))
     return False
 
 
-def _take(log, header: dict, length: int) -> bool:
+def _apply(log, header: dict, length: int) -> bool:
     if header.get("format") != _FORMAT or header.get("log") != log.name or "first" not in header:
         return False
     if files.size(log.sealed_path(header["segment"])) >= 0:

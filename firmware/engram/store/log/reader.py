@@ -40,7 +40,7 @@ class LogReader:
 
     @property
     def rewrites(self) -> int:
-        """How often a compaction removed lines."""
+        """The number of compactions that removed lines."""
         return self._store.log.rewrites
 
     @property

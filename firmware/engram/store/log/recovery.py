@@ -14,14 +14,14 @@ def recover(segments, owner) -> None:
     segments.reset()
     found = []
     for number in _numbers(segments):
-        _take(segments, number, segments.sealed_path(number), found)
+        _read_segment(segments, number, segments.sealed_path(number), found)
     segments.live = found[-1][0][0] + 1 if found else 1
     live = segments.path(segments.live)
     if files.size(live) > 0:
         segments.repair.mend(live)
         path = segments.sealed_path(segments.live)
         os.rename(live, path)
-        if _take(segments, segments.live, path, found):
+        if _read_segment(segments, segments.live, path, found):
             segments.live += 1
         else:
             files.discard(path)
@@ -45,7 +45,7 @@ def _numbers(segments) -> list:
     return numbers
 
 
-def _take(segments, number: int, path: str, found: list) -> bool:
+def _read_segment(segments, number: int, path: str, found: list) -> bool:
     """Add ([number, first seq, bytes], its header or None) to `found`; False for a file with no line of this log."""
     header = None
     first = 0
@@ -71,7 +71,7 @@ def _take(segments, number: int, path: str, found: list) -> bool:
 
 
 def _state(segments, owner, found: list):
-    """What the owner knows after all lines that are there; sets the log's next seq."""
+    """The owner's state after all lines that are there; sets the log's next seq."""
     start = 0
     for at, (_, header) in enumerate(found):
         if header and "state" in header:

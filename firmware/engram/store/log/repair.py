@@ -11,7 +11,7 @@ _BUFFER = const(512)
 
 
 class Repair:
-    """Repairs segments of the log at `base`; `lines` reads a file as wire.lines does."""
+    """Repairs segments of the log at `base`; `lines` reads a file as log_line.lines() does."""
 
     def __init__(self, base: str, lines):
         self._base = base

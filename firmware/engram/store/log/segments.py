@@ -71,7 +71,7 @@ class Log:
 
     @property
     def repair(self):
-        """What takes damage out of a segment."""
+        """The module that takes damage out of a segment."""
         if self._repair is None:
             from engram.store.log.repair import Repair  # 4 KB of heap, seldom needed
 
@@ -92,7 +92,7 @@ class Log:
 
     def open(self, owner=None) -> None:
         """Find the segments; `scan` then reads lines. If the newest header is lost, `owner` observes the lines that its next
-        state follows from (see recover.py).
+        state follows from (see recovery.py).
         """
         self.close()
         self.reset()
@@ -396,5 +396,5 @@ class Log:
             self._file = None
 
     def lines(self, file, offset: int):
-        """Yield as wire.long_lines does."""
+        """Yield as log_line.long_lines() does."""
         return log_line.long_lines(file, bytearray(_BUFFER), offset)

@@ -1,4 +1,4 @@
-"""Which rows a search may find: filters by label, scope and time, as bits for each table of the index."""
+"""Filters of a search by label, scope and time, as bits for each table of the index."""
 
 from engram.store.index import codec
 from engram.store.index.memtable import MOST_ROWS

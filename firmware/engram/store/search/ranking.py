@@ -157,7 +157,7 @@ class Ranking:
         return sessions + self._count(slots[run], rows_of_run, bits)
 
     def _count(self, slot: int, rows: int, bits: int) -> int:
-        """A session has so many more rows with a word; 1 if it had none."""
+        """Add rows with a word to a session's count; 1 if it had none."""
         if bits < 0:
             return 0
         counts = self._counts[slot >> PART_BITS]
@@ -236,7 +236,7 @@ class Ranking:
             yield -score, place, row, evidence
 
     def _session_points(self) -> dict:
-        """What a row's score has from its session, by slot."""
+        """The session's part of a row's score, by slot."""
         prior = self._prior({slot for slot in self.best.slots if slot != NO_SLOT})
         top = max(prior.values()) if prior else 0
         return {slot: prior[slot] * ONE // top // 2 for slot in prior} if top else {}

@@ -1,4 +1,4 @@
-"""What a search has to know of sessions, in tables of fixed size: each session has a slot, and those that share one share S."""
+"""Counts of sessions for a search, in tables of fixed size: each session has a slot, and those that share one share S."""
 
 from array import array
 
@@ -25,7 +25,7 @@ def slots_of(index) -> int:
 
 
 class SessionScores:
-    """What one search counts: for each slot the rows that have each of ten words, and B of the last two rows."""
+    """The counts of one search: for each slot the rows that have each of ten words, and B of the last two rows."""
 
     def __init__(self, slots: int):
         self.counts = [array("I", bytes(4 * min(PART, slots - first))) for first in range(0, slots, PART)]
@@ -34,7 +34,7 @@ class SessionScores:
 
 
 class SessionSizes:
-    """How many rows each slot's sessions have, in all tables and in RAM; counted again after the tables changed."""
+    """The number of rows of each slot's sessions, in all tables and in RAM; counted again after the tables changed."""
 
     def __init__(self):
         # Kept from when an index is opened, since it would leave a hole in the heap that a search has.

@@ -14,10 +14,10 @@ OWN = const(5)
 """T is counted in fifths of B."""
 
 NEAR = const(2)
-"""What the rows beside it add."""
+"""The share that the rows beside it add."""
 
 FAR = const(1)
-"""What the next but one add."""
+"""The share that the next but one add."""
 
 BLOCK = const(128)
 """Rows whose scores lie together: a heap in tables has many places for so few bytes, and few for more."""
@@ -25,7 +25,7 @@ BLOCK = const(128)
 BLOCK_BITS = const(7)
 
 _REACH = const(2)  # rows to either side that count
-_SHARE = const(11)  # T is at most so many times the highest B of a row and its neighbours
+_SHARE = const(11)  # T is at most this multiple of the highest B of a row and its neighbours
 _MOST_TOTAL = const(4095)
 _PLACE_BITS = const(4)
 _ROW_BITS = const(14)  # with T and place they fill a small integer
@@ -47,7 +47,7 @@ class TopK:
         del self._keys[:]
         del self.slots[:]
         self.least = 0
-        """What T has to exceed."""
+        """The lowest T that is no hit."""
 
     def add_row(self, total: int, place: int, row: int, slot: int) -> None:
         """Take a row of the table at `place` (a number that is higher for newer tables), with its session's slot."""

@@ -1,4 +1,4 @@
-"""What a word weighs: the less often it stands in a memory, the more. In integers, alike on every runtime.
+"""The weight of a word: the fewer memories have it, the higher. In integers, alike on every runtime.
 
 The idf is log(1 + (N - n + .5) / (n + .5)) over live rows, times 1024.
 """

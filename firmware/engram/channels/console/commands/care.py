@@ -118,7 +118,7 @@ def _worth(record: dict) -> tuple:
 
 
 def _taken_over(kept: dict, lesser: dict) -> dict:
-    """What the memory that is kept is given of the other: tags and keywords for which there is room, and its longer time."""
+    """The fields that the kept memory takes from the other: tags and keywords for which there is room, and its longer time."""
     changes = {}
     for name, most in (("tags", fields.MOST_TAGS), ("keywords", fields.MOST_KEYWORDS)):
         words = list(kept.get(name, ()))

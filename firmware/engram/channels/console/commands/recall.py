@@ -55,7 +55,7 @@ def forget_command(clock, records, recall, journal, forgetting, caller, rest: st
                 yield "%s had left for want of room; %s left for good" % (record["id"], gone)
                 return
             if "archived" in record:
-                yield "%s is with the companion, which forgets it for good as soon as it is told" % record["id"]
+                yield "%s is with the companion, which forgets it for good as soon as it learns of it" % record["id"]
                 return
             yield "forgot %s: %s (/undo brings it back)" % (gone, snippet(record["content"], _WIDTH))
         else:
