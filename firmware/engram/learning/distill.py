@@ -155,7 +155,7 @@ class Distillation:
 
         distilling = DistillBatch(self._config, self._records, batch)
         try:
-            elements = await self._answer(distilling)
+            elements = await distilling.ask(self._model, self._cursor)
         except (ArgumentError, ModelGarbled) as error:
             self._attempts += 1
             if self._attempts < _ATTEMPTS:
@@ -166,7 +166,8 @@ class Distillation:
             elements = []
         self._attempts = 0
         self._batches += 1
-        self._keep(batch, distilling, distilling.drafts(elements), report)
+        distilling.apply(elements)
+        self._keep(batch, distilling, report)
         return True
 
     def _next(self) -> str:
@@ -177,16 +178,8 @@ class Distillation:
             return asked if asked in waiting else ""
         return min(waiting) if waiting else ""
 
-    async def _answer(self, distilling) -> list:
-        """What the model proposes."""
-        from engram.llm.answering import answer
-
-        request, asked = await distilling.request()
-        collected = await answer(self._model, self._cursor, request, asked, distilling.most_bytes)
-        return distilling.elements(collected)
-
-    def _keep(self, batch, distilling, drafts, report: Report) -> None:
-        records = self._records
+    def _keep(self, batch, distilling, report: Report) -> None:
+        records, drafts = self._records, distilling.changes
         refs = []
         if drafts:
             told = [("op", "distilled"), ("scope", distilling.scope), ("lines", len(drafts)), ("marks", batch.marks)]

@@ -106,10 +106,7 @@ class Extraction:
 
         reading = ExtractBatch(self._config, self._clock, self._records, self._journal, self._notes, turns)
         try:
-            from engram.llm.answering import answer
-
-            request, asked = reading.request(), reading.tokens()
-            elements = reading.elements(await answer(self._model, cursor, request, asked, reading.most_bytes))
+            elements = await reading.ask(self._model, cursor)
         except (ArgumentError, ModelGarbled, ModelRefused) as error:
             if isinstance(error, ModelRefused) and error.status not in _UNREADABLE:
                 raise
@@ -121,11 +118,11 @@ class Extraction:
                 raise
             self._pass_over(turns, "no answer that could be read in %d attempts" % _ATTEMPTS, batch.until)
             return
-        drafts = reading.drafts(elements)
+        reading.apply(elements)
         for problem in reading.refused:
             self._note(turns, problem)
         reading.write_notes()
-        self.stored += len(cursor.keep(drafts, batch.until))
+        self.stored += len(cursor.keep(reading.changes, batch.until))
         self.read += len(turns)
 
     def _pass_over(self, turns: list, why: str, until: int) -> None:
