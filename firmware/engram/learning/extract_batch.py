@@ -31,8 +31,9 @@ passwords, keys and card numbers. Do not repeat what is in <known>.
 they were said; resolve "tomorrow" with the message's date.
 """
 _FROM = '"t12"'
-_NOTE = '''{"op":"note","from":"t12","content":"..."} for what happened and matters for some days only: it stands in the day's note
-'''
+_NOTE = """{"op":"note","from":"t12","content":"..."} for what happened and matters for some days only: it stands in \
+the day's note
+"""
 
 
 class ExtractBatch(operations.Batch):

@@ -10,7 +10,7 @@ from engram.agent import tool_loop
 from engram.agent.agent import Sink, Turn
 from engram.compat import const
 from engram.errors import EngramError
-from engram.learning.backoff import Backoff
+from engram.learning.jobs import Backoff
 
 _SESSIONS = const(4)  # that may wait for their last look at once
 _KEEPING = ("memory_store", "memory_update", "memory_recall", "note_add", "file_read", "file_append", "file_edit")
@@ -76,7 +76,7 @@ class Flush:
             return []
         config, cursor, journal = self._config, self._cursor, self._journal
         staying = self._prompts.staying(caller, sid, config.get("flush.turns"))
-        seen = cursor.looked().get(sid, 0)
+        seen = cursor.flushed.get(sid, 0)
         if config.get("mode") == "full":
             seen = max(seen, cursor.until)
         first = staying[0] if staying else journal.newest + 1
