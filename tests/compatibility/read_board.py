@@ -21,7 +21,7 @@ from engram.app import App
 from engram.clock import Clock
 from engram.errors import EngramError
 from engram.memory.access import Caller
-from engram.memory.query import make_query
+from engram.memory.recall import make_query
 
 CALLERS = (
     ("owner", Caller("owner", "console", False, "")),

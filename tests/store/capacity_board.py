@@ -17,7 +17,7 @@ import sys
 import flash
 from engram.app import App
 from engram.memory.access import OWNER, own_scope
-from engram.memory.query import make_query
+from engram.memory.recall import make_query
 from engram.memory.records.records import Draft
 
 FLASH_BYTES = 2 << 20

@@ -273,7 +273,7 @@ class Player:
 
     def do_find(self, query, do):
         """Search; the ids found."""
-        from engram.memory.query import make_query
+        from engram.memory.recall import make_query
 
         recall = self.parts.recall
         return [item.id for item in recall.find(recall.rank(make_query(query, _caller("console"))))]

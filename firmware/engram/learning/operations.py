@@ -18,8 +18,7 @@ from engram.errors import ArgumentError, NotFound
 from engram.llm.answering import answer
 from engram.llm.types import Request, user
 from engram.memory import access, catalog
-from engram.memory.query import make_query
-from engram.memory.recall import snippet
+from engram.memory.recall import make_query, snippet
 from engram.memory.records import nearest
 
 _MOST_BYTES = const(6000)  # of an answer: it is held whole

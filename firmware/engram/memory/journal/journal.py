@@ -12,27 +12,28 @@ from engram.errors import ArgumentError, NotFound, StoreFull
 from engram.memory import access, ids
 from engram.memory.entries import LogEntries
 from engram.memory.journal import schema
-from engram.memory.journal.sessions import kept_title, room_of, title_of
 from engram.store.types import LIVE, Query
 
 _TEXT_BYTES = const(15000)  # of one turn, as JSON: its line has to stay below log_line.MAX_LINE
 _CAPTION_BYTES = const(600)
 _ROOM_SHARE = const(8)  # of the cap: so much is kept free where a companion takes turns: a segment or more
 _WHO_BYTES = const(120)  # of a speaker's name
+_TITLE_LONGEST = const(60)
+_TITLE_BYTES = const(90)  # the titles of all sessions stand in one line, a segment's header
 
 Session = namedtuple("Session", ("id", "title", "turns", "at"))
 """A session as people see it: its id, title, number of turns, and when it was last used."""
 
 
 class Journal(LogEntries):
-    """The turns of a board, in a store whose owner is a TurnSchema of `sessions`; of all turns `cap` bytes are kept.
+    """The turns of a board, in a store whose owner is `turn_schema`; of all turns `cap` bytes are kept.
 
     `link_state` tells which turns a companion that takes turns has, and is told which ones leave; None without one.
     """
 
-    def __init__(self, store, sessions, clock, cap: int = 655360, link_state=None):
+    def __init__(self, store, turn_schema, clock, cap: int = 655360, link_state=None):
         super().__init__(store)
-        self._all_sessions = sessions
+        self._schema = turn_schema
         self._clock = clock
         self._cap = cap
         self._link_state = link_state
@@ -48,7 +49,7 @@ class Journal(LogEntries):
     def _sessions(self):
         # After an interrupt (Ctrl-C) a turn may be on flash that the sessions do not know yet.
         self.entries.ready()
-        return self._all_sessions
+        return self._schema
 
     @property
     def _heads(self) -> dict:
@@ -60,18 +61,18 @@ class Journal(LogEntries):
 
     def begin(self, caller, title: str = "") -> str:
         """Begin a session in the caller's room; its id."""
-        return "s%d" % self._write(self._beginning(caller, kept_title(title)))
+        return "s%d" % self._write(self._beginning(caller, text.cut_bytes(_title_of(title), _TITLE_BYTES)))
 
     def _beginning(self, caller, title: str) -> list:
         sid = "s%d" % self.entries.next_seq
         opened = [("op", "session"), ("sid", sid), ("title", title)]
         opened += [("scope", access.own_scope(caller)), ("at", self._clock.now())]
-        return [opened, [("op", "current"), ("room", room_of(caller)), ("sid", sid)]]
+        return [opened, [("op", "current"), ("room", schema.room_of(caller)), ("sid", sid)]]
 
     def switch(self, caller, ref: str) -> Session:
         """Continue another session in the caller's room."""
         sid = self._sessions.visible(caller, ref)
-        self._write([[("op", "current"), ("room", room_of(caller)), ("sid", sid)]])
+        self._write([[("op", "current"), ("room", schema.room_of(caller)), ("sid", sid)]])
         return self._session(sid)
 
     def delete(self, caller, ref: str) -> Session:
@@ -90,7 +91,7 @@ class Journal(LogEntries):
         title = head.title
         for seq in () if title else (head.first, head.seq):
             turn = self.entries.get(seq)
-            title = title or title_of(turn.get("text", "") if turn else "")
+            title = title or _title_of(turn.get("text", "") if turn else "")
         return Session(sid, title, head.turns, head.at)
 
     # --- turns
@@ -270,7 +271,7 @@ class Journal(LogEntries):
         return before
 
     def search(self, query, limit: int, session: str = "", weights=None, explain=False):
-        """Yield (hit, turn) for at most `limit` turns that fit a memory.query.Query, best first."""
+        """Yield (hit, turn) for at most `limit` turns that fit a memory.recall.Query, best first."""
         labels = ("~" + session,) if session else ()
         terms, scopes = text.terms(query.text), access.labels(query.caller)
         speaker = self._named(query.text, query.caller)
@@ -345,6 +346,11 @@ class Journal(LogEntries):
 def step(most: int) -> int:
     """By how many turns a window of `most` turns moves: an even number, since turns come in pairs."""
     return max(2, most // 4 // 2 * 2)
+
+
+def _title_of(content: str) -> str:
+    """A text as a session's title: one line, cut."""
+    return text.cut(" ".join(text.printable(content).split()), _TITLE_LONGEST)
 
 
 def _fitting(content: str, role: str) -> str:

@@ -291,7 +291,7 @@ class Records(LogEntries):
                 yield record
 
     def search(self, query, limit: int, weights=None, explain=False):
-        """Yield (hit, record) for at most `limit` live records that fit a memory.query.Query, best first."""
+        """Yield (hit, record) for at most `limit` live records that fit a memory.recall.Query, best first."""
         scopes = access.labels(query.caller)
         terms = text.terms(query.text)
         wanted = Query(terms, _tag_labels(query.tags), scopes, query.since, query.until, "", weights)
