@@ -15,7 +15,7 @@ from engram import diag, files, text
 from engram.compat import const
 from engram.errors import StoreError
 
-_FILE = "/learning.json"
+_FILE = const("/learning.json")
 _LARGEST = const(4096)  # bytes of the file
 _DAY = const(86400)
 _BATCH_CHARS = const(6000)  # of the texts of one batch: they stand in one prompt

@@ -12,9 +12,9 @@ from engram.learning.cursor import MANY, SPENT
 from engram.learning.jobs import Backoff, Rejections
 
 _ATTEMPTS = const(3)  # with which a model may give no answer that can be read, before the messages are passed over
-_UNREADABLE = (400, 413, 422)  # the service refuses these messages, not us
+_UNREADABLE = const((400, 413, 422))  # the service refuses these messages, not us
 
-_SMALL_TALK = (
+_SMALL_TALK = const(
     "hi hello hey thanks thank you ok okay bye goodbye good morning evening night cool nice great lol haha please "
     "你好 您好 谢谢 多谢 再见 早上 上好 早安 晚安 好的"
 )

@@ -13,7 +13,9 @@ from engram.errors import EngramError
 from engram.learning.jobs import Backoff
 
 _SESSIONS = const(4)  # that may wait for their last look at once
-_KEEPING = ("memory_store", "memory_update", "memory_recall", "note_add", "file_read", "file_append", "file_edit")
+_KEEPING = const(
+    ("memory_store", "memory_update", "memory_recall", "note_add", "file_read", "file_append", "file_edit")
+)
 
 
 class Flush:

@@ -30,8 +30,8 @@ SNIPPET = 240
 """Characters of one memory in a prompt."""
 
 _MOST_TURNS = const(7)  # that a record names already, when one more is added
-_KINDS = ("add", "update", "supersede", "note")
-_FIELDS = ("content", "tags", "keywords", "type", "importance")
+_KINDS = const(("add", "update", "supersede", "note"))
+_FIELDS = const(("content", "tags", "keywords", "type", "importance"))
 
 FORM = """Answer with a JSON list and nothing else, [] if there is nothing:
 {"op":"add","from":%s,"content":"...","tags":["1 to 3, rather ones in use"],"keywords":["..."],\

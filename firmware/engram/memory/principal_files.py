@@ -12,8 +12,8 @@ from engram.compat import const
 from engram.errors import ArgumentError, StoreFull
 from engram.memory.access import OWNER
 
-_MARK = "~"
-_PLAIN = b"abcdefghijklmnopqrstuvwxyz0123456789-"
+_MARK = const("~")
+_PLAIN = const(b"abcdefghijklmnopqrstuvwxyz0123456789-")
 _NAME_BYTES = const(64)  # of a principal: a file's name may have 255 bytes, and one takes three letters
 
 

@@ -25,8 +25,8 @@ _DAY = const(86400)
 FIELDS = ("id", "when", "remind", "scope", "room", "created", "expires", "last", "fired", "guess", "last_guess")
 """Of an intent's line, in their order."""
 
-_TEXTS = ("when", "remind", "scope")
-_NUMBERS = ("created", "expires", "last", "fired")
+_TEXTS = const(("when", "remind", "scope"))
+_NUMBERS = const(("created", "expires", "last", "fired"))
 
 
 def open_file(intents) -> None:

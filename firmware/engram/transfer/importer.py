@@ -29,14 +29,14 @@ _MOST_UNKNOWN = const(8)  # names of unknown fields that the report has
 _MOST_PROBLEMS = const(100)  # refused lines that are named; the others are counted
 _NAME_SHOWN = const(24)
 _LATEST = const(1 << 36)  # a moment after that is no time in seconds
-_BOM = b"\xef\xbb\xbf"
+_BOM = const(b"\xef\xbb\xbf")
 
-_CHECKED = ("content", "tags", "keywords", "type", "importance", "source", "scope", "pinned", "expires")
+_CHECKED = const(("content", "tags", "keywords", "type", "importance", "source", "scope", "pinned", "expires"))
 _KNOWN = _CHECKED + (
     "id", "origin", "created", "updated", "turns", "guess", "supersedes", "superseded", "archived", "uses", "used",
     "deleted", "partial",
 )  # fmt: skip
-_OUTCOMES = ("stored", "changed", "there already", "older than here", "forgotten", "refused")
+_OUTCOMES = const(("stored", "changed", "there already", "older than here", "forgotten", "refused"))
 _DEFAULTS = {
     "keywords": [],
     "type": "fact",
@@ -46,7 +46,7 @@ _DEFAULTS = {
     "pinned": False,
     "expires": None,
 }
-_FOREIGN = ("created_at", "summary_ids", "createdAt", "lastUsedAt", "deleted")  # where a line has no origin
+_FOREIGN = const(("created_at", "summary_ids", "createdAt", "lastUsedAt", "deleted"))  # where a line has no origin
 
 
 class Importer:

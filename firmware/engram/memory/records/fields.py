@@ -12,10 +12,10 @@ NEVER = const(1 << 40)
 """When a memory is over that does not say so: later than any moment that one may give."""
 CLEARABLE = ("keywords", "expires", "turns")
 
-_ORDER = (
+_ORDER = const((
     "content", "tags", "keywords", "type", "importance", "source", "scope", "created", "updated",
     "pinned", "expires", "supersedes", "turns", "origin", "past",
-)  # fmt: skip
+))  # fmt: skip
 _DEFAULTS = {
     "type": "fact",
     "importance": IMPORTANCE,

@@ -20,7 +20,7 @@ from engram.compat import const, ticks_diff, ticks_ms
 from engram.errors import StoreError
 from engram.memory.records import fields
 
-_FILE = "/uses.bin"
+_FILE = const("/uses.bin")
 _ENTRY = const(8)
 _CRC = const(4)
 _READ = const(256)  # bytes at once: bounds the heap

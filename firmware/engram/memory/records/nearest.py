@@ -11,7 +11,7 @@ _ALIKE = const(8)  # records that may tell the same attribute in other words
 
 
 # How terms begin (in Chinese: what they hold) of texts that tell an attribute for which dedup.attribute_words() has more words.
-_HINTS = (
+_HINTS = const(
     " home| employ| job| birth| born| nam| call| goe| languag| answer| rep| respond| writ| age| weigh| height| pric| cost"
     "| liv| mov| relocat| resid| bas| work|搬|居住|住在|家在|定居|出生|叫|名为|年|体重|身高|售价|价格"
 )

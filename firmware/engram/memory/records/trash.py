@@ -8,8 +8,8 @@ from engram import diag, files, log_line
 from engram.compat import const
 from engram.memory import access
 
-_FILE = "/trash.jsonl"
-_OLD = "/trash.old.jsonl"
+_FILE = const("/trash.jsonl")
+_OLD = const("/trash.old.jsonl")
 _BUFFER = const(512)
 
 

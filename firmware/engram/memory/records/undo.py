@@ -12,8 +12,8 @@ from engram.store.types import LIVE
 
 _FARTHEST = const(200)  # lines that undo looks back over: bounds its reads
 
-_TEXT_CHANGES = ("profile", "note")
-_NOT_KEPT = ("seq", "was", "undoes", "with", "past", "restored")  # of a version that holds again
+_TEXT_CHANGES = const(("profile", "note"))
+_NOT_KEPT = const(("seq", "was", "undoes", "with", "past", "restored"))  # of a version that holds again
 
 
 class UndoLog:

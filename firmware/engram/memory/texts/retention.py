@@ -24,7 +24,7 @@ from engram.lazy import lazy
 from engram.memory import principal_files
 from engram.memory.texts.notes import is_note
 
-_FILE = "/daily.json"
+_FILE = const("/daily.json")
 _LARGEST = const(65536)  # bytes of that file
 _MOST_FILES = const(300)  # of which that is kept: of more, the oldest count as read
 _BUFFER = const(512)
