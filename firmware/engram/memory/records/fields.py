@@ -16,7 +16,7 @@ _ORDER = const((
     "content", "tags", "keywords", "type", "importance", "source", "scope", "created", "updated",
     "pinned", "expires", "supersedes", "turns", "origin", "past",
 ))  # fmt: skip
-_DEFAULTS = {
+DEFAULTS = {
     "type": "fact",
     "importance": IMPORTANCE,
     "source": "manual",
@@ -58,7 +58,7 @@ def stored(values: dict):
     """Yield the (name, value) pairs that a line keeps of a record's fields: absent ones have their default."""
     for name in _ORDER:
         value = values.get(name)
-        if value is not None and value != _DEFAULTS.get(name) and value != []:
+        if value is not None and value != DEFAULTS.get(name) and value != []:
             yield name, value
 
 
