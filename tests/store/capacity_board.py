@@ -61,7 +61,7 @@ def _compact(part):
 
 def _check(app, records, turns):
     parts = app.board
-    assert (parts.records.count(), parts.journal.turns()) == (records, turns)
+    assert (parts.records.count(), parts.journal.entries.count()) == (records, turns)
     for kind, number in (("m", records), ("t", turns)):
         for at in range(0, number, number // 10):
             found = parts.recall.find(parts.recall.rank(make_query("number%d" % at, OWNER)))

@@ -9,7 +9,7 @@ from support import raises
 
 PACKAGES = {
     "transfer": ("export", "importer", "jsonl"),
-    "reminders": ("delivery", "reminder_file", "rules", "tool"),
+    "reminders": ("reminder_file", "rules", "tool"),
     "learning": ("distill_batch", "extract_batch", "operations"),
     "channels.console.commands": ("care", "sessions", "stats", "transfer"),
 }

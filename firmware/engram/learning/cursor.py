@@ -134,10 +134,10 @@ class LearningCursor:
 
     def missed(self) -> int:
         """How many lines left the journal before they were read; the reading goes on behind them."""
-        gone = self._journal.oldest - 1 - self.until
+        gone = self._journal.entries.oldest - 1 - self.until
         if gone <= 0:
             return 0
-        self.until = self._journal.oldest - 1
+        self.until = self._journal.entries.oldest - 1
         return gone
 
     # --- what came of it

@@ -74,8 +74,6 @@ class Flush:
 
         Of many, the older ones were there before this was switched on, or while the board had no model.
         """
-        if not self._journal.has_session(sid):
-            return []
         config, cursor, journal = self._config, self._cursor, self._journal
         staying = self._prompts.staying(caller, sid, config.get("flush.turns"))
         seen = cursor.flushed.get(sid, 0)

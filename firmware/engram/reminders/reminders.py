@@ -114,10 +114,6 @@ class Reminders:
 
     # --- when one fires
 
-    def texts(self, caller, numbers: list) -> list:
-        """(id, what to remind of) of the caller's intents with these numbers."""
-        return [(fields["id"], fields["remind"]) for fields in self.owned_by(caller, numbers)]
-
     def note_fired(self, numbers: list) -> None:
         """The person has been reminded: these are silent for a while. If the flash refuses, only until a restart."""
         now = self.clock.now()

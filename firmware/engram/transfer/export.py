@@ -25,7 +25,7 @@ def memories(records, caller, with_past: bool):
         numbers = [entries.describe(line).number for line in lines]
         used = records.uses.usage_of_some(numbers) if records.uses else {}
         for number, line in zip(numbers, lines):
-            if number < 0 or not access.may_see(caller, line.get("scope", access.ALL)):
+            if number < 0 or not access.may_see_line(caller, line):
                 continue
             state, latest = entries.state_and_latest(number)
             if state not in (LIVE, SUPERSEDED) or latest["seq"] != line["seq"]:
@@ -54,6 +54,6 @@ def _follows(records, line: dict, caller) -> str:
     if "supersedes" not in line:
         return ""
     state, older = records.entries.state_and_latest(int(line["supersedes"][1:]))
-    if state not in (LIVE, SUPERSEDED) or not access.may_see(caller, older.get("scope", access.ALL)):
+    if state not in (LIVE, SUPERSEDED) or not access.may_see_line(caller, older):
         return ""
     return provenance.origin_of(older, records.entries.epoch)

@@ -229,8 +229,8 @@ class Importer:
             return None, None
 
         def is_ours(record) -> bool:
-            has = record.get("scope", access.ALL)
-            return access.may_see(self._caller, has) or (self._is_owner and has == own_scope)
+            is_own = self._is_owner and record.get("scope", access.ALL) == own_scope
+            return is_own or access.may_see_line(self._caller, record)
 
         return provenance.find_by_origin(self._entries, origin, is_ours)
 

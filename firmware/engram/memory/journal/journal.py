@@ -138,9 +138,7 @@ class Journal(LogEntries):
     def _drop_oldest(self) -> bool:
         """Drop the oldest segment; False if there is none."""
         oldest, last = self.entries.oldest, self.last_of_oldest()
-        if last and self._link_state:
-            self._link_state.leaving("journal", last)
-        if not self.entries.drop_oldest():
+        if not self._drop_segment(last):
             return False
         unsent = last - max(oldest - 1, self._link_state.have("journal")) if self._link_state else 0
         if unsent > 0:
@@ -163,14 +161,16 @@ class Journal(LogEntries):
 
     def archive(self, last: int) -> bool:
         """Drop the oldest segment, which ends with that seq: the companion has it."""
-        if self.last_of_oldest() != last:
-            return False
-        if self._link_state:
-            self._link_state.leaving("journal", last)
-        if not self.entries.drop_oldest():
+        if self.last_of_oldest() != last or not self._drop_segment(last):
             return False
         self.archived_segments += 1
         return True
+
+    def _drop_segment(self, last: int) -> bool:
+        """Drop the oldest segment, which ends with that seq; False if there is none."""
+        if last and self._link_state:
+            self._link_state.leaving("journal", last)
+        return self.entries.drop_oldest()
 
     def window(self, sid: str, most: int, ahead: int = 0) -> list:
         """The seqs of the session's last turns, oldest first: at most `most` of them.
@@ -199,9 +199,10 @@ class Journal(LogEntries):
                 yield earlier
 
     def _thread(self, sid: str):
-        """The seqs of a session's turns, newest first."""
-        if self.entries.partial:
-            return self._chain(self._heads[sid].seq)
+        """The seqs of a session's turns, newest first; none of one that is not listed."""
+        head = self._heads.get(sid)
+        if head is None or self.entries.partial:
+            return self._chain(head.seq if head else 0)
         return self.entries.thread(ids.number("session", sid, "s"))
 
     def _chain(self, seq: int):
@@ -215,10 +216,6 @@ class Journal(LogEntries):
     def knows(self, caller) -> bool:
         """Whether who asks has a session."""
         return bool(self._sessions.seen_by(caller))
-
-    def has_session(self, sid: str) -> bool:
-        """Whether a session is listed."""
-        return sid in self._heads
 
     def turn(self, seq: int):
         """A turn as a dict; None if it was forgotten or is not kept any more."""
@@ -238,20 +235,18 @@ class Journal(LogEntries):
         found = self._found(ref, caller)
         near = self._neighbours(found["seq"], found["sid"], around)
         turns = [found if seq == found["seq"] else self.entries.get(seq) for seq in near]
-        return [turn for turn in turns if turn is not None and access.may_see(caller, turn.get("scope", access.ALL))]
+        return [turn for turn in turns if turn is not None and access.may_see_line(caller, turn)]
 
     def has(self, ref: str, caller) -> bool:
         """Whether the caller sees a turn of that id."""
-        turn = self.entries.get(ids.number("id", ref, "t"))
-        return bool(turn) and "text" in turn and access.may_see(caller, turn.get("scope", access.ALL))
+        return _is_seen(self.entries.get(ids.number("id", ref, "t")), caller)
 
     def _found(self, ref: str, caller) -> dict:
         seq = ids.number("id", ref, "t")
         found = self.entries.get(seq)
-        scope = found.get("scope", access.ALL) if found and "text" in found else ""
-        if found is None or not access.may_see(caller, scope):
-            if scope:
-                access.refuse(caller, scope)
+        if not _is_seen(found, caller):
+            if found and "text" in found:
+                access.refuse(caller, found.get("scope", access.ALL))
             raise NotFound("turn", "t%d" % seq, "it may have been forgotten or have left the journal.")
         return found
 
@@ -293,25 +288,15 @@ class Journal(LogEntries):
         """Take back that a turn was forgotten; nothing happens if its text or its session has gone, or for one of others."""
         seq = ids.number("id", ref, "t")
         line = self.entries.line(seq)
-        is_there = line is not None and "text" in line and line["sid"] in self._heads
-        if line is not None and is_there and access.may_see(caller, line.get("scope", access.ALL)):
+        if _is_seen(line, caller) and line["sid"] in self._heads:
             self.entries.append([("op", "show"), ("turn", seq), ("at", self._clock.now())])
 
     # --- the whole
 
     @property
-    def oldest(self) -> int:
-        """The seq from which on lines are kept."""
-        return self.entries.oldest
-
-    @property
     def newest(self) -> int:
         """The seq of the newest line, 0 if there is none."""
         return self.entries.next_seq - 1
-
-    def turns(self) -> int:
-        """The number of turns that are kept."""
-        return self.entries.count()
 
     def compact(self) -> int:
         """Take what was forgotten off the flash; the bytes saved."""
@@ -341,6 +326,11 @@ class Journal(LogEntries):
         if line.get("title") and line["sid"] not in self._heads:
             return _without(line, ("title",))
         return True
+
+
+def _is_seen(line, caller) -> bool:
+    """Whether a line is a turn that has its text, and may be shown to the caller."""
+    return line is not None and "text" in line and access.may_see_line(caller, line)
 
 
 def step(most: int) -> int:

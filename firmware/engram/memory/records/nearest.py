@@ -78,7 +78,7 @@ def twin(records, record: dict, caller):
     state, live = records.entries.state_and_latest(int(record["id"][1:]))
     of_scope = record.get("scope", access.ALL)
     # It may have gone, or changed, while others were looked at.
-    if state != LIVE or live["content"] != record["content"] or not access.may_see(caller, of_scope):
+    if state != LIVE or live["content"] != record["content"] or not access.may_see_line(caller, record):
         return None
     dedup = found = None
     for other in near(records, record["content"], of_scope):

@@ -148,7 +148,7 @@ class UndoLog:
 
 def _is_seen(version, caller) -> bool:
     """Whether a version of a record is still there and may be shown to who asks."""
-    return bool(version) and "content" in version and access.may_see(caller, version.get("scope", access.ALL))
+    return bool(version) and "content" in version and access.may_see_line(caller, version)
 
 
 def _whose(line: dict) -> str:
