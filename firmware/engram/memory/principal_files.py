@@ -84,23 +84,20 @@ class PrincipalFiles:
 
     def has_room(self, principal: str) -> bool:
         """Whether a principal may have files."""
-        if principal == OWNER.principal or self._has_place(principal):
+        if principal == OWNER.principal or principal in self.known():
             return True
-        # Somebody's last file may have gone meanwhile.
-        self._known = None
-        return self._has_place(principal)
-
-    def _has_place(self, principal: str) -> bool:
-        return principal in self.known() or len(self.known()) < self._most
+        if len(self.known()) >= self._most:
+            # Somebody's last file may have gone meanwhile.
+            self._known = None
+        return len(self.known()) < self._most
 
     def admit(self, principal: str) -> None:
         """A principal is about to write a file; StoreFull if that would be one principal too many."""
-        if principal == OWNER.principal or principal in self.known():
-            return
         if not self.has_room(principal):
             problem = "%d people besides the owner have files of their own, the most that may (principals.most)."
             raise StoreFull(problem % self._most)
-        self.known().add(principal)
+        if principal != OWNER.principal:
+            self.known().add(principal)
 
 
 class PrincipalTexts:

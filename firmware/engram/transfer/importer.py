@@ -58,7 +58,6 @@ class Importer:
         self._chars = 0
         # On an empty board only what has no origin can be there already.
         self._was_empty = not self._records.count()
-        self._dedup = None
         self._reader = jsonl.Reader("board")
         self._is_foreign = self._is_over = False
         self._unknown = []
@@ -73,9 +72,7 @@ class Importer:
 
     def close(self) -> None:
         """Unload the comparison, and save how often memories were used."""
-        if self._dedup:
-            unload_dedup()
-            self._dedup = None
+        unload_dedup()
         if self._uses and self._counts["stored"]:
             self._uses.save()
 
@@ -246,8 +243,8 @@ class Importer:
                 continue
             if record.get("expires", record_fields.NEVER) < values.get("expires", record_fields.NEVER):
                 continue  # it says so for a shorter time, or has expired
-            self._dedup = self._dedup or load_dedup()
-            if self._dedup.compare(record["content"], values["content"]) == self._dedup.SAME:
+            dedup = load_dedup()
+            if dedup.compare(record["content"], values["content"]) == dedup.SAME:
                 return True
         return False
 

@@ -23,7 +23,6 @@ from engram.memory.records import fields
 _FILE = const("/uses.bin")
 _ENTRY = const(8)
 _CRC = const(4)
-_READ = const(256)  # bytes at once: bounds the heap
 _MOST = const(4096)  # entries: 32 KB of flash, those whose last use is longest ago leave
 _UNSAVED = const(64)  # records noted since the last write: bounds the heap, and what a power cut takes
 _UNSAVED_MS = const(3_600_000)
@@ -112,26 +111,18 @@ class Usage:
 
     def _entries(self):
         """Yield (number, uses, day) of each entry on flash, longest unused first; none if the file is damaged."""
-        length = files.size(self._path)
+        length = files.size(self._path) - _CRC
+        if length < 0 or length % _ENTRY:
+            return
         try:
-            if length < _CRC or (length - _CRC) % _ENTRY or not self._is_whole(length - _CRC):
-                return
             with open(self._path, "rb") as file:
-                for _ in range((length - _CRC) // _ENTRY):
+                if files.crc_of(file, length) != unpack("<I", file.read(_CRC))[0]:
+                    return
+                file.seek(0)
+                for _ in range(length // _ENTRY):
                     yield unpack("<IHH", file.read(_ENTRY))
         except OSError as error:
             raise files.failure(error, self._path) from None
-
-    def _is_whole(self, length: int) -> bool:
-        crc = 0
-        with open(self._path, "rb") as file:
-            while length:
-                part = file.read(min(length, _READ))
-                if not part:
-                    return False
-                crc = crc32(part, crc)
-                length -= len(part)
-            return file.read(_CRC) == pack("<I", crc)
 
 
 class Importance:

@@ -122,15 +122,8 @@ class NoteRetention:
 
     def _crc(self, file: str, length: int) -> int:
         """The crc32 of a file's first bytes, -1 if it has fewer."""
-        crc = 0
         with open(self._folder + "/" + file, "rb") as opened:
-            while length:
-                piece = opened.read(min(length, _BUFFER))
-                if not piece:
-                    return -1
-                crc = crc32(piece, crc)
-                length -= len(piece)
-        return crc
+            return files.crc_of(opened, length)
 
     # --- how far it went
 
