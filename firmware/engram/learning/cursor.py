@@ -61,17 +61,15 @@ class LearningCursor:
         told = self._read()
         epoch = self._journal.epoch
         self._day, self.calls, self.tokens = told.get("day", 0), told.get("calls", 0), told.get("tokens", 0)
-        known = []
-        if told.get("epoch") == epoch:
-            known.append(told["until"])
-            self.flushed = told["flushed"]
-        if self._versions.learned and self._versions.learned[0] == epoch:
-            known.append(self._versions.learned[1])
-        if known:
-            self.until = min(max(known), self._journal.newest)
+        is_known = told.get("epoch") == epoch
+        if is_known:
+            self._until, self.flushed = told["until"], told["flushed"]
+        learned = self._versions.learned
+        if is_known or (learned and learned[0] == epoch):
+            self.until = min(self.until, self._journal.newest)
             return
         # With another epoch the journal was reset: all of it is new.
-        self.until = 0 if told or self._versions.learned else self._journal.newest
+        self.until = 0 if told or learned else self._journal.newest
         self.save()
 
     def _read(self) -> dict:

@@ -1,6 +1,6 @@
 """Facts by themselves: what people said is read by a model, after the reply, and what it finds is kept.
 
-What is to be read waits in the journal; how far it was read is on flash with what it gave (memory/learning.py), so a turn
+What is to be read waits in the journal; how far it was read is on flash with what it gave (see cursor.py), so a turn
 waits through a link that is down and a power cut, and is read once. A model's answer is no more than a proposal: each
 operation is checked, compared with what is known, and refused with a reason if it does not hold.
 """

@@ -96,17 +96,10 @@ def match(said: str):
         found = read(sentence, max(start, asked))
         if found:
             when, remind = [_said(data, *span) for span in found]
-            if remind and _has_term(when):
+            if remind and any(True for _ in terms(when)):  # "it" is no word to watch for
                 rest = data[skip(data, told[1]) :]
                 return ReminderRequest(when, remind, rest.decode() if len(rest) > _CRUMB else "")
     return None
-
-
-def _has_term(when: str) -> bool:
-    """Whether there is a word to watch for: "it" is none."""
-    for _ in terms(when):
-        return True
-    return False
 
 
 def _said(data: bytes, begin: int, end: int) -> str:

@@ -13,7 +13,7 @@ _BYTES_AT_ONCE = const(4096)  # of those lines, from which on no more are read a
 
 
 def memories(records, caller, with_past: bool):
-    """Yield (record, origin of the one that it replaced or "", whether it was superseded, its uses as Uses.of() tells
+    """Yield (record, origin of the one that it replaced or "", whether it was superseded, its uses as Usage.usage_of() tells
     them), or None as a pause.
 
     With `with_past` those that were superseded, and those whose time is over, come too.
@@ -30,10 +30,8 @@ def memories(records, caller, with_past: bool):
             state, latest = entries.state_and_latest(number)
             if state not in (LIVE, SUPERSEDED) or latest["seq"] != line["seq"]:
                 continue
-            if state == LIVE and (with_past or not records.is_expired(line)):
-                yield line, _follows(records, line, caller), False, used.get(number, (0, 0))
-            elif state != LIVE and with_past:
-                yield line, _follows(records, line, caller), True, used.get(number, (0, 0))
+            if with_past or (state == LIVE and not records.is_expired(line)):
+                yield line, _follows(records, line, caller), state != LIVE, used.get(number, (0, 0))
         yield None
 
 

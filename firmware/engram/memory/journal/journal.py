@@ -38,8 +38,6 @@ class Journal(LogEntries):
         self._cap = cap
         self._link_state = link_state
         self.dropped_segments = 0
-        self.archived_segments = 0
-        """Those that left once a companion had them."""
         self.unsent = 0
         """Lines that left though the companion did not have them."""
 
@@ -161,10 +159,7 @@ class Journal(LogEntries):
 
     def archive(self, last: int) -> bool:
         """Drop the oldest segment, which ends with that seq: the companion has it."""
-        if self.last_of_oldest() != last or not self._drop_segment(last):
-            return False
-        self.archived_segments += 1
-        return True
+        return self.last_of_oldest() == last and self._drop_segment(last)
 
     def _drop_segment(self, last: int) -> bool:
         """Drop the oldest segment, which ends with that seq; False if there is none."""
