@@ -46,7 +46,7 @@ def filled(board: profile.Profile, count: int) -> tuple[bytes, int, int]:
             now += BETWEEN
             while parts.records.tick() or parts.journal.tick():
                 pass
-        kept = parts.journal.turns(), parts.records.count()
+        kept = parts.journal.entries.count(), parts.records.count()
         folder = Path(name)
         files = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
         return image.build(files, board.filesystem.size), *kept

@@ -3,7 +3,7 @@
 from engram.errors import ArgumentError
 from engram.lazy import lazy
 from engram.memory import access
-from engram.memory.query import make_query
+from engram.memory.recall import make_query
 from engram.memory.records import fields
 
 

@@ -11,16 +11,13 @@ from engram.store.store import Store
 from engram.store.log.reserve import Reserve
 from engram.store.log.segments import Log
 from engram.memory.records import fields  # noqa: F401
-from engram.memory.records.importance import Importance
+from engram.memory.records.importance import Importance, Usage
 from engram.memory.records.schema import RecordSchema
-from engram.memory.records.usage import Usage
 from engram.memory.records.records import Records
 from engram.memory.records.trash import Trash
 from engram.memory.records.eviction import Eviction
-from engram.memory.text_changes import TextChanges
-from engram.memory.undo import Undo
+from engram.memory.undo import TextChanges, Undo
 from engram.memory.journal.schema import TurnSchema
-from engram.memory.journal.sessions import Sessions
 from engram.memory.journal.journal import Journal
 from engram.memory.principal_files import PrincipalFiles
 from engram.memory.texts.notes import Notes
@@ -66,12 +63,12 @@ def _add_logs(board: Board) -> None:
     store.open()
     log = Log(board.folder + "/journal", "journal", config.get("journal.bytes"))
     board.turns_reserve = Reserve(board.folder + "/journal/reserve.bin", log.segment_bytes)
-    sessions = Sessions(config.get("session.live"))
-    journal_store = Store(log, TurnSchema(sessions, clock), board.turns_reserve)
+    turn_schema = TurnSchema(clock, config.get("session.live"))
+    journal_store = Store(log, turn_schema, board.turns_reserve)
     journal_store.open()
     _add_archive_index(board, store, journal_store)
     link_state = board.link_state if config.get("archive.on") else None  # otherwise it is for the companion alone
-    board.journal = Journal(journal_store, sessions, clock, config.get("journal.bytes"), link_state)
+    board.journal = Journal(journal_store, turn_schema, clock, config.get("journal.bytes"), link_state)
     board.records = _records(board, store)
     board.capacity = board.records.eviction  # type: ignore
     board.learning = LearningCursor(folder, schema, board.records, board.journal, clock)

@@ -5,6 +5,7 @@ behind is written over by the next one.
 """
 
 import os
+from binascii import crc32
 
 from engram.compat import const
 from engram.errors import StoreError, StoreFull
@@ -14,6 +15,7 @@ ENOSPC = 28
 _DRAFT = ".new"
 _JUMP_FROM = const(3500)
 _JUMP_TO = const(4096)
+_PIECE = const(512)  # bytes that are read at once: bounds the heap
 
 
 def read(path: str, limit: int):
@@ -94,6 +96,18 @@ def size(path: str) -> int:
         if error.errno == ENOENT:
             return -1
         raise failure(error, path) from None
+
+
+def crc_of(file, length: int) -> int:
+    """The crc32 of the next bytes of an open file, -1 if it has fewer."""
+    crc = 0
+    while length:
+        part = file.read(min(length, _PIECE))
+        if not part:
+            return -1
+        crc = crc32(part, crc)
+        length -= len(part)
+    return crc
 
 
 def make_folder(path: str) -> None:

@@ -21,21 +21,6 @@ BOARD_STATES = {0: rows.LIVE, 1: rows.SUPERSEDED, 2: rows.GONE, 3: rows.ARCHIVED
 Fields = dict[str, Any]
 
 
-class NoSessions:
-    """Stands for the journal's list of sessions, which the store does not ask."""
-
-    heads: dict[str, Any] = {}  # noqa: RUF012
-
-    def state(self) -> Fields:
-        return {}
-
-    def restore(self, state: Any) -> None:
-        pass
-
-    def end(self, sid: str) -> None:
-        pass
-
-
 @st.composite
 def record_logs(draw: st.DrawFn) -> list[Fields]:
     """Lines of which each names only records that are there, as a board writes them."""
@@ -87,7 +72,7 @@ def journal_logs(draw: st.DrawFn) -> list[Fields]:
 
 def board_states(log: LogName, lines: list[Fields]) -> dict[int, int]:
     with tempfile.TemporaryDirectory() as folder:
-        owner = RecordSchema() if log == "records" else TurnSchema(NoSessions(), Clock())
+        owner = RecordSchema() if log == "records" else TurnSchema(Clock(), 24)
         store = Store(Log(folder, log, cap=1 << 20), owner)
         store.open()
         for line in lines:

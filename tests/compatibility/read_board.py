@@ -21,7 +21,7 @@ from engram.app import App
 from engram.clock import Clock
 from engram.errors import EngramError
 from engram.memory.access import Caller
-from engram.memory.query import make_query
+from engram.memory.recall import make_query
 
 CALLERS = (
     ("owner", Caller("owner", "console", False, "")),
@@ -89,8 +89,8 @@ class Board:
         whole = {
             "records": parts.records.entries.count(),
             "bytes": [parts.records.bytes, parts.journal.bytes],
-            "turns": parts.journal.turns(),
-            "oldest turn": parts.journal.oldest,
+            "turns": parts.journal.entries.count(),
+            "oldest turn": parts.journal.entries.oldest,
             "damaged": [parts.records.damaged, parts.journal.damaged, parts.intents.damaged],
             "partial": [parts.records.partial, parts.journal.partial],
             "archived": parts.archived.total,
@@ -134,7 +134,7 @@ class Board:
 
     def _uses(self):
         found = {}
-        for record in self.parts.records.all_live():
+        for record in self.parts.records.entries.newest():
             uses = self.parts.records.uses.usage_of(int(record["id"][1:]))
             if uses[0]:
                 found[record["id"]] = list(uses)

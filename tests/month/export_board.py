@@ -27,7 +27,7 @@ for line in parts.commands.run(caller, "/export"):
 for number in parts.intents.numbers(caller):
     print("intent i%d" % number)
 if who == "owner":
-    for record in parts.records.all_live():
+    for record in parts.records.entries.newest():
         print("live", record["id"], record["content"])
     for record in parts.trash.records():
         print("trash", record["id"], record["content"])
@@ -38,4 +38,4 @@ if who == "owner":
     for turn in parts.journal.later(0):
         if turn["role"] == "user":
             print("turn", turn["seq"], turn["text"])
-    print("oldest", parts.journal.oldest)
+    print("oldest", parts.journal.entries.oldest)

@@ -133,7 +133,7 @@ class Linked:
                 return
 
     def live(self):
-        return {record["content"]: record["id"] for record in self.parts.records.all_live()}
+        return {record["content"]: record["id"] for record in self.parts.records.entries.newest()}
 
     def kept(self):
         return {content: "m%d" % number for number, content in json.loads(self.peer.told("archived"))}
@@ -248,7 +248,7 @@ def main(path, trace=""):
     peer = Peer(device)
     parts = play(peer, Progress(path + ".progress", device))
     there = {
-        "live": sorted(record["content"] for record in parts.records.all_live()),
+        "live": sorted(record["content"] for record in parts.records.entries.newest()),
         "trash": sorted({record["content"] for record in parts.trash.records()}),
         "archived": [parts.archived.total, parts.archived.lost],
         "kept": sorted(content for _, content in json.loads(peer.told("archived"))),
@@ -257,7 +257,7 @@ def main(path, trace=""):
         "back": said(BACK),
         "turns": json.loads(peer.told("turns")),
         "turns_added": TURNS,
-        "turns_on_board": parts.journal.turns(),
+        "turns_on_board": parts.journal.entries.count(),
         "turns_unsent": parts.journal.unsent,
     }
     print("> " + json.dumps(["there", there]))

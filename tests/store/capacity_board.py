@@ -17,7 +17,7 @@ import sys
 import flash
 from engram.app import App
 from engram.memory.access import OWNER, own_scope
-from engram.memory.query import make_query
+from engram.memory.recall import make_query
 from engram.memory.records.records import Draft
 
 FLASH_BYTES = 2 << 20
@@ -61,7 +61,7 @@ def _compact(part):
 
 def _check(app, records, turns):
     parts = app.board
-    assert (parts.records.count(), parts.journal.turns()) == (records, turns)
+    assert (parts.records.count(), parts.journal.entries.count()) == (records, turns)
     for kind, number in (("m", records), ("t", turns)):
         for at in range(0, number, number // 10):
             recall = parts.make_recall()

@@ -14,20 +14,17 @@ from engram.memory.access import OWNER, Caller, own_scope
 from engram.memory.forgetting import Forgetting
 from engram.memory.journal.journal import Journal
 from engram.memory.journal.schema import TurnSchema
-from engram.memory.journal.sessions import Sessions
 from engram.memory.principal_files import PrincipalFiles
-from engram.memory.query import make_query
-from engram.memory.recall import Recall
+from engram.memory.recall import Recall, make_query
 from engram.memory.records.eviction import Eviction
+from engram.memory.records.importance import Usage
 from engram.memory.records.records import Draft, Records
 from engram.memory.records.schema import RecordSchema
 from engram.memory.records.trash import Trash
-from engram.memory.records.usage import Usage
-from engram.memory.text_changes import TextChanges
 from engram.memory.texts.notes import Notes
 from engram.memory.texts.profile import Profile
 from engram.memory.texts.retention import NoteRetention
-from engram.memory.undo import Undo
+from engram.memory.undo import TextChanges, Undo
 from engram.reminders.reminders import Reminders
 from engram.store.log.reserve import Reserve
 from engram.store.log.segments import Log
@@ -82,9 +79,9 @@ class Board(board.Board):
         versions = RecordSchema()
         self.records_store = Store(log, versions, reserve)
         self.records_store.open()
-        sessions = Sessions(limit("sessions", 24))
+        turn_schema = TurnSchema(clock, limit("sessions", 24))
         log = Log(self.place + "/journal", "journal", segment_bytes=segment_bytes)
-        self.journal_store = Store(log, TurnSchema(sessions, clock), turns_reserve)
+        self.journal_store = Store(log, turn_schema, turns_reserve)
         self.journal_store.open()
         self.link_state = None
         if limit("archive", False):
@@ -115,7 +112,7 @@ class Board(board.Board):
             make_eviction if limit("evict", True) else None,
         )
         self.capacity = self.records.eviction or make_eviction(self.records)
-        self.journal = Journal(self.journal_store, sessions, clock, limit("journal_bytes", 786432), self.link_state)
+        self.journal = Journal(self.journal_store, turn_schema, clock, limit("journal_bytes", 786432), self.link_state)
         self.learning = LearningCursor(self.place + "/memory", versions, self.records, self.journal, clock)
         self.learning.open()
         self.forgetting = Forgetting(self.records, self.journal, self.trash, self.archived)

@@ -262,7 +262,7 @@ class House:
     def all_of(self, told):
         """Yield all that has a scope, and the text files of its principal."""
         board = self.board
-        for lines in (board.records.all_live(), board.journal.later(0), board.trash.records()):
+        for lines in (board.records.entries.newest(), board.journal.later(0), board.trash.records()):
             for line in lines:
                 if line.get("scope", "all") == told:
                     yield _of(line)
@@ -402,7 +402,7 @@ class Intruder:
 
     def try_prompts(self, mode):
         """Have prompts built: of a turn, of a last look, and of the reading for facts."""
-        from engram.learning.extract_prompt import ExtractPrompt
+        from engram.learning.extract_batch import ExtractBatch
 
         self.board.config._values["mode"] = mode
         sid = self.board.journal.current(self.caller)
@@ -413,10 +413,9 @@ class Intruder:
             self.check("the prompt", said + " t%d" % seq, _all(prompt) + prompt.notice)
             board = self.board
             turns = [board.journal.turn(seq)]
-            request = ExtractPrompt(
-                board.clock, board.records, board.journal, turns, access.turn_principal(turns[0])
-            ).request(3, 800)
-            self.check("the reading", said + " t%d" % seq, _all(request))
+            reading = ExtractBatch(board.config, board.clock, board.records, board.journal, board.notes, turns)
+            message = asyncio.run(reading.message())
+            self.check("the reading", said + " t%d" % seq, message)
         look = self.board.prompts.last_look(self.caller, self.board.journal.window(sid, 20), "look", "look")
         self.check("the last look", "", _all(look))
 

@@ -42,7 +42,7 @@ async def test_a_message_that_is_refused_is_not_answered():
     for content in ("", "x" * 15001 if has_large_heap() else " \n"):
         with raises(ArgumentError):
             await say(board, content)
-    assert board.model.asked == 0 and board.journal.turns() == 0
+    assert board.model.asked == 0 and board.journal.entries.count() == 0
 
 
 async def test_an_empty_answer_is_told_and_not_kept():

@@ -77,7 +77,7 @@ def test_a_message_that_is_empty_is_refused():
         with raises(ArgumentError) as caught:
             _say(board, content)
         assert str(caught.error) == "message: must be a text that is not empty."
-    assert board.journal.turns() == 0
+    assert board.journal.entries.count() == 0
 
 
 def test_a_message_that_is_too_long_is_refused_before_anything_is_written():

@@ -149,7 +149,7 @@ def test_turns_of_a_segment_that_left_just_before_the_power_failed_are_in_the_in
     board.restart()
     kept = [seq for seq in seqs if board.journal.turn(seq)]
     assert 0 < len(kept) < 40
-    assert board.journal.oldest == kept[0] and board.journal.turns() == len(kept)
+    assert board.journal.entries.oldest == kept[0] and board.journal.entries.count() == len(kept)
     assert _window(board, 200) == kept
 
 

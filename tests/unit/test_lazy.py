@@ -9,8 +9,8 @@ from support import raises
 
 PACKAGES = {
     "transfer": ("export", "importer", "jsonl"),
-    "reminders": ("delivery", "reminder_file", "rules", "tool"),
-    "learning": ("apply_ops", "distill_batch", "extract_batch", "extract_ops"),
+    "reminders": ("reminder_file", "rules", "tool"),
+    "learning": ("distill_batch", "extract_batch", "operations"),
     "channels.console.commands": ("care", "sessions", "stats", "transfer"),
 }
 

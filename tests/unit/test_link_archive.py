@@ -58,7 +58,7 @@ class Archiving(Linked):
         return sorted(self.companion.copy("records").kept)
 
     def live(self):
-        return sorted(int(record["id"][1:]) for record in self.board.records.all_live())
+        return sorted(int(record["id"][1:]) for record in self.board.records.entries.newest())
 
     async def recalled(self, query, caller=OWNER, limit=10):
         found = await self.ask.found(self.board.rank(query, caller), limit)
@@ -234,7 +234,7 @@ async def test_turns_that_left_are_read_by_their_id():
     for number in range(80):
         linked.board.journal.add(OWNER, "user", "owner", "turn %d " % number + "x" * 900)
         await linked.work()
-    assert linked.board.journal.archived_segments > 0 and linked.board.journal.unsent == 0
+    assert linked.board.journal.entries.oldest > 1 and not linked.board.journal.dropped_segments + linked.board.journal.unsent
     line, _ = await linked.archive.fetched("t5", OWNER)
     assert line["text"].startswith("turn ")
     assert (await linked.archive.fetched("t5", ANN))[0] is None
@@ -251,10 +251,10 @@ async def test_turns_stay_while_the_companion_is_away_until_the_cap():
     while board.journal.bytes < 64000:
         board.journal.add(OWNER, "user", "owner", "turn %d " % number + "x" * 400)
         number += 1
-    assert board.journal.surplus() and board.journal.oldest == 1
+    assert board.journal.surplus() and board.journal.entries.oldest == 1
     for _ in range(20):
         board.journal.add(OWNER, "user", "owner", "turn again " + "x" * 400)
-    assert board.journal.dropped_segments == 1 and board.journal.unsent == board.journal.oldest - 1
+    assert board.journal.dropped_segments == 1 and board.journal.unsent == board.journal.entries.oldest - 1
 
 
 async def test_a_segment_that_differs_does_not_leave():
@@ -266,7 +266,7 @@ async def test_a_segment_that_differs_does_not_leave():
     copy = linked.companion.copy("journal")
     del copy.lines[4]
     assert await linked.archive.step()
-    assert board.journal.oldest == 1 and "compared again" in linked.archive.why
+    assert board.journal.entries.oldest == 1 and "compared again" in linked.archive.why
     await linked.copy()
     assert 4 in copy.lines
 

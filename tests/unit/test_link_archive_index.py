@@ -231,7 +231,7 @@ def _day(linked):
 async def test_turns_that_left_before_a_companion_was_set_up_are_not_said_to_be_with_it():
     board = Board(archive=True, journal_bytes=40960)
     _talk(board)
-    missed = board.journal.oldest - 1
+    missed = board.journal.entries.oldest - 1
     assert missed > 0
     linked = Archiving(board)
     await linked.copy()
@@ -244,22 +244,22 @@ async def test_turns_that_left_at_the_cap_unsent_are_known_after_a_restart():
     linked = Archiving(journal_bytes=40960)
     linked.exchange.close(LinkError("gone"))
     _talk(linked.board)
-    missed = linked.board.journal.oldest - 1
+    missed = linked.board.journal.entries.oldest - 1
     assert missed > 0 and linked.archive.missed == missed
     _restarted(linked)
     await linked.copy()
     _restarted(linked)
     assert linked.archive.missed == missed and linked.archive.status() == ""
-    await _talk_until(linked, lambda: linked.board.journal.oldest > missed + 1)
-    oldest = linked.board.journal.oldest
+    await _talk_until(linked, lambda: linked.board.journal.entries.oldest > missed + 1)
+    oldest = linked.board.journal.entries.oldest
     assert linked.archive.status() == "turns t%d to t%d, until %s" % (missed + 1, oldest - 1, _day(linked))
     assert os.stat(linked.board.place + "/memory/link.json")[6] <= 128
 
 
 async def test_turns_that_the_companion_took_are_told_also_after_a_restart():
     linked = Archiving(journal_bytes=40960)
-    await _talk_until(linked, lambda: linked.board.journal.oldest > 1)
-    oldest = linked.board.journal.oldest
+    await _talk_until(linked, lambda: linked.board.journal.entries.oldest > 1)
+    oldest = linked.board.journal.entries.oldest
     _restarted(linked)
     assert linked.archive.missed == 0 and linked.archive.status() == "turns before t%d, until %s" % (
         oldest,
@@ -281,7 +281,7 @@ async def test_turns_that_left_just_before_the_power_failed_stay_with_the_compan
 
 async def test_turns_that_a_companion_without_its_database_has_lost_are_not_said_to_be_there():
     linked = Archiving(journal_bytes=40960)
-    await _talk_until(linked, lambda: linked.board.journal.oldest > 1)
+    await _talk_until(linked, lambda: linked.board.journal.entries.oldest > 1)
     linked.companion.copies.clear()
     await linked.copy()
-    assert linked.archive.missed == linked.board.journal.oldest - 1 and linked.archive.status() == ""
+    assert linked.archive.missed == linked.board.journal.entries.oldest - 1 and linked.archive.status() == ""

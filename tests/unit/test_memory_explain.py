@@ -2,7 +2,7 @@
 
 from board import Board
 from engram.memory.access import OWNER
-from engram.memory.query import make_query
+from engram.memory.recall import make_query
 
 SAID = ("my bike is green and fast", "I planted tomatoes", "the bike is red", "green tea is good", "we went to the sea")
 

@@ -137,4 +137,4 @@ def test_a_long_segment_without_its_index_is_opened_at_once_and_indexed_later():
     assert board.journal.partial and board.journal.sessions(OWNER)[0].turns == 400
     while board.journal.tick():
         pass
-    assert not board.journal.partial and board.journal.turns() == 400
+    assert not board.journal.partial and board.journal.entries.count() == 400

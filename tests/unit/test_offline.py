@@ -213,7 +213,7 @@ def test_all_else_is_kept_and_told():
     talk = Talk()
     for content in ("I planted tomatoes", "remembering is hard", "💡", "/"):
         assert talk.say(content).startswith("I am offline")
-    assert talk.board.journal.turns() == 4
+    assert talk.board.journal.entries.count() == 4
 
 
 def test_a_command_without_its_object_stores_and_forgets_nothing():

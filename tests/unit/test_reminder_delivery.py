@@ -179,7 +179,7 @@ async def test_a_file_that_cannot_be_read_does_not_end_the_turn():
     def fail(caller, numbers):
         raise StoreError("cannot be read.")
 
-    board.intents.texts = fail
+    board.intents.owned_by = fail
     outcome, ear = await say(board, "the paint shop")
     assert (outcome.reply, outcome.problem, ear.notices) == ("a reply", "", [])
 

@@ -21,7 +21,7 @@ def _board(**limits):
 def _fire(board, content, caller=OWNER):
     """The ids of what a message brings up, noted as the agent does it."""
     numbers = board.intents.due(caller, content)
-    found = [ref for ref, _ in board.intents.texts(caller, numbers)]
+    found = [fields["id"] for fields in board.intents.owned_by(caller, numbers)]
     if numbers:
         board.intents.note_fired(numbers)
     return found

@@ -1,7 +1,7 @@
 """How often records were of use: kept in a small file that may be lost and never harms."""
 
 from engram.clock import Clock
-from engram.memory.records.usage import Usage
+from engram.memory.records.importance import Usage
 from support import folder
 
 DAY = 86400

@@ -10,24 +10,11 @@ from engram.store.types import Query
 CAP = 2 << 20
 
 
-class _NoSessions:
-    """Stands for the journal's list of sessions, which no search needs."""
-
-    heads = {}  # noqa: RUF012
-
-    def state(self):
-        """There is no state."""
-        return {}
-
-    def restore(self, state):
-        """There is no state."""
-
-
 class Turns:
     """The turns of one conversation, in a folder."""
 
     def __init__(self, folder):
-        self._store = Store(Log(folder, "journal", cap=CAP), schema.TurnSchema(_NoSessions(), Clock()))
+        self._store = Store(Log(folder, "journal", cap=CAP), schema.TurnSchema(Clock(), 0))
         self._store.open()
 
     def add(self, session, at, who, content, caption):

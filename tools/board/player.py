@@ -251,7 +251,7 @@ class Player:
             self._look_at_room(room, told)
         for name in ("identity.md", "soul.md", "user.md"):
             tell("profile", name, parts.profile.for_caller(_caller("console")).text(name))
-        tell("read", parts.learning.until, parts.learning.looked())
+        tell("read", parts.learning.until, parts.learning.flushed)
         for intent in parts.intents.owned_by(_caller("console")):
             tell("intent", intent["id"], intent["when"], intent["remind"], intent.get("fired", 0))
         tell("damaged", parts.records.damaged, parts.journal.damaged)
@@ -273,7 +273,7 @@ class Player:
 
     def do_find(self, query, do):
         """Search; the ids found."""
-        from engram.memory.query import make_query
+        from engram.memory.recall import make_query
 
         recall = self.parts.make_recall()
         return [item.id for item in recall.find(recall.rank(make_query(query, _caller("console"))))]

@@ -88,11 +88,11 @@ class Answerer:
             return ""
         with lazy("reminders", "agent.plain_commands", "agent.phrase_rules", "text.phrases"):
             from engram.agent.plain_commands import is_command
-            from engram.reminders import delivery
+            from engram.reminders.reminder_file import deliver
 
             if is_command(content):
                 return ""
-            return await delivery.deliver(self._reminders, due, caller, sink)
+            return await deliver(self._reminders, due, caller, sink)
 
     async def _converse(self, turn: Turn, content: str, sink: Sink, reply, reminders: str) -> None:
         """Ask the model until it calls no more tools."""

@@ -4,8 +4,7 @@ from engram import text
 from engram.compat import const
 from engram.errors import EngramError
 from engram.memory import ids
-from engram.memory.query import make_query
-from engram.memory.recall import snippet
+from engram.memory.recall import make_query, snippet
 
 _HELP = (
     "I am offline, so I only understand plain commands: remember that ..., what do you know about ...?, "

@@ -21,7 +21,7 @@ from engram.compat import const
 from engram.llm.types import Message, assistant, user
 from engram.memory import access, catalog
 from engram.memory.journal.journal import step
-from engram.memory.query import make_query
+from engram.memory.recall import make_query
 from engram.memory.texts import profile
 
 _A_TOOL = const(25)  # tokens that an API puts around a tool's description and schema

@@ -2,8 +2,7 @@
 
 from engram import text
 from engram.compat import const
-from engram.memory.query import make_query
-from engram.memory.recall import Item, snippet
+from engram.memory.recall import Item, make_query, snippet
 from engram.memory.records import fields
 
 _MOST = const(50)  # items of an answer of the companion

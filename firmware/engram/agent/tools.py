@@ -9,8 +9,7 @@ from engram.compat import const
 from engram.errors import ArgumentError, EngramError, NotFound
 from engram.lazy import lazy
 from engram.memory import catalog, ids
-from engram.memory.query import make_query
-from engram.memory.recall import snippet
+from engram.memory.recall import make_query, snippet
 
 _PAGE = const(10)
 _SNIPPET = const(400)  # characters of one memory in a list

@@ -63,7 +63,7 @@ class ResultMerger:
                 if len(result) == 5 and self._archived and self._archived.is_away(number, query.caller, False):
                     return _left(ref, result, query.tags)
                 return self._record(ref, number, query)
-            if number < self._journal.oldest:
+            if number < self._journal.entries.oldest:
                 return _left(ref, result, query.tags) if len(result) == 5 else None
             return None if query.tags or number in query.skip else self._turn(ref, number, query.caller)
         except (ArgumentError, NotFound):

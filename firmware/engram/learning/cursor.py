@@ -15,7 +15,7 @@ from engram import diag, files, text
 from engram.compat import const
 from engram.errors import StoreError
 
-_FILE = "/learning.json"
+_FILE = const("/learning.json")
 _LARGEST = const(4096)  # bytes of the file
 _DAY = const(86400)
 _BATCH_CHARS = const(6000)  # of the texts of one batch: they stand in one prompt
@@ -42,7 +42,8 @@ class LearningCursor:
         self._clock = clock
         self._until = 0
         self._day = self.calls = self.tokens = 0
-        self._flushed = {}
+        self.flushed = {}
+        """Of sessions, the seq up to which their turns had a last look before the window dropped them."""
 
     @property
     def until(self) -> int:
@@ -60,17 +61,15 @@ class LearningCursor:
         told = self._read()
         epoch = self._journal.epoch
         self._day, self.calls, self.tokens = told.get("day", 0), told.get("calls", 0), told.get("tokens", 0)
-        known = []
-        if told.get("epoch") == epoch:
-            known.append(told["until"])
-            self._flushed = told["flushed"]
-        if self._versions.learned and self._versions.learned[0] == epoch:
-            known.append(self._versions.learned[1])
-        if known:
-            self.until = min(max(known), self._journal.newest)
+        is_known = told.get("epoch") == epoch
+        if is_known:
+            self._until, self.flushed = told["until"], told["flushed"]
+        learned = self._versions.learned
+        if is_known or (learned and learned[0] == epoch):
+            self.until = min(self.until, self._journal.newest)
             return
         # With another epoch the journal was reset: all of it is new.
-        self.until = 0 if told or self._versions.learned else self._journal.newest
+        self.until = 0 if told or learned else self._journal.newest
         self.save()
 
     def _read(self) -> dict:
@@ -88,7 +87,7 @@ class LearningCursor:
     def save(self) -> None:
         """Write the small file."""
         values = {"epoch": self._journal.epoch, "until": self.until, "day": self._day}
-        values.update({"calls": self.calls, "tokens": self.tokens, "flushed": self._flushed})
+        values.update({"calls": self.calls, "tokens": self.tokens, "flushed": self.flushed})
         try:
             files.write(self._path, text.dumps(values))
         except StoreError as error:
@@ -129,14 +128,14 @@ class LearningCursor:
     def _is_unread(self, turn: dict) -> bool:
         """Whether a turn is what a person said to the agent, and had no last look when its window moved."""
         is_said = turn["role"] == "user" and "command" not in turn
-        return is_said and turn["seq"] > self._flushed.get(turn["sid"], 0)
+        return is_said and turn["seq"] > self.flushed.get(turn["sid"], 0)
 
     def missed(self) -> int:
         """The number of lines that left the journal before they were read; reading continues behind them."""
-        gone = self._journal.oldest - 1 - self.until
+        gone = self._journal.entries.oldest - 1 - self.until
         if gone <= 0:
             return 0
-        self.until = self._journal.oldest - 1
+        self.until = self._journal.entries.oldest - 1
         return gone
 
     # --- what came of it
@@ -167,10 +166,6 @@ class LearningCursor:
         if self._clock.known and today > self._day:
             self._day, self.calls, self.tokens = today, 0, 0
 
-    def pass_over(self, until: int) -> None:
-        """There is nothing to read up to a seq: that is seen again after a restart, and needs no write."""
-        self.until = until
-
     def keep(self, drafts, until: int) -> list:
         """Keep what turns up to a seq gave; the ids of the records."""
         refs = []
@@ -181,15 +176,11 @@ class LearningCursor:
         self.save()
         return refs
 
-    def looked(self) -> dict:
-        """Of sessions, the seq up to which their turns had a last look before the window dropped them."""
-        return self._flushed
-
     def note_flush(self, sid: str, seq: int) -> None:
         """The model had its last look at a session's turns up to a seq."""
-        self._flushed[sid] = seq
-        while len(self._flushed) > _MOST_FLUSHED:
-            del self._flushed[min(self._flushed, key=lambda key: self._flushed[key])]
+        self.flushed[sid] = seq
+        while len(self.flushed) > _MOST_FLUSHED:
+            del self.flushed[min(self.flushed, key=lambda key: self.flushed[key])]
         self.save()
 
 

@@ -8,9 +8,8 @@ notes were read, as one change that undo takes back whole. Its memories never be
 from engram import diag
 from engram.compat import const
 from engram.errors import ArgumentError, EngramError, ModelGarbled
-from engram.learning.backoff import Backoff
 from engram.learning.cursor import SPENT
-from engram.learning.rejections import Rejections
+from engram.learning.jobs import Backoff, Rejections
 from engram.memory.access import OWNER
 
 _HOUR = const(3600)
@@ -32,15 +31,9 @@ class Report:
 
     def lines(self):
         """Yield what it did, for people."""
-        yield "notes read: %d; added: %d%s; merged into what is known: %d; superseded: %d%s; notes dropped: %d" % (
-            self.notes,
-            len(self.added),
-            _named(self.added),
-            self.merged,
-            len(self.superseded),
-            _named(self.superseded),
-            self.dropped,
-        )
+        added, superseded = _counted(self.added), _counted(self.superseded)
+        read = "notes read: %d; added: %s; merged into what is known: %d; superseded: %s; notes dropped: %d"
+        yield read % (self.notes, added, self.merged, superseded, self.dropped)
         yield from self.refusals.status_lines()
         if self.why:
             yield "it waits: " + self.why
@@ -75,7 +68,7 @@ class Distillation:
             is_under_way = self._run and self.report.asked == principal
             report = self.report if is_under_way else Report(principal)
         report.why = ""
-        if principal != OWNER.principal and self._is_spent():
+        if principal != OWNER.principal and self._cursor.is_spent(self._config):
             # The owner's wish goes before the cap, which is the owner's.
             report.why = SPENT
         else:
@@ -95,7 +88,7 @@ class Distillation:
             return False
         if self._asked:
             return True
-        return config.get("distill.on") and not self._is_spent() and bool(self._run or self._is_time())
+        return config.get("distill.on") and not self._cursor.is_spent(config) and bool(self._run or self._is_time())
 
     def _is_time(self) -> bool:
         config, daily = self._config, self._daily
@@ -103,9 +96,6 @@ class Distillation:
         if not waiting:
             return False
         return waiting >= config.get("distill.notes") or daily.since() >= config.get("distill.hours") * _HOUR
-
-    def _is_spent(self) -> bool:
-        return self._cursor.is_spent(self._config)
 
     # --- one batch
 
@@ -155,7 +145,7 @@ class Distillation:
 
         distilling = DistillBatch(self._config, self._records, batch)
         try:
-            elements = await self._answer(distilling)
+            elements = await distilling.ask(self._model, self._cursor)
         except (ArgumentError, ModelGarbled) as error:
             self._attempts += 1
             if self._attempts < _ATTEMPTS:
@@ -166,7 +156,8 @@ class Distillation:
             elements = []
         self._attempts = 0
         self._batches += 1
-        self._keep(batch, distilling, distilling.drafts(elements), report)
+        distilling.apply(elements)
+        self._keep(batch, distilling, report)
         return True
 
     def _next(self) -> str:
@@ -177,16 +168,8 @@ class Distillation:
             return asked if asked in waiting else ""
         return min(waiting) if waiting else ""
 
-    async def _answer(self, distilling) -> list:
-        """What the model proposes."""
-        from engram.llm.answering import answer
-
-        request, asked = await distilling.request()
-        collected = await answer(self._model, self._cursor, request, asked, distilling.most_bytes)
-        return distilling.elements(collected)
-
-    def _keep(self, batch, distilling, drafts, report: Report) -> None:
-        records = self._records
+    def _keep(self, batch, distilling, report: Report) -> None:
+        records, drafts = self._records, distilling.changes
         refs = []
         if drafts:
             told = [("op", "distilled"), ("scope", distilling.scope), ("lines", len(drafts)), ("marks", batch.marks)]
@@ -218,5 +201,5 @@ class Distillation:
             yield from self.report.lines()
 
 
-def _named(refs: list) -> str:
-    return " (%s)" % ", ".join(refs) if refs else ""
+def _counted(refs: list) -> str:
+    return "%d (%s)" % (len(refs), ", ".join(refs)) if refs else "0"

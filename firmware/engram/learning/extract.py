@@ -8,14 +8,13 @@ operation is checked, compared with what is known, and refused with a reason if 
 from engram import diag, text
 from engram.compat import const
 from engram.errors import ArgumentError, EngramError, ModelGarbled, ModelRefused
-from engram.learning.backoff import Backoff
 from engram.learning.cursor import MANY, SPENT
-from engram.learning.rejections import Rejections
+from engram.learning.jobs import Backoff, Rejections
 
 _ATTEMPTS = const(3)  # with which a model may give no answer that can be read, before the messages are passed over
-_UNREADABLE = (400, 413, 422)  # the service refuses these messages, not us
+_UNREADABLE = const((400, 413, 422))  # the service refuses these messages, not us
 
-_SMALL_TALK = (
+_SMALL_TALK = const(
     "hi hello hey thanks thank you ok okay bye goodbye good morning evening night cool nice great lol haha please "
     "你好 您好 谢谢 多谢 再见 早上 上好 早安 晚安 好的"
 )
@@ -47,18 +46,19 @@ class Extraction:
 
     def is_due(self) -> bool:
         """Whether there is something to read now."""
-        return self._cursor.is_behind and self._is_on() and self._pause.is_over and not self._is_spent()
+        return self._cursor.is_behind and self._pause.is_over and not self._stopped_by()
 
     def can_read(self) -> bool:
         """Whether what waits will be read before long."""
-        return self._is_on() and not self._pause.why and not self._is_spent()
+        return not (self._stopped_by() or self._pause.why)
 
-    def _is_on(self) -> bool:
-        config = self._config
-        return config.get("extract.on") and config.get("mode") == "full"
-
-    def _is_spent(self) -> bool:
-        return self._cursor.is_spent(self._config)
+    def _stopped_by(self) -> str:
+        """Why nothing is read for now, "" if it may be."""
+        if self._config.get("mode") != "full":
+            return "the mode is lightweight"
+        if not self._config.get("extract.on"):
+            return "extract.on is false"
+        return SPENT if self._cursor.is_spent(self._config) else ""
 
     def on_model_ok(self) -> None:
         """The model has answered somebody: what waited for it waits no longer."""
@@ -94,7 +94,7 @@ class Extraction:
         batch = cursor.batch(1 if self._attempts else self._config.get("extract.turns"))
         turns = [turn for turn in batch.turns if not _is_small_talk(turn["text"])]
         if not turns:
-            cursor.pass_over(batch.until)
+            cursor.until = batch.until  # seen again after a restart: that needs no write
             return
         self._records.check_room()
         if self._begun == _ATTEMPTS:
@@ -106,10 +106,7 @@ class Extraction:
 
         reading = ExtractBatch(self._config, self._clock, self._records, self._journal, self._notes, turns)
         try:
-            from engram.llm.answering import answer
-
-            request, asked = reading.request(), reading.tokens()
-            elements = reading.elements(await answer(self._model, cursor, request, asked, reading.most_bytes))
+            elements = await reading.ask(self._model, cursor)
         except (ArgumentError, ModelGarbled, ModelRefused) as error:
             if isinstance(error, ModelRefused) and error.status not in _UNREADABLE:
                 raise
@@ -121,11 +118,11 @@ class Extraction:
                 raise
             self._pass_over(turns, "no answer that could be read in %d attempts" % _ATTEMPTS, batch.until)
             return
-        drafts = reading.drafts(elements)
+        reading.apply(elements)
         for problem in reading.refused:
             self._note(turns, problem)
         reading.write_notes()
-        self.stored += len(cursor.keep(drafts, batch.until))
+        self.stored += len(cursor.keep(reading.changes, batch.until))
         self.read += len(turns)
 
     def _pass_over(self, turns: list, why: str, until: int) -> None:
@@ -143,29 +140,18 @@ class Extraction:
 
     def status_lines(self):
         """Yield lines on how it goes, for /stats."""
-        calls, tokens = self._cursor.spent()
-        waiting = self._cursor.waiting()
+        today = self._cursor.spent()
         yield "%d facts from %d messages since the start; today %d calls, %d tokens" % (
-            self.stored,
-            self.read,
-            calls,
-            tokens,
+            (self.stored, self.read) + today
         )
+        waiting = self._cursor.waiting()
         if waiting:
-            yield "%s messages wait%s" % (
-                waiting if waiting < MANY else "%d or more" % MANY,
-                ": " + self._reason() if self._reason() else "",
-            )
+            reason = self._stopped_by() or self._pause.why
+            count = waiting if waiting < MANY else "%d or more" % MANY
+            yield "%s messages wait%s" % (count, ": " + reason if reason else "")
         if self.lost:
             yield "%d messages were not read" % self.lost
         yield from self._refusals.status_lines()
-
-    def _reason(self) -> str:
-        if not self._is_on():
-            return "extract.on is false" if self._config.get("mode") == "full" else "the mode is lightweight"
-        if self._is_spent():
-            return SPENT
-        return self._pause.why
 
 
 def _named(turns: list) -> str:

@@ -9,10 +9,12 @@ from engram import diag
 from engram.agent.agent import Sink, Turn
 from engram.compat import const
 from engram.errors import EngramError
-from engram.learning.backoff import Backoff
+from engram.learning.jobs import Backoff
 
 _SESSIONS = const(4)  # that may wait for their last look at once
-_KEEPING = ("memory_store", "memory_update", "memory_recall", "note_add", "file_read", "file_append", "file_edit")
+_KEEPING = const(
+    ("memory_store", "memory_update", "memory_recall", "note_add", "file_read", "file_append", "file_edit")
+)
 
 
 class Flush:
@@ -72,11 +74,9 @@ class Flush:
 
         Of many, the older ones were there before this was switched on, or while the board had no model.
         """
-        if not self._journal.has_session(sid):
-            return []
         config, cursor, journal = self._config, self._cursor, self._journal
         staying = prompts.staying(caller, sid, config.get("flush.turns"))
-        seen = cursor.looked().get(sid, 0)
+        seen = cursor.flushed.get(sid, 0)
         if config.get("mode") == "full":
             seen = max(seen, cursor.until)
         first = staying[0] if staying else journal.newest + 1

@@ -2,11 +2,15 @@
 
 import asyncio
 
-from engram.compat import const, sleep_ms
+from engram import diag
+from engram.compat import const, sleep_ms, ticks_add, ticks_diff, ticks_ms
+from engram.errors import ModelError
 from engram.interrupt import interruptible
 from engram.lazy import lazy
-from engram.learning.backoff import Timeout
 
+_FIRST_PAUSE_MS = const(30_000)  # of a job that failed
+_LONGEST_PAUSE_MS = const(3_600_000)
+_REASONS = const(6)  # that are kept of refused proposals
 _LOOK_MS = const(250)  # between two looks whether there is something to do
 _LONGEST_QUIET_MS = const(60_000)
 
@@ -77,3 +81,78 @@ class Jobs:
         finally:
             self._task = None
             self._is_broken_off = False
+
+
+# --- what jobs have in common
+
+
+class Timeout:
+    """A while that passes; it is over until it begins."""
+
+    def __init__(self):
+        self._until = 0
+        self._is_over = True
+
+    def begin(self, milliseconds: int) -> None:
+        """It begins now."""
+        self._until = ticks_add(ticks_ms(), milliseconds)
+        self._is_over = False
+
+    def end(self) -> None:
+        """It is over at once."""
+        self._is_over = True
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has passed."""
+        # Kept, since the counter of ticks wraps after some days.
+        self._is_over = self._is_over or ticks_diff(self._until, ticks_ms()) <= 0
+        return self._is_over
+
+
+class Backoff(Timeout):
+    """The pause of a job that failed; `why` says what it waits for, "" while it does not."""
+
+    def __init__(self, name: str):
+        super().__init__()
+        self._name = name
+        self._length = 0
+        self.is_for_link = False
+        """Whether it was the model that failed."""
+        self.why = ""
+
+    def fail(self, error) -> None:
+        """The job failed: it may try again after a while."""
+        self.why = str(error)
+        self.is_for_link = isinstance(error, ModelError)
+        self._length = min(2 * self._length or _FIRST_PAUSE_MS, _LONGEST_PAUSE_MS)
+        self.begin(self._length)
+        diag.info(self._name, "it waits %d s: %s" % (self._length // 1000, self.why))
+
+    def end(self) -> None:
+        """There is nothing to wait for any more."""
+        super().end()
+        self._length = 0
+        self.why = ""
+
+
+class Rejections:
+    """Counts refused proposals of a model and keeps the reasons of the last ones; a reason has no word of what people said."""
+
+    def __init__(self):
+        self.count = 0
+        self.last = []
+
+    def add(self, problem: str) -> None:
+        """A proposal was refused."""
+        self.count += 1
+        self.last.append(problem)
+        if len(self.last) > _REASONS:
+            self.last.pop(0)
+
+    def status_lines(self):
+        """Yield lines on them, for people."""
+        if self.count:
+            yield "%d proposals of the model were refused; the last ones:" % self.count
+            for problem in self.last:
+                yield "  " + problem

@@ -40,7 +40,7 @@ class RemoteSearch:
         return await self.search(ranked.query, limit)
 
     async def search(self, query, limit: int = 10):
-        """What the companion finds for a memory.query.Query; None if it is never asked. What went wrong stands in the note."""
+        """What the companion finds for a memory.recall.Query; None if it is never asked. What went wrong stands in the note."""
         if self._when == "never" or not query.text.strip():
             return None
         have = (self._sync.have("records"), self._sync.have("journal"))

@@ -43,6 +43,11 @@ def may_see(caller: Caller, scope: str) -> bool:
     return "@" + scope in labels(caller)
 
 
+def may_see_line(caller: Caller, line: dict) -> bool:
+    """Whether a line of a log, a record or a turn, may be shown to this caller."""
+    return may_see(caller, line.get("scope", ALL))
+
+
 def refuse(caller: Caller, scope: str) -> None:
     """Note that what has this scope was asked for and not shown: the scope, never the text."""
     diag.info("scope", "what %s may see was not shown to %s" % (scope, own_scope(caller)))

@@ -13,7 +13,7 @@ ROOM_BYTES = const(64)
 WORKSPACE_CHARS = const(29)
 """The longest id of a workspace: with ws: before it it is a tag."""
 
-_REFUSED = '"\\'  # letters that a line would escape
+_REFUSED = const('"\\')  # letters that a line would escape
 
 
 def of_channel(who, room="", group=False, workspace="") -> Caller:

@@ -31,14 +31,15 @@ class Forgetting:
         records = self._records
         epoch = records.entries.epoch
         number = ids.number("id", ref, "m")
-        record = None if records.has(number) else self._trash.find(number, caller)
+        record = None if records.entries.get(number) else self._trash.find(number, caller)
         if record:
             origins = [origin_of(record, epoch)]
             forgotten = record, self._present(record.get("turns", ()), caller) if with_turns else []
             self._redact(forgotten[1], caller)
         else:
             # What it superseded may have been brought back from the trash, too.
-            lines = [records.entries.get(int(each[1:])) for each in records.roots(ref, caller)]
+            live = records.live(ref, caller)
+            lines = [live] + [records.entries.get(int(older[1:])) for older in records.lineage(live)[0]]
             origins = [origin_of(line, epoch) for line in lines if line]
             forgotten = self._forget(ref, caller, with_turns)
         # Last, since it alone needs room on the flash.
@@ -54,8 +55,9 @@ class Forgetting:
 
     def _forget(self, ref: str, caller, with_turns: bool) -> tuple:
         # Turns that have gone before are no part of this: undo must not bring them back.
-        turns = self._present(self._records.origins(ref, caller), caller) if with_turns else []
-        record = self._records.forget(ref, caller, turns)
+        records = self._records
+        turns = self._present(records.lineage(records.live(ref, caller))[1], caller) if with_turns else []
+        record = records.forget(ref, caller, turns)
         self._redact(turns, caller)
         return record, turns
 

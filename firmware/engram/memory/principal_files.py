@@ -1,4 +1,5 @@
-"""Whose a text file is: the owner's have their plain names, those of others hold the principal too (user~ann.md).
+"""The text files of each principal, and whose one is: the owner's have their plain names, those of others hold the principal
+too (user~ann.md).
 
 The principal is spelt so that no two share a file, on file systems too that take upper for lower case: a to z, 0 to 9 and
 "-" stand for themselves, every other byte of its UTF-8 is "_" and two hexadecimal digits. So there are no new folders, each
@@ -7,13 +8,13 @@ of which takes 8 KB of a littlefs, and a name can be read back.
 
 import os
 
-from engram import text
+from engram import files, text
 from engram.compat import const
 from engram.errors import ArgumentError, StoreFull
 from engram.memory.access import OWNER
 
-_MARK = "~"
-_PLAIN = b"abcdefghijklmnopqrstuvwxyz0123456789-"
+_MARK = const("~")
+_PLAIN = const(b"abcdefghijklmnopqrstuvwxyz0123456789-")
 _NAME_BYTES = const(64)  # of a principal: a file's name may have 255 bytes, and one takes three letters
 
 
@@ -83,20 +84,106 @@ class PrincipalFiles:
 
     def has_room(self, principal: str) -> bool:
         """Whether a principal may have files."""
-        if principal == OWNER.principal or self._has_place(principal):
+        if principal == OWNER.principal or principal in self.known():
             return True
-        # Somebody's last file may have gone meanwhile.
-        self._known = None
-        return self._has_place(principal)
-
-    def _has_place(self, principal: str) -> bool:
-        return principal in self.known() or len(self.known()) < self._most
+        if len(self.known()) >= self._most:
+            # Somebody's last file may have gone meanwhile.
+            self._known = None
+        return len(self.known()) < self._most
 
     def admit(self, principal: str) -> None:
         """A principal is about to write a file; StoreFull if that would be one principal too many."""
-        if principal == OWNER.principal or principal in self.known():
-            return
         if not self.has_room(principal):
             problem = "%d people besides the owner have files of their own, the most that may (principals.most)."
             raise StoreFull(problem % self._most)
-        self.known().add(principal)
+        if principal != OWNER.principal:
+            self.known().add(principal)
+
+
+class PrincipalTexts:
+    """Texts of one principal, each in a file: nobody else's files can be named here.
+
+    `texts` holds those of all principals: `limit` is the longest in characters, `changes` keeps what undo needs, `people` tells
+    who has files of their own, and put(path, content) writes a file. A kind of texts has _path(name), which is a file's, and
+    _check_writable(name); ArgumentError says why there is none.
+    """
+
+    kind = ""
+    """What undo calls them."""
+    most_bytes = 4
+    """For each character of the limit, of a file that is read: a person may have written more than the limit."""
+
+    def __init__(self, texts, principal: str):
+        self._texts = texts
+        self._principal = principal
+
+    def _path(self, name: str) -> str:
+        raise NotImplementedError
+
+    def _check_writable(self, name: str) -> None:
+        raise NotImplementedError
+
+    def _whole(self, name: str) -> str:
+        """The whole text of a file, "" if there is none; bytes that are no UTF-8 show as U+FFFD."""
+        data = files.read(self._path(name), self._texts.limit * self.most_bytes)
+        return "" if data is None else text.decode(data)
+
+    def write(self, name: str, content: str) -> None:
+        """Give a file a new text."""
+        self._check_writable(name)
+        self._change(name, content)
+
+    def append(self, name: str, line: str) -> None:
+        """Add a line to a file."""
+        self.write(name, appended(self._whole(name), line))
+
+    def replace(self, name: str, old: str, new: str) -> None:
+        """Put `new` in the place of `old`, which must stand in the file exactly once."""
+        self.write(name, _replaced(self._whole(name), old, new, name))
+
+    def put_back(self, name: str, content: str) -> None:
+        """Give a file the text that it had before a change."""
+        self._texts.people.admit(self._principal)
+        self._texts.put(self._path(name), content)
+
+    def _change(self, name: str, content: str) -> None:
+        """Give a file a new text; undo has the old one."""
+        path = self._path(name)
+        self._check_text(name, content)
+        self._texts.changes.note(self.kind, name, self._whole(name), self._principal)
+        self._texts.put(path, content)
+
+    def _check_text(self, name: str, content: str) -> None:
+        """ArgumentError unless a text fits into a file, StoreFull if its principal may have none."""
+        if not isinstance(content, str):
+            raise ArgumentError("text", "must be a text.")
+        if "\0" in content:
+            raise ArgumentError("text", "must not contain a NUL character.")
+        limit = self._texts.limit
+        if len(content) > limit:
+            problem = "%s would have %d characters, at most %d are kept: shorten it or remove what is out of date."
+            raise ArgumentError("text", problem % (name, len(content), limit))
+        self._texts.people.admit(self._principal)
+
+
+def appended(content: str, line: str) -> str:
+    """The content with one more line."""
+    if not isinstance(line, str) or not line.strip():
+        raise ArgumentError("text", "must be a text that is not empty.")
+    if content and not content.endswith("\n"):
+        content += "\n"
+    return content + line.rstrip("\n") + "\n"
+
+
+def _replaced(content: str, old: str, new: str, name: str) -> str:
+    """The content with `new` in the place of `old`; ArgumentError unless `old` stands there exactly once."""
+    if not isinstance(old, str) or not old:
+        raise ArgumentError("old", "must be the text to replace, exactly as it stands in %s." % name)
+    if not isinstance(new, str):
+        raise ArgumentError("text", "must be a text.")
+    found = content.count(old)
+    if found != 1:
+        times = "%d times" % found if found else "not at all"
+        problem = "stands %s in %s; give a piece of it that stands there exactly once." % (times, name)
+        raise ArgumentError("old", problem)
+    return content.replace(old, new)

@@ -61,8 +61,8 @@ class Reminders:
 
     def due(self, caller, content: str) -> list:
         """The numbers of the caller's intents that a message triggers, those first that have not fired for longest."""
-        asked = scope_of_caller(caller)
-        if not self.is_on or not self._is_known(asked):
+        live = self.numbers(caller) if self.is_on else ()
+        if not live:
             return []
         self._settle()
         seen = self._matches(content)
@@ -70,19 +70,12 @@ class Reminders:
         found = []
         first = 0
         for at in range(0, len(self._heads), _HEAD_BYTES):
-            number, whose, last, ends, guessed, terms = unpack_from(HEAD, self._heads, at)
-            is_up = whose == asked and min(seen[first : first + terms])
-            if is_up and self._may_fire(last, now) and not self.is_over(ends, guessed):
+            number, _, last, _, _, terms = unpack_from(HEAD, self._heads, at)
+            if number in live and min(seen[first : first + terms]) and self._may_fire(last, now):
                 found.append((last, number))
             first += terms
         found.sort()
         return [number for _, number in found[: self._a_turn]]
-
-    def _is_known(self, asked: int) -> bool:
-        for at in range(0, len(self._heads), _HEAD_BYTES):
-            if unpack_from(HEAD, self._heads, at)[1] == asked:
-                return True
-        return False
 
     def _matches(self, content: str) -> bytearray:
         """For each term that is held, whether it stands in a text."""
@@ -113,10 +106,6 @@ class Reminders:
             self._may_settle = self._load().settle(self)
 
     # --- when one fires
-
-    def texts(self, caller, numbers: list) -> list:
-        """(id, what to remind of) of the caller's intents with these numbers."""
-        return [(fields["id"], fields["remind"]) for fields in self.owned_by(caller, numbers)]
 
     def note_fired(self, numbers: list) -> None:
         """The person has been reminded: these are silent for a while. If the flash refuses, only until a restart."""

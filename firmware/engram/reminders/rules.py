@@ -24,31 +24,31 @@ _COURTESY = (
     "in future|in the future|don't forget to|do not forget to|remember to|make sure to|"
     "请你|请|麻烦你|麻烦|你好|您好|嗨|好的|哦|对了|另外|以后|今后|从现在开始|记得|记住|帮我|你要"
 ).encode()
-_REQUEST = b"can you|could you|would you|will you|can you please|could you please|would you please"
+_REQUEST = const(b"can you|could you|would you|will you|can you please|could you please|would you please")
 
-_WHEN = (
+_WHEN = const(
     b"when|whenever|if|once|as soon as|the next time that|the next time|next time|every time that|every time|each time|"
     b"any time|anytime|in case"
 )
-_SPEAKER = b"i|we|he|she|they|somebody|someone|anybody|anyone|people"
-_MENTION = (
+_SPEAKER = const(b"i|we|he|she|they|somebody|someone|anybody|anyone|people")
+_MENTION = const(
     b"mention|mentions|bring up|brings up|talk about|talks about|am talking about|are talking about|start talking about|"
     b"speak of|speaks of|speak about|speaks about|ask about|asks about|ask you about|asks you about|tell you about|"
     b"say|says|write about|writes about|discuss|discusses"
 )
-_ONCE_MORE = b"next|ever|again|first"
-_COMES_UP = (
+_ONCE_MORE = const(b"next|ever|again|first")
+_COMES_UP = const(
     b" comes up in conversation| come up in conversation| comes up again| come up again| comes up| come up| is mentioned|"
     b" are mentioned| gets mentioned| get mentioned| is brought up| are brought up| pops up| pop up"
 )
-_REMIND = b"remind me|remind us"
-_BEFORE_REMIND = (
+_REMIND = const(b"remind me|remind us")
+_BEFORE_REMIND = const(
     b"then|please|you should|you can|can you|could you|you must|always|also|just|kindly|make sure to|don't forget to|"
     b"i want you to|i'd like you to"
 )
-_OF = b"of|about|to|that"
-_NOT_ASKED = b" don't| dont| not| never| always| will| would| to| it| he| she| they| you| people| others| that"
-_THE_WORD = (
+_OF = const(b"of|about|to|that")
+_NOT_ASKED = const(b" don't| dont| not| never| always| will| would| to| it| he| she| they| you| people| others| that")
+_THE_WORD = const(
     b"the word|the words|the name|the topic of|the subject of|the topic|the subject|anything about|something about"
 )
 _NO_SUBJECT = (
@@ -96,17 +96,10 @@ def match(said: str):
         found = read(sentence, max(start, asked))
         if found:
             when, remind = [_decoded(data, *span) for span in found]
-            if remind and _has_term(when):
+            if remind and any(True for _ in terms(when)):  # "it" is no word to watch for
                 rest = data[skip(data, told[1]) :]
                 return ReminderRequest(when, remind, rest.decode() if len(rest) > _CRUMB else "")
     return None
-
-
-def _has_term(when: str) -> bool:
-    """Whether there is a word to watch for: "it" is none."""
-    for _ in terms(when):
-        return True
-    return False
 
 
 def _decoded(data: bytes, begin: int, end: int) -> str:

@@ -13,7 +13,7 @@ _BYTES_AT_ONCE = const(4096)  # of those lines, from which on no more are read a
 
 
 def memories(records, caller, with_past: bool):
-    """Yield (record, origin of the one that it replaced or "", whether it was superseded, its uses as usage_of() gives
+    """Yield (record, origin of the one that it replaced or "", whether it was superseded, its uses as Usage.usage_of() gives
     them), or None as a pause.
 
     With `with_past` those that were superseded, and those whose time is over, come too.
@@ -25,15 +25,13 @@ def memories(records, caller, with_past: bool):
         numbers = [entries.describe(line).number for line in lines]
         used = records.uses.usage_of_some(numbers) if records.uses else {}
         for number, line in zip(numbers, lines):
-            if number < 0 or not access.may_see(caller, line.get("scope", access.ALL)):
+            if number < 0 or not access.may_see_line(caller, line):
                 continue
             state, latest = entries.state_and_latest(number)
             if state not in (LIVE, SUPERSEDED) or latest["seq"] != line["seq"]:
                 continue
-            if state == LIVE and (with_past or not records.is_expired(line)):
-                yield line, _follows(records, line, caller), False, used.get(number, (0, 0))
-            elif state != LIVE and with_past:
-                yield line, _follows(records, line, caller), True, used.get(number, (0, 0))
+            if with_past or (state == LIVE and not records.is_expired(line)):
+                yield line, _follows(records, line, caller), state != LIVE, used.get(number, (0, 0))
         yield None
 
 
@@ -54,6 +52,6 @@ def _follows(records, line: dict, caller) -> str:
     if "supersedes" not in line:
         return ""
     state, older = records.entries.state_and_latest(int(line["supersedes"][1:]))
-    if state not in (LIVE, SUPERSEDED) or not access.may_see(caller, older.get("scope", access.ALL)):
+    if state not in (LIVE, SUPERSEDED) or not access.may_see_line(caller, older):
         return ""
     return provenance.origin_of(older, records.entries.epoch)

@@ -19,7 +19,6 @@ from engram.memory.records.nearest import load_dedup, near, unload_dedup
 from engram.memory.records.records import Draft
 from engram.memory.texts import profile
 from engram.store.types import FORGOTTEN, LIVE, SUPERSEDED
-from engram.text.utf8 import valid
 from engram.transfer import jsonl
 
 _BUFFER = const(1024)
@@ -29,24 +28,15 @@ _MOST_UNKNOWN = const(8)  # names of unknown fields that the report has
 _MOST_PROBLEMS = const(100)  # refused lines that are named; the others are counted
 _NAME_SHOWN = const(24)
 _LATEST = const(1 << 36)  # a moment after that is no time in seconds
-_BOM = b"\xef\xbb\xbf"
 
-_CHECKED = ("content", "tags", "keywords", "type", "importance", "source", "scope", "pinned", "expires")
+_OPTIONAL = ("keywords", "type", "importance", "source", "scope", "pinned", "expires")
+_CHECKED = ("content", "tags") + _OPTIONAL
 _KNOWN = _CHECKED + (
     "id", "origin", "created", "updated", "turns", "guess", "supersedes", "superseded", "archived", "uses", "used",
     "deleted", "partial",
 )  # fmt: skip
-_OUTCOMES = ("stored", "changed", "there already", "older than here", "forgotten", "refused")
-_DEFAULTS = {
-    "keywords": [],
-    "type": "fact",
-    "importance": record_fields.IMPORTANCE,
-    "source": "manual",
-    "scope": access.ALL,
-    "pinned": False,
-    "expires": None,
-}
-_FOREIGN = ("created_at", "summary_ids", "createdAt", "lastUsedAt", "deleted")  # where a line has no origin
+_OUTCOMES = const(("stored", "changed", "there already", "older than here", "forgotten", "refused"))
+_FOREIGN = const(("created_at", "summary_ids", "createdAt", "lastUsedAt", "deleted"))  # where a line has no origin
 
 
 class Importer:
@@ -68,11 +58,8 @@ class Importer:
         self._chars = 0
         # On an empty board only what has no origin can be there already.
         self._was_empty = not self._records.count()
-        self._dedup = None
-        self._long_texts = jsonl.TextParts()
-        self._lines = self._lines_expected = 0
-        self._has_head = self._is_foreign = self._has_journal = False
-        self._missing = ""  # what the file lacks of an export
+        self._reader = jsonl.Reader("board")
+        self._is_foreign = self._is_over = False
         self._unknown = []
         self._files_kept = []
         self._files_other = []
@@ -85,9 +72,7 @@ class Importer:
 
     def close(self) -> None:
         """Unload the comparison, and save how often memories were used."""
-        if self._dedup:
-            unload_dedup()
-            self._dedup = None
+        unload_dedup()
         if self._uses and self._counts["stored"]:
             self._uses.save()
 
@@ -107,15 +92,14 @@ class Importer:
         except OSError as error:
             raise files.failure(error, path) from None
         self.flush()
-        if self._has_head and self._lines != self._lines_expected:
-            lines = "it had %d lines, %d were read" % (self._lines_expected, self._lines)
-            self._missing = lines if self._lines_expected else "its last line is missing"
+        self._is_over = True
 
     def import_line(self, number: int, line) -> None:
         """Import a line's bytes; an int is the length of one that is too long. StoreError when the flash refuses."""
         self.line = number
         try:
-            why = self._import_line(number, line)
+            found = self._reader.read(line)
+            why = found if isinstance(found, str) else self._import_object(number, found)
         except ArgumentError as error:
             why = str(error)
         if why:
@@ -126,32 +110,9 @@ class Importer:
         if self._counts["refused"] <= _MOST_PROBLEMS:
             self.problems.append("line %d: %s" % (number, why))
 
-    def _import_line(self, number: int, line) -> str:
-        """Import a line; why it is refused, else ""."""
-        if isinstance(line, int):
-            self._lines += 1
-            return "has %d bytes, at most %d fit." % (line, log_line.MAX_LINE)
-        if not line.strip():
-            return ""
-        self._lines += 1
-        try:
-            fields = text.loads(line.lstrip(_BOM))
-        except ValueError:
-            fields = None
-        if not isinstance(fields, dict):
-            return "is no JSON object." if valid(line) else "is not UTF-8."
-        return "" if self._long_texts.take(fields) else self._import_object(number, fields)
-
     def _import_object(self, number: int, fields: dict) -> str:
-        if "engram_export_end" in fields:
-            self._lines_expected = jsonl.whole(fields, "engram_export_end")
-            self._lines -= 1
-        elif "engram_export" in fields:
-            if fields["engram_export"] != jsonl.FORMAT:
-                raise ArgumentError("engram_export", "is of a form that this board does not know: update it first.")
-            self._has_head = True
-            self._has_journal = fields.get("journal") == provenance.epoch_text(self._journal.epoch)
-        elif "file" in fields and "content" not in fields:
+        """Import a file or a memory; why it is refused, else ""."""
+        if "file" in fields and "content" not in fields:
             self._put_file(fields["file"], fields.get("text"))
         elif "origin" not in fields and [name for name in _FOREIGN if name in fields]:
             self._is_foreign = True
@@ -196,7 +157,7 @@ class Importer:
         if is_gone:
             self._forget(state, record, origin)
         elif state == LIVE:
-            names = [name for name in _CHECKED + ("created",) if name in fields or (is_whole and name in _DEFAULTS)]
+            names = [name for name in _CHECKED + ("created",) if name in fields or (is_whole and name in _OPTIONAL)]
             self._update(record, values, names, is_past)
         elif (state is not None and state != FORGOTTEN) or (not is_past and self._is_known(origin, values)):
             self._counts["there already"] += 1
@@ -221,7 +182,7 @@ class Importer:
         for name in _CHECKED:
             if name in fields:
                 value = record_fields.check(name, fields[name], self._records.limit)
-                if value is not None:
+                if value not in (None, []):
                     values[name] = value
         for name in ("created", "updated"):
             if name in fields:
@@ -252,7 +213,8 @@ class Importer:
             values["scope"] = access.scope_of_import(scope, tags, self._caller)
 
     def _put_turns(self, values: dict, turns: list) -> None:
-        kept = [turn for turn in turns if self._has_journal and self._journal.has(turn, self._caller)]
+        is_ours = self._reader.head.get("journal") == provenance.epoch_text(self._journal.epoch)
+        kept = [turn for turn in turns if is_ours and self._journal.has(turn, self._caller)]
         if kept:
             values["turns"] = kept
         self._without_turns += len(kept) < len(turns)
@@ -264,8 +226,8 @@ class Importer:
             return None, None
 
         def is_ours(record) -> bool:
-            has = record.get("scope", access.ALL)
-            return access.may_see(self._caller, has) or (self._is_owner and has == own_scope)
+            is_own = self._is_owner and record.get("scope", access.ALL) == own_scope
+            return is_own or access.may_see_line(self._caller, record)
 
         return provenance.find_by_origin(self._entries, origin, is_ours)
 
@@ -281,8 +243,8 @@ class Importer:
                 continue
             if record.get("expires", record_fields.NEVER) < values.get("expires", record_fields.NEVER):
                 continue  # it says so for a shorter time, or has expired
-            self._dedup = self._dedup or load_dedup()
-            if self._dedup.compare(record["content"], values["content"]) == self._dedup.SAME:
+            dedup = load_dedup()
+            if dedup.compare(record["content"], values["content"]) == dedup.SAME:
                 return True
         return False
 
@@ -300,7 +262,7 @@ class Importer:
         """Give a record the named fields of its line, unless it has them or is the newer one."""
         different = {}
         for name in names:
-            default = _DEFAULTS.get(name)
+            default = record_fields.DEFAULTS.get(name)
             value = values.get(name, default)
             if record.get(name, default) != value and (name != "scope" or self._is_owner):
                 different[name] = value
@@ -385,14 +347,10 @@ class Importer:
             (", ".join(self._unknown), "left out, since a memory has no place for it: %s"),
             (", ".join(self._files_kept), "put in their place: %s"),
             (", ".join(self._files_other), "not touched, since another text stands there: %s"),
-            (
-                self._long_texts.lost + self._long_texts.is_waiting,
-                "%d long texts were left out, since their last part is missing",
-            ),
-            (self._missing, "the file is not whole: %s"),
         ):
             if what:
                 yield sentence % what
+        yield from self._reader.notes(self._is_over)
 
 
 def _flag(fields: dict, name: str) -> bool:

@@ -1,11 +1,13 @@
 """Memories as JSON objects, a line each: Engram's own form both ways. docs/formats.md has it field by field."""
 
-from engram import text
+from engram import log_line, text
 from engram.compat import const
 from engram.errors import ArgumentError
 from engram.memory.records import fields, provenance
+from engram.text.utf8 import valid
 
-FORMAT = 1
+_FORMAT = const(1)
+_BOM = const(b"\xef\xbb\xbf")
 _PIECE = const(2000)  # characters of a text in one line, however they are escaped: see log_line.MAX_LINE
 _MOST_PARTS = const(8)  # of one text: bounds the heap that its parts take when they are read
 
@@ -14,7 +16,7 @@ def head(entries, journal_epoch: int, at: int, count: int) -> str:
     """The first line of an export."""
     return line(
         (
-            ("engram_export", FORMAT),
+            ("engram_export", _FORMAT),
             ("epoch", provenance.epoch_text(entries.epoch)),
             ("journal", provenance.epoch_text(journal_epoch)),
             ("at", at),
@@ -91,6 +93,58 @@ class TextParts:
             return True
         fields[name] = "".join(texts)
         return False
+
+
+class Reader:
+    """Reads the lines of an import; `reader` names what is too old for an export of a later form."""
+
+    def __init__(self, reader: str):
+        self._reader = reader
+        self._texts = TextParts()
+        self._lines = self._expected = 0
+        self.head = {}
+        """The fields of the export's first line, none if there was no such line."""
+
+    def read(self, line):
+        """The fields of a line with something to import; else a text: why it is refused, "" if nothing is to be done.
+
+        `line` is its bytes, or the length of one that is too long. ArgumentError, too, says why it is refused.
+        """
+        if isinstance(line, int) or len(line) > log_line.MAX_LINE:
+            self._lines += 1
+            length = line if isinstance(line, int) else len(line)
+            return "has %d bytes, at most %d fit." % (length, log_line.MAX_LINE)
+        if not line.strip():
+            return ""
+        self._lines += 1
+        try:
+            found = text.loads(line.lstrip(_BOM))
+        except ValueError:
+            found = None
+        if not isinstance(found, dict):
+            return "is no JSON object." if valid(line) else "is not UTF-8."
+        if self._texts.take(found):
+            return ""
+        if "engram_export_end" in found:
+            self._expected = whole(found, "engram_export_end")
+            self._lines -= 1
+            return ""
+        if "engram_export" not in found:
+            return found
+        if found["engram_export"] != _FORMAT:
+            problem = "is of a form that this %s does not know: update it first." % self._reader
+            raise ArgumentError("engram_export", problem)
+        self.head = found
+        return ""
+
+    def notes(self, is_over: bool):
+        """Yield sentences on all of it; on what it lacks only if it is over."""
+        lost = self._texts.lost + self._texts.is_waiting
+        if lost:
+            yield "%d long texts were left out, since their last part is missing" % lost
+        if is_over and self.head and self._lines != self._expected:
+            lines = "it had %d lines, %d were read" % (self._expected, self._lines)
+            yield "the file is not whole: " + (lines if self._expected else "its last line is missing")
 
 
 def pairs(records, record: dict, follows: str, is_past: bool, used: tuple):

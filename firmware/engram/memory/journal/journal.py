@@ -12,33 +12,32 @@ from engram.errors import ArgumentError, NotFound, StoreFull
 from engram.memory import access, ids
 from engram.memory.entries import LogEntries
 from engram.memory.journal import schema
-from engram.memory.journal.sessions import kept_title, room_of, title_of
 from engram.store.types import LIVE, Query
 
 _TEXT_BYTES = const(15000)  # of one turn, as JSON: its line has to stay below log_line.MAX_LINE
 _CAPTION_BYTES = const(600)
 _ROOM_SHARE = const(8)  # of the cap: so much is kept free where a companion takes turns: a segment or more
 _WHO_BYTES = const(120)  # of a speaker's name
+_TITLE_LONGEST = const(60)
+_TITLE_BYTES = const(90)  # the titles of all sessions stand in one line, a segment's header
 
 Session = namedtuple("Session", ("id", "title", "turns", "at"))
 """A session as people see it: its id, title, number of turns, and when it was last used."""
 
 
 class Journal(LogEntries):
-    """The turns of a board, in a store whose owner is a TurnSchema of `sessions`; of all turns `cap` bytes are kept.
+    """The turns of a board, in a store whose owner is `turn_schema`; of all turns `cap` bytes are kept.
 
     `link_state` knows which turns a companion's archive has, and notes which ones leave; None without one.
     """
 
-    def __init__(self, store, sessions, clock, cap: int = 655360, link_state=None):
+    def __init__(self, store, turn_schema, clock, cap: int = 655360, link_state=None):
         super().__init__(store)
-        self._all_sessions = sessions
+        self._schema = turn_schema
         self._clock = clock
         self._cap = cap
         self._link_state = link_state
         self.dropped_segments = 0
-        self.archived_segments = 0
-        """Those that left once a companion had them."""
         self.unsent = 0
         """Lines that left though the companion did not have them."""
 
@@ -48,7 +47,7 @@ class Journal(LogEntries):
     def _sessions(self):
         # After an interrupt (Ctrl-C) a turn may be on flash that the sessions do not know yet.
         self.entries.ready()
-        return self._all_sessions
+        return self._schema
 
     @property
     def _heads(self) -> dict:
@@ -60,18 +59,18 @@ class Journal(LogEntries):
 
     def begin(self, caller, title: str = "") -> str:
         """Begin a session in the caller's room; its id."""
-        return "s%d" % self._write(self._beginning(caller, kept_title(title)))
+        return "s%d" % self._write(self._beginning(caller, text.cut_bytes(_title_of(title), _TITLE_BYTES)))
 
     def _beginning(self, caller, title: str) -> list:
         sid = "s%d" % self.entries.next_seq
         opened = [("op", "session"), ("sid", sid), ("title", title)]
         opened += [("scope", access.own_scope(caller)), ("at", self._clock.now())]
-        return [opened, [("op", "current"), ("room", room_of(caller)), ("sid", sid)]]
+        return [opened, [("op", "current"), ("room", schema.room_of(caller)), ("sid", sid)]]
 
     def switch(self, caller, ref: str) -> Session:
         """Continue another session in the caller's room."""
         sid = self._sessions.visible(caller, ref)
-        self._write([[("op", "current"), ("room", room_of(caller)), ("sid", sid)]])
+        self._write([[("op", "current"), ("room", schema.room_of(caller)), ("sid", sid)]])
         return self._session(sid)
 
     def delete(self, caller, ref: str) -> Session:
@@ -90,7 +89,7 @@ class Journal(LogEntries):
         title = head.title
         for seq in () if title else (head.first, head.seq):
             turn = self.entries.get(seq)
-            title = title or title_of(turn.get("text", "") if turn else "")
+            title = title or _title_of(turn.get("text", "") if turn else "")
         return Session(sid, title, head.turns, head.at)
 
     # --- turns
@@ -137,9 +136,7 @@ class Journal(LogEntries):
     def _drop_oldest(self) -> bool:
         """Drop the oldest segment; False if there is none."""
         oldest, last = self.entries.oldest, self.last_of_oldest()
-        if last and self._link_state:
-            self._link_state.leaving("journal", last)
-        if not self.entries.drop_oldest():
+        if not self._drop_segment(last):
             return False
         unsent = last - max(oldest - 1, self._link_state.have("journal")) if self._link_state else 0
         if unsent > 0:
@@ -162,14 +159,13 @@ class Journal(LogEntries):
 
     def archive(self, last: int) -> bool:
         """Drop the oldest segment, which ends with that seq: the companion has it."""
-        if self.last_of_oldest() != last:
-            return False
-        if self._link_state:
+        return self.last_of_oldest() == last and self._drop_segment(last)
+
+    def _drop_segment(self, last: int) -> bool:
+        """Drop the oldest segment, which ends with that seq; False if there is none."""
+        if last and self._link_state:
             self._link_state.leaving("journal", last)
-        if not self.entries.drop_oldest():
-            return False
-        self.archived_segments += 1
-        return True
+        return self.entries.drop_oldest()
 
     def window(self, sid: str, most: int, ahead: int = 0) -> list:
         """The seqs of the session's last turns, oldest first: at most `most` of them.
@@ -198,9 +194,10 @@ class Journal(LogEntries):
                 yield earlier
 
     def _thread(self, sid: str):
-        """The seqs of a session's turns, newest first."""
-        if self.entries.partial:
-            return self._chain(self._heads[sid].seq)
+        """The seqs of a session's turns, newest first; none of one that is not listed."""
+        head = self._heads.get(sid)
+        if head is None or self.entries.partial:
+            return self._chain(head.seq if head else 0)
         return self.entries.thread(ids.number("session", sid, "s"))
 
     def _chain(self, seq: int):
@@ -214,10 +211,6 @@ class Journal(LogEntries):
     def knows(self, caller) -> bool:
         """Whether who asks has a session."""
         return bool(self._sessions.seen_by(caller))
-
-    def has_session(self, sid: str) -> bool:
-        """Whether a session is listed."""
-        return sid in self._heads
 
     def turn(self, seq: int):
         """A turn as a dict; None if it was forgotten or is not kept any more."""
@@ -237,20 +230,18 @@ class Journal(LogEntries):
         found = self._found(ref, caller)
         near = self._neighbours(found["seq"], found["sid"], around)
         turns = [found if seq == found["seq"] else self.entries.get(seq) for seq in near]
-        return [turn for turn in turns if turn is not None and access.may_see(caller, turn.get("scope", access.ALL))]
+        return [turn for turn in turns if turn is not None and access.may_see_line(caller, turn)]
 
     def has(self, ref: str, caller) -> bool:
         """Whether the caller sees a turn of that id."""
-        turn = self.entries.get(ids.number("id", ref, "t"))
-        return bool(turn) and "text" in turn and access.may_see(caller, turn.get("scope", access.ALL))
+        return _is_seen(self.entries.get(ids.number("id", ref, "t")), caller)
 
     def _found(self, ref: str, caller) -> dict:
         seq = ids.number("id", ref, "t")
         found = self.entries.get(seq)
-        scope = found.get("scope", access.ALL) if found and "text" in found else ""
-        if found is None or not access.may_see(caller, scope):
-            if scope:
-                access.refuse(caller, scope)
+        if not _is_seen(found, caller):
+            if found and "text" in found:
+                access.refuse(caller, found.get("scope", access.ALL))
             raise NotFound("turn", "t%d" % seq, "it may have been forgotten or have left the journal.")
         return found
 
@@ -270,7 +261,7 @@ class Journal(LogEntries):
         return before
 
     def search(self, query, limit: int, session: str = "", weights=None, explain=False):
-        """Yield (hit, turn) for at most `limit` turns that fit a memory.query.Query, best first."""
+        """Yield (hit, turn) for at most `limit` turns that fit a memory.recall.Query, best first."""
         labels = ("~" + session,) if session else ()
         terms, scopes = text.terms(query.text), access.labels(query.caller)
         speaker = self._named(query.text, query.caller)
@@ -292,25 +283,15 @@ class Journal(LogEntries):
         """Take back that a turn was forgotten; nothing happens if its text or its session has gone, or for one of others."""
         seq = ids.number("id", ref, "t")
         line = self.entries.line(seq)
-        is_there = line is not None and "text" in line and line["sid"] in self._heads
-        if line is not None and is_there and access.may_see(caller, line.get("scope", access.ALL)):
+        if _is_seen(line, caller) and line["sid"] in self._heads:
             self.entries.append([("op", "show"), ("turn", seq), ("at", self._clock.now())])
 
     # --- the whole
 
     @property
-    def oldest(self) -> int:
-        """The seq from which on lines are kept."""
-        return self.entries.oldest
-
-    @property
     def newest(self) -> int:
         """The seq of the newest line, 0 if there is none."""
         return self.entries.next_seq - 1
-
-    def turns(self) -> int:
-        """The number of turns that are kept."""
-        return self.entries.count()
 
     def compact(self) -> int:
         """Take what was forgotten off the flash; the bytes saved."""
@@ -342,9 +323,19 @@ class Journal(LogEntries):
         return True
 
 
+def _is_seen(line, caller) -> bool:
+    """Whether a line is a turn that has its text, and may be shown to the caller."""
+    return line is not None and "text" in line and access.may_see_line(caller, line)
+
+
 def step(most: int) -> int:
     """By how many turns a window of `most` turns moves: an even number, since turns come in pairs."""
     return max(2, most // 4 // 2 * 2)
+
+
+def _title_of(content: str) -> str:
+    """A text as a session's title: one line, cut."""
+    return text.cut(" ".join(text.printable(content).split()), _TITLE_LONGEST)
 
 
 def _fitting(content: str, role: str) -> str:

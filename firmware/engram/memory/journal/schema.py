@@ -1,4 +1,4 @@
-"""What a line of the journal means to the store, and what it tells of the sessions.
+"""What a line of the journal means to the store, and the sessions that the lines tell of.
 
     {"seq","sid","role","who","text","caption","at","prev","n","scope","workspace","cut","command",
      "guess","crc"}                                                                a turn
@@ -14,15 +14,23 @@ picture that came with the turn shows, prev the seq of the session's turn before
 session from 0 on, cut true for a reply that the link broke, command true for what was understood as a command, which no
 search finds. A title is kept only if a person gave it: a session without one is called by its first turn, so that no text
 stands in two places when it is forgotten.
+
+The sessions, the newest turn of each, and the current session of each room are in RAM; the journal's segments and its index
+keep them as of where they begin:
+    {"sessions":[[sid,seq of the newest turn,turns,at,title,scope,seq of the first turn],..], "rooms":[[room,sid],..]}
 """
 
 from engram import text
 from engram.clock import MONTHS, civil
 from engram.compat import const
-from engram.memory import ALL, ids
+from engram.errors import NotFound
+from engram.memory import ALL, access, ids
 from engram.store.types import FORGOTTEN, Entry, no_entry
 
 _DAY_SECONDS = const(86400)
+_ROOMS = const(64)  # rooms whose current session is kept: bounds the header and the heap
+_ROOMS_BYTES = const(3500)  # of their names: they stand in one line, a segment's header
+_A_ROOM = const(16)  # bytes beside a room's name
 _NEEDED = {
     "": (("sid", str), ("who", str), ("at", int)),
     "session": (("sid", str), ("at", int)),
@@ -33,12 +41,35 @@ _NEEDED = {
 }
 
 
-class TurnSchema:
-    """The owner of the journal's log: `sessions` and `clock` are told what the lines tell."""
+class SessionHead:
+    """Where a session stands: its first and newest turn's seq, the number of its turns, when it was last used."""
 
-    def __init__(self, sessions, clock):
-        self._sessions = sessions
+    def __init__(self, title: str, scope: str, at: int, seq: int = 0, turns: int = 0, first: int = 0):
+        self.title = title
+        self.scope = scope
+        self.at = at
+        self.first = first
+        self.seq = seq
+        self.turns = turns
+
+    def add_turn(self, seq: int, place: int, at: int) -> None:
+        """Note the newest turn; `place` is its place in the session, from 0 on."""
+        self.seq, self.turns, self.at = seq, place + 1, at
+        if not place:
+            self.first = seq
+
+
+class TurnSchema:
+    """The owner of the journal's log. It lists at most `most` sessions: of who has the most, the one that was not used for
+    longest gives way. The clock is told of the times of turns.
+    """
+
+    def __init__(self, clock, most: int):
         self._clock = clock
+        self._most = most
+        self._rooms = {}
+        self.heads = {}
+        """The listed sessions by their id."""
 
     # --- for the store
 
@@ -59,24 +90,88 @@ class TurnSchema:
         if not _is_known(line):
             return
         if operation is None:
-            head = self._sessions.heads.get(line["sid"])
+            head = self.heads.get(line["sid"])
             if head is not None:
                 head.add_turn(line["seq"], line.get("n", head.turns), line["at"])
             self._clock.not_before(line["at"])
         elif operation == "session":
-            self._sessions.begin(line["sid"], line.get("title", ""), line.get("scope", ALL), line["at"])
+            self._begin(line["sid"], line.get("title", ""), line.get("scope", ALL), line["at"])
         elif operation == "current":
-            self._sessions.enter(line["room"], line["sid"])
+            self._enter(line["room"], line["sid"])
         elif operation == "drop":
-            self._sessions.end(line["sid"])
+            self._end(line["sid"])
 
     def state(self) -> dict:
         """What all lines so far told."""
-        return self._sessions.state()
+        sessions = [[sid, h.seq, h.turns, h.at, h.title, h.scope, h.first] for sid, h in self.heads.items()]
+        return {"sessions": sessions, "rooms": [[room, sid] for room, sid in self._rooms.items()]}
 
     def restore(self, state) -> None:
         """Go back to such a state, to none if it is None."""
-        self._sessions.restore(state)
+        self.heads.clear()
+        self._rooms.clear()
+        for sid, seq, count, at, title, scope, first in state["sessions"] if state else ():
+            self.heads[sid] = SessionHead(title, scope, at, seq, count, first)
+        for room, sid in state["rooms"] if state else ():
+            self._rooms[room] = sid
+
+    # --- the sessions
+
+    def _begin(self, sid: str, title: str, scope: str, at: int) -> None:
+        while len(self.heads) >= self._most:
+            self._end(self._first_to_go(scope))
+        self.heads[sid] = SessionHead(title, scope, at)
+
+    def _first_to_go(self, scope: str) -> str:
+        """The session that gives way to a new one: of who has the most, so that one who begins many takes none of others."""
+        counts = {scope: 1}
+        for head in self.heads.values():
+            counts[head.scope] = counts.get(head.scope, 0) + 1
+        most = max(counts[head.scope] for head in self.heads.values())
+        those = [sid for sid, head in self.heads.items() if counts[head.scope] == most]
+        return min(those, key=lambda sid: (self.heads[sid].at, int(sid[1:])))
+
+    def _end(self, sid: str) -> None:
+        """Take a session off the list."""
+        self.heads.pop(sid, None)
+        for room in [room for room, current in self._rooms.items() if current == sid]:
+            self._rooms.pop(room)
+
+    def _enter(self, room: str, sid: str) -> None:
+        """Continue a session in a room."""
+        if room not in self._rooms:
+            while self._rooms and (len(self._rooms) >= _ROOMS or self._bytes_with(room) > _ROOMS_BYTES):
+                self._rooms.pop(min(self._rooms, key=self._last_used))
+        self._rooms[room] = sid
+
+    def _bytes_with(self, room: str) -> int:
+        return sum(len(text.encode(text.dumps(name))) + _A_ROOM for name in list(self._rooms) + [room])
+
+    def _last_used(self, room: str) -> tuple:
+        head = self.heads.get(self._rooms[room])
+        return (head.at if head else 0, room)
+
+    def current(self, caller) -> str:
+        """The session that the caller's room is in, "" if it has none yet that this caller may see."""
+        sid = self._rooms.get(room_of(caller), "")
+        return sid if self._is_of(caller, sid) else ""
+
+    def visible(self, caller, ref: str) -> str:
+        """The id of a session that the caller names; NotFound if there is none for this caller."""
+        sid = "s%d" % ids.number("session", ref, "s")
+        if not self._is_of(caller, sid):
+            raise NotFound("session", sid, "/session list shows those that there are.")
+        return sid
+
+    def seen_by(self, caller) -> list:
+        """The ids of the caller's sessions, the one used last first."""
+        found = [sid for sid in self.heads if self._is_of(caller, sid)]
+        found.sort(key=lambda sid: (-self.heads[sid].at, -int(sid[1:])))
+        return found
+
+    def _is_of(self, caller, sid: str) -> bool:
+        """Whether a session is one in which what the caller says has its place: a group's is not for what is private."""
+        return sid in self.heads and self.heads[sid].scope == access.own_scope(caller)
 
 
 def _is_known(line: dict) -> bool:
@@ -136,3 +231,8 @@ def named(query: str, names, is_known) -> str:
                 return ""
             found = label
     return found
+
+
+def room_of(caller) -> str:
+    """The name by which a room's session is kept: a private one's has the principal too, should a channel mix up rooms."""
+    return caller.room if caller.group or access.is_owner(caller) else caller.room + "\n" + caller.principal

@@ -27,9 +27,11 @@ _OVERLAP = const(60)  # per cent of the words in common from which facts are sim
 _COMPARED = const(1024)  # characters of a long text that are looked at for that: bounds the heap
 
 # Signs and what they are replaced by: full-width marks, and marks that stand apart from words.
-_FORMS = ("’", "'", "。", ".", "、", ", ", "\u3000", " ", "，", ", ", "：", ": ", "；", ", ", "(", ", ", ")", ", ")
-_AT = (b"at", b"on", b"in")
-_ENDS = (b"to", b"but", b"IS", b",")
+_FORMS = const(
+    ("’", "'", "。", ".", "、", ", ", "\u3000", " ", "，", ", ", "：", ": ", "；", ", ", "(", ", ", ")", ", ")
+)
+_AT = const((b"at", b"on", b"in"))
+_ENDS = const((b"to", b"but", b"IS", b","))
 
 
 def compare(old: str, new: str) -> str:

@@ -154,7 +154,7 @@ class Eviction:
 
     def _evict_or_archive(self, count: int, is_enough):
         """Let records go to the archive, or to the trash without one; gives how many went."""
-        if self._archive and self._archive.is_open():
+        if self._is_open():
             before = self.archived
             self.wanted = count
             while self._is_open() and (self.wanted > 0 or not self._archive.is_settled()):

@@ -12,11 +12,11 @@ NEVER = const(1 << 40)
 """When a memory is over that does not say so: later than any moment that one may give."""
 CLEARABLE = ("keywords", "expires", "turns")
 
-_ORDER = (
+_ORDER = const((
     "content", "tags", "keywords", "type", "importance", "source", "scope", "created", "updated",
     "pinned", "expires", "supersedes", "turns", "origin", "past",
-)  # fmt: skip
-_DEFAULTS = {
+))  # fmt: skip
+DEFAULTS = {
     "type": "fact",
     "importance": IMPORTANCE,
     "source": "manual",
@@ -58,7 +58,7 @@ def stored(values: dict):
     """Yield the (name, value) pairs that a line keeps of a record's fields: absent ones have their default."""
     for name in _ORDER:
         value = values.get(name)
-        if value is not None and value != _DEFAULTS.get(name) and value != []:
+        if value is not None and value != DEFAULTS.get(name) and value != []:
             yield name, value
 
 
@@ -106,13 +106,10 @@ def _check_keywords(name: str, value, limit: int):
     return _check_words(name, value or (), MOST_KEYWORDS, KEYWORD_LONGEST, lambda word: word.strip())
 
 
-def _check_choice(choices):
-    def check_choice(name: str, value, limit: int):
-        if value not in choices:
-            raise ArgumentError(name, "must be one of " + ", ".join(choices) + ".")
-        return value
-
-    return check_choice
+def _check_choice(name: str, value, choices):
+    if value not in choices:
+        raise ArgumentError(name, "must be one of " + ", ".join(choices) + ".")
+    return value
 
 
 def _check_importance(name: str, value, limit: int):
@@ -155,8 +152,8 @@ _CHECKS = {
     "content": _check_content,
     "tags": _check_tags,
     "keywords": _check_keywords,
-    "type": _check_choice(TYPES),
-    "source": _check_choice(SOURCES),
+    "type": lambda name, value, limit: _check_choice(name, value, TYPES),
+    "source": lambda name, value, limit: _check_choice(name, value, SOURCES),
     "importance": _check_importance,
     "pinned": _check_pinned,
     "expires": _check_moment,

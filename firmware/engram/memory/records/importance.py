@@ -1,13 +1,128 @@
-"""How important a record is now: what it was given, less what it lost while it was of no use to anybody.
+"""How often each record was of use, and when last, and how important it is therefore now.
 
-Nothing of this is stored: it follows from the record, from its last use and from the time, each time that it is asked for.
+Uses are kept apart from the records and written now and then:
+
+    memory/uses.bin    entries of 8 bytes, newest use last: u32 number of the record, u16 uses, u16 day since 2020;
+                       then the crc32 of all of them, 4 bytes; little-endian
+
+What was noted since the last write is lost with the power, and a damaged file begins again: nothing depends on it but the
+order in which records may leave a full memory.
+
+The importance now is what a record was given, less what it lost while it was of no use to anybody. It is not stored: it
+follows from the record, from its last use and from the time, each time that it is asked for.
 """
 
-from engram.compat import const
+from binascii import crc32
+from struct import pack, unpack
+
+from engram import diag, files
+from engram.compat import const, ticks_diff, ticks_ms
+from engram.errors import StoreError
 from engram.memory.records import fields
 
+_FILE = const("/uses.bin")
+_ENTRY = const(8)
+_CRC = const(4)
+_MOST = const(4096)  # entries: 32 KB of flash, those whose last use is longest ago leave
+_UNSAVED = const(64)  # records noted since the last write: bounds the heap, and what a power cut takes
+_UNSAVED_MS = const(3_600_000)
+_MOST_USES = const(0xFFFF)
 _DAY = const(86400)
 _WEEK_DAYS = const(7)
+_FIRST_DAY = const(18262)  # 2020-01-01
+
+
+class Usage:
+    """The uses of a board's records; `folder` is where the file is."""
+
+    def __init__(self, folder: str, clock):
+        self._path = folder + _FILE
+        self._clock = clock
+        self._new = {}
+        self._since = 0
+
+    def add(self, number: int) -> None:
+        """A record was of use."""
+        self.put(number, self._new.get(number, (0, 0))[0] + 1, self._clock.now())
+
+    def put(self, number: int, count: int, at: int) -> None:
+        """A record was of use so often since the last write, or elsewhere, the last time on the day of that moment."""
+        if not self._new:
+            self._since = ticks_ms()
+        self._new[number] = (count, max(0, min(0xFFFF, at // _DAY - _FIRST_DAY)))
+        if len(self._new) >= _UNSAVED:
+            self.save()
+
+    def tick(self) -> None:
+        """Write what was noted some time ago."""
+        if self._new and ticks_diff(ticks_ms(), self._since) > _UNSAVED_MS:
+            self.save()
+
+    def usage_of(self, number: int) -> tuple:
+        """(how often a record was of use, the moment of the last day on which it was), (0, 0) if never."""
+        return self.usage_of_some((number,)).get(number, (0, 0))
+
+    def usage_of_some(self, numbers) -> dict:
+        """What usage_of() gives, by number, of those records that were ever of use."""
+        found = {}
+        for number, count, day in self._entries():
+            if number in numbers:
+                found[number] = (count, (day + _FIRST_DAY) * _DAY)
+        for number in numbers:
+            if number in self._new:
+                count, day = self._new[number]
+                before, last = found.get(number, (0, 0))
+                found[number] = (min(before + count, _MOST_USES), max(last, (day + _FIRST_DAY) * _DAY))
+        return found
+
+    def save(self) -> None:
+        """Write what was noted; a full flash keeps the old file."""
+        if not self._new:
+            return
+        left = sum(1 for number, _, _ in self._entries() if number not in self._new)
+        try:
+            files.write_parts(self._path, self._parts(left + len(self._new) - _MOST))
+        except StoreError as error:
+            diag.info("uses", str(error))
+        self._new.clear()
+
+    def _parts(self, over: int):
+        """Yield the new content of the file, without the first `over` entries."""
+        crc = 0
+        for number, count, day in self._merged():
+            over -= 1
+            if over < 0:
+                entry = pack("<IHH", number, min(count, _MOST_USES), day)
+                crc = crc32(entry, crc)
+                yield entry
+        yield pack("<I", crc)
+
+    def _merged(self):
+        """Yield the entries on flash that did not change, then those that did."""
+        new = dict(self._new)
+        for number, count, day in self._entries():
+            if number in new:
+                more, last = new[number]
+                new[number] = (more + count, max(last, day))
+            else:
+                yield number, count, day
+        for number, (count, day) in new.items():
+            yield number, count, day
+
+    def _entries(self):
+        """Yield (number, uses, day) of each entry on flash, longest unused first; none if the file is damaged."""
+        length = files.size(self._path) - _CRC
+        if length < 0 or length % _ENTRY:
+            return
+        try:
+            with open(self._path, "rb") as file:
+                if files.crc_of(file, length) != unpack("<I", file.read(_CRC))[0]:
+                    return
+                file.seek(0)
+                for _ in range(length // _ENTRY):
+                    yield unpack("<IHH", file.read(_ENTRY))
+        except OSError as error:
+            raise files.failure(error, self._path) from None
 
 
 class Importance:

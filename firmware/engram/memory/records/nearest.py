@@ -11,7 +11,7 @@ _ALIKE = const(8)  # records that may tell the same attribute in other words
 
 
 # How terms begin (in Chinese: what they hold) of texts that tell an attribute for which dedup.attribute_words() has more words.
-_HINTS = (
+_HINTS = const(
     " home| employ| job| birth| born| nam| call| goe| languag| answer| rep| respond| writ| age| weigh| height| pric| cost"
     "| liv| mov| relocat| resid| bas| work|搬|居住|住在|家在|定居|出生|叫|名为|年|体重|身高|售价|价格"
 )
@@ -37,23 +37,21 @@ def related(records, content: str, of_scope: str) -> tuple:
     phrases, whose = _attribute_words(content) if may_tell_attribute(own) else ("", "")
     whose = list(text.terms(whose))
     others = [term for term in text.terms(phrases) if term not in own]
-    dedup = new = None
+    new = None
     same, changed, similar = "", [], []
     for terms, most in ((own + whose, _NEAREST), (others and others + whose, _ALIKE)):
         for record in _search(records, terms, of_scope, most) if terms and not same else ():
             if records.is_expired(record) or record["id"] in changed + similar:
                 continue
-            if not dedup or not new:  # not before there is something to compare: the search itself needs the heap
-                dedup = load_dedup()
-                new = dedup.Fact(content)
+            dedup = load_dedup()  # not before there is something to compare: the search itself needs the heap
+            new = new or dedup.Fact(content)
             verdict = dedup.verdict(dedup.Fact(record["content"]), new)
             if verdict == dedup.SAME:
                 same, changed = record["id"], []
                 break
             if verdict != dedup.DIFFERENT:
                 (changed if verdict == dedup.CHANGED else similar).append(record["id"])
-    if dedup:
-        unload_dedup()
+    unload_dedup()
     return same, changed, similar
 
 
@@ -74,22 +72,20 @@ def _attribute_words(content: str) -> tuple:
 
 
 def twin(records, record: dict, caller):
-    """A live record of the same scope that says the same as `record`, or None."""
+    """The record nearest to one of a caller that says the same, None if there is none, or if that one is not live any more."""
     state, live = records.entries.state_and_latest(int(record["id"][1:]))
     of_scope = record.get("scope", access.ALL)
     # It may have gone, or changed, while others were looked at.
-    if state != LIVE or live["content"] != record["content"] or not access.may_see(caller, of_scope):
+    if state != LIVE or live["content"] != record["content"] or not access.may_see_line(caller, record):
         return None
-    dedup = found = None
+    found = None
     for other in near(records, record["content"], of_scope):
-        if other["id"] == record["id"] or records.is_expired(other):
-            continue
-        dedup = dedup or load_dedup()
-        if dedup.compare(other["content"], record["content"]) == dedup.SAME:
-            found = other
-            break
-    if dedup:
-        unload_dedup()
+        if other["id"] != record["id"] and not records.is_expired(other):
+            dedup = load_dedup()
+            if dedup.compare(other["content"], record["content"]) == dedup.SAME:
+                found = other
+                break
+    unload_dedup()
     return found
 
 

@@ -49,7 +49,7 @@ class Records(LogEntries):
         self._leaves_room = leaves_room
         self._cap = cap
         self._most = most
-        self._clock = clock
+        self.clock = clock
         self._archived = archived
         self.limit = limit
         self.uses = uses
@@ -96,7 +96,7 @@ class Records(LogEntries):
             twin = self.entries.get(int(same[1:]))
             if twin.get("expires", fields.NEVER) < values.get("expires", fields.NEVER):
                 # A fact that is stored again lasts as long as the newer one.
-                twin.update({"expires": values.get("expires"), "updated": self._clock.now()})
+                twin.update({"expires": values.get("expires"), "updated": self.clock.now()})
                 return Draft(same, twin, similar, "", twin["seq"])
         if changed and "supersedes" not in values:
             values["supersedes"] = changed[0]
@@ -104,7 +104,7 @@ class Records(LogEntries):
             self._inherit(values)
         # Other facts that the new one contradicts stay, and are named.
         similar = [ref for ref in changed + similar if ref != values.get("supersedes")]
-        values["created"] = self._clock.now()
+        values["created"] = self.clock.now()
         return Draft("", values, similar, "" if "supersedes" in more else same, 0)
 
     def update(self, ref: str, changes: dict, caller=access.OWNER) -> dict:
@@ -116,7 +116,7 @@ class Records(LogEntries):
 
     def draft_update(self, ref: str, changes: dict, caller=access.OWNER) -> Draft:
         """The draft that update() would write, checked."""
-        number, record = self._live(ref, caller)
+        record = self.live(ref, caller)
         record.pop("past", None)
         record.pop("guess", None)
         for name, value in changes.items():
@@ -130,9 +130,9 @@ class Records(LogEntries):
         if "tags" in kept and "scope" not in kept:
             kept["scope"] = access.scope_of_change(record, kept["tags"], caller)
         record.update(kept)
-        record["updated"] = self._clock.now()
+        record["updated"] = self.clock.now()
         self.releases += changes.get("pinned") is False
-        return Draft("m%d" % number, record, [], "", record["seq"])
+        return Draft(record["id"], record, [], "", record["seq"])
 
     def keep(self, drafts, closing=(), urgent: bool = False) -> list:
         """Write drafts, and lines about them, with one flush: all or none; the records' ids. Urgent ones need no room
@@ -181,9 +181,9 @@ class Records(LogEntries):
         What it superseded goes with it, so that an older fact does not come back. `redacts` are the turns that the
         caller forgets too, noted so that undo knows.
         """
-        number, record = self._live(ref, caller)
-        line: list = [("op", "forget"), ("id", "m%d" % number), ("at", self._clock.now()), ("was", record["seq"])]
-        older = self._roots(record)[0]
+        record = self.live(ref, caller)
+        line: list = [("op", "forget"), ("id", record["id"]), ("at", self.clock.now()), ("was", record["seq"])]
+        older = self.lineage(record)[0]
         if older:
             line.append(("with", older))
         if redacts:
@@ -200,12 +200,12 @@ class Records(LogEntries):
             record = self.entries.get(number)
             if record is None or record.get("pinned") or self.entries.state(number) != LIVE:
                 continue
-            older, turns = self._roots(record)
+            older, turns = self.lineage(record)
             if turns:
                 # Whoever forgets it later forgets all that it came from.
                 record["turns"] = turns
-            gone.append(list(fields.pairs(record)) + [("seq", record["seq"]), ("left", self._clock.now())])
-            line: list = [("op", "leave"), ("id", record["id"]), ("at", self._clock.now()), ("was", record["seq"])]
+            gone.append(list(fields.pairs(record)) + [("seq", record["seq"]), ("left", self.clock.now())])
+            line: list = [("op", "leave"), ("id", record["id"]), ("at", self.clock.now()), ("was", record["seq"])]
             lines.append(line + [("with", older)] if older else line)
         if lines:
             # A cut between the two leaves them in both places: they go again, and stand twice in the trash.
@@ -213,24 +213,7 @@ class Records(LogEntries):
             self.entries.append(*lines, urgent=True)
         return len(lines)
 
-    def origins(self, ref: str, caller=access.OWNER) -> list:
-        """The ids of the turns that a live record, and what it superseded, came from."""
-        return self._roots(self._live(ref, caller)[1])[1]
-
-    def roots(self, ref: str, caller=access.OWNER) -> list:
-        """The id of a live record and those of what it superseded."""
-        record = self._live(ref, caller)[1]
-        return [record["id"]] + self._roots(record)[0]
-
-    def older(self, record: dict) -> list:
-        """The ids of what a record superseded, one after the other."""
-        return self._roots(record)[0]
-
-    def now(self) -> int:
-        """The time that lines are given."""
-        return self._clock.now()
-
-    def _roots(self, record: dict) -> tuple:
+    def lineage(self, record: dict) -> tuple:
         """The ids of what a record superseded, one after the other, and the turns that all of them came from."""
         older = []
         turns = list(record.get("turns", ()))
@@ -255,7 +238,7 @@ class Records(LogEntries):
         line: list = [("id", ref)] + list(fields.stored(draft.values))
         if draft.was:
             line.append(("was", draft.was))
-        if draft.values.get("guess", not self._clock.known):
+        if draft.values.get("guess", not self.clock.known):
             line.append(("guess", True))
         return line
 
@@ -265,24 +248,23 @@ class Records(LogEntries):
         """A record as a dict with its id, seq, tags and content; NotFound if this caller sees none of that id."""
         number = ids.number("id", ref, "m")
         record = self.entries.get(number)
-        scope = record.get("scope", access.ALL) if record else ""
-        if record is None or not access.may_see(caller, scope):
-            if scope:
-                access.refuse(caller, scope)
+        if record is None or not access.may_see_line(caller, record):
+            if record:
+                access.refuse(caller, record.get("scope", access.ALL))
             raise NotFound("memory", "m%d" % number, "it may have been forgotten; memory_list shows what there is.")
         return record
 
     def is_seen(self, ref: str, caller) -> bool:
         """Whether the caller sees a record of that id."""
         record = self.entries.get(ids.number("id", ref, "m"))
-        return record is not None and access.may_see(caller, record.get("scope", access.ALL))
+        return record is not None and access.may_see_line(caller, record)
 
-    def _live(self, ref: str, caller) -> tuple:
+    def live(self, ref: str, caller=access.OWNER) -> dict:
+        """As get(), of a record that no newer one has superseded."""
         record = self.get(ref, caller)
-        number = int(record["id"][1:])
-        if self.entries.state(number) != LIVE:
+        if self.entries.state(int(record["id"][1:])) != LIVE:
             raise NotFound("current memory", record["id"], "a newer one has taken its place.")
-        return number, record
+        return record
 
     def newest(self, caller=access.OWNER, tags=()):
         """Yield live records, newest first; those that have all `tags`."""
@@ -291,7 +273,7 @@ class Records(LogEntries):
                 yield record
 
     def search(self, query, limit: int, weights=None, explain=False):
-        """Yield (hit, record) for at most `limit` live records that fit a memory.query.Query, best first."""
+        """Yield (hit, record) for at most `limit` live records that fit a memory.recall.Query, best first."""
         scopes = access.labels(query.caller)
         terms = text.terms(query.text)
         wanted = Query(terms, _tag_labels(query.tags), scopes, query.since, query.until, "", weights)
@@ -302,17 +284,9 @@ class Records(LogEntries):
                 limit -= 1
                 yield hit, hit.line
 
-    def all_live(self):
-        """Yield all live records of all scopes, newest first, those whose time is over too."""
-        return self.entries.newest()
-
-    def has(self, number: int) -> bool:
-        """Whether there is a record of that number that was not forgotten."""
-        return self.entries.get(number) is not None
-
     def is_expired(self, record: dict) -> bool:
         """Whether a record's time is over."""
-        return 0 < record.get("expires", 0) <= self._clock.now()
+        return 0 < record.get("expires", 0) <= self.clock.now()
 
     def history(self, ref: str, caller=access.OWNER):
         """Yield the versions of a record that are still on flash, newest first, then what it superseded.
@@ -321,7 +295,7 @@ class Records(LogEntries):
         """
         record = self.get(ref, caller)
         while record is not None:
-            if "content" in record and access.may_see(caller, record.get("scope", access.ALL)):
+            if "content" in record and access.may_see_line(caller, record):
                 yield record
             if record.get("was"):
                 record = self.entries.line(record["was"])
@@ -345,7 +319,7 @@ class Records(LogEntries):
         if self._archived:
             self._archived.mark_durable()
         yield from self.entries.compacting(self._keep if with_history else self._is_latest)
-        self.entries.append([("op", "compacted"), ("at", self._clock.now())], urgent=True)
+        self.entries.append([("op", "compacted"), ("at", self.clock.now())], urgent=True)
 
     def _keep(self, line: dict) -> bool:
         """What compaction does with a line: earlier versions of what is not forgotten stay as its history."""
@@ -379,7 +353,7 @@ class Records(LogEntries):
 
     def _check_superseded(self, values: dict, caller, is_trusted: bool) -> None:
         """A record takes the place of one that the same people see: else it would vanish for some of them."""
-        record = self._live(values["supersedes"], caller)[1]
+        record = self.live(values["supersedes"], caller)
         if record.get("scope", access.ALL) != values["scope"] and not is_trusted:
             problem = "%s is not seen by the same people as this: change it with memory_update, or forget it."
             raise ArgumentError("supersedes", problem % record["id"])

@@ -36,9 +36,9 @@ from engram.store.types import ARCHIVED, FORGOTTEN, SUPERSEDED, Entry, no_entry
 class RecordSchema:
     """The owner of the records' log.
 
-    learned: (epoch of the journal, seq of the last turn) up to which turns were read for facts, None if none were.
+    learned: [epoch of the journal, seq of the last turn] up to which turns were read for facts, None if none were.
     archived: seq of the newest line about the archive (see archive/index.py), 0 if there is none.
-    distilled: (seq, marks) of the newest line that tells how far notes were distilled, None if there is none.
+    distilled: [seq, marks] of the newest line that says how far notes were distilled, None if there is none.
     """
 
     learned = None
@@ -78,14 +78,8 @@ class RecordSchema:
 
     def state(self) -> dict:
         """The state after all lines so far."""
-        state = {}
-        if self.learned:
-            state["learned"] = list(self.learned)
-        if self.distilled:
-            state["distilled"] = list(self.distilled)
-        if self.archived:
-            state["archived"] = self.archived
-        return state
+        state = {"learned": self.learned, "distilled": self.distilled, "archived": self.archived}
+        return {name: value for name, value in state.items() if value}
 
     def restore(self, state) -> None:
         """Go back to such a state, to none if it is None."""
@@ -97,13 +91,13 @@ class RecordSchema:
 
     def _set_learned(self, values) -> None:
         if _are_numbers(values, 2):
-            self.learned = tuple(values)
+            self.learned = values
 
     def _set_distilled(self, values) -> None:
         if not (isinstance(values, list) and len(values) == 2 and isinstance(values[1], list)):
             return
         if all(isinstance(mark, list) and _are_numbers(mark[1:], 2) for mark in values[1]):
-            self.distilled = tuple(values)
+            self.distilled = values
 
 
 def is_about_archive(line: dict) -> bool:

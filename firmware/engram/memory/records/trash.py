@@ -8,8 +8,8 @@ from engram import diag, files, log_line
 from engram.compat import const
 from engram.memory import access
 
-_FILE = "/trash.jsonl"
-_OLD = "/trash.old.jsonl"
+_FILE = const("/trash.jsonl")
+_OLD = const("/trash.old.jsonl")
 _BUFFER = const(512)
 
 
@@ -75,7 +75,7 @@ class Trash:
     def find(self, number: int, caller):
         """The copy of a record, None if there is none that the caller may see."""
         for record in self.records():
-            if record["id"] == "m%d" % number and _may_see(caller, record):
+            if record["id"] == "m%d" % number and access.may_see_line(caller, record):
                 return record
         return None
 
@@ -86,7 +86,7 @@ class Trash:
         """
         from engram.memory.records.provenance import origin_of  # seldom needed
 
-        return self.remove(lambda record: origin_of(record, epoch) in origins and _may_see(caller, record))
+        return self.remove(lambda record: origin_of(record, epoch) in origins and access.may_see_line(caller, record))
 
     def remove(self, wanted) -> int:
         """Take out the records for which wanted(record) is true; how many there were."""
@@ -102,10 +102,6 @@ class Trash:
     def bytes(self) -> int:
         """Bytes of both files."""
         return max(0, files.size(self._path)) + max(0, files.size(self._old))
-
-
-def _may_see(caller, record: dict) -> bool:
-    return access.may_see(caller, record.get("scope", access.ALL))
 
 
 def _lines(path: str):

@@ -8,20 +8,19 @@ undoes.
 from engram.compat import const
 from engram.errors import NotFound
 from engram.memory import access
-from engram.memory.text_changes import text_change
 from engram.store.types import LIVE
 
 _FARTHEST = const(200)  # lines that undo looks back over: bounds its reads
 
-_TEXT_CHANGES = ("profile", "note")
-_NOT_KEPT = ("seq", "was", "undoes", "with", "past", "restored")  # of a version that holds again
+_TEXT_CHANGES = const(("profile", "note"))
+_NOT_KEPT = const(("seq", "was", "undoes", "with", "past", "restored"))  # of a version that holds again
 
 
 class UndoLog:
     """Undoes changes of all kinds, as the log of records tells them.
 
     `files` has by kind, "profile" and "note", who puts files back: named(principal) gives an object with
-    put_back(name, content) and text(name).
+    put_back(name, content) and text(name); and `changes`, which notes that it was done.
     """
 
     def __init__(self, store, journal, clock, files):
@@ -132,12 +131,11 @@ class UndoLog:
         return gone, sentence
 
     def _undo_text(self, line: dict) -> str:
-        keeper = self._files[line["op"]].named(_whose(line))
-        name = line["file"]
+        files, name = self._files[line["op"]], line["file"]
+        keeper = files.named(_whose(line))
         # Put back first: cut off in between, the next undo does the same once more.
         keeper.put_back(name, self._old(line) if "old" in line else keeper.text(name)[: line["length"]])
-        change = text_change(line["op"], name, _whose(line), self._clock.now())
-        self._store.append(change + [("undoes", line["seq"])])
+        self._store.append(files.changes.line(line["op"], name, _whose(line)) + [("undoes", line["seq"])])
         return name + " is again as it was before the last change."
 
     def _old(self, line: dict) -> str:
@@ -150,7 +148,7 @@ class UndoLog:
 
 def _is_seen(version, caller) -> bool:
     """Whether a version of a record is still there and may be shown to who asks."""
-    return bool(version) and "content" in version and access.may_see(caller, version.get("scope", access.ALL))
+    return bool(version) and "content" in version and access.may_see_line(caller, version)
 
 
 def _whose(line: dict) -> str:

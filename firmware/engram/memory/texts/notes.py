@@ -12,11 +12,9 @@ from engram.compat import const
 from engram.errors import ArgumentError, NotFound
 from engram.memory import principal_files
 from engram.memory.access import OWNER
-from engram.text import edit
 
 MEMORY = "MEMORY.md"
 _DAY = const(86400)
-_BYTES_A_CHARACTER = const(4)
 _MOST_FILES = const(
     400
 )  # of one principal: from then on an import brings no other day; each takes a block of the flash
@@ -66,27 +64,25 @@ class Notes:
         return Notebook(self, principal)
 
 
-class Notebook:
-    """MEMORY.md and the days' notes of one principal: nobody else's files can be named here."""
+class Notebook(principal_files.PrincipalTexts):
+    """MEMORY.md and the days' notes of one principal."""
 
-    def __init__(self, notes: Notes, principal: str):
-        self._notes = notes
-        self._principal = principal
+    kind = "note"
 
     def today(self) -> str:
         """The name of today's note."""
-        clock = self._notes.clock
+        clock = self._texts.clock
         return clock.day(clock.now()) + ".md"
 
     def yesterday(self) -> str:
         """The name of yesterday's note."""
-        clock = self._notes.clock
+        clock = self._texts.clock
         return clock.day(clock.now() - _DAY) + ".md"
 
     def names(self):
         """The names of the files that exist: MEMORY.md first, then the notes, newest first."""
         found = []
-        for file in os.listdir(self._notes.folder):
+        for file in os.listdir(self._texts.folder):
             name, principal = principal_files.principal_of(file)
             if principal == self._principal and is_note(name):
                 found.append(name)
@@ -97,7 +93,7 @@ class Notebook:
 
     def text(self, name: str) -> str:
         """The whole text of a file, "" if there is none yet."""
-        return edit.read(self._path(name), self._notes.limit * _BYTES_A_CHARACTER + _BYTES_A_CHARACTER)
+        return self._whole(name)
 
     def lines(self, name: str, first: int = 1, count: int = 100) -> list:
         """Some lines of a file, the first line being 1; NotFound if there is no such file."""
@@ -107,23 +103,14 @@ class Notebook:
             raise ArgumentError("first", "must be a line number from 1 on.")
         return self.text(name).split("\n")[first - 1 : first - 1 + count]
 
-    def write(self, name: str, content: str) -> None:
-        """Give a file a new text."""
-        self._check_writable(name)
-        edit.check("text", content, self._notes.limit, name)
-        self._notes.people.admit(self._principal)
-        self._notes.changes.note("note", name, self.text(name), self._principal)
-        self._notes.put(self._path(name), content)
-
     def append(self, name: str, line: str) -> None:
         """Add a line to a file."""
         self._check_writable(name)
         old = self.text(name)
-        new = edit.appended(old, line)
-        edit.check("text", new, self._notes.limit, name)
-        self._notes.people.admit(self._principal)
-        self._notes.changes.note_append("note", name, len(old), self._principal)
-        self._notes.put(self._path(name), new, is_appended=True)
+        new = principal_files.appended(old, line)
+        self._check_text(name, new)
+        self._texts.changes.note_append(self.kind, name, len(old), self._principal)
+        self._texts.put(self._path(name), new, is_appended=True)
 
     def clear(self, day: str = "") -> str:
         """Empty a day's note, today's if no day such as "2026-01-31" is given, and give what stood in it."""
@@ -132,36 +119,23 @@ class Notebook:
             raise ArgumentError("day", "must be a day such as " + self.today()[:-3] + ".")
         old = self.text(name)
         if old:
-            self._notes.changes.note("note", name, old, self._principal)
-            self._notes.drop(self._path(name))
+            self._texts.changes.note("note", name, old, self._principal)
+            self._texts.drop(self._path(name))
         return old
-
-    def replace(self, name: str, old: str, new: str) -> None:
-        """Put `new` in the place of `old`, which must stand in the file exactly once."""
-        self.write(name, edit.replaced(self.text(name), old, new, name))
 
     def note(self, content: str) -> None:
         """Add a line to today's note, with the time of day."""
         if not isinstance(content, str) or not content.strip():
             raise ArgumentError("text", "must be a text that is not empty.")
-        clock = self._notes.clock
+        clock = self._texts.clock
         self.append(self.today(), "- " + clock.minute(clock.now())[-5:] + " " + " ".join(content.split()))
 
     def put(self, name: str, content: str) -> None:
         """Give a file a text that was written on another board: of a day up to today, of others than the owner of one whose
         notes are kept still.
         """
-        path = self._path(name)
-        self._check_day(name, files.size(path) < 0)
-        edit.check("text", content, self._notes.limit, name)
-        self._notes.people.admit(self._principal)
-        self._notes.changes.note("note", name, self.text(name), self._principal)
-        self._notes.put(path, content)
-
-    def put_back(self, name: str, content: str) -> None:
-        """Give a file the text that it had before a change."""
-        self._notes.people.admit(self._principal)
-        self._notes.put(self._path(name), content)
+        self._check_day(name, files.size(self._path(name)) < 0)
+        self._change(name, content)
 
     def _check_day(self, name: str, is_new: bool) -> None:
         if name == MEMORY:
@@ -169,10 +143,10 @@ class Notebook:
         today, day = day_number(self.today()[:-3]), day_number(name[:-3])
         is_owner = self._principal == OWNER.principal
         # A board that does not know the day takes what its owner brings.
-        if day > today and (self._notes.clock.known or not is_owner):
+        if day > today and (self._texts.clock.known or not is_owner):
             raise ArgumentError("file", "must not be of a day after today, which is %s." % self.today()[:-3])
-        if day < today - self._notes.days and not is_owner:
-            raise ArgumentError("file", "must be of the last %d days (notes.days)." % self._notes.days)
+        if day < today - self._texts.days and not is_owner:
+            raise ArgumentError("file", "must be of the last %d days (notes.days)." % self._texts.days)
         if is_new and len(self.names()) >= _MOST_FILES:
             raise ArgumentError("file", "would be one too many: %d days have notes." % _MOST_FILES)
 
@@ -184,7 +158,7 @@ class Notebook:
     def _path(self, name: str) -> str:
         if name != MEMORY and not is_note(name):
             raise ArgumentError("file", "must be MEMORY.md or a day's note such as " + self.today() + ".")
-        return self._notes.folder + "/" + principal_files.file_name_of(name, self._principal)
+        return self._texts.folder + "/" + principal_files.file_name_of(name, self._principal)
 
 
 def is_note(name) -> bool:

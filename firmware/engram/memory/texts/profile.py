@@ -12,7 +12,6 @@ from engram import files
 from engram.errors import ArgumentError
 from engram.memory import principal_files
 from engram.memory.access import OWNER
-from engram.text import edit
 
 USER = "user.md"
 FILES = ("identity.md", "soul.md", USER)
@@ -52,6 +51,10 @@ class Profile:
             if files.size(self.folder + "/" + name) < 0:
                 files.write(self.folder + "/" + name, TEMPLATES[name])
 
+    def put(self, path: str, content: str) -> None:
+        """Give a file a new text."""
+        files.write(path, content)
+
     def for_caller(self, caller):
         """The profile as who asks sees it: in a group room there is no user.md, and nothing can be changed."""
         return PrincipalProfile(self, caller.principal, caller.group)
@@ -61,12 +64,14 @@ class Profile:
         return PrincipalProfile(self, principal, False)
 
 
-class PrincipalProfile:
-    """The profile of one principal: nobody else's user.md can be named here."""
+class PrincipalProfile(principal_files.PrincipalTexts):
+    """The profile of one principal."""
+
+    kind = "profile"
+    most_bytes = 8
 
     def __init__(self, profile: Profile, principal: str, group: bool):
-        self._profile = profile
-        self._principal = principal
+        super().__init__(profile, principal)
         self._group = group
 
     def names(self) -> tuple:
@@ -75,40 +80,19 @@ class PrincipalProfile:
 
     def text(self, name: str) -> str:
         """The text of a file; what a person wrote over the limit is cut, which `overlong` tells."""
-        return self._whole(name)[: self._profile.limit]
+        return self._whole(name)[: self._texts.limit]
 
     def overlong(self, name: str) -> int:
         """By how many characters a file is longer than the limit."""
-        return max(0, len(self._whole(name)) - self._profile.limit)
+        return max(0, len(self._whole(name)) - self._texts.limit)
 
     def _whole(self, name: str) -> str:
-        path = self._path(name)
-        if name == USER and self._principal != OWNER.principal and files.size(path) < 0:
+        if name == USER and self._principal != OWNER.principal and files.size(self._path(name)) < 0:
             return TEMPLATES[USER]
-        return edit.read(path, self._profile.limit * 8)
-
-    def write(self, name: str, content: str) -> None:
-        """Give a file a new text."""
-        path = self._path(name)
-        self._check_writable(name)
-        edit.check("text", content, self._profile.limit, name)
-        self._profile.people.admit(self._principal)
-        self._profile.changes.note("profile", name, self._whole(name), self._principal)
-        files.write(path, content)
-
-    def append(self, name: str, line: str) -> None:
-        """Add a line to a file."""
-        self.write(name, edit.appended(self._whole(name), line))
-
-    def replace(self, name: str, old: str, new: str) -> None:
-        """Put `new` in the place of `old`, which must stand in the file exactly once."""
-        self.write(name, edit.replaced(self._whole(name), old, new, name))
-
-    def put_back(self, name: str, content: str) -> None:
-        """Give a file the text that it had before a change."""
-        files.write(self._path(name), content)
+        return super()._whole(name)
 
     def _check_writable(self, name: str) -> None:
+        self._path(name)
         if self._group:
             raise ArgumentError("file", "the profile can be changed only in a private room.")
         if name != USER and self._principal != OWNER.principal:
@@ -118,7 +102,7 @@ class PrincipalProfile:
         if name not in FILES:
             raise ArgumentError("file", "must be one of " + ", ".join(FILES) + ".")
         if name != USER:
-            return self._profile.folder + "/" + name
+            return self._texts.folder + "/" + name
         if self._group:
             raise ArgumentError("file", "user.md is private and stays out of group rooms.")
-        return self._profile.folder + "/" + principal_files.file_name_of(name, self._principal)
+        return self._texts.folder + "/" + principal_files.file_name_of(name, self._principal)

@@ -24,7 +24,7 @@ from engram.lazy import lazy
 from engram.memory import principal_files
 from engram.memory.texts.notes import is_note
 
-_FILE = "/daily.json"
+_FILE = const("/daily.json")
 _LARGEST = const(65536)  # bytes of that file
 _MOST_FILES = const(300)  # of which that is kept: of more, the oldest count as read
 _BUFFER = const(512)
@@ -122,15 +122,8 @@ class NoteRetention:
 
     def _crc(self, file: str, length: int) -> int:
         """The crc32 of a file's first bytes, -1 if it has fewer."""
-        crc = 0
         with open(self._folder + "/" + file, "rb") as opened:
-            while length:
-                piece = opened.read(min(length, _BUFFER))
-                if not piece:
-                    return -1
-                crc = crc32(piece, crc)
-                length -= len(piece)
-        return crc
+            return files.crc_of(opened, length)
 
     # --- how far it went
 

@@ -34,7 +34,7 @@ class Meanings:
     def __init__(self, zone: int):
         self.zone = zone
         # describe() looks neither at sessions nor at how far turns were read.
-        self._owners = {"records": RecordSchema(), "journal": TurnSchema(None, Zone(zone))}
+        self._owners = {"records": RecordSchema(), "journal": TurnSchema(Zone(zone), 0)}
 
     def describe(self, log: LogName, line: dict[str, Any]) -> Entry:
         """What a decoded line means; no entry for a line that this version does not know, as on the board."""

@@ -3,8 +3,7 @@
 from engram.compat import const
 from engram.errors import ArgumentError
 from engram.memory import ids
-from engram.memory.query import make_query
-from engram.memory.recall import shown_score, snippet
+from engram.memory.recall import make_query, shown_score, snippet
 
 _FOUND = const(10)
 _EXPLAIN = "--explain"

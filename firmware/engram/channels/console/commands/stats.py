@@ -33,7 +33,7 @@ def stats_command(
         yield _row("memories", "%d" % records.count(caller))
         return
     yield _row("memories", _memories(records, eviction, trash, caller))
-    yield _row("turns", "%d, %d bytes" % (journal.turns(), journal.bytes))
+    yield _row("turns", "%d, %d bytes" % (journal.entries.count(), journal.bytes))
     yield _row("answered", "%d since the start, %d failed" % (agent.turns, agent.failed))
     damaged = records.damaged + journal.damaged + reminders.damaged
     yield _row("damaged", "%d lines set aside since the start" % damaged)

@@ -34,7 +34,7 @@ def _json(source, caller):
 def _trash(source, caller):
     def memories():
         for record in source.trash.records():
-            if access.may_see(caller, record.get("scope", access.ALL)):
+            if access.may_see_line(caller, record):
                 yield record, "", False, (0, 0)
 
     yield from _lines(source, caller, sum(1 for _ in memories()), memories(), ())

@@ -1,0 +1,259 @@
+"""What a model may answer when it is asked for facts: a JSON list of operations, read strictly, that become changes of the
+records, or nothing.
+
+    {"op":"add","from":"t12","content":"...","tags":[..],"keywords":[..],"type":"..","importance":0.6}
+    {"op":"update","id":"m3","from":"t12","content":"...", ...}      the same fact, told in more detail
+    {"op":"supersede","id":"m3","from":"t12","content":"...", ...}   what held no longer holds; content is what holds now
+    {"op":"note","from":"t12","content":"..."}                       what matters for some days: a line of the day's note
+    {"op":"none"}                                                    nothing; an empty list says the same
+
+Each is taken or refused alone; a refusal says why without a word of what the person said.
+"""
+
+from collections import namedtuple
+
+from engram import text
+from engram.compat import const, sleep_ms
+from engram.errors import ArgumentError, NotFound
+from engram.llm.answering import answer
+from engram.llm.types import Request, user
+from engram.memory import access, catalog
+from engram.memory.recall import make_query, snippet
+from engram.memory.records import nearest
+
+_MOST_BYTES = const(6000)  # of an answer: it is held whole
+_MOST = const(60)  # operations in one answer
+CONTENT_CHARS = 400
+"""Of one fact, which is one sentence."""
+
+SNIPPET = 240
+"""Characters of one memory in a prompt."""
+
+_MOST_TURNS = const(7)  # that a record names already, when one more is added
+_KINDS = const(("add", "update", "supersede", "note"))
+_FIELDS = const(("content", "tags", "keywords", "type", "importance"))
+
+FORM = """Answer with a JSON list and nothing else, [] if there is nothing:
+{"op":"add","from":%s,"content":"...","tags":["1 to 3, rather ones in use"],"keywords":["..."],\
+"type":"fact|decision|preference|convention|code_context|pattern|event|device","importance":0.3 to 1}
+{"op":"update","id":"m3","from":%s,"content":"..."} when %s
+{"op":"supersede","id":"m3","from":%s,"content":"what holds now","tags":["..."]} when what m3 says has changed or ended
+%sImportance: .3 to .5 nice to know, .5 to .7 useful, .7 to 1 critical."""
+"""How a prompt ends: the form of the answer. Its gaps are where facts are from, when to update, and one operation more."""
+
+Operation = namedtuple("Operation", ("kind", "id", "turn", "values"))
+"""A kind; the id of the record that it changes, or ""; the id of the turn that it came from; the fields of a record."""
+
+
+def read(answered: bytes) -> list:
+    """The elements of an answer; ArgumentError says why it is none."""
+    try:
+        elements = text.loads(_unfenced(answered))
+    except ValueError:
+        raise ArgumentError("answer", "is not valid JSON.") from None
+    if not isinstance(elements, list):
+        raise ArgumentError("answer", "is not a JSON list.")
+    if len(elements) > _MOST:
+        raise ArgumentError("answer", "has more than %d operations." % _MOST)
+    return elements
+
+
+def _unfenced(answered: bytes) -> bytes:
+    """An answer without the fence that many models put around code."""
+    answered = answered.strip()
+    if answered[:3] != b"```" or answered[-3:] != b"```":
+        return answered
+    return answered[:-3].partition(b"\n")[2]
+
+
+def check(element, turns, known):
+    """An element as an Operation, None for "none"; ArgumentError names what is wrong.
+
+    `turns` are the ids of the turns that were shown, `known` those of the records.
+    """
+    if not isinstance(element, dict):
+        raise ArgumentError("operation", "must be an object.")
+    kind = element.get("op")
+    if kind == "none":
+        return None
+    if kind not in _KINDS:
+        raise ArgumentError("op", "must be one of " + ", ".join(_KINDS) + ", none.")
+    for name in element:
+        if name not in ("op", "id", "from") + _FIELDS:
+            raise ArgumentError("operation", "has a field that there is not.")
+    turn = element.get("from")
+    if not isinstance(turn, str) or turn not in turns:
+        raise ArgumentError("from", "is none of the messages that were shown.")
+    ref = element.get("id", "")
+    is_new = kind in ("add", "note")
+    if is_new and ref:
+        raise ArgumentError("id", "does not go with %s." % kind)
+    if not is_new and ref not in known:
+        raise ArgumentError("id", "is none of the memories that were shown.")
+    content = element.get("content")
+    if not isinstance(content, str) or len(content) > CONTENT_CHARS:
+        raise ArgumentError("content", "must be a text of at most %d characters." % CONTENT_CHARS)
+    return Operation(kind, ref, turn, {name: element[name] for name in _FIELDS if element.get(name) is not None})
+
+
+def check_secrets(values: dict, has_secret) -> None:
+    """ArgumentError if has_secret(text) holds for one of the texts of a proposed fact."""
+    for name in ("content", "keywords", "tags"):
+        value = values.get(name, "")
+        for part in (value,) if isinstance(value, str) else value:
+            if isinstance(part, str) and has_secret(part):
+                raise ArgumentError(name, "holds what looks like a secret; people have to ask for it to be kept.")
+
+
+def fenced(content: str) -> str:
+    """A text that cannot close the fence in which a prompt shows it."""
+    return content.replace("<", "‹")
+
+
+class Batch:
+    """What is read with one request for the facts of one caller, and what the model proposes, held against what is kept.
+
+    `source` is what the new records say of theirs; `is_trusted` tells whether a model's word is enough to let a fact that a
+    model kept give way.
+
+    known    the ids of the records that the model was shown
+    changes  drafts of what is to be kept
+    merged   how many proposals the records had already
+    refused  why some were refused, without a word of theirs
+    """
+
+    source = ""
+    is_trusted = True
+
+    def __init__(self, config, records, caller):
+        self._config = config
+        self._records = records
+        self._caller = caller
+        self.scope = access.own_scope(caller)
+        self.known = []
+        self.changes = []
+        self.merged = 0
+        self.refused = []
+
+    # --- what the model is asked
+
+    async def _ask(self, model, cursor, asked: str, message: str, reply_tokens: int) -> list:
+        """The elements of a model's answer; ArgumentError says why it is none, or a ModelError."""
+        request = Request(lambda: (asked,), lambda: (user(message),), (), reply_tokens)
+        return read(await answer(model, cursor, request, text.tokens(asked) + text.tokens(message), _MOST_BYTES))
+
+    async def _show_known(self, texts, each: int, most: int, tag_tokens: int) -> list:
+        """The lines that show the tags in use, and at most `most` records that the texts may touch, `each` of each text."""
+        found = {}
+        for said in texts:
+            for _, record in self._records.search(make_query(said, self._caller), each):
+                if len(found) < most and record.get("scope", access.ALL) == self.scope:
+                    found[record["id"]] = snippet(record["content"], SNIPPET)
+            # Each search takes a while: others have their turn.
+            await sleep_ms(0)
+        self.known = list(found)
+        tags = catalog.line(catalog.ranked(self._records, self._caller), tag_tokens)
+        lines = ["<tags>", fenced(tags), "</tags>", "<known>"]
+        return lines + [fenced("[%s] %s" % pair) for pair in found.items()] + ["</known>"]
+
+    # --- what it proposes
+
+    def apply(self, elements: list) -> None:
+        """Take what is to be kept of an answer."""
+        for element in elements:
+            try:
+                self._apply(element)
+            except (ArgumentError, NotFound) as error:
+                self.refused.append(str(error))
+        nearest.unload_dedup()
+
+    def _apply(self, element) -> None:
+        """Take one element, as a kind of batch does; ArgumentError, NotFound."""
+        raise NotImplementedError
+
+    def _change(self, wanted, turns=()) -> bool:
+        """Take an operation, which came of turns with these ids; whether it brought something. ArgumentError, NotFound."""
+        draft = self._draft(wanted, turns)
+        if draft is None or not self._is_news(draft):
+            self.merged += 1
+            return False
+        self.changes.append(draft)
+        return True
+
+    def _draft(self, wanted, turns):
+        """An operation as a change of the records, None if they have it."""
+        records, caller = self._records, self._caller
+        values = dict(wanted.values)
+        values["source"] = self.source
+        if turns:
+            values["turns"] = turns
+        record = records.get(wanted.id, caller) if wanted.id else None
+        content, tags = values.pop("content"), values.pop("tags", ()) or (record or {}).get("tags", ())
+        if record and self._may_change(wanted.kind, record, content):
+            if wanted.kind == "supersede":
+                return records.draft(content, tags, caller, supersedes=wanted.id, **values)
+            return self._next_version(record, content, tags, values)
+        draft = records.draft(content, tags, caller, **values)
+        if draft.same:
+            records.used(draft.same)
+            return None
+        if draft.id and not self.is_trusted and _is_protected(records.get(draft.id, caller)):
+            # It would only last longer: what a person wrote lasts as long as they said.
+            records.used(draft.id)
+            return None
+        older = None if draft.id else draft.values.get("supersedes")
+        if older and not self.is_trusted and _is_protected(records.get(older, caller)):
+            # Both stand: a person may say which holds.
+            for name in ("supersedes", "pinned"):
+                draft.values.pop(name, None)
+        for ref in draft.similar:
+            record = records.get(ref, caller)
+            if record.get("source") == "auto_rule" and set(turns).intersection(record.get("turns", ())):
+                # A rule kept the same words of the same message: the model's wording takes their place.
+                return self._next_version(record, content, tags, values)
+        return draft
+
+    def _next_version(self, record: dict, content: str, tags, values: dict):
+        turns = list(record.get("turns", ()))[-_MOST_TURNS:]
+        turns += [turn for turn in values.pop("turns", ()) if turn not in turns]
+        if turns:
+            values["turns"] = turns
+        values.update({"content": content, "tags": tags})
+        return self._records.draft_update(record["id"], values, self._caller)
+
+    def _may_change(self, kind: str, record: dict, content: str) -> bool:
+        """Whether a record may be changed on a model's word; if not, what it proposes stands beside it."""
+        dedup = nearest.load_dedup()
+        verdict = dedup.compare(record["content"], content)
+        if verdict == dedup.CHANGED and (self.is_trusted or not _is_protected(record)):
+            return True
+        if _is_protected(record):
+            return False
+        if kind == "supersede" and self.is_trusted:
+            return True
+        return set(text.terms(record["content"])).issubset(text.terms(content))
+
+    def _is_news(self, draft) -> bool:
+        """Whether the answer has not said so already; what it said otherwise gives way to what it says later."""
+        for place, earlier in enumerate(self.changes):
+            dedup = nearest.load_dedup()
+            verdict = dedup.compare(earlier.values["content"], draft.values["content"])
+            older, newer = _changed_id(earlier), _changed_id(draft)
+            if verdict == dedup.SAME and not (newer and not older):
+                return False
+            if verdict in (dedup.SAME, dedup.CHANGED) or (newer and newer == older):
+                self.changes.pop(place)
+                if older and not newer and not draft.id:
+                    draft.values["supersedes"] = older
+                return True
+        return True
+
+
+def _is_protected(record: dict) -> bool:
+    """Whether a person stored a record by hand, or pinned it."""
+    return bool(record.get("pinned")) or record.get("source", "manual") == "manual"
+
+
+def _changed_id(draft) -> str:
+    """The id of the record that a draft changes, "" if it is new."""
+    return draft.id or draft.values.get("supersedes", "")
