@@ -45,8 +45,7 @@ def _newest_in(store, table, below: int, labels, scopes):
     allowed = filters.allowed(index, labels, scopes, 0, 0)
     bits = allowed(table) if allowed else None
     for row in range((len(memtable) if table is None else table.rows) - 1, -1, -1):
-        dead = memtable.dead if table is None else table.dead
-        if codec.has_bit(dead, row) or (bits is not None and not codec.has_bit(bits, row)):
+        if codec.has_bit(index.dead_rows(table), row) or (bits is not None and not codec.has_bit(bits, row)):
             continue
         seq = index.locate(table, row)[0]
         line = store.entry_states.live_line(table, row) if 0 < seq < below else None

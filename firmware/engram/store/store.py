@@ -12,7 +12,6 @@ from engram import diag
 from engram.compat import const, finish
 from engram.errors import ArgumentError, EngramError, StoreError, StoreFull
 from engram.store.entry_state import EntryStates
-from engram.store.index import codec
 from engram.store.index.index import Index
 from engram.store.log.seq_seek import lines_backwards
 from engram.store.types import LIVE, SUPERSEDED, Entry, Query, concerned, labels, minutes, no_entry
@@ -85,7 +84,7 @@ class Store:
         self.upkeep.begin_at([self.log.live, offset, seq], state)
         for place in self.log.scan(self.log.live, offset, 0, seq - 1):
             self._index_line(*place)
-            if self.index.is_full:
+            if self.index.memtable.is_full:
                 self.upkeep.seal([place[0], place[1] + place[2], self.log.next_seq])
         if saved and (self.log.is_recovered or has_gone):
             self.upkeep.save()
@@ -126,7 +125,9 @@ class Store:
         self.entry_states.pending.update(concerned(entry, seq))
         if entry.ends:
             self.index.end_session(entry.ends)
-            self.upkeep.note_ended(entry.ends)
+            if self.upkeep.filling:
+                # Lines of it may be about to come into the index.
+                self.upkeep.filling.ended.add(entry.ends)
         self.owner.observe(line)
 
     def describe(self, line: dict) -> Entry:
@@ -194,7 +195,8 @@ class Store:
         With `may_seal` a table, or a segment, is ended as soon as it is full, step by step; else when the next line comes.
         """
         self.ready()
-        if self.upkeep.count_down():
+        if self.upkeep.retry_in:
+            self.upkeep.retry_in -= 1
             return False
         self._whole = False
         has_more = self.upkeep.step(slices, may_seal)
@@ -211,7 +213,7 @@ class Store:
     def partial(self) -> str:
         """Why a search may miss something: "" if it does not."""
         self.notice_lost()
-        missing = self.upkeep.missing
+        missing = sum(last - first + 1 for first, last in self.upkeep.unindexed)
         if not missing:
             return ""
         return "the index is being made anew, %d of %d lines are not in it yet" % (missing, self.log.next_seq - 1)
@@ -237,7 +239,7 @@ class Store:
     def seqs_with_label(self, label: str) -> list:
         """The seqs of the lines that have a label, whatever became of them, or share its hash; of those in the index."""
         self.ready()
-        return self.index.seqs_with_label(codec.term_hash(label))
+        return self.index.seqs_with_label(label)
 
     def line(self, seq: int):
         """The line with a seq as a dict, whatever has become of its entry; None if there is none."""
@@ -352,24 +354,6 @@ class Store:
         from engram.store.log.compaction import compacting
 
         return compacting(self, decide)
-
-    def begin_compaction(self) -> None:
-        """Stop what would write the log's sealed segments or the index beside a compaction."""
-        self.is_compacting = True
-        self.upkeep.filling = None
-
-    def end_compaction(self, is_over: bool) -> None:
-        """Go on as before a compaction, which may have been broken off."""
-        self.is_compacting = False
-        self.log.allow_mending(True)
-        # Not here and now: Ctrl-C may have ended it, and waits.
-        self.is_reserve_due = self.reserve is not None and not is_over
-
-    def release_reserve(self) -> None:
-        """Give the reserve's room to what makes the log smaller."""
-        if self.reserve:
-            self.reserve.release()
-            self.is_reserve_due = False
 
     def drop_oldest(self) -> bool:
         """Let the oldest sealed segment leave; whether there was one."""

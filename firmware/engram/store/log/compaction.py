@@ -9,6 +9,7 @@ import os
 
 from engram import files, log_line
 from engram.errors import StoreError
+from engram.store.index import merge_policy
 
 
 def compacting(store, decide):
@@ -16,35 +17,42 @@ def compacting(store, decide):
     store.ready()
     if store.is_compacting:
         raise StoreError("a compaction is under way: wait until it is done.")
-    store.release_reserve()
+    if store.reserve:
+        store.reserve.release()
+        store.is_reserve_due = False
     while store.is_partial and store.tick():
         yield
-    store.begin_compaction()
+    # From now on nothing else writes the log's sealed segments or the index.
+    store.is_compacting = True
+    store.upkeep.filling = None
     is_over = False
     try:
         yield from store.entry_states.settling()
         # In a header before the first line goes: whoever copies the log learns of a compaction that was cut, too.
-        store.log.count_rewrite()
+        store.log.rewrites += 1
         yield from store.upkeep.sealing_segment()
         # The segment's first, and not the next line: one may have come since the segment began.
         following = store.log.first
-        store.log.allow_mending(False)
+        store.log.may_mend = False
         yield from compact(store.log, decide)
         # Before the manifest is written: a cut does not make it forget what is to be done.
-        store.index.tidy()
+        store.index.tidy_below = store.index.next_number
         if store.log.next_seq > following:
             yield from store.upkeep.sealing_segment()
         else:
-            store.upkeep.rewrite_header(store.owner.state())
-        store.upkeep.retry_now()
-        while store.index.is_tidying and not store.upkeep.is_put_off:
+            store.upkeep.rewrite_header()
+        store.upkeep.retry_in = 0
+        while merge_policy.untidy(store.index) and not store.upkeep.retry_in:
             store.tick(1)
             yield
         while store.reserve and store.reserve.allocate_some():
             yield
         is_over = True
     finally:
-        store.end_compaction(is_over)
+        store.is_compacting = False
+        store.log.may_mend = True
+        # Not here and now: Ctrl-C may have ended it, and waits.
+        store.is_reserve_due = store.reserve is not None and not is_over
 
 
 def compact(segments, decide):

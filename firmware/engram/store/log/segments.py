@@ -135,10 +135,6 @@ class Log:
         self._files = {}
         self.close_live()
 
-    def count_rewrite(self) -> None:
-        """Lines are about to be taken out: the next header says so."""
-        self.rewrites += 1
-
     # --- writing
 
     def append(self, lines) -> list:
@@ -292,10 +288,6 @@ class Log:
         if is_mended:
             # What comes after it stands elsewhere now.
             yield from self.scan(number, 0, to_seq, last)
-
-    def allow_mending(self, may_mend: bool) -> None:
-        """Take out damage where it is found, or pass it over."""
-        self.may_mend = may_mend
 
     def set_damage_aside(self, number: int) -> bool:
         """Take damage out of a segment; False on a full flash: then what is good is read on from the file as it is."""
