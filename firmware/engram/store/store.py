@@ -13,7 +13,7 @@ from engram.compat import const, finish
 from engram.errors import ArgumentError, EngramError, StoreError, StoreFull
 from engram.store.entry_state import EntryStates
 from engram.store.index.index import Index
-from engram.store.log.seq_seek import lines_backwards
+from engram.store.log.seq_seek import begins_at, lines_backwards
 from engram.store.types import LIVE, SUPERSEDED, Entry, Query, concerned, labels, minutes, no_entry
 from engram.store.upkeep import Upkeep
 
@@ -72,7 +72,8 @@ class Store:
             offset, seq, state = self.log.start, self.log.first, self.log.state
         else:
             state = saved["state"]
-            offset = self.log.tail_from(seq, offset)
+            if not begins_at(self.log, seq, offset):
+                offset = self.log.start
         self.entry_states.pending.update(saved["pending"] if saved else ())
         self.owner.restore(state)
         self.log.state = None  # else the heap would hold it twice

@@ -73,11 +73,7 @@ class LogReader:
         log = self._store.log
         seq = after + 1
         while seq <= last:
-            number = log.segment_of(seq)[0]
-            file = log.file_of(number)
-            if file is None:
-                continue  # it has left the list meanwhile
-            bounds = log.segment_of(seq)[1:]
+            file, number, bounds = log.open_at(seq)
             try:
                 run = _Run(file, self._offset(file, seq, number, bounds), seq, min(last, bounds[3] - 1), most)
                 run.read()

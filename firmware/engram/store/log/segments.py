@@ -92,7 +92,7 @@ class Log:
 
     def open(self, owner=None) -> None:
         """Find the segments; `scan` then reads lines. If the newest header is lost, `owner` observes the lines that its next
-        state follows from (see recover.py).
+        state follows from (see recovery.py).
         """
         self.close()
         self.reset()
@@ -147,7 +147,15 @@ class Log:
         encoded = [log_line.encode([("seq", self.next_seq + at)] + list(fields)) for at, fields in enumerate(lines)]
         if self._file is None:
             self._reopen()
-        self._write(encoded)
+        # Unsure until the flush is through: an error or an interrupt may leave a part of the lines in the file.
+        self._unsure = True
+        try:
+            for line in encoded:
+                self._file.write(line)
+            self._file.flush()
+        except OSError as error:
+            raise files.failure(error, self._base_path()) from None
+        self._unsure = False
         placed = []
         for line, fields in zip(encoded, lines):
             values = dict(fields)
@@ -161,17 +169,6 @@ class Log:
     def has_room(self) -> bool:
         """Whether the live segment may grow further."""
         return self.size < self.segment_bytes
-
-    def _write(self, encoded) -> None:
-        # Unsure until the flush is through: an error or an interrupt may leave a part of the lines in the file.
-        self._unsure = True
-        try:
-            for line in encoded:
-                self._file.write(line)
-            self._file.flush()
-        except OSError as error:
-            raise files.failure(error, self._base_path()) from None
-        self._unsure = False
 
     def refresh(self) -> None:
         """Reopen the live segment's file: after thousands of flushes littlefs erases more with each."""
@@ -229,17 +226,13 @@ class Log:
         if not 0 < seq < self.next_seq:
             return None
         while True:
-            number = self.segment_of(seq)[0]
             try:
-                file = self.file_of(number)
-                # A file that is missing has left the list: then another segment has the line, or none.
-                if file is not None:
-                    # Where it ends is known for sure since it is open.
-                    line = seq_seek.find(file, seq, offset, self.segment_of(seq)[1:])
-                    if line is not None or not self._mend(number):
-                        return line
+                file, number, bounds = self.open_at(seq)
+                line = seq_seek.find(file, seq, offset, bounds)
+                if line is not None or not self._mend(number):
+                    return line
             except OSError as error:
-                raise files.failure(error, self.path(number)) from None
+                raise files.failure(error, self.base) from None
 
     def _mend(self, number: int) -> bool:
         """Take damage out of a segment in which a line was not found; whether there was some. Once for each segment, since a
@@ -258,6 +251,16 @@ class Log:
                 break
             place = number, 0, first, size, place[2]
         return place
+
+    def open_at(self, seq: int) -> tuple:
+        """(file, number, (where its lines begin, first seq, bytes, first seq after it)) of the segment of a seq."""
+        while True:
+            number = self.segment_of(seq)[0]
+            file = self.file_of(number)
+            # A file that is missing has left the list: then another segment has the line, or none.
+            if file is not None:
+                # Where it ends is known for sure since it is open.
+                return file, number, self.segment_of(seq)[1:]
 
     def scan(self, number: int, offset: int, to_seq: int = 0, last: int = 0):
         """Yield (segment, offset, size, values) of a segment's lines from an offset on: those with a seq after `last`, up to
@@ -312,14 +315,6 @@ class Log:
         else:
             self.note_size(number, files.size(self.path(number)))
         return mended
-
-    def scan_from(self, seq: int, to_seq: int):
-        """Yield (segment, offset, size, values) of all lines from one seq to another, both included."""
-        return seq_seek.scan_from(self, seq, to_seq)
-
-    def tail_from(self, seq: int, offset: int) -> int:
-        """The offset in the live segment if the lines from a seq on begin there, else one before all lines."""
-        return offset if seq_seek.begins_at(self._file, seq, offset, self.start, self.size) else self.start
 
     # --- files
 
