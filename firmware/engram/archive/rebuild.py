@@ -14,7 +14,7 @@ async def rebuild_index(ask, archived, raw) -> bool:
 
     False if the archive changed meanwhile: then replication has to finish first.
     """
-    epoch, newest = raw.epoch, raw.next_seq - 1
+    epoch, newest = raw.store.epoch, raw.store.next_seq - 1
     entries = {}
     after = 0
     while True:
@@ -23,7 +23,7 @@ async def rebuild_index(ask, archived, raw) -> bool:
             if _is_memory(item):
                 add_memory(entries, item[0], item[1] or ALL, item[2], item[3])
         if not page["next"]:
-            return raw.epoch == epoch and archived.rebuild(entries, newest)
+            return raw.store.epoch == epoch and archived.rebuild(entries, newest)
         if page["next"] <= after:
             raise LinkError("the companion lists its archive in no order")
         after = page["next"]

@@ -111,8 +111,8 @@ class ArchiveTransfer:
         entries = [list(entry) for entry in archived.ranges()]
         if archived.damage:
             # What a damaged index lacks is no proof that it was forgotten.
-            entries = [[SEVERAL, 1, self._records_raw.next_seq]]
-        answer = await self._ask("holds", epoch=self._records_raw.epoch, entries=entries)
+            entries = [[SEVERAL, 1, self._records_raw.store.next_seq]]
+        answer = await self._ask("holds", epoch=self._records_raw.store.epoch, entries=entries)
         self._done_for = (answer["count"], archived.total) if answer["count"] < archived.total else None
         self._compare(answer["count"])
 
@@ -172,7 +172,7 @@ class ArchiveTransfer:
             for found in eviction.least_important(min(eviction.wanted, _MOST_AT_ONCE)):
                 weakest = found or weakest
                 await sleep_ms(0)
-            while weakest and eviction.wanted > 0 and not (self._records_raw.is_changing or self._is_pausing()):
+            while weakest and eviction.wanted > 0 and not (self._records_raw.store.is_compacting or self._is_pausing()):
                 some = weakest[:_AT_ONCE]
                 weakest = weakest[_AT_ONCE:]
                 count = archive(self._records, self._archived, await self._promised(some))
@@ -206,7 +206,7 @@ class ArchiveTransfer:
         if not named:
             return []
         seqs = [seq for _, seq in named]
-        answer = await self._ask("keep", log="records", epoch=raw.epoch, seqs=seqs, digest=shown(digest))
+        answer = await self._ask("keep", log="records", epoch=raw.store.epoch, seqs=seqs, digest=shown(digest))
         if answer["count"] == len(named):
             return named
         self._pause(_DIFFERS % "lines")
@@ -231,12 +231,12 @@ class ArchiveTransfer:
 
     async def _archive_turns(self, last: int) -> None:
         raw = self._journal_raw
-        after = raw.oldest - 1
+        after = raw.store.oldest - 1
         while after < last:
-            if raw.is_changing or raw.oldest > after + 1:
+            if raw.store.is_compacting or raw.store.oldest > after + 1:
                 return
             span = raw.span(after, last, _SPAN)
-            fields = {"log": "journal", "epoch": raw.epoch, "after": after, "to": span.to, "count": span.count}
+            fields = {"log": "journal", "epoch": raw.store.epoch, "after": after, "to": span.to, "count": span.count}
             answer = await self._ask("check", digest=shown(span.check), **fields)
             if answer["op"] != "same":
                 self._pause(_DIFFERS % "turns")
@@ -258,7 +258,7 @@ class ArchiveTransfer:
         """Whether a memory or turn has left the board, for the companion as far as the board knows; see `missed`."""
         kind, number = _parse_ref(ref)
         if kind == "t":
-            return 0 < number < self._journal_raw.oldest
+            return 0 < number < self._journal_raw.store.oldest
         return self._archived.is_away(number, caller)
 
     async def line(self, ref: str, caller):
@@ -312,7 +312,7 @@ class ArchiveTransfer:
         """In a few words what is with the companion, "" for nothing."""
         total = self._archived.count(caller) if caller else self._archived.total
         parts = ["%d memories" % total] if total else []
-        oldest = self._journal_raw.oldest
+        oldest = self._journal_raw.store.oldest
         if oldest > self.missed + 1:
             left = "turns t%d to t%d" % (self.missed + 1, oldest - 1) if self.missed else "turns before t%d" % oldest
             first = next(self._journal.later(oldest - 1), None)

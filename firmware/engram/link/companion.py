@@ -176,8 +176,8 @@ class Companion:
                 yield "  it is tried again in %d s" % ((self._pause_ms + 999) // 1000)
         for name, raw in self.logs:
             missing = self._missing(name, raw)
-            have = max(0, raw.next_seq - 1 - missing)
-            yield "  %-9s acknowledged up to %d of %d%s" % (name, have, raw.next_seq - 1, self._doubt())
+            have = max(0, raw.store.next_seq - 1 - missing)
+            yield "  %-9s acknowledged up to %d of %d%s" % (name, have, raw.store.next_seq - 1, self._doubt())
         yield from self._archive_status()
         if self.ask.asked:
             yield "  %-9s asked %d times, answered %d times" % ("searches", self.ask.asked, self.ask.answered)
@@ -205,7 +205,7 @@ class Companion:
         return "" if self.is_connected else " when it was heard last"
 
     def _missing(self, name: str, raw) -> int:
-        return max(0, raw.next_seq - 1 - self.have(name))
+        return max(0, raw.store.next_seq - 1 - self.have(name))
 
 
 async def _cancelled(task) -> None:

@@ -61,7 +61,7 @@ class Replication:
         """Compare a log with its copy, all of it."""
         copy = self.copies[LOGS.index(name)]
         copy.is_doubted = True
-        copy.cursor = copy.raw.oldest - 1
+        copy.cursor = copy.raw.store.oldest - 1
 
     async def run(self) -> None:
         """Copy, for ever; LinkError, Refused and StoreError end it."""
@@ -98,17 +98,20 @@ class Replication:
     def _has_changed(self) -> bool:
         """Whether the logs are others than those that the companion was told of."""
         for copy in self.copies:
-            if not copy.raw.is_changing and (copy.epoch, copy.rewrites) != (copy.raw.epoch, copy.raw.rewrites):
+            if not copy.raw.store.is_compacting and (copy.epoch, copy.rewrites) != (
+                copy.raw.store.epoch,
+                copy.raw.store.log.rewrites,
+            ):
                 return True
         return False
 
     async def _step(self) -> bool:
         """Do what is next to be done; whether there was anything."""
         for copy in self.copies:
-            if not copy.raw.is_changing and not copy.is_done:
+            if not copy.raw.store.is_compacting and not copy.is_done:
                 await self._let_turn_end()
                 # Another task may have begun a compaction meanwhile, or ended one.
-                if not copy.raw.is_changing and not self._has_changed():
+                if not copy.raw.store.is_compacting and not self._has_changed():
                     await self._advance(copy)
                 return True
         return False
@@ -121,10 +124,10 @@ class Replication:
 
     async def _advance(self, copy) -> None:
         if copy.cursor < 0:
-            span = copy.raw.span(copy.have, copy.raw.next_seq - 1, _BATCH)
+            span = copy.raw.span(copy.have, copy.raw.store.next_seq - 1, _BATCH)
             await self._send(copy, span)
             return
-        after = max(copy.cursor, copy.raw.oldest - 1)
+        after = max(copy.cursor, copy.raw.store.oldest - 1)
         if after >= copy.have:
             await self.ask("agreed", log=copy.name, epoch=copy.epoch, rewrites=copy.rewrites)
             copy.cursor = -1
@@ -168,8 +171,8 @@ class _Copy:
     def state(self) -> list:
         """What `hello` tells of the log."""
         raw = self.raw
-        self.epoch, self.rewrites = raw.epoch, raw.rewrites
-        return [self.epoch, raw.oldest, raw.next_seq, self.rewrites]
+        self.epoch, self.rewrites = raw.store.epoch, raw.store.log.rewrites
+        return [self.epoch, raw.store.oldest, raw.store.next_seq, self.rewrites]
 
     def welcome(self, held) -> None:
         """Take what `welcome` tells of the log: [have, crc of the line with that seq, rewrites]."""
@@ -177,13 +180,13 @@ class _Copy:
         if not isinstance(have, int) or not isinstance(rewrites, int) or not isinstance(crc, str) or have < 0:
             raise LinkError("the companion's welcome is of another form than this board knows")
         raw = self.raw
-        have = min(have, raw.next_seq - 1)
-        is_overlapping = have >= raw.oldest
-        if have + 1 == raw.oldest and not crc and self.have > have:
+        have = min(have, raw.store.next_seq - 1)
+        is_overlapping = have >= raw.store.oldest
+        if have + 1 == raw.store.oldest and not crc and self.have > have:
             # It has lost what it had, or is an older one: what left the board before is not there any more.
             self._link_state.left(self.name, have)
-        is_like = rewrites == self.rewrites and (not is_overlapping or raw.is_changing or raw.crc(have) == crc)
-        self.cursor = -1 if is_like and not self.is_doubted else raw.oldest - 1
+        is_like = rewrites == self.rewrites and (not is_overlapping or raw.store.is_compacting or raw.crc(have) == crc)
+        self.cursor = -1 if is_like and not self.is_doubted else raw.store.oldest - 1
         self.acknowledge(have)
 
     def acknowledge(self, have: int) -> None:
@@ -194,7 +197,7 @@ class _Copy:
     @property
     def is_done(self) -> bool:
         """Whether the companion's copy is like the log, as far as is known."""
-        return self.cursor < 0 and self.have + 1 >= self.raw.next_seq
+        return self.cursor < 0 and self.have + 1 >= self.raw.store.next_seq
 
 
 class _Body:

@@ -291,7 +291,7 @@ class Store:
 
         Lines with a seq in `skip` are passed over unread: a long one would take much of the heap.
         """
-        from engram.store.search.search import search  # with what it imports 7 KB of heap: not before the first one
+        from engram.store.search.ranking import search  # with what it imports 7 KB of heap: not before the first one
 
         return search(self, query, limit, explain, skip)
 

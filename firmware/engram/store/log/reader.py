@@ -22,46 +22,12 @@ other, the crc of the last one, "" if there is none, and where they stand: in on
 
 
 class LogReader:
-    """The raw lines of a Store's log."""
+    """The raw lines of the log of a Store, `store`."""
 
     def __init__(self, store):
-        self._store = store
-        self._next = (
-            0,
-            0,
-            0,
-            0,
-        )  # a seq, and segment and offset where it stands if nothing has moved: spans come in a row
-
-    @property
-    def epoch(self) -> int:
-        """The random number that a reset changes."""
-        return self._store.log.epoch
-
-    @property
-    def rewrites(self) -> int:
-        """How often a compaction removed lines."""
-        return self._store.log.rewrites
-
-    @property
-    def oldest(self) -> int:
-        """The seq from which on lines are kept."""
-        return self._store.oldest
-
-    @property
-    def next_seq(self) -> int:
-        """The seq that the next line gets."""
-        return self._store.next_seq
-
-    @property
-    def segment(self) -> int:
-        """The number of the live segment: another one when it was sealed."""
-        return self._store.log.live
-
-    @property
-    def is_changing(self) -> bool:
-        """Whether a compaction is under way, until whose end nothing should be read."""
-        return self._store.is_compacting
+        self.store = store
+        # A seq, and segment and offset where it stands if nothing has moved: spans come in a row.
+        self._next = (0, 0, 0, 0)
 
     def crc(self, seq: int) -> str:
         """The crc of the line with a seq, "" if there is none."""
@@ -69,8 +35,8 @@ class LogReader:
 
     def span(self, after: int, last: int, most: int) -> Span:
         """The lines after a seq up to another one at most, of at most `most` bytes together, or one longer line."""
-        last = min(last, self.next_seq - 1)
-        log = self._store.log
+        last = min(last, self.store.next_seq - 1)
+        log = self.store.log
         seq = after + 1
         while seq <= last:
             file, number, bounds = log.open_at(seq)
@@ -92,7 +58,7 @@ class LogReader:
 
     def _offset(self, file, seq: int, number: int, bounds) -> int:
         """Where the first line with such a seq or a higher one stands in a segment's file."""
-        if self._next[0] == seq and self._next[1] == number and self._next[3] == self._store.log.moves:
+        if self._next[0] == seq and self._next[1] == number and self._next[3] == self.store.log.moves:
             return self._next[2]
         return seq_seek.place(file, seq, *bounds)[0]
 
@@ -100,7 +66,7 @@ class LogReader:
         """Yield the bytes of a span's lines, as memoryviews that hold until the next one; StoreError if they are gone."""
         if not span.place:
             return
-        log = self._store.log
+        log = self.store.log
         number, at, end, moves = span.place
         view = memoryview(bytearray(min(_PIECE, end - at)))
         while at < end:

@@ -1,4 +1,6 @@
-"""Ranks the rows of an index: BM25 with a turn's neighbours and its session as more evidence, in integers.
+"""Searches a store: ranks the rows of its index, and reads the lines of the best ones.
+
+The rank is BM25 with a turn's neighbours and its session as more evidence, in integers.
 
     B = BM25 of the row                                       k1 .9, b .4, as levels in the postings
     T = B + .4 B of the rows before and after in the session + .2 B of the next but one on either side
@@ -15,9 +17,11 @@ from array import array
 from engram.compat import const
 from engram.store.index import codec
 from engram.store.index.memtable import NO_ROW
+from engram.store.search import filters
 from engram.store.search.session_scores import NO_SLOT, PART, PART_BITS, SessionScores, slot_of, slots_of
 from engram.store.search.top_k import BLOCK, BLOCK_BITS, FAR, NEAR, OWN, TopK, clear_dead, collect
 from engram.store.search.weights import ONE, distinct_terms, inverse_frequency
+from engram.store.types import Hit, passes
 
 _SESSION_TERMS = const(10)  # the rarest words count for S: three bits each fill a small integer
 _MOST_COUNT = const(7)
@@ -27,6 +31,32 @@ _LARGEST = const(1 << 17)  # S is scaled below this before it is multiplied by O
 _SESSION_FLAT = const(720)  # k1 * (1 - b) for k1 .9 and b .2, in thousandths
 _SESSION_SLOPE = const(180)  # k1 * b
 _SESSION_GAIN = const(121600)  # 64 * (k1 + 1)
+
+
+def search(store, query, limit: int, explain: bool, skip):
+    """See Store.search."""
+    store.ready()
+    store.entry_states.settle()
+    ranking = Ranking(store.index, query.terms, query.weights)
+    ranking.run(filters.allowed(store.index, query.labels, query.scopes, query.since, query.until))
+    speaker_rows = filters.by_speaker(store.index, query.speaker)
+    first = store.upkeep.tail[2]
+    for score, place, row, evidence in ranking.scored(speaker_rows, explain):
+        table = ranking.table(place)
+        if limit <= 0 or (table is None and store.upkeep.tail[2] != first):
+            # Enough; or the lines in RAM became a table between two steps of this generator.
+            return
+        line = store.entry_states.live_line(table, row, skip)
+        entry = store.describe(line) if line is not None else None
+        if entry is not None and passes(entry, query.labels, query.scopes):
+            limit -= 1
+            # One by one, since all lines at once could fill the heap.
+            made_of = ()
+            if explain:
+                from engram.store.search.explain import parts  # 1 KB of heap, seldom needed
+
+                made_of = store.index.guarded(table, parts, ranking, place, row, speaker_rows) or ()
+            yield Hit(entry.number, score, evidence, line, made_of)
 
 
 class Ranking:
