@@ -34,7 +34,7 @@ class Linked:
         board = self.board
         self.logs = (("records", board.records_store.raw()), ("journal", board.journal.entries.raw()))
         self.known = board.link_state or LinkState(board.place + "/memory", board.clock, self.logs)
-        self.exchange = Rpc(self.way, self.known.board)
+        self.exchange = Rpc(self.known.board, self.way)
         self.way.take = self.exchange.receive
         self.exchange.open(self.known.begin())
         self.sync = Replication(

@@ -5,6 +5,7 @@ list      the archived memories whose lines have a seq after this one       list
 
 from engram import log_line
 from engram.archive.index import add_memory
+from engram.link.messages import is_row
 from engram.link.rpc import LinkError
 from engram.memory import ALL
 
@@ -30,10 +31,6 @@ async def rebuild_index(ask, archived, raw) -> bool:
 
 
 def _is_memory(item) -> bool:
-    if not isinstance(item, (list, tuple)) or len(item) != 4:
+    if not is_row(item, int, str, int, (list, tuple)):
         return False
-    number, scope, at, tags = item
-    is_good = (
-        isinstance(number, int) and 0 < number <= log_line.MAX_SEQ and isinstance(scope, str) and isinstance(at, int)
-    )
-    return is_good and isinstance(tags, (list, tuple)) and all(isinstance(tag, str) for tag in tags)
+    return 0 < item[0] <= log_line.MAX_SEQ and all(isinstance(tag, str) for tag in item[3])

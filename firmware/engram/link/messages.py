@@ -135,6 +135,13 @@ def decode(data, table) -> tuple:
     return head, data[end:]
 
 
+def is_row(value, *kinds) -> bool:
+    """Whether a value is a list with one element of each kind, in this order."""
+    if not isinstance(value, (list, tuple)) or len(value) != len(kinds):
+        return False
+    return all(isinstance(one, kind) for one, kind in zip(value, kinds))
+
+
 def shown(number: int) -> str:
     """A check as it stands in a message."""
     return "%08x" % number

@@ -57,9 +57,9 @@ class Mqtt:
         if prefix:
             raise ArgumentError("url", "must be mqtt(s)://host[:port], without a path")
         self._tls = tls if is_secure else None
-        self._client = "engram-%s-%s" % (device, board)
-        self._user = device if token else ""
-        self._token = token
+        self._client = ("engram-%s-%s" % (device, board)).encode()
+        self._device = device.encode()
+        self._token = token.encode()
         self._up = ("engram/v1/%s/up" % device).encode()
         self._down = ("engram/v1/%s/down" % device).encode()
         self._take = take
@@ -116,7 +116,11 @@ class Mqtt:
 
     async def _introduce(self) -> bytes:
         """Send who the board is; the content of the broker's answer."""
-        await self._send(self._connect_packet())
+        flags = 0xC2 if self._token else 0x02  # a clean session; user name and password
+        parts = [b"\0\x04MQTT\x04", bytes((flags, 0, _KEEP_ALIVE)), _sized(self._client)]
+        if self._token:
+            parts += [_sized(self._device), _sized(self._token)]
+        await self._send(_packet(0x10, *parts))
         kind, answer = await self._read_packet(_CONNECT_MS)
         if kind != _CONNACK:
             raise OSError(EIO, "the broker does not answer as one does")
@@ -152,14 +156,6 @@ class Mqtt:
 
     def _named(self) -> str:
         return "the broker at %s:%d" % (self._host, self._port)
-
-    def _connect_packet(self) -> bytes:
-        flags = 0xC2 if self._token else 0x02  # a clean session; user name and password
-        head = b"\0\x04MQTT\x04" + bytes((flags, 0, _KEEP_ALIVE))
-        parts = [head, _sized(self._client.encode())]
-        if self._token:
-            parts += [_sized(self._user.encode()), _sized(self._token.encode())]
-        return _packet(0x10, *parts)
 
     # --- sending
 
@@ -244,7 +240,8 @@ class Mqtt:
 
     async def _read_message(self, first: int) -> None:
         quality = first >> 1 & 3
-        size = await self._number()
+        high, low = await self._bytes(2)
+        size = high << 8 | low
         if quality > 1 or size > _MOST_TOPIC or size + 2 * quality > self._left:
             raise OSError(EIO, "the broker sent a message of another kind than was asked for")
         topic = await self._bytes(size)
@@ -257,10 +254,6 @@ class Mqtt:
             self._take(await self._bytes(self._left))
         if quality:
             await self._send(_packet(_PUBACK, number))
-
-    async def _number(self) -> int:
-        high, low = await self._bytes(2)
-        return high << 8 | low
 
     async def _bytes(self, count: int) -> bytes:
         """So many bytes of the present packet."""

@@ -12,7 +12,7 @@ says all of its span, so a message that comes twice, or a link that breaks anywh
 
 from engram import diag, text
 from engram.compat import const, sleep_ms, ticks_diff, ticks_ms
-from engram.link.messages import LOGS, VERSION, shown
+from engram.link.messages import LOGS, VERSION, is_row, shown
 from engram.link.rpc import LinkError, NoAnswer
 
 _BATCH = const(4096)  # bytes of lines in a message, unless one line is longer: it is read in one go
@@ -98,10 +98,8 @@ class Replication:
     def _has_changed(self) -> bool:
         """Whether the logs are others than those that the companion was told of."""
         for copy in self.copies:
-            if not copy.raw.store.is_compacting and (copy.epoch, copy.rewrites) != (
-                copy.raw.store.epoch,
-                copy.raw.store.log.rewrites,
-            ):
+            store = copy.raw.store
+            if not store.is_compacting and (copy.epoch, copy.rewrites) != (store.epoch, store.log.rewrites):
                 return True
         return False
 
@@ -176,9 +174,9 @@ class _Copy:
 
     def welcome(self, held) -> None:
         """Take what `welcome` tells of the log: [have, crc of the line with that seq, rewrites]."""
-        have, crc, rewrites = held
-        if not isinstance(have, int) or not isinstance(rewrites, int) or not isinstance(crc, str) or have < 0:
+        if not is_row(held, int, str, int) or held[0] < 0:
             raise LinkError("the companion's welcome is of another form than this board knows")
+        have, crc, rewrites = held
         raw = self.raw
         have = min(have, raw.store.next_seq - 1)
         is_overlapping = have >= raw.store.oldest

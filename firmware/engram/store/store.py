@@ -223,13 +223,11 @@ class Store:
 
     def state(self, number: int):
         """LIVE, SUPERSEDED, FORGOTTEN or ARCHIVED; None if there has never been such an entry (or compaction took it)."""
-        self.ready()
-        return self.entry_states.state_of(number)[0]
+        return self.state_and_latest(number)[0]
 
     def get(self, number: int):
         """The latest version of an entry that was not forgotten, as a dict; else None."""
-        self.ready()
-        state, line = self.entry_states.state_of(number)
+        state, line = self.state_and_latest(number)
         return line if state in (LIVE, SUPERSEDED) else None
 
     def state_and_latest(self, number: int) -> tuple:
@@ -247,31 +245,27 @@ class Store:
         self.ready()
         return self.log.read(seq)
 
+    def _queries(self):
+        """What lists and counts, once all that is in the log is known."""
+        self.ready()
+        from engram.store import queries  # the heap of a board that only answers is for searches
+
+        return queries
+
     def newest(self, labels=(), scopes=()):
         """Yield the lines of live entries that have all `labels` and one of `scopes`, newest first.
 
         For a log without threads. What is appended or changed meanwhile does not come.
         """
-        from engram.store.queries import newest  # as all listing: the heap of a board that only answers is for searches
-
-        return newest(self, labels, scopes)
+        return self._queries().newest(self, labels, scopes)
 
     def thread(self, session: int):
         """Yield the seqs of a thread's lines, newest first, as far as they are in the index."""
-        self.ready()
-        from engram.store.queries import thread_backwards
-
-        for seq in thread_backwards(self, session):
-            if seq < self.log.oldest:
-                return
-            yield seq
+        return self._queries().thread_backwards(self, session)
 
     def following(self, session: int, seq: int):
         """Yield the seqs of a thread's lines after a line, oldest first, as far as they are in the index."""
-        self.ready()
-        from engram.store.queries import thread_after
-
-        return thread_after(self, session, seq)
+        return self._queries().thread_after(self, session, seq)
 
     def lines_backwards(self):
         """Yield all lines, newest first, as dicts."""
@@ -304,28 +298,19 @@ class Store:
 
     def names(self, prefix: str):
         """Yield the labels of "#tag", "%speaker" and "@scope" that begin with a prefix, in no order."""
-        from engram.store.queries import names_with_prefix
-
-        self.ready()
-        return names_with_prefix(self, prefix)
+        return self._queries().names_with_prefix(self, prefix)
 
     def labels(self, prefix: str, scopes=()):
         """Yield (label, number of live entries within the scopes) of the labels that begin with a prefix, in no order."""
-        from engram.store import queries
-
-        return queries.labels(self, prefix, scopes)
+        return self._queries().labels(self, prefix, scopes)
 
     def count(self, labels=(), scopes=()) -> int:
         """The number of live entries that have all `labels` and one of `scopes`."""
-        from engram.store import queries
-
-        return queries.count(self, labels, scopes)
+        return self._queries().count(self, labels, scopes)
 
     def is_used(self, label: str, scopes) -> bool:
         """Whether a live entry with one of `scopes` has the label, as far as hashes tell."""
-        from engram.store import queries
-
-        return queries.is_used(self, label, scopes)
+        return self._queries().is_used(self, label, scopes)
 
     # --- making room
 

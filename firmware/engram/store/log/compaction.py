@@ -125,10 +125,8 @@ class _Copier:
                 if log_line.is_whole(line, ended):
                     self._copy_line(bytes(line), target)
                 else:
-                    rescued = _Lines()
-                    self._segments.repair.set_aside(line, ended, rescued)
-                    for line in rescued.lines:
-                        self._copy_line(line, target)
+                    for saved in self._segments.repair.set_aside(line, ended):
+                        self._copy_line(saved, target)
                 # After each: what became of one may take a hundred reads of the index.
                 yield
 
@@ -141,18 +139,6 @@ class _Copier:
         verdict = self._decide(values)
         if verdict:
             self.size += target.write(line if verdict is True else log_line.encode(verdict))
-
-
-class _Lines:
-    """Takes what is written to it as lines."""
-
-    def __init__(self):
-        self.lines = []
-
-    def write(self, line) -> None:
-        """Take a line, or nothing."""
-        if line:
-            self.lines.append(bytes(line))
 
 
 def _replace(segments, numbers: list, size: int) -> None:

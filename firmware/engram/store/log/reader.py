@@ -125,10 +125,7 @@ class _Run:
                 return False
             self.start = self.end = at + size
             return not self.is_damaged
-        if seq > self._last:
-            return False
-        if self.count and at + size - self.start > self._most:
-            self.to = self._seq
+        if seq > self._last or self._is_full(at + size):
             return False
         self._seq = seq
         self.end = at + size
@@ -137,10 +134,16 @@ class _Run:
         self.crc = str(crc, "ascii")
         return True
 
+    def _is_full(self, end: int) -> bool:
+        """Whether a line that ends there would be too much: then the lines before it are all."""
+        is_full = self.count > 0 and end - self.start > self._most
+        if is_full:
+            self.to = self._seq
+        return is_full
+
     def _take_long(self, at: int, size: int) -> bool:
         """Take a line of which only the size is known."""
-        if self.count and at + size - self.start > self._most:
-            self.to = self._seq
+        if self._is_full(at + size):
             return False
         files.seek(self._file, at)
         data = self._file.read(_SEQ)

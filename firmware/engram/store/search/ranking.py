@@ -18,14 +18,16 @@ from engram.compat import const
 from engram.store.index import codec
 from engram.store.index.memtable import NO_ROW
 from engram.store.search import filters
-from engram.store.search.session_scores import NO_SLOT, PART, PART_BITS, SessionScores, slot_of, slots_of
-from engram.store.search.top_k import BLOCK, BLOCK_BITS, FAR, NEAR, OWN, TopK, clear_dead, collect
+from engram.store.search.session_scores import NO_SLOT, slot_of, slots_of
+from engram.store.search.top_k import BLOCK, BLOCK_BITS, FAR, NEAR, OWN, Look, TopK, clear_dead
 from engram.store.search.weights import ONE, distinct_terms, inverse_frequency
 from engram.store.types import Hit, passes
 
 _SESSION_TERMS = const(10)  # the rarest words count for S: three bits each fill a small integer
 _MOST_COUNT = const(7)
 _BUFFER = const(64)
+_PART_BITS = const(6)
+_PART = const(64)  # slots whose counts lie together: a heap in pieces has many places for so few bytes
 _RUNS_AT_ONCE = const(64)
 _LARGEST = const(1 << 17)  # S is scaled below this before it is multiplied by ONE
 _SESSION_FLAT = const(720)  # k1 * (1 - b) for k1 .9 and b .2, in thousandths
@@ -116,8 +118,10 @@ class Ranking:
 
     def run(self, allowed) -> None:
         """Rank all rows; `allowed` is None or gives a table's (or the live rows') bits of the rows that may be found."""
-        scores = SessionScores(slots_of(self.index))
-        self._counts, self._last, self._far = scores.counts, scores.last, scores.far
+        slots = slots_of(self.index)
+        # For each slot the rows that have each of ten words.
+        self._counts = [array("I", bytes(4 * min(_PART, slots - first))) for first in range(0, slots, _PART)]
+        self._last, self._far = bytearray(slots), bytearray(slots)  # B of its last row, and of the one before it
         blocks = []
         buffer = bytearray(_BUFFER)
         for place, table in enumerate(self._tables):
@@ -139,7 +143,7 @@ class Ranking:
         if any(table.dead):
             clear_dead(table.dead, blocks)
         bits = allowed(table) if allowed else None
-        collect(self.best, table, place, runs, blocks, bits, self._last, self._far)
+        Look(self.best, table, place, runs, blocks, bits, self._last, self._far).collect()
 
     def _pass_over(self, table) -> None:
         """A table that has none of the words: what came before it in its sessions is not next to what comes after."""
@@ -190,8 +194,8 @@ class Ranking:
         """A session has so many more rows with a word; 1 if it had none."""
         if bits < 0:
             return 0
-        counts = self._counts[slot >> PART_BITS]
-        slot &= PART - 1
+        counts = self._counts[slot >> _PART_BITS]
+        slot &= _PART - 1
         old = counts[slot] >> bits & _MOST_COUNT
         counts[slot] += min(rows, _MOST_COUNT - old) << bits
         return not old
@@ -288,7 +292,7 @@ class Ranking:
             total = 0
             flat = _SESSION_FLAT + _SESSION_SLOPE * sizes[slot] * sessions // max(1, rows)
             for bits, idf in weights:
-                count = self._counts[slot >> PART_BITS][slot & PART - 1] >> bits & _MOST_COUNT
+                count = self._counts[slot >> _PART_BITS][slot & _PART - 1] >> bits & _MOST_COUNT
                 if count:
                     total += idf * (count * _SESSION_GAIN // (count * 1000 + flat))
             prior[slot] = total
