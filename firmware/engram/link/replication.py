@@ -107,18 +107,15 @@ class Replication:
         """Do what is next to be done; whether there was anything."""
         for copy in self.copies:
             if not copy.raw.store.is_compacting and not copy.is_done:
-                await self._let_turn_end()
+                looks = _MOST_BUSY
+                while looks and self._is_busy():
+                    await sleep_ms(_BUSY_MS)
+                    looks -= 1
                 # Another task may have begun a compaction meanwhile, or ended one.
                 if not copy.raw.store.is_compacting and not self._has_changed():
                     await self._advance(copy)
                 return True
         return False
-
-    async def _let_turn_end(self) -> None:
-        looks = _MOST_BUSY
-        while looks and self._is_busy():
-            await sleep_ms(_BUSY_MS)
-            looks -= 1
 
     async def _advance(self, copy) -> None:
         if copy.cursor < 0:

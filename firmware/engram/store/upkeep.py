@@ -69,18 +69,17 @@ class Upkeep:
         yield
         self.save()
 
-    def _seal_some(self) -> None:
-        """A step of what the next line would otherwise have to wait for."""
+    def _seal_some(self) -> bool:
+        """Do a step of what the next line would otherwise have to wait for; whether there was any."""
         if self._store.index.memtable.is_full:
             self._seal_rows(self._end())
         elif not self._store.log.has_room:
             self._end_segment()
-        else:
+        elif self._is_unsaved:
             self.save()
-
-    @property
-    def _is_seal_due(self) -> bool:
-        return self._store.index.memtable.is_full or not self._store.log.has_room or self._is_unsaved
+        else:
+            return False
+        return True
 
     def _end(self) -> list:
         log = self._store.log
@@ -144,8 +143,7 @@ class Upkeep:
 
         store = self._store
         try:
-            if may_seal and self._is_seal_due and not store.is_compacting:
-                self._seal_some()
+            if may_seal and not store.is_compacting and self._seal_some():
                 return True
             if store.is_reserve_due:
                 store.is_reserve_due = store.reserve.allocate_some()

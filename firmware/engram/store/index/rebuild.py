@@ -65,7 +65,9 @@ class Rebuild:
             start = (start + last + 1) >> 1
         if len(self._rows):
             yield from self._check()
-            self._mark_ended()
+            for row in range(len(self._rows)):
+                if self._rows.sessions[row] in self.ended:
+                    codec.set_bit(self._rows.dead, row)
             insert(self._index, self._rows, start, claimed)
         self.is_open = False
         self.ended.clear()
@@ -107,12 +109,6 @@ class Rebuild:
                     self.ended.add(session)
             if row % _LINES_AT_ONCE == 0:
                 yield False
-
-    def _mark_ended(self) -> None:
-        rows = self._rows
-        for row in range(len(rows)):
-            if rows.sessions[row] in self.ended:
-                codec.set_bit(rows.dead, row)
 
 
 def _start_of(log, seq: int, size: int) -> int:

@@ -65,31 +65,22 @@ def compact(segments, decide):
     files.discard(segments.base + ".bad")
     for number in [segment[0] for segment in segments.sealed]:
         segments.file_of(number)  # drops one without a file: after a compaction that was cut another has its lines
-    left = [segment[0] for segment in segments.sealed]
-    for number in left:
+    following = [segment[1] for segment in segments.sealed[1:]] + [segments.first]
+    left = [(segment[0], segment[1], end) for segment, end in zip(segments.sealed, following)]
+    for number, _, _ in left:
         # A compaction that was cut may have left it.
         files.discard(_draft(segments, number))
     copier = _Copier(segments, decide)
     while left:
         try:
             taken = yield from copier.fill(left)
-            _replace(segments, left[:taken], copier.size)
+            _replace(segments, [segment[0] for segment in left[:taken]], copier.size)
         except OSError as error:
-            files.discard(_draft(segments, left[0]))
+            files.discard(_draft(segments, left[0][0]))
             raise files.failure(error, segments.base) from None
         left = left[taken:]
     # Damage that was met on the way may be of a text that has gone.
     files.discard(segments.base + ".bad")
-
-
-def _bounds_of(segments, number: int) -> tuple:
-    """(first seq, first seq after it) of a sealed segment."""
-    following = segments.first
-    for own, first, _ in reversed(segments.sealed):
-        if own == number:
-            return first, following
-        following = first
-    return 0, 0
 
 
 def _draft(segments, number: int) -> str:
@@ -106,11 +97,12 @@ class _Copier:
         self.size = 0
 
     def fill(self, left: list):
-        """Write the draft of the first of `left`, and of those after it while they fit; how many were taken."""
+        """Write the draft of the first of `left`, (number, first seq, first seq after it) each, and of those after it while
+        they fit; how many were taken.
+        """
         taken = self.size = 0
-        with open(_draft(self._segments, left[0]), "wb") as target:
-            for number in left:
-                first, self._following = _bounds_of(self._segments, number)
+        with open(_draft(self._segments, left[0][0]), "wb") as target:
+            for number, first, self._following in left:
                 self._last = max(self._last, first - 1)
                 path = self._segments.sealed_path(number)
                 if taken and self.size + files.size(path) > self._segments.segment_bytes:

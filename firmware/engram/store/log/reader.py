@@ -26,7 +26,7 @@ class LogReader:
 
     def __init__(self, store):
         self.store = store
-        # A seq, and segment and offset where it stands if nothing has moved: spans come in a row.
+        # A seq, its segment, `moves` of the log, and the offset where it stands until that changes: spans come in a row.
         self._next = (0, 0, 0, 0)
 
     def crc(self, seq: int) -> str:
@@ -41,7 +41,10 @@ class LogReader:
         while seq <= last:
             file, number, bounds = log.open_at(seq)
             try:
-                run = _Run(file, self._offset(file, seq, number, bounds), seq, min(last, bounds[3] - 1), most)
+                offset = self._next[3]
+                if self._next[:3] != (seq, number, log.moves):
+                    offset = seq_seek.place(file, seq, *bounds)[0]
+                run = _Run(file, offset, seq, min(last, bounds[3] - 1), most)
                 run.read()
                 while run.is_damaged and not run.count and not log.set_damage_aside(number):
                     # The flash has no room to take it out: what is behind it counts.
@@ -49,18 +52,12 @@ class LogReader:
             except OSError as error:
                 raise files.failure(error, log.path(number)) from None
             if run.count:
-                self._next = (run.to + 1, number, run.end, log.moves)
+                self._next = (run.to + 1, number, log.moves, run.end)
                 place = (number, run.start, run.end, log.moves)
                 return Span(after, run.to, run.count, run.end - run.start, run.check, run.crc, place)
             if not run.is_damaged:
                 seq = bounds[3]
         return Span(after, max(after, last), 0, 0, 0, "", None)
-
-    def _offset(self, file, seq: int, number: int, bounds) -> int:
-        """Where the first line with such a seq or a higher one stands in a segment's file."""
-        if self._next[0] == seq and self._next[1] == number and self._next[3] == self.store.log.moves:
-            return self._next[2]
-        return seq_seek.place(file, seq, *bounds)[0]
 
     def pieces(self, span: Span):
         """Yield the bytes of a span's lines, as memoryviews that hold until the next one; StoreError if they are gone."""

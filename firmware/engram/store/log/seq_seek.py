@@ -147,7 +147,12 @@ def lines_before(file, end: int) -> tuple:
     span = _BACKWARDS
     while True:
         start = max(0, end - span)
-        found = _between(file, start, end)
+        found = []
+        for at, line, ended in log_line.long_lines(file, bytearray(_BUFFER), start):
+            if at >= end:
+                break
+            if log_line.is_whole(line, ended):  # pyright: ignore
+                found.append((at, log_line.decode(line)))  # pyright: ignore
         if found:
             return [values for _, values in reversed(found) if "seq" in values], found[0][0]
         if not start or span > log_line.MAX_LINE:
@@ -192,17 +197,6 @@ def begins_at(log, seq: int, offset: int) -> bool:
     lines = lines_before(file, offset)[0]
     files.seek(file, offset - 1)
     return file.read(1) == b"\n" and (lines[0]["seq"] < seq if lines else offset == log.start)
-
-
-def _between(file, start: int, end: int) -> list:
-    """[(offset, values)] of the lines that begin from one offset on and before another."""
-    found = []
-    for at, line, ended in log_line.long_lines(file, bytearray(_BUFFER), start):
-        if at >= end:
-            break
-        if log_line.is_whole(line, ended):  # pyright: ignore
-            found.append((at, log_line.decode(line)))  # pyright: ignore
-    return found
 
 
 def seq_of(data: bytes, at: int = 0) -> int:

@@ -270,13 +270,8 @@ class Ranking:
             yield -score, place, row, evidence
 
     def _session_points(self) -> dict:
-        """What a row's score has from its session, by slot."""
-        prior = self._prior({slot for slot in self.best.slots if slot != NO_SLOT})
-        top = max(prior.values()) if prior else 0
-        return {slot: prior[slot] * ONE // top // 2 for slot in prior} if top else {}
-
-    def _prior(self, slots) -> dict:
-        """S of some sessions, below 2^17."""
+        """What a row's score has from its session, by slot: a half of S, as a share of the highest."""
+        slots = {slot for slot in self.best.slots if slot != NO_SLOT}
         if not slots:
             return {}
         sizes = self.index.session_sizes.by_slot(self.index)
@@ -297,11 +292,12 @@ class Ranking:
                     total += idf * (count * _SESSION_GAIN // (count * 1000 + flat))
             prior[slot] = total
         top = max(prior.values())
+        # So that it can be multiplied by ONE.
         while top >= _LARGEST:
             top >>= 1
             for slot in prior:
                 prior[slot] >>= 1
-        return prior
+        return {slot: prior[slot] * ONE // top // 2 for slot in prior} if top else {}
 
 
 def _level_points(idf: int, room: int, full: int) -> bytes:
