@@ -142,7 +142,7 @@ class Mqtt:
                     self._is_pinged = True
                     await self._send(b"\xc0\0")
         except OSError as error:
-            raise LinkError("%s was lost: %s" % (self._named(), reason(error)))
+            raise self._lost(error)
 
     def close(self) -> None:
         """Close at once; while no other task reads."""
@@ -153,6 +153,9 @@ class Mqtt:
     def silence(self) -> str:
         """Why no answer may have come, as far as the broker tells."""
         return "the broker does not acknowledge what it is sent" if self._untaken else ""
+
+    def _lost(self, error) -> LinkError:
+        return LinkError("%s was lost: %s" % (self._named(), reason(error)))
 
     def _named(self) -> str:
         return "the broker at %s:%d" % (self._host, self._port)
@@ -168,13 +171,12 @@ class Mqtt:
             async with self._sending:
                 await self._publish(head, body, size)
         except OSError as error:
-            raise LinkError("%s was lost: %s" % (self._named(), reason(error)))
+            raise self._lost(error)
 
     async def _publish(self, head: bytes, body, size: int) -> None:
         number = self._numbered()
         start = _sized(self._up) + number
         self._untaken.append(number)
-        is_whole = False
         try:
             await self._write(b"\x32" + _length(len(start) + size) + start + head)
             size -= len(head)
@@ -185,9 +187,9 @@ class Mqtt:
                 await self._write(piece)
             if size:
                 raise OSError(EIO, "a message had another length than it was to have")
-            is_whole = True
-        finally:
-            self._is_torn = self._is_torn or not is_whole
+        except BaseException:
+            self._is_torn = True
+            raise
 
     async def _send(self, packet) -> None:
         async with self._sending:

@@ -25,7 +25,7 @@ _MOST_STALLS = const(3)  # answers in a row that do not say what they should
 
 
 class Replication:
-    """Copies logs over an Rpc; `logs` are (name, RawLines), `link_state` keeps what was acknowledged.
+    """Copies logs over an Rpc; `logs` are (name, LogReader), `link_state` keeps what was acknowledged.
 
     `is_busy()` tells whether a message is being answered: lines wait for that. greeted() is called after each answered greeting
     with how many archived memories the companion holds and whether it asks which ones the board knows of. idle_work() is a

@@ -7,7 +7,6 @@ Rows of entries that changed lately are marked later, one entry at a time.
 from engram import diag
 from engram.compat import finish
 from engram.store.index import codec
-from engram.store.log.seq_seek import scan_from
 from engram.store.types import FORGOTTEN, LIVE, concerned
 
 
@@ -58,7 +57,7 @@ class EntryStates:
         # What is older than the newest line that is known changes nothing any more.
         known = max(seqs) if seqs else number
         for first, last in self._store.upkeep.unindexed:
-            for _, _, _, line in scan_from(self._store.log, max(first, known + 1), last):
+            for _, _, _, line in self._store.log.scan_from(max(first, known + 1), last):
                 entry = self._store.describe(line)
                 if number in concerned(entry, line["seq"]) or (session and entry.ends == session):
                     seqs.append(line["seq"])

@@ -205,12 +205,6 @@ class Store:
         return self.notice_lost() or has_more
 
     @property
-    def is_partial(self) -> bool:
-        """Whether lines are in the index not yet."""
-        self.notice_lost()
-        return bool(self.upkeep.unindexed)
-
-    @property
     def partial(self) -> str:
         """Why a search may miss something: "" if it does not."""
         self.notice_lost()

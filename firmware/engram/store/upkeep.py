@@ -3,7 +3,6 @@
 from engram import diag
 from engram.compat import const, finish
 from engram.errors import StoreError
-from engram.store.log.seq_seek import scan_from
 
 _RETRY_TICKS = const(64)  # that pass before work is tried again that the flash had no room for
 
@@ -39,7 +38,7 @@ class Upkeep:
         tables = [(table.first, table.last) for table in self._store.index.tables]
         for first, end in tables + [(last + 1, last)]:
             # Where nothing is left after a compaction there is nothing to index.
-            if first > following and next(scan_from(log, following, first - 1), None):
+            if first > following and next(log.scan_from(following, first - 1), None):
                 self.unindexed.append([following, first - 1])
             following = max(following, end + 1)
 

@@ -8,7 +8,6 @@ from engram.compat import const
 from engram.store.index import codec
 from engram.store.index.memtable import MemTable
 from engram.store.index.merge_policy import insert
-from engram.store.log.seq_seek import scan_from
 from engram.store.types import concerned, labels, minutes
 
 _TABLE_BYTES = const(6144)  # of the log, that one table is tried for
@@ -77,7 +76,7 @@ class Rebuild:
         """Give the lines between two seqs their rows; their bytes, -1 if they are too many for a table."""
         size = 0
         rows = self._rows
-        for _, offset, length, line in scan_from(self._log, start, last):
+        for _, offset, length, line in self._log.scan_from(start, last):
             if rows.is_full:
                 return -1
             entry = self._describe(line)

@@ -316,6 +316,16 @@ class Log:
             self.note_size(number, files.size(self.path(number)))
         return mended
 
+    def scan_from(self, seq: int, to_seq: int):
+        """Yield (segment, offset, size, values) of all lines from one seq to another, both included."""
+        to_seq = min(to_seq, self.next_seq - 1)
+        while seq <= to_seq:
+            file, number, bounds = self.open_at(seq)
+            offset = seq_seek.place(file, seq, *bounds)[0]
+            before = seq - 1
+            seq = max(seq, bounds[3])
+            yield from self.scan(number, offset, min(to_seq, seq - 1), before)
+
     # --- files
 
     def path(self, number: int) -> str:

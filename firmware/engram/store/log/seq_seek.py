@@ -160,17 +160,6 @@ def lines_before(file, end: int) -> tuple:
         span *= 2
 
 
-def scan_from(log, seq: int, to_seq: int):
-    """Yield (segment, offset, size, values) of all lines of a Log from one seq to another, both included."""
-    to_seq = min(to_seq, log.next_seq - 1)
-    while seq <= to_seq:
-        file, number, bounds = log.open_at(seq)
-        offset = place(file, seq, *bounds)[0]
-        before = seq - 1
-        seq = max(seq, bounds[3])
-        yield from log.scan(number, offset, min(to_seq, seq - 1), before)
-
-
 def lines_backwards(log, below: int = log_line.MAX_SEQ):
     """Yield all lines of a Log with a seq below one, newest first, as dicts."""
     while below > log.oldest:

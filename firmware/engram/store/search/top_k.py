@@ -92,7 +92,7 @@ class Look:
     `far` B of the last two rows of each session in older tables.
     """
 
-    def __init__(self, best: TopK, table, place: int, runs: list, blocks: list, bits, last: bytearray, far: bytearray):
+    def __init__(self, best, table, place: int, runs: list, blocks: list, bits, last: bytearray, far: bytearray):
         self._best = best
         self._table = table
         self._place = place
