@@ -3,7 +3,6 @@
 from typing import Any
 
 from engram import log_line
-from engram.link import messages
 from engram_host.companion.copy.reading import CopyOfLog
 from engram_host.companion.model import LogName, Range
 from engram_host.companion.search.cache import IndexCache
@@ -11,6 +10,7 @@ from engram_host.companion.search.engine import SearchEngine
 from engram_host.companion.store.base import Store
 from plain_board import PlainBoard
 from search_store import asked, ids
+from sending import digest
 
 RECORDS: LogName = "records"
 
@@ -45,10 +45,7 @@ class ArchivingBoard(PlainBoard):
     def promise(self, numbers: list[int]) -> int:
         """Ask for a promise; how many lines were promised."""
         seqs = [self.live[number] for number in numbers]
-        check = 0
-        for seq in seqs:
-            check = messages.digest(self.log.lines[seq], check)
-        epoch, crc = self.log.epoch, messages.shown(check)
+        epoch, crc = self.log.epoch, digest(self.log.lines[seq] for seq in seqs)
 
         def make():
             sender = self.sender()

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from engram import log_line
-from engram.link import messages
 from engram_host.companion.errors import Refused, Stale
 from engram_host.companion.model import LOGS, Batch, Held, Hello, LogName, LogState, Sender, Span, Welcome
 from engram_host.companion.store.base import SILENCE_SECONDS, Store
+from sending import digest
 
 SPAN = 4
 """Seqs in a message."""
@@ -128,10 +128,8 @@ class PlainBoard:
 
     def _is_same(self, name: LogName, after: int, to: int) -> Callable[[], object]:
         batch = self.batch(name, after, to)
-        check = 0
-        for _, line in batch.lines:
-            check = messages.digest(line, check)
-        return lambda: self.store.is_same(batch.sender, batch.span, len(batch.lines), messages.shown(check))
+        crc = digest(line for _, line in batch.lines)
+        return lambda: self.store.is_same(batch.sender, batch.span, len(batch.lines), crc)
 
     def _agree(self, name: LogName, epoch: int, rewrites: int) -> Callable[[], object]:
         sender = self.sender()

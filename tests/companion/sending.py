@@ -1,9 +1,19 @@
 """A board as a program of the host speaks for it: makes lines as a board writes them, and messages of them."""
 
+from binascii import crc32
+from collections.abc import Iterable
 from typing import Any
 
 from engram import log_line
 from engram.link import messages
+
+
+def digest(lines: Iterable[bytes]) -> str:
+    """The digest of lines in their order, as it stands in a message: the crc32 of their own crcs."""
+    check = 0
+    for line in lines:
+        check = crc32(line[-11:-3], check)
+    return messages.shown(check)
 
 
 class Sent:

@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from engram.link import messages
-from sending import Sent
+from sending import Sent, digest
 
 COUNT = 70
 
@@ -18,10 +17,8 @@ def _with_archive(board: Callable[..., Sent]) -> Sent:
     lines = dict(one.lines["records"])
     for first in range(1, COUNT + 1, 16):
         seqs = list(range(first, min(first + 16, COUNT + 1)))
-        check = 0
-        for seq in seqs:
-            check = messages.digest(lines[seq], check)
-        answer = one.ask("keep", log="records", epoch=one.epoch, seqs=seqs, digest=messages.shown(check))
+        check = digest(lines[seq] for seq in seqs)
+        answer = one.ask("keep", log="records", epoch=one.epoch, seqs=seqs, digest=check)
         assert answer["count"] == len(seqs)
     for number in range(1, COUNT + 1):
         one.write("records", op="archive", id=f"m{number}", at=1, was=number)

@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from cli_case import engram, fine
-from engram.link import messages
 from engram_host.scripted import serving
 from peers import Companion
-from sending import Sent
+from sending import Sent, digest
 
 KITE, TEA = "the red kite hangs in the hall", "Ada drinks tea"
 
@@ -23,8 +22,7 @@ def _archive(board: Sent, number: int) -> None:
     """Let the companion keep a record for good, as a board does, which then takes it off its flash."""
     board.sync()
     line = dict(board.lines["records"])[number]
-    digest = messages.shown(messages.digest(line, 0))
-    assert board.ask("keep", log="records", epoch=board.epoch, seqs=[number], digest=digest)["count"] == 1
+    assert board.ask("keep", log="records", epoch=board.epoch, seqs=[number], digest=digest([line]))["count"] == 1
     board.write("records", op="archive", id=f"m{number}", at=1795247200, was=number)
     board.sync()
     board.lines["records"] = [pair for pair in board.lines["records"] if pair[0] != number]

@@ -9,7 +9,7 @@ from engram.link import messages
 from engram_host.companion.replication import Replication
 from engram_host.companion.store import open_store
 from engram_host.companion.store.sqlite import SqliteStore
-from sending import Sent
+from sending import Sent, digest
 
 
 def _copy(companion, board, log="journal"):
@@ -57,9 +57,10 @@ def test_a_damaged_line_is_refused_with_the_reason(board):
     one = board()
     one.say("hello")
     one.hello()
-    damaged = one.lines["journal"][0][1].replace(b"hello", b"jello")
-    answer = one.ask("lines", damaged, log="journal", epoch=11, after=0, to=1, count=1)
-    assert answer["op"] == "refused" and "damaged" in answer["why"]
+    line = one.lines["journal"][0][1]
+    for damaged in (line.replace(b"hello", b"jello"), line[:-1], b"\n", line + b"x", line[:5] + b"#" + line[6:]):
+        answer = one.ask("lines", damaged, log="journal", epoch=11, after=0, to=1, count=1)
+        assert answer["op"] == "refused" and "damaged" in answer["why"]
 
 
 def test_a_line_outside_of_its_span_is_refused(board):
@@ -125,10 +126,8 @@ def test_a_check_of_equal_lines_says_so(board):
     one.say("a")
     one.say("b")
     one.sync()
-    crc = 0
-    for _, line in one.lines["journal"]:
-        crc = messages.digest(line, crc)
-    answer = one.ask("check", log="journal", epoch=11, after=0, to=2, count=2, digest=messages.shown(crc))
+    crc = digest(line for _, line in one.lines["journal"])
+    answer = one.ask("check", log="journal", epoch=11, after=0, to=2, count=2, digest=crc)
     assert answer["op"] == "same"
 
 

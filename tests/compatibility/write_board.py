@@ -461,7 +461,7 @@ class Link:
         self.companion = Companion()
         way = Way(self.companion)
         way.take = self.link._exchange.receive
-        self.link._transport = way
+        self.link._exchange.transport = way
         self.link._exchange.open(self.link.link_state.begin())
 
     async def work(self):

@@ -13,7 +13,7 @@ import pytest
 from engram import log_line, repl
 from engram.agent.agent import Sink, Turn
 from engram.app import App
-from engram.archive import archiver
+from engram.archive import transfer
 from engram.archive.index import ArchiveIndex
 from engram.llm.types import Call
 from engram.memory.access import OWNER, Caller
@@ -147,8 +147,8 @@ class _Life:
             older = records.store(content + " still", ["old"]).id
             refs.append(records.store(content, ["old"], scope="user:owner", supersedes=older).id)
         lines = [records.get(ref) for ref in refs]
-        archiver.archive(records, archived, [(int(line["id"][1:]), line["seq"]) for line in lines])
-        archiver.restore(records, archived, lines[0], OWNER)
+        transfer.archive(records, archived, [(int(line["id"][1:]), line["seq"]) for line in lines])
+        transfer.restore(records, archived, lines[0], OWNER)
         self._parts.forgetting.forget(refs[1])
         self.note_lines()
         acknowledged.seq = records.entries.next_seq

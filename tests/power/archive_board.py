@@ -90,7 +90,7 @@ class Linked:
         self.progress = progress
         known = parts.companion.link_state
         way = Way(peer)
-        self.exchange = Rpc(way, known.board)
+        self.exchange = Rpc(known.board, way)
         way.take = self.exchange.receive
         self.exchange.open(known.begin())
         logs = parts.companion.logs

@@ -12,6 +12,21 @@ from engram.link import messages
 from engram.link.rpc import LinkError
 
 
+def lines_behind(body):
+    """The lines behind a head of `lines`, each whole and as it was written."""
+    lines = bytes(body).splitlines(True)
+    assert all(log_line.check(line) for line in lines), "a line is damaged"
+    return lines
+
+
+def digest(lines):
+    """The digest over lines in their order: the crc32 of their own crcs; 0 for none."""
+    check = 0
+    for line in lines:
+        check = crc32(line[-11:-3], check)
+    return check
+
+
 class Copy:
     """The copy of one log in one epoch: lines by seq, all up to `have`."""
 
@@ -88,7 +103,7 @@ class Companion:
 
     def _lines(self, head, body):
         new = {}
-        for line in messages.lines(body):
+        for line in lines_behind(body):
             seq = log_line.decode(line)["seq"]
             assert head["after"] < seq <= head["to"], "a line is not of its span"
             new[seq] = bytes(line)
@@ -123,10 +138,7 @@ class Companion:
 
     def _keep(self, head, body):
         copy = self.copy(head["log"])
-        check = 0
-        for seq in head["seqs"]:
-            if seq in copy.lines:
-                check = crc32(copy.lines[seq][-11:-3], check)
+        check = digest([copy.lines[seq] for seq in head["seqs"] if seq in copy.lines])
         if messages.shown(check) != head["digest"]:
             return self._answer("kept", head, count=0)
         for seq in head["seqs"]:
@@ -164,10 +176,7 @@ class Companion:
 
     def _check(self, head, body):
         lines = self.copy(head["log"]).span(head["after"], head["to"])
-        check = 0
-        for line in lines:
-            check = crc32(line[-11:-3], check)
-        is_same = len(lines) == head["count"] and messages.shown(check) == head["digest"]
+        is_same = len(lines) == head["count"] and messages.shown(digest(lines)) == head["digest"]
         return self._answer("same" if is_same else "differs", head)
 
     def _agreed(self, head, body):

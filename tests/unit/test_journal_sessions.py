@@ -3,6 +3,7 @@
 import os
 
 from board import ANN, ROOM, Board, has_large_heap
+from engram.compat import finish
 from engram.errors import ArgumentError, NotFound
 from engram.memory.access import OWNER, Caller
 from support import raises
@@ -259,7 +260,7 @@ def test_sessions_are_there_after_a_cut_between_the_two_renames_of_a_seal():
     board.journal.begin(OWNER, "garden")
     _say(board, "green beans")
     listed, current = _listed(board), board.journal.current(OWNER)
-    board.journal_store.upkeep.seal_segment()
+    finish(board.journal_store.upkeep.sealing_segment())
     board.close()
     path = board.place + "/journal/journal.jsonl"
     os.rename(path, path + ".next")

@@ -2,7 +2,7 @@
 
 from board import ANN, ROOM, Board
 from engram import files, log_line
-from engram.archive import archiver
+from engram.archive import transfer
 from engram.archive.index import MOST_GONE, ArchiveIndex
 from engram.archive.transfer import ArchiveTransfer
 from engram.errors import NotFound, StoreFull
@@ -151,7 +151,7 @@ async def test_one_that_changes_while_the_promise_is_on_its_way_stays():
     promised = await linked.archive._promised([first, second, third])
     linked.board.records.update("m%d" % first, {"content": "another text altogether"})
     linked.board.records.update("m%d" % second, {"pinned": True})
-    assert archiver.archive(linked.board.records, linked.board.archived, promised) == 1
+    assert transfer.archive(linked.board.records, linked.board.archived, promised) == 1
     await linked.copy()
     assert linked.live() == [first, second] and linked.kept() == [third]
 
@@ -312,7 +312,7 @@ async def test_undo_does_not_undo_that_it_came_back():
     for other in linked.live()[:4]:
         linked.board.records.forget("m%d" % other)
     line = await linked.archive.line("m%d" % gone, OWNER)
-    assert archiver.restore(linked.board.records, linked.board.archived, line, OWNER)
+    assert transfer.restore(linked.board.records, linked.board.archived, line, OWNER)
     assert "is remembered again" in linked.board.changes.undo()
     assert gone in linked.live()
 
@@ -323,9 +323,9 @@ async def test_one_that_is_live_is_not_restored_again():
     linked.board.records.forget("m%d" % linked.live()[0])
     linked.board.records.forget("m%d" % linked.live()[0])
     line = await linked.archive.line("m%d" % gone, OWNER)
-    assert archiver.restore(linked.board.records, linked.board.archived, line, OWNER)
+    assert transfer.restore(linked.board.records, linked.board.archived, line, OWNER)
     before = linked.board.records.entries.next_seq
-    assert not archiver.restore(linked.board.records, linked.board.archived, line, OWNER)
+    assert not transfer.restore(linked.board.records, linked.board.archived, line, OWNER)
     assert linked.board.records.entries.next_seq == before
 
 
@@ -381,7 +381,7 @@ async def test_so_many_wait_to_be_forgotten_and_no_more():
     await linked.copy()
     for first in range(0, len(numbers), 8):
         promised = await linked.archive._promised(numbers[first : first + 8])
-        archiver.archive(linked.board.records, linked.board.archived, promised)
+        transfer.archive(linked.board.records, linked.board.archived, promised)
     await linked.copy()
     for number in numbers[:MOST_GONE]:
         linked.board.forgetting.forget("m%d" % number)
@@ -410,7 +410,7 @@ async def test_a_cut_before_the_index_was_written_costs_nothing():
     numbers = _stored(linked.board, 8)
     await linked.copy()
     promised = await linked.archive._promised(numbers)
-    archiver.archive(
+    transfer.archive(
         linked.board.records,
         ArchiveIndex("/nowhere", linked.board.records_store, _Nothing(), linked.board.clock),
         promised,

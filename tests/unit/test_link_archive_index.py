@@ -162,7 +162,7 @@ async def test_of_more_people_than_entries_the_later_ones_memories_stay():
     linked = Archiving(records_most=200)
     numbers = [_stored(linked.board, 1, at, scope="user:p%d" % at)[0] for at in range(34)]
     await linked.copy()
-    from engram.archive.archiver import archive
+    from engram.archive.transfer import archive
 
     for number in numbers:
         archive(linked.board.records, linked.board.archived, await linked.archive._promised([number]))
@@ -179,9 +179,9 @@ def test_an_entry_of_several_scopes_covers_what_is_checked_by_its_line_only():
         line = [("op", "archive"), ("id", "m%d" % (at + 1)), ("was", at), ("scope", "user:p%d" % at), ("created", at)]
         board.records_store.append(line)
         board.archived.fold()
-    covered = [board.archived.covers(at + 1, _person(at)) for at in range(40)]
+    covered = [board.archived.is_away(at + 1, _person(at)) for at in range(40)]
     assert all(covered)
-    assert not all(board.archived.covers(at + 1, _person(at), False) for at in range(40))
+    assert not all(board.archived.is_away(at + 1, _person(at), False) for at in range(40))
 
 
 # --- uses

@@ -34,7 +34,7 @@ class Linked:
         board = self.board
         self.logs = (("records", board.records_store.raw()), ("journal", board.journal.entries.raw()))
         self.known = board.link_state or LinkState(board.place + "/memory", board.clock, self.logs)
-        self.exchange = Rpc(self.way, self.known.board)
+        self.exchange = Rpc(self.known.board, self.way)
         self.way.take = self.exchange.receive
         self.exchange.open(self.known.begin())
         self.sync = Replication(
@@ -67,18 +67,18 @@ class Linked:
         """The copies are the logs, of what the logs still have."""
         for name, raw in self.logs:
             copy = self.companion.copy(name)
-            kept = {seq: line for seq, line in copy.lines.items() if seq >= raw.oldest}
+            kept = {seq: line for seq, line in copy.lines.items() if seq >= raw.store.oldest}
             lines = _lines(raw)
             assert sorted(kept) == sorted(lines), (name, sorted(kept), sorted(lines))
             assert kept == lines, name
-            assert copy.have == raw.next_seq - 1
+            assert copy.have == raw.store.next_seq - 1
 
 
 def _lines(raw):
     found = {}
     have = 0
-    while have < raw.next_seq - 1:
-        span = raw.span(have, raw.next_seq - 1, 1)
+    while have < raw.store.next_seq - 1:
+        span = raw.span(have, raw.store.next_seq - 1, 1)
         if span.count:
             found[span.to] = b"".join(bytes(piece) for piece in raw.pieces(span))
             seq = int(found[span.to][7:20].split(b",")[0])
@@ -160,7 +160,7 @@ async def test_a_compaction_is_followed_by_spans():
     board.journal.compact()
     await linked.copy()
     linked.check()
-    assert linked.companion.copy("journal").agreed == board.journal.entries.raw().rewrites == 1
+    assert linked.companion.copy("journal").agreed == board.journal.entries.raw().store.log.rewrites == 1
     assert b'"gone":true' in linked.companion.copy("journal").lines[9]
 
 
@@ -382,7 +382,7 @@ def test_what_is_known_of_the_link_fits_where_no_erase_is_needed():
     board = Board()
     linked = Linked(board)
     for raw in (raw for _, raw in linked.logs):
-        assert raw.epoch < 1 << 30
+        assert raw.store.epoch < 1 << 30
     linked.known.acknowledged("records", 12345678)
     linked.known.acknowledged("journal", 12345678)
     linked.known.save()

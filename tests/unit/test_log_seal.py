@@ -1,6 +1,7 @@
 """Sealing a segment takes several steps: whichever of them the flash refuses, all lines stay, and later ones come."""
 
 from engram import files
+from engram.compat import finish
 from engram.errors import StoreError
 from engram.store.log.segments import Log
 from engram.store.store import Store
@@ -59,14 +60,14 @@ def _goes_on(store):
 def test_a_segment_that_keeps_its_name_stays_the_live_one():
     store = _store()
     with _Refusing(".jsonl", 1), raises(StoreError):
-        store.upkeep.seal_segment()
+        finish(store.upkeep.sealing_segment())
     assert store.log.sealed == [] and _goes_on(store)
 
 
 def test_a_new_segment_that_gets_no_name_gets_it_later():
     store = _store()
     with _Refusing(".next", 1), raises(StoreError):
-        store.upkeep.seal_segment()
+        finish(store.upkeep.sealing_segment())
     assert len(store.log.sealed) == 1 and _goes_on(store)
 
 
@@ -74,7 +75,7 @@ def test_what_is_sealed_is_read_while_the_new_segment_has_no_name():
     store = _store()
     with _Refusing(".next", 9):
         with raises(StoreError):
-            store.upkeep.seal_segment()
+            finish(store.upkeep.sealing_segment())
         assert store.line(2)["text"] == "two"
         with raises(StoreError):
             store.append([("text", "three")])
@@ -84,6 +85,6 @@ def test_what_is_sealed_is_read_while_the_new_segment_has_no_name():
 def test_a_restart_without_the_new_segments_name_finds_all_lines():
     store = _store()
     with _Refusing(".next", 1), raises(StoreError):
-        store.upkeep.seal_segment()
+        finish(store.upkeep.sealing_segment())
     store.open()
     assert _texts(store) == ["one", "two"] and _goes_on(store)

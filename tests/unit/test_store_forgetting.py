@@ -4,6 +4,7 @@ from board import ANN, Board
 from engram.memory import catalog
 from engram.memory.access import OWNER
 from engram.memory.records import fields
+from engram.store.index import merge_policy
 
 SECRET = "zanzibar"
 TAG = "quagga"
@@ -79,13 +80,15 @@ def test_a_compaction_that_is_cut_when_the_lines_are_gone_is_ended_after_the_res
     board.forgetting.forget(ref, with_turns=True)
     board.journal.compact()
     index = board.records_store.index
-    index.tick = lambda is_filling: False  # what is cut before it begins
+    step, merge_policy.step = merge_policy.step, lambda *_: False  # what is cut before it begins
     work = board.records.compacting()
-    while not index.is_tidying:
-        next(work)
-    work.close()
-    assert board.holds(TAG)
-    del index.tick
+    try:
+        while not merge_policy.untidy(index):
+            next(work)
+        work.close()
+        assert board.holds(TAG)
+    finally:
+        merge_policy.step = step
     board.restart()
     _finish(board)
     assert not board.holds(TAG)
@@ -97,7 +100,7 @@ def test_a_table_is_not_made_anew_for_what_is_forgotten_after_a_compaction():
     _finish(board)
     board.forgetting.forget(ref)
     board.records.tick()
-    assert not board.records_store.index.is_tidying
+    assert not merge_policy.untidy(board.records_store.index)
 
 
 def test_a_text_that_is_not_forgotten_stays_through_a_compaction():

@@ -3,6 +3,7 @@
 from binascii import a2b_base64
 
 from engram import text
+from engram.store.index import merge_policy
 from engram.store.log.segments import Log
 from engram.store.store import Store
 from engram.store.types import Entry, Query
@@ -104,7 +105,7 @@ def test_an_index_in_the_form_before_is_made_anew_in_the_background():
     while store.tick():
         pass
     assert [(table.rows, table.is_former) for table in store.index.tables] == [(24, False)]
-    assert not store.partial and not store.index.is_busy
+    assert not store.partial and not merge_policy.is_busy(store.index)
     # As the firmware of then answered when it had merged the tables.
     assert _found(store, "apple harbor grove") == [(20, 6144), (21, 5850), (6, 5049), (22, 4735), (28, 4714)]
     assert _found(store, "delta", ("#odd",)) == [(26, 6144), (28, 5799), (12, 5454), (16, 4788), (2, 4383)]

@@ -3,7 +3,7 @@
 import gc
 import time
 
-import engram.store.search.search  # noqa: F401  code that searching loads, before the heap is measured
+import engram.store.search.ranking  # noqa: F401  code that searching loads, before the heap is measured
 from engram.store.types import Query
 
 SEARCHES = 200

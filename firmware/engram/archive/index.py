@@ -49,7 +49,8 @@ class ArchiveIndex:
         self._link_state = link_state
         self._seen = 0
         self._gone = []
-        self._ranges = []  # (scope, first, last) of each entry
+        self.ranges = []
+        """(scope, lowest number, highest number) of each entry."""
         self._uses = []  # [number, uses, latest caller], oldest first
         self.uses_wanted = uses_wanted
         self.total = 0
@@ -95,25 +96,17 @@ class ArchiveIndex:
             if "scope" in entry and (caller is None or access.may_see(caller, entry["scope"])):
                 yield entry
 
-    def ranges(self) -> list:
-        """(scope, lowest number, highest number) of each entry."""
-        return self._ranges
-
-    def covers(self, number: int, caller, is_checked: bool = True) -> bool:
-        """Whether a record may be an archived one that the caller may see.
+    def is_away(self, number: int, caller, is_checked: bool = True) -> bool:
+        """Whether the companion may have a record that the caller may see, and the board has not.
 
         `is_checked` says that its line will be checked, which alone tells the scope where several share an entry.
         """
         if any(number == gone for gone, _ in self._gone):
             return False
-        for scope, first, last in self._ranges:
+        for scope, first, last in self.ranges:
             if first <= number <= last and (access.may_see(caller, scope) or (is_checked and scope == SEVERAL)):
-                return True
+                return self._store.state(number) in (None, ARCHIVED)
         return False
-
-    def is_away(self, number: int, caller, is_checked: bool = True) -> bool:
-        """Whether the companion may have a record for the caller, and the board has not; `is_checked` as for covers()."""
-        return self.covers(number, caller, is_checked) and self._store.state(number) in (None, ARCHIVED)
 
     def compare_held(self, held: int) -> bool:
         """Compare with the number of memories that the companion holds; whether it holds more than the index has."""
@@ -258,7 +251,7 @@ class ArchiveIndex:
 
     def _summarize(self, entries: dict) -> None:
         self.total = sum(entry["count"] for entry in entries.values())
-        self._ranges = [(entry["scope"], entry["first"], entry["last"]) for entry in entries.values()]
+        self.ranges = [(entry["scope"], entry["first"], entry["last"]) for entry in entries.values()]
 
     def _lines(self):
         """Yield the whole lines of the file as dicts, the head first."""

@@ -5,6 +5,7 @@ list      the archived memories whose lines have a seq after this one       list
 
 from engram import log_line
 from engram.archive.index import add_memory
+from engram.link.messages import is_row
 from engram.link.rpc import LinkError
 from engram.memory import ALL
 
@@ -14,7 +15,7 @@ async def rebuild_index(ask, archived, raw) -> bool:
 
     False if the archive changed meanwhile: then replication has to finish first.
     """
-    epoch, newest = raw.epoch, raw.next_seq - 1
+    epoch, newest = raw.store.epoch, raw.store.next_seq - 1
     entries = {}
     after = 0
     while True:
@@ -23,17 +24,13 @@ async def rebuild_index(ask, archived, raw) -> bool:
             if _is_memory(item):
                 add_memory(entries, item[0], item[1] or ALL, item[2], item[3])
         if not page["next"]:
-            return raw.epoch == epoch and archived.rebuild(entries, newest)
+            return raw.store.epoch == epoch and archived.rebuild(entries, newest)
         if page["next"] <= after:
             raise LinkError("the companion lists its archive in no order")
         after = page["next"]
 
 
 def _is_memory(item) -> bool:
-    if not isinstance(item, (list, tuple)) or len(item) != 4:
+    if not is_row(item, int, str, int, (list, tuple)):
         return False
-    number, scope, at, tags = item
-    is_good = (
-        isinstance(number, int) and 0 < number <= log_line.MAX_SEQ and isinstance(scope, str) and isinstance(at, int)
-    )
-    return is_good and isinstance(tags, (list, tuple)) and all(isinstance(tag, str) for tag in tags)
+    return 0 < item[0] <= log_line.MAX_SEQ and all(isinstance(tag, str) for tag in item[3])

@@ -13,7 +13,6 @@ import asyncio
 from binascii import crc32
 
 from engram import diag, log_line
-from engram.archive.archiver import archive, restore
 from engram.archive.index import MOST_ENTRIES, SEVERAL
 from engram.compat import const, sleep_ms, ticks_add, ticks_diff, ticks_ms, wait_for_ms
 from engram.errors import ArgumentError, StoreError
@@ -21,6 +20,8 @@ from engram.lazy import lazy
 from engram.link.messages import shown
 from engram.link.rpc import LinkError
 from engram.memory import ALL, access, ids
+from engram.memory.records import fields
+from engram.store.types import LIVE
 
 _AT_ONCE = const(8)  # memories of one promise, which leave with one flush
 _MOST_AT_ONCE = const(64)
@@ -108,11 +109,11 @@ class ArchiveTransfer:
         """Tell the companion what the index has: it looks whether it has more of that than it thought."""
         self._has_to_tell = False
         archived = self._archived
-        entries = [list(entry) for entry in archived.ranges()]
+        entries = [list(entry) for entry in archived.ranges]
         if archived.damage:
             # A memory that a damaged index lacks need not be forgotten.
-            entries = [[SEVERAL, 1, self._records_raw.next_seq]]
-        answer = await self._ask("holds", epoch=self._records_raw.epoch, entries=entries)
+            entries = [[SEVERAL, 1, self._records_raw.store.next_seq]]
+        answer = await self._ask("holds", epoch=self._records_raw.store.epoch, entries=entries)
         self._done_for = (answer["count"], archived.total) if answer["count"] < archived.total else None
         self._compare(answer["count"])
 
@@ -155,9 +156,9 @@ class ArchiveTransfer:
             return await self._bring_back()
         return True
 
-    async def _ask(self, op: str, **fields) -> dict:
+    async def _ask(self, op: str, **told) -> dict:
         try:
-            return await self._sync.ask(op, **fields)
+            return await self._sync.ask(op, **told)
         except LinkError as error:
             self._pause("the archive waits: %s" % error)
             raise
@@ -172,7 +173,7 @@ class ArchiveTransfer:
             for found in eviction.least_important(min(eviction.wanted, _MOST_AT_ONCE)):
                 weakest = found or weakest
                 await sleep_ms(0)
-            while weakest and eviction.wanted > 0 and not (self._records_raw.is_changing or self._is_pausing()):
+            while weakest and eviction.wanted > 0 and not (self._records_raw.store.is_compacting or self._is_pausing()):
                 some = weakest[:_AT_ONCE]
                 weakest = weakest[_AT_ONCE:]
                 count = archive(self._records, self._archived, await self._promised(some))
@@ -190,7 +191,7 @@ class ArchiveTransfer:
         """(number, seq) of those records that the companion has promised to keep."""
         raw, have = self._records_raw, self._link_state.have("records")
         named, digest = [], 0
-        scopes = {entry[0] for entry in self._archived.ranges()}
+        scopes = {entry[0] for entry in self._archived.ranges}
         for number in numbers:
             record = self._records.entries.get(number)
             scope = record.get("scope", ALL) if record else ALL
@@ -206,7 +207,7 @@ class ArchiveTransfer:
         if not named:
             return []
         seqs = [seq for _, seq in named]
-        answer = await self._ask("keep", log="records", epoch=raw.epoch, seqs=seqs, digest=shown(digest))
+        answer = await self._ask("keep", log="records", epoch=raw.store.epoch, seqs=seqs, digest=shown(digest))
         if answer["count"] == len(named):
             return named
         self._pause(_DIFFERS % "lines")
@@ -231,13 +232,13 @@ class ArchiveTransfer:
 
     async def _archive_turns(self, last: int) -> None:
         raw = self._journal_raw
-        after = raw.oldest - 1
+        after = raw.store.oldest - 1
         while after < last:
-            if raw.is_changing or raw.oldest > after + 1:
+            if raw.store.is_compacting or raw.store.oldest > after + 1:
                 return
             span = raw.span(after, last, _SPAN)
-            fields = {"log": "journal", "epoch": raw.epoch, "after": after, "to": span.to, "count": span.count}
-            answer = await self._ask("check", digest=shown(span.check), **fields)
+            told = {"log": "journal", "epoch": raw.store.epoch, "after": after, "to": span.to, "count": span.count}
+            answer = await self._ask("check", digest=shown(span.check), **told)
             if answer["op"] != "same":
                 self._pause(_DIFFERS % "turns")
                 self._sync.compare("journal")
@@ -258,7 +259,7 @@ class ArchiveTransfer:
         """Whether a memory or turn has left the board, for the companion as far as the board knows; see `missed`."""
         kind, number = _parse_ref(ref)
         if kind == "t":
-            return 0 < number < self._journal_raw.oldest
+            return 0 < number < self._journal_raw.store.oldest
         return self._archived.is_away(number, caller)
 
     async def line(self, ref: str, caller):
@@ -282,15 +283,15 @@ class ArchiveTransfer:
         """The line as a dict if it is the one that was asked for, undamaged, and the caller may see it."""
         if not line or not self.is_away(ref, caller) or not log_line.check(line):
             return None
-        fields = log_line.decode(line)
-        has_name = fields.get("id") == ref if ref[0] == "m" else fields.get("seq") == int(ref[1:])
-        if not has_name or not ("text" in fields or "content" in fields):
+        found = log_line.decode(line)
+        has_name = found.get("id") == ref if ref[0] == "m" else found.get("seq") == int(ref[1:])
+        if not has_name or not ("text" in found or "content" in found):
             return None
-        scope = fields.get("scope", ALL)
+        scope = found.get("scope", ALL)
         if not access.may_see(caller, scope):
             access.refuse(caller, scope)
             return None
-        return fields
+        return found
 
     async def fetched(self, ref: str, caller) -> tuple:
         """(what line() gives, a sentence on why there may be none, "" if all is well)."""
@@ -312,7 +313,7 @@ class ArchiveTransfer:
         """In a few words what is with the companion, "" for nothing."""
         total = self._archived.count(caller) if caller else self._archived.total
         parts = ["%d memories" % total] if total else []
-        oldest = self._journal_raw.oldest
+        oldest = self._journal_raw.store.oldest
         if oldest > self.missed + 1:
             left = "turns t%d to t%d" % (self.missed + 1, oldest - 1) if self.missed else "turns before t%d" % oldest
             first = next(self._journal.later(oldest - 1), None)
@@ -322,6 +323,40 @@ class ArchiveTransfer:
     def problems(self) -> list:
         """Sentences on what is wrong with the archive."""
         return [problem for problem in (self.why, self._archived.damage) if problem]
+
+
+def archive(records, archived, promised) -> int:
+    """Archive records that the companion has promised to keep, (number, seq of its latest line) each; how many were archived.
+
+    A record that changed, was pinned or was forgotten meanwhile stays.
+    """
+    lines = []
+    for number, seq in promised:
+        record = records.entries.get(number)
+        if record is None or record["seq"] != seq or record.get("pinned") or records.entries.state(number) != LIVE:
+            continue
+        line = [("op", "archive"), ("id", record["id"]), ("at", records.now()), ("was", seq)]
+        older = records.older(record)
+        if older:
+            line.append(("with", older))
+        lines.append(line + [(name, record[name]) for name in ("scope", "tags", "created") if name in record])
+    if lines:
+        records.entries.append(*lines, urgent=True)
+        archived.fold()
+    return len(lines)
+
+
+def restore(records, archived, line: dict, caller) -> bool:
+    """Make an archived record live again, with its id; False if it is live already, or not for the caller. StoreFull."""
+    number = ids.number("id", line.get("id"), "m")
+    if "content" not in line or not archived.is_away(number, caller):
+        return False
+    records.check_room()
+    kept = [pair for pair in fields.pairs(line) if pair[0] not in ("supersedes", "past")]
+    records.entries.append(kept + [("restored", records.now())])
+    records.used(line["id"])
+    archived.fold()
+    return True
 
 
 def _parse_ref(ref: str) -> tuple:

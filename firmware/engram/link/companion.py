@@ -38,9 +38,9 @@ class Companion:
         self.device = config.get("companion.device") or "engram-" + link_state.board[:6]
         if len(self.device) > _NAME_LONGEST or any(letter not in _NAME for letter in self.device):
             raise ConfigError("companion.device", "must have only a to z, 0 to 9 and -.")
-        self._exchange = Rpc(self, link_state.board)
+        self._exchange = Rpc(link_state.board)
         self._exchange.close(LinkError("it is not connected yet"))
-        self._transport = self._make_transport(config.secret("companion.token"), tls)
+        self._exchange.transport = self._transport = self._make_transport(config.secret("companion.token"), tls)
         self._sync = Replication(
             self._exchange, logs, link_state, clock, is_busy, self._greeted, self._idle_work, archived
         )
@@ -67,16 +67,6 @@ class Companion:
             return Http(self.url, self.device, token, take, tls)
         except ArgumentError as error:
             raise ConfigError("companion.url", error.problem) from None
-
-    # --- for the Rpc
-
-    async def send(self, head: bytes, body=None) -> None:
-        """Send a message by the way that the URL names."""
-        await self._transport.send(head, body)
-
-    def silence(self) -> str:
-        """Why no answer may have come."""
-        return self._transport.silence()
 
     # --- running
 
@@ -125,7 +115,11 @@ class Companion:
             self._exchange.close(LinkError("the link has ended"))
             if reader:
                 # Before what it reads from is closed.
-                await _cancelled(reader)
+                reader.cancel()
+                try:
+                    await reader
+                except asyncio.CancelledError:
+                    pass
             self._transport.close()
 
     async def _read(self) -> None:
@@ -154,10 +148,6 @@ class Companion:
 
     # --- status
 
-    def have(self, name: str) -> int:
-        """Up to which seq the companion has acknowledged a log, as far as is known."""
-        return self._sync.have(name)
-
     def short(self) -> str:
         """In a few words how it is."""
         if self.is_connected:
@@ -174,25 +164,21 @@ class Companion:
             yield "not connected to %s: %s" % (way, self._problem or "not tried yet")
             if self._pause_ms > 0:
                 yield "  it is tried again in %d s" % ((self._pause_ms + 999) // 1000)
+        doubt = "" if self.is_connected else " when it was heard last"
         for name, raw in self.logs:
-            missing = self._missing(name, raw)
-            have = max(0, raw.next_seq - 1 - missing)
-            yield "  %-9s acknowledged up to %d of %d%s" % (name, have, raw.next_seq - 1, self._doubt())
-        yield from self._archive_status()
+            last = raw.store.next_seq - 1
+            yield "  %-9s acknowledged up to %d of %d%s" % (name, last - self._missing(name, raw), last, doubt)
+        status = self.archive.status() if self.archive else ""
+        if status:
+            yield "  %-9s %s are with the companion%s" % ("archive", status, self.unreachable())
+        for sentence in self.archive.problems() if self.archive else ():
+            yield "  %-9s %s" % ("archive", sentence)
         if self.ask.asked:
             yield "  %-9s asked %d times, answered %d times" % ("searches", self.ask.asked, self.ask.answered)
         if self._refusal:
             yield "  refused: " + self._refusal
         if self._sync.message:
             yield "  it said: " + self._sync.message
-
-    def _archive_status(self):
-        if self.archive:
-            status = self.archive.status()
-            if status:
-                yield "  %-9s %s are with the companion%s" % ("archive", status, self.unreachable())
-            for sentence in self.archive.problems():
-                yield "  %-9s %s" % ("archive", sentence)
 
     def unreachable(self) -> str:
         """The remark on the archive behind its size: that it cannot be reached, or has lost some."""
@@ -201,16 +187,5 @@ class Companion:
             return "; IT HAS LOST %d OF THESE MEMORIES: was its database replaced?" % lost
         return "" if self.is_connected else ", and cannot be reached now"
 
-    def _doubt(self) -> str:
-        return "" if self.is_connected else " when it was heard last"
-
     def _missing(self, name: str, raw) -> int:
-        return max(0, raw.next_seq - 1 - self.have(name))
-
-
-async def _cancelled(task) -> None:
-    task.cancel()
-    try:
-        await task
-    except asyncio.CancelledError:
-        pass
+        return max(0, raw.store.next_seq - 1 - self._sync.have(name))

@@ -32,7 +32,7 @@ class LinkState:
         self._chip = chip()
         self._saved_at = ticks_ms()
         self._is_new = False
-        self._segments = [raw.segment for _, raw in logs]
+        self._segments = {name: raw.store.log.live for name, raw in logs}
         saved = _read(self._path)
         if saved is None or saved["chip"] != self._chip:
             # A new board, or one on which the files of another one were put.
@@ -42,7 +42,12 @@ class LinkState:
         self._have = saved["have"][:4]
         self.missed = 0
         """The seq up to which turns left that the companion may not have."""
-        self._recall_missed(saved["have"][4:])
+        at, turns = self._place("journal")
+        if len(saved["have"]) > 4 and self._have[at] == turns.epoch:
+            self.missed = saved["have"][4]
+        if turns.oldest - 1 > self.have("journal"):
+            # They left while no companion was set up, or before one was.
+            self.missed = turns.oldest - 1
 
     def begin(self) -> int:
         """The number of a new link: higher than all before it, also if an older state of the flash was put back."""
@@ -55,17 +60,17 @@ class LinkState:
 
     def have(self, name: str) -> int:
         """The seq up to which the companion has acknowledged a log, as far as is known."""
-        at = self._place(name)
-        return self._have[at + 1] if self._have[at] == self._logs[at // 2][1].epoch else 0
+        at, store = self._place(name)
+        return self._have[at + 1] if self._have[at] == store.epoch else 0
 
     def acknowledged(self, name: str, seq: int) -> None:
         """Note that the companion has a log up to a seq; it is written now and then."""
-        at = self._place(name)
-        raw = self._logs[at // 2][1]
-        self._is_new = self._is_new or self._have[at : at + 2] != [raw.epoch, seq]
-        self._have[at : at + 2] = [raw.epoch, seq]
-        if self._segments[at // 2] != raw.segment or ticks_diff(ticks_ms(), self._saved_at) > _SAVE_MS:
-            self._segments[at // 2] = raw.segment
+        at, store = self._place(name)
+        known = [store.epoch, seq]
+        self._is_new = self._is_new or self._have[at : at + 2] != known
+        self._have[at : at + 2] = known
+        if self._segments[name] != store.log.live or ticks_diff(ticks_ms(), self._saved_at) > _SAVE_MS:
+            self._segments[name] = store.log.live
             if self._is_new:
                 self.save()
 
@@ -81,17 +86,10 @@ class LinkState:
             self.missed = last
             self.save()
 
-    def _recall_missed(self, saved: list) -> None:
-        for at, (name, raw) in enumerate(self._logs):
-            if name == "journal":
-                if saved and self._have[2 * at] == raw.epoch:
-                    self.missed = saved[0]
-                if raw.oldest - 1 > self.have(name):
-                    # They left while no companion was set up, or before one was.
-                    self.missed = raw.oldest - 1
-
-    def _place(self, name: str) -> int:
-        return 2 * [known for known, _ in self._logs].index(name)
+    def _place(self, name: str) -> tuple:
+        """(where what is known of a log stands in `have`, its Store)."""
+        at = [known for known, _ in self._logs].index(name)
+        return 2 * at, self._logs[at][1].store
 
     def save(self) -> None:
         """Write the file; on a full flash it stays as it is."""

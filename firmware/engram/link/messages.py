@@ -7,10 +7,7 @@ All messages of a board have its id (`board`), the number of its connection (`li
 only ever rise: so what comes twice or late is known, and does nothing. An answer repeats the three.
 """
 
-from binascii import crc32
-
 from engram import log_line
-from engram.compat import const
 from engram.errors import ArgumentError, EngramError
 
 VERSION = 1
@@ -22,67 +19,82 @@ ANSWER_BYTES = 2048
 
 LOGS = ("records", "journal")
 
-_MOST_NUMBER = const((1 << 30) - 1)
-_ID = ("text", 1, 32)
-_NUMBER = ("number", 0, _MOST_NUMBER)
-_SEQ = ("number", 0, log_line.MAX_SEQ)
-_CRC = ("text", 0, 8)
-_ADDRESS = (("board", _ID), ("link", _NUMBER), ("n", _NUMBER))
+# The kinds of fields, as a sentence has them, with the bounds of a number, of a text's length, or of a list's.
+_TEXT = "a text of {} to {} characters"
+_NUMBER = "a number from {} to {}"
+_FLAG = "true or false"
+_LOG = "records or journal"
+_LIST = "a list of {} to {} elements"
+_TEXTS = "a list of {} to {} texts"
+_SEQS = "a list of {} to {} seqs"
+_NUMBERS = "a list of {} to {} numbers"
+
+_COUNT = (_NUMBER, 0, (1 << 30) - 1)
+_SEQ = (_NUMBER, 0, log_line.MAX_SEQ)
+_CRC = (_TEXT, 0, 8)
+_PART = (_NUMBER, 1, 64)
+_MOMENT = (_NUMBER, 0, 1 << 40)
+_IS = (_FLAG, 0, 0)
+_STATE = (_NUMBERS, 4, 4)
+_HELD = (_LIST, 3, 3)
+_ADDRESS = (("board", (_TEXT, 1, 32)), ("link", _COUNT), ("n", _COUNT))
+_OF_LOG = ("log", (_LOG, 0, 0))
+_OF_EPOCH = ("epoch", _COUNT)
 _RANGE = (
-    ("log", ("one", LOGS, 0)),
-    ("epoch", _NUMBER),
+    _OF_LOG,
+    _OF_EPOCH,
     ("after", _SEQ),
     ("to", _SEQ),
     ("count", _SEQ),
 )
 
-_ASKER = (("principal", ("text", 1, 64)), ("group", ("flag", 0, 0)), ("workspace", ("text", 0, 64)))
+_CALLER = (("principal", (_TEXT, 1, 64)), ("group", _IS), ("workspace", (_TEXT, 0, 64)))
 
-# What a board sends: (name, (kind, lowest, highest)) of each field but op; kinds as in _fits().
+# What a board sends: (name, (kind, lowest, highest)) of each field but op; the kinds are above.
 FROM_BOARD = {
     "hello": (
-        ("version", ("number", 1, 255)),
-        ("zone", ("number", -840, 840)),
-        ("records", ("numbers", 4, 0)),
-        ("journal", ("numbers", 4, 0)),
+        ("version", (_NUMBER, 1, 255)),
+        ("zone", (_NUMBER, -840, 840)),
+        ("records", _STATE),
+        ("journal", _STATE),
         ("relied", _SEQ),
     ),
     "lines": _RANGE,
     "check": _RANGE + (("digest", _CRC),),
-    "agreed": (("log", ("one", LOGS, 0)), ("epoch", _NUMBER), ("rewrites", _NUMBER)),
-    "keep": (("log", ("one", LOGS, 0)), ("epoch", _NUMBER), ("seqs", ("seqs", 1, 16)), ("digest", _CRC)),
-    "holds": (("epoch", _NUMBER), ("entries", ("list", 0, 32))),
-    "list": (("epoch", _NUMBER), ("after", _SEQ)),
-    "get": (("id", ("text", 1, 16)),) + _ASKER,
+    "agreed": (_OF_LOG, _OF_EPOCH, ("rewrites", _COUNT)),
+    "keep": (_OF_LOG, _OF_EPOCH, ("seqs", (_SEQS, 1, 16)), ("digest", _CRC)),
+    "holds": (_OF_EPOCH, ("entries", (_LIST, 0, 32))),
+    "list": (_OF_EPOCH, ("after", _SEQ)),
+    "get": (("id", (_TEXT, 1, 16)),) + _CALLER,
     "search": (
-        ("query", ("text", 1, 2000)),
-        ("limit", ("number", 1, 50)),
+        ("query", (_TEXT, 1, 2000)),
+        ("limit", (_NUMBER, 1, 50)),
     )
-    + _ASKER
-    + (("tags", ("texts", 0, 8)), ("since", ("number", 0, 1 << 40)), ("until", ("number", 0, 1 << 40))),
+    + _CALLER
+    + (("tags", (_TEXTS, 0, 8)), ("since", _MOMENT), ("until", _MOMENT)),
 }
 # And what it is answered.
 TO_BOARD = {
     "welcome": (
-        ("records", ("list", 3, 3)),
-        ("journal", ("list", 3, 3)),
+        ("records", _HELD),
+        ("journal", _HELD),
         ("archived", _SEQ),
-        ("asks", ("flag", 0, 0)),
-        ("told", ("text", 0, 1000)),
+        ("asks", _IS),
+        ("told", (_TEXT, 0, 1000)),
     ),
-    "have": (("log", ("one", LOGS, 0)), ("epoch", _NUMBER), ("have", _SEQ)),
+    "have": (_OF_LOG, _OF_EPOCH, ("have", _SEQ)),
     "same": (),
     "differs": (),
     "found": (
-        ("part", ("number", 1, 64)),
-        ("parts", ("number", 1, 64)),
-        ("items", ("list", 0, 50)),
-        ("note", ("text", 0, 300)),
+        ("part", _PART),
+        ("parts", _PART),
+        ("items", (_LIST, 0, 50)),
+        ("note", (_TEXT, 0, 300)),
     ),
-    "kept": (("count", _NUMBER),),
-    "listed": (("items", ("list", 0, 64)), ("next", _SEQ)),
-    "got": (("part", ("number", 1, 64)), ("parts", ("number", 1, 64)), ("text", ("text", 0, ANSWER_BYTES))),
-    "refused": (("why", ("text", 1, 1000)), ("again", ("number", 0, 86400))),
+    "kept": (("count", _COUNT),),
+    "listed": (("items", (_LIST, 0, 64)), ("next", _SEQ)),
+    "got": (("part", _PART), ("parts", _PART), ("text", (_TEXT, 0, ANSWER_BYTES))),
+    "refused": (("why", (_TEXT, 1, 1000)), ("again", (_NUMBER, 0, 86400))),
 }
 
 
@@ -123,24 +135,11 @@ def decode(data, table) -> tuple:
     return head, data[end:]
 
 
-def lines(body):
-    """Yield the lines behind a head of `lines`, as memoryviews that are whole and as they were written; BadMessage."""
-    body = memoryview(body)
-    data = bytes(body)
-    start = 0
-    while start < len(data):
-        end = data.find(b"\n", start) + 1
-        line = body[start:end]
-        if not end or not log_line.check(line):
-            raise BadMessage("a line at byte %d is damaged." % start)
-        yield line
-        start = end
-
-
-def digest(line, before: int = 0) -> int:
-    """The check over lines in their order, one more at a time: the crc32 of their own crcs; 0 for none."""
-    size = len(line)
-    return crc32(memoryview(line)[size - 11 : size - 3], before)
+def is_row(value, *kinds) -> bool:
+    """Whether a value is a list with one element of each kind, in this order."""
+    if not isinstance(value, (list, tuple)) or len(value) != len(kinds):
+        return False
+    return all(isinstance(one, kind) for one, kind in zip(value, kinds))
 
 
 def shown(number: int) -> str:
@@ -149,38 +148,24 @@ def shown(number: int) -> str:
 
 
 def _check(table, fields: dict) -> None:
-    for name, rule in table:
+    for name, (kind, low, high) in table:
         if name not in fields:
             raise ArgumentError(name, "is missing")
-        problem = _misfit(fields[name], rule[0], rule[1], rule[2])
-        if problem:
-            raise ArgumentError(name, problem)
+        if not _fits(fields[name], kind, low, high):
+            raise ArgumentError(name, "must be " + kind.format(low, high))
 
 
-def _misfit(value, kind: str, low, high) -> str:
-    """The problem of a value, "" if it has none."""
-    if kind == "text":
-        fits = isinstance(value, str) and low <= len(value) <= high
-        return "" if fits else "must be a text of %d to %d characters" % (low, high)
-    if kind == "number":
-        return "" if _is_number(value) and low <= value <= high else "must be a number from %d to %d" % (low, high)
-    if kind == "flag":
-        return "" if isinstance(value, bool) else "must be true or false"
-    if kind == "one":
-        return "" if isinstance(value, str) and value in low else "must be one of " + ", ".join(low)
-    if not isinstance(value, (list, tuple)):
-        return "must be a list"
-    if kind == "list":
-        return "" if low <= len(value) <= high else "must have %d to %d elements" % (low, high)
-    if kind == "texts":
-        is_good = len(value) <= high and all(isinstance(one, str) and len(one) <= 64 for one in value)
-        return "" if is_good else "must be at most %d texts" % high
-    if kind == "seqs":
-        is_good = low <= len(value) <= high and all(_is_number(one) and 0 < one <= log_line.MAX_SEQ for one in value)
-        return "" if is_good else "must be %d to %d seqs" % (low, high)
-    fits = len(value) == low and all(_is_number(one) and 0 <= one <= log_line.MAX_SEQ * 2 for one in value)
-    return "" if fits else "must be %d numbers" % low
-
-
-def _is_number(value) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+def _fits(value, kind: str, low: int, high: int) -> bool:
+    if kind == _FLAG:
+        return isinstance(value, bool)
+    if kind == _LOG:
+        return value in LOGS
+    if kind == _NUMBER:
+        return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+    if not isinstance(value, str if kind == _TEXT else (list, tuple)) or not low <= len(value) <= high:
+        return False
+    if kind == _TEXTS:
+        return all(_fits(one, _TEXT, 0, 64) for one in value)
+    if kind == _SEQS:
+        return all(_fits(one, _NUMBER, 1, log_line.MAX_SEQ) for one in value)
+    return kind != _NUMBERS or all(_fits(one, _NUMBER, 0, 2 * log_line.MAX_SEQ) for one in value)

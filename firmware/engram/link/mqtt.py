@@ -57,9 +57,9 @@ class Mqtt:
         if prefix:
             raise ArgumentError("url", "must be mqtt(s)://host[:port], without a path")
         self._tls = tls if is_secure else None
-        self._client = "engram-%s-%s" % (device, board)
-        self._user = device if token else ""
-        self._token = token
+        self._client = ("engram-%s-%s" % (device, board)).encode()
+        self._device = device.encode()
+        self._token = token.encode()
         self._up = ("engram/v1/%s/up" % device).encode()
         self._down = ("engram/v1/%s/down" % device).encode()
         self._take = take
@@ -116,7 +116,11 @@ class Mqtt:
 
     async def _introduce(self) -> bytes:
         """Send who the board is; the content of the broker's answer."""
-        await self._send(self._connect_packet())
+        flags = 0xC2 if self._token else 0x02  # a clean session; user name and password
+        parts = [b"\0\x04MQTT\x04", bytes((flags, 0, _KEEP_ALIVE)), _sized(self._client)]
+        if self._token:
+            parts += [_sized(self._device), _sized(self._token)]
+        await self._send(_packet(0x10, *parts))
         kind, answer = await self._read_packet(_CONNECT_MS)
         if kind != _CONNACK:
             raise OSError(EIO, "the broker does not answer as one does")
@@ -138,7 +142,7 @@ class Mqtt:
                     self._is_pinged = True
                     await self._send(b"\xc0\0")
         except OSError as error:
-            raise LinkError("%s was lost: %s" % (self._named(), reason(error)))
+            raise self._lost(error)
 
     def close(self) -> None:
         """Close at once; while no other task reads."""
@@ -150,16 +154,11 @@ class Mqtt:
         """Why no answer may have come, as far as the broker tells."""
         return "the broker does not acknowledge what it is sent" if self._untaken else ""
 
+    def _lost(self, error) -> LinkError:
+        return LinkError("%s was lost: %s" % (self._named(), reason(error)))
+
     def _named(self) -> str:
         return "the broker at %s:%d" % (self._host, self._port)
-
-    def _connect_packet(self) -> bytes:
-        flags = 0xC2 if self._token else 0x02  # a clean session; user name and password
-        head = b"\0\x04MQTT\x04" + bytes((flags, 0, _KEEP_ALIVE))
-        parts = [head, _sized(self._client.encode())]
-        if self._token:
-            parts += [_sized(self._user.encode()), _sized(self._token.encode())]
-        return _packet(0x10, *parts)
 
     # --- sending
 
@@ -172,13 +171,12 @@ class Mqtt:
             async with self._sending:
                 await self._publish(head, body, size)
         except OSError as error:
-            raise LinkError("%s was lost: %s" % (self._named(), reason(error)))
+            raise self._lost(error)
 
     async def _publish(self, head: bytes, body, size: int) -> None:
         number = self._numbered()
         start = _sized(self._up) + number
         self._untaken.append(number)
-        is_whole = False
         try:
             await self._write(b"\x32" + _length(len(start) + size) + start + head)
             size -= len(head)
@@ -189,9 +187,9 @@ class Mqtt:
                 await self._write(piece)
             if size:
                 raise OSError(EIO, "a message had another length than it was to have")
-            is_whole = True
-        finally:
-            self._is_torn = self._is_torn or not is_whole
+        except BaseException:
+            self._is_torn = True
+            raise
 
     async def _send(self, packet) -> None:
         async with self._sending:
@@ -244,7 +242,8 @@ class Mqtt:
 
     async def _read_message(self, first: int) -> None:
         quality = first >> 1 & 3
-        size = await self._number()
+        high, low = await self._bytes(2)
+        size = high << 8 | low
         if quality > 1 or size > _MOST_TOPIC or size + 2 * quality > self._left:
             raise OSError(EIO, "the broker sent a message of another kind than was asked for")
         topic = await self._bytes(size)
@@ -257,10 +256,6 @@ class Mqtt:
             self._take(await self._bytes(self._left))
         if quality:
             await self._send(_packet(_PUBACK, number))
-
-    async def _number(self) -> int:
-        high, low = await self._bytes(2)
-        return high << 8 | low
 
     async def _bytes(self, count: int) -> bytes:
         """So many bytes of the present packet."""

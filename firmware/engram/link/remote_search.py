@@ -5,6 +5,7 @@ import asyncio
 from engram import diag, text
 from engram.compat import const, wait_for_ms
 from engram.errors import ArgumentError
+from engram.link.messages import is_row
 from engram.link.rpc import LinkError
 from engram.memory.recall import RemoteResults, is_weak
 
@@ -50,14 +51,13 @@ class RemoteSearch:
         items = []
         try:
             note = await wait_for_ms(self._search(query, limit, items), self._within_ms)
+            self.answered += 1
+            return RemoteResults(items, have, note)
         except asyncio.TimeoutError:
-            return self._failed(have, "the companion did not answer in time: " + self._alone(query.caller))
+            problem = "the companion did not answer in time: "
         except (LinkError, ArgumentError) as error:
-            return self._failed(have, "the companion gave no answer (%s): %s" % (error, self._alone(query.caller)))
-        self.answered += 1
-        return RemoteResults(items, have, note)
-
-    def _failed(self, have, problem: str) -> RemoteResults:
+            problem = "the companion gave no answer (%s): " % error
+        problem += self._alone(query.caller)
         diag.info("companion", problem)
         return RemoteResults((), have, problem)
 
@@ -71,7 +71,8 @@ class RemoteSearch:
 
         def collect(head) -> bool:
             for item in head["items"]:
-                if len(items) < limit and _is_item(item):
+                # The latter is of what has left the board: its moment, who said it, and its text.
+                if len(items) < limit and (is_row(item, str, int) or is_row(item, str, int, int, str, str)):
                     items.append(item[:4] + [text.cut(item[4], _TEXT_LONGEST)] if len(item) == 5 else item)
             return head["part"] >= head["parts"]
 
@@ -87,11 +88,3 @@ class RemoteSearch:
         }
         answer = await self._exchange.ask("search", _ANSWER_MS, None, collect, **fields)
         return text.printable(answer["note"])
-
-
-def _is_item(item) -> bool:
-    """Whether it is [id, score], or [id, score, at, who, text] of what has left the board."""
-    if not isinstance(item, list) or len(item) not in (2, 5):
-        return False
-    kinds = (str, int, int, str, str)
-    return all(isinstance(value, kind) for value, kind in zip(item, kinds))

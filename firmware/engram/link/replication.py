@@ -12,7 +12,7 @@ says all of its span, so a message that comes twice, or a link that breaks anywh
 
 from engram import diag, text
 from engram.compat import const, sleep_ms, ticks_diff, ticks_ms
-from engram.link.messages import LOGS, VERSION, shown
+from engram.link.messages import LOGS, VERSION, is_row, shown
 from engram.link.rpc import LinkError, NoAnswer
 
 _BATCH = const(4096)  # bytes of lines in a message, unless one line is longer: it is read in one go
@@ -61,7 +61,7 @@ class Replication:
         """Compare a log with its copy, all of it."""
         copy = self.copies[LOGS.index(name)]
         copy.is_doubted = True
-        copy.cursor = copy.raw.oldest - 1
+        copy.cursor = copy.raw.store.oldest - 1
 
     async def run(self) -> None:
         """Copy, for ever; LinkError, Refused and StoreError end it."""
@@ -98,33 +98,31 @@ class Replication:
     def _has_changed(self) -> bool:
         """Whether the logs are others than those that the companion was told of."""
         for copy in self.copies:
-            if not copy.raw.is_changing and (copy.epoch, copy.rewrites) != (copy.raw.epoch, copy.raw.rewrites):
+            store = copy.raw.store
+            if not store.is_compacting and (copy.epoch, copy.rewrites) != (store.epoch, store.log.rewrites):
                 return True
         return False
 
     async def _step(self) -> bool:
         """Do what is next to be done; whether there was anything."""
         for copy in self.copies:
-            if not copy.raw.is_changing and not copy.is_done:
-                await self._let_turn_end()
+            if not copy.raw.store.is_compacting and not copy.is_done:
+                looks = _MOST_BUSY
+                while looks and self._is_busy():
+                    await sleep_ms(_BUSY_MS)
+                    looks -= 1
                 # Another task may have begun a compaction meanwhile, or ended one.
-                if not copy.raw.is_changing and not self._has_changed():
+                if not copy.raw.store.is_compacting and not self._has_changed():
                     await self._advance(copy)
                 return True
         return False
 
-    async def _let_turn_end(self) -> None:
-        looks = _MOST_BUSY
-        while looks and self._is_busy():
-            await sleep_ms(_BUSY_MS)
-            looks -= 1
-
     async def _advance(self, copy) -> None:
         if copy.cursor < 0:
-            span = copy.raw.span(copy.have, copy.raw.next_seq - 1, _BATCH)
+            span = copy.raw.span(copy.have, copy.raw.store.next_seq - 1, _BATCH)
             await self._send(copy, span)
             return
-        after = max(copy.cursor, copy.raw.oldest - 1)
+        after = max(copy.cursor, copy.raw.store.oldest - 1)
         if after >= copy.have:
             await self.ask("agreed", log=copy.name, epoch=copy.epoch, rewrites=copy.rewrites)
             copy.cursor = -1
@@ -168,22 +166,22 @@ class _Copy:
     def state(self) -> list:
         """The log's part of `hello`."""
         raw = self.raw
-        self.epoch, self.rewrites = raw.epoch, raw.rewrites
-        return [self.epoch, raw.oldest, raw.next_seq, self.rewrites]
+        self.epoch, self.rewrites = raw.store.epoch, raw.store.log.rewrites
+        return [self.epoch, raw.store.oldest, raw.store.next_seq, self.rewrites]
 
     def welcome(self, held) -> None:
         """Take the log's part of `welcome`: [have, crc of the line with that seq, rewrites]."""
-        have, crc, rewrites = held
-        if not isinstance(have, int) or not isinstance(rewrites, int) or not isinstance(crc, str) or have < 0:
+        if not is_row(held, int, str, int) or held[0] < 0:
             raise LinkError("the companion's welcome is of another form than this board knows")
+        have, crc, rewrites = held
         raw = self.raw
-        have = min(have, raw.next_seq - 1)
-        is_overlapping = have >= raw.oldest
-        if have + 1 == raw.oldest and not crc and self.have > have:
+        have = min(have, raw.store.next_seq - 1)
+        is_overlapping = have >= raw.store.oldest
+        if have + 1 == raw.store.oldest and not crc and self.have > have:
             # It has lost what it had, or is an older one: what left the board before is not there any more.
             self._link_state.left(self.name, have)
-        is_like = rewrites == self.rewrites and (not is_overlapping or raw.is_changing or raw.crc(have) == crc)
-        self.cursor = -1 if is_like and not self.is_doubted else raw.oldest - 1
+        is_like = rewrites == self.rewrites and (not is_overlapping or raw.store.is_compacting or raw.crc(have) == crc)
+        self.cursor = -1 if is_like and not self.is_doubted else raw.store.oldest - 1
         self.acknowledge(have)
 
     def acknowledge(self, have: int) -> None:
@@ -194,7 +192,7 @@ class _Copy:
     @property
     def is_done(self) -> bool:
         """Whether the companion's copy is like the log, as far as is known."""
-        return self.cursor < 0 and self.have + 1 >= self.raw.next_seq
+        return self.cursor < 0 and self.have + 1 >= self.raw.store.next_seq
 
 
 class _Body:

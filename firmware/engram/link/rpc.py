@@ -11,15 +11,15 @@ _MOST_QUESTIONS = const(4)  # without an answer yet
 _SILENCE = "the companion does not answer; is `engram serve` running, and does it use the same broker?"
 
 _ANSWERS = {
-    "hello": ("welcome",),
-    "lines": ("have",),
-    "check": ("same", "differs"),
-    "agreed": ("have", "same"),
-    "search": ("found",),
-    "keep": ("kept",),
-    "holds": ("kept",),
-    "list": ("listed",),
-    "get": ("got",),
+    "hello": "welcome",
+    "lines": "have",
+    "check": "same differs",
+    "agreed": "have same",
+    "search": "found",
+    "keep": "kept",
+    "holds": "kept",
+    "list": "listed",
+    "get": "got",
 }
 
 
@@ -40,13 +40,14 @@ class Refused(LinkError):
 
 
 class Rpc:
-    """Questions and answers over one link; `transport` has send(head, body), and gives receive() what comes.
+    """Questions and answers over one link; `transport` has send(head, body) and silence(), which tells why no answer may have
+    come, and gives receive() what comes.
 
     `board` and `link` stand in each message; `n` counts up and never goes back while the board runs.
     """
 
-    def __init__(self, transport, board: str):
-        self._transport = transport
+    def __init__(self, board: str, transport=None):
+        self.transport = transport
         self.board = board
         self.link = 0
         self.n = 0
@@ -80,10 +81,10 @@ class Rpc:
         self._questions.append(question)
         try:
             head = messages.encode(op, self.board, self.link, self.n, **fields)
-            await self._transport.send(head, body)
+            await self.transport.send(head, body)
             await wait_for_ms(question.event.wait(), within_ms)
         except asyncio.TimeoutError:
-            raise NoAnswer(self._transport.silence() or _SILENCE)
+            raise NoAnswer(self.transport.silence() or _SILENCE)
         finally:
             self._questions.remove(question)
         if question.error:
@@ -119,7 +120,7 @@ class _Question:
         """Handle an answer, or a part of it."""
         if head["op"] == "refused":
             self.error = Refused(head["why"], head["again"])
-        elif head["op"] not in _ANSWERS[self._op]:
+        elif head["op"] not in _ANSWERS[self._op].split():
             self.error = LinkError("the companion answered %s with %s" % (self._op, head["op"]))
         elif self._collect and not self._collect(head):
             return

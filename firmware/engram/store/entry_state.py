@@ -51,9 +51,9 @@ class EntryStates:
 
     def _later(self, number: int, session: int):
         """Yield the lines that change an entry's state, but for its own first one."""
-        seqs = self._store.index.seqs_with_label(codec.term_hash("=%d" % number))
+        seqs = self._store.index.seqs_with_label("=%d" % number)
         if session:
-            seqs += self._store.index.seqs_with_label(codec.term_hash("=s%d" % session))
+            seqs += self._store.index.seqs_with_label("=s%d" % session)
         # What is older than the newest line that is known changes nothing any more.
         known = max(seqs) if seqs else number
         for first, last in self._store.upkeep.unindexed:
@@ -81,7 +81,7 @@ class EntryStates:
         if line is None:
             if seq:
                 diag.error("store", "%s: line %d is damaged and cannot be read" % (store.log.name, seq))
-                codec.set_bit(store.index.memtable.dead if table is None else table.dead, row)
+                codec.set_bit(store.index.dead_rows(table), row)
             return None
         number = store.describe(line).number
         if number < 0:
@@ -101,7 +101,7 @@ class EntryStates:
     def settle_one(self, number: int) -> None:
         """Mark the rows of one entry as its state demands."""
         state, latest = self.state_of(number)
-        for seq in [number] + self._store.index.seqs_with_label(codec.term_hash("=%d" % number)):
+        for seq in [number] + self._store.index.seqs_with_label("=%d" % number):
             line = self._line(seq)
             entry = self._store.describe(line) if line is not None else None
             if entry is not None and entry.number == number:

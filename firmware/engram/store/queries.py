@@ -13,7 +13,6 @@ from engram.store.types import LIVE, passes
 
 def newest(store, labels, scopes):
     """See Store.newest."""
-    store.ready()
     store.entry_states.settle()
     below = store.log.next_seq
     while below > 0:
@@ -45,8 +44,7 @@ def _newest_in(store, table, below: int, labels, scopes):
     allowed = filters.allowed(index, labels, scopes, 0, 0)
     bits = allowed(table) if allowed else None
     for row in range((len(memtable) if table is None else table.rows) - 1, -1, -1):
-        dead = memtable.dead if table is None else table.dead
-        if codec.has_bit(dead, row) or (bits is not None and not codec.has_bit(bits, row)):
+        if codec.has_bit(index.dead_rows(table), row) or (bits is not None and not codec.has_bit(bits, row)):
             continue
         seq = index.locate(table, row)[0]
         line = store.entry_states.live_line(table, row) if 0 < seq < below else None
@@ -77,7 +75,6 @@ def _newest_unindexed(store, first: int, below: int, labels, scopes):
 
 def labels(store, prefix: str, scopes):
     """See Store.labels."""
-    store.ready()
     store.entry_states.settle()
     index = store.index
     counts = {}
@@ -104,7 +101,6 @@ def labels(store, prefix: str, scopes):
 
 def count(store, labels, scopes) -> int:
     """See Store.count."""
-    store.ready()
     store.entry_states.settle()
     index = store.index
     if _is_shared(store, scopes):
@@ -115,7 +111,6 @@ def count(store, labels, scopes) -> int:
 
 def is_used(store, label: str, scopes) -> bool:
     """See Store.is_used."""
-    store.ready()
     store.entry_states.settle()
     index = store.index
     allowed = filters.allowed(index, (label,), scopes, 0, 0)
@@ -163,6 +158,8 @@ def thread_backwards(store, session: int):
         run = index.guarded(table, table.run, session)
         for row in range(run[1] - 1, run[0] - 1, -1) if run else ():
             seq = index.locate(table, row)[0]
+            if 0 < seq < store.log.oldest:
+                return
             if seq:
                 yield seq
 

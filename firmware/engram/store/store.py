@@ -12,9 +12,8 @@ from engram import diag
 from engram.compat import const, finish
 from engram.errors import ArgumentError, EngramError, StoreError, StoreFull
 from engram.store.entry_state import EntryStates
-from engram.store.index import codec
 from engram.store.index.index import Index
-from engram.store.log.seq_seek import lines_backwards
+from engram.store.log.seq_seek import begins_at, lines_backwards
 from engram.store.types import LIVE, SUPERSEDED, Entry, Query, concerned, labels, minutes, no_entry
 from engram.store.upkeep import Upkeep
 
@@ -73,7 +72,8 @@ class Store:
             offset, seq, state = self.log.start, self.log.first, self.log.state
         else:
             state = saved["state"]
-            offset = self.log.tail_from(seq, offset)
+            if not begins_at(self.log, seq, offset):
+                offset = self.log.start
         self.entry_states.pending.update(saved["pending"] if saved else ())
         self.owner.restore(state)
         self.log.state = None  # else the heap would hold it twice
@@ -85,7 +85,7 @@ class Store:
         self.upkeep.begin_at([self.log.live, offset, seq], state)
         for place in self.log.scan(self.log.live, offset, 0, seq - 1):
             self._index_line(*place)
-            if self.index.is_full:
+            if self.index.memtable.is_full:
                 self.upkeep.seal([place[0], place[1] + place[2], self.log.next_seq])
         if saved and (self.log.is_recovered or has_gone):
             self.upkeep.save()
@@ -126,7 +126,9 @@ class Store:
         self.entry_states.pending.update(concerned(entry, seq))
         if entry.ends:
             self.index.end_session(entry.ends)
-            self.upkeep.note_ended(entry.ends)
+            if self.upkeep.filling:
+                # Lines of it may be about to come into the index.
+                self.upkeep.filling.ended.add(entry.ends)
         self.owner.observe(line)
 
     def describe(self, line: dict) -> Entry:
@@ -194,7 +196,8 @@ class Store:
         With `may_seal` a table, or a segment, is ended as soon as it is full, step by step; else when the next line comes.
         """
         self.ready()
-        if self.upkeep.count_down():
+        if self.upkeep.retry_in:
+            self.upkeep.retry_in -= 1
             return False
         self._whole = False
         has_more = self.upkeep.step(slices, may_seal)
@@ -202,16 +205,10 @@ class Store:
         return self.notice_lost() or has_more
 
     @property
-    def is_partial(self) -> bool:
-        """Whether lines are in the index not yet."""
-        self.notice_lost()
-        return bool(self.upkeep.unindexed)
-
-    @property
     def partial(self) -> str:
         """Why a search may miss something: "" if it does not."""
         self.notice_lost()
-        missing = self.upkeep.missing
+        missing = sum(last - first + 1 for first, last in self.upkeep.unindexed)
         if not missing:
             return ""
         return "the index is being rebuilt, %d of %d lines are not in it yet" % (missing, self.log.next_seq - 1)
@@ -220,13 +217,11 @@ class Store:
 
     def state(self, number: int):
         """LIVE, SUPERSEDED, FORGOTTEN or ARCHIVED; None if there has never been such an entry (or compaction took it)."""
-        self.ready()
-        return self.entry_states.state_of(number)[0]
+        return self.state_and_latest(number)[0]
 
     def get(self, number: int):
         """The latest version of an entry that was not forgotten, as a dict; else None."""
-        self.ready()
-        state, line = self.entry_states.state_of(number)
+        state, line = self.state_and_latest(number)
         return line if state in (LIVE, SUPERSEDED) else None
 
     def state_and_latest(self, number: int) -> tuple:
@@ -237,38 +232,34 @@ class Store:
     def seqs_with_label(self, label: str) -> list:
         """The seqs of the lines that have a label, whatever became of them, or share its hash; of those in the index."""
         self.ready()
-        return self.index.seqs_with_label(codec.term_hash(label))
+        return self.index.seqs_with_label(label)
 
     def line(self, seq: int):
         """The line with a seq as a dict, whatever has become of its entry; None if there is none."""
         self.ready()
         return self.log.read(seq)
 
+    def _queries(self):
+        """What lists and counts, once all that is in the log is known."""
+        self.ready()
+        from engram.store import queries  # the heap of a board that only answers is for searches
+
+        return queries
+
     def newest(self, labels=(), scopes=()):
         """Yield the lines of live entries that have all `labels` and one of `scopes`, newest first.
 
         For a log without threads. What is appended or changed meanwhile does not come.
         """
-        from engram.store.queries import newest  # as all listing: the heap of a board that only answers is for searches
-
-        return newest(self, labels, scopes)
+        return self._queries().newest(self, labels, scopes)
 
     def thread(self, session: int):
         """Yield the seqs of a thread's lines, newest first, as far as they are in the index."""
-        self.ready()
-        from engram.store.queries import thread_backwards
-
-        for seq in thread_backwards(self, session):
-            if seq < self.log.oldest:
-                return
-            yield seq
+        return self._queries().thread_backwards(self, session)
 
     def following(self, session: int, seq: int):
         """Yield the seqs of a thread's lines after a line, oldest first, as far as they are in the index."""
-        self.ready()
-        from engram.store.queries import thread_after
-
-        return thread_after(self, session, seq)
+        return self._queries().thread_after(self, session, seq)
 
     def lines_backwards(self):
         """Yield all lines, newest first, as dicts."""
@@ -288,7 +279,7 @@ class Store:
 
         Lines with a seq in `skip` are passed over unread: a long one would take much of the heap.
         """
-        from engram.store.search.search import search  # with what it imports 7 KB of heap: not before the first one
+        from engram.store.search.ranking import search  # with what it imports 7 KB of heap: not before the first one
 
         return search(self, query, limit, explain, skip)
 
@@ -301,28 +292,19 @@ class Store:
 
     def names(self, prefix: str):
         """Yield the labels of "#tag", "%speaker" and "@scope" that begin with a prefix, in no order."""
-        from engram.store.queries import names_with_prefix
-
-        self.ready()
-        return names_with_prefix(self, prefix)
+        return self._queries().names_with_prefix(self, prefix)
 
     def labels(self, prefix: str, scopes=()):
         """Yield (label, number of live entries within the scopes) of the labels that begin with a prefix, in no order."""
-        from engram.store import queries
-
-        return queries.labels(self, prefix, scopes)
+        return self._queries().labels(self, prefix, scopes)
 
     def count(self, labels=(), scopes=()) -> int:
         """The number of live entries that have all `labels` and one of `scopes`."""
-        from engram.store import queries
-
-        return queries.count(self, labels, scopes)
+        return self._queries().count(self, labels, scopes)
 
     def is_used(self, label: str, scopes) -> bool:
         """Whether a live entry with one of `scopes` has the label, as far as hashes tell."""
-        from engram.store import queries
-
-        return queries.is_used(self, label, scopes)
+        return self._queries().is_used(self, label, scopes)
 
     # --- making room
 
@@ -352,24 +334,6 @@ class Store:
         from engram.store.log.compaction import compacting
 
         return compacting(self, decide)
-
-    def begin_compaction(self) -> None:
-        """Stop what would write the log's sealed segments or the index beside a compaction."""
-        self.is_compacting = True
-        self.upkeep.filling = None
-
-    def end_compaction(self, is_over: bool) -> None:
-        """Go on as before a compaction, which may have been broken off."""
-        self.is_compacting = False
-        self.log.allow_mending(True)
-        # Not here and now: Ctrl-C may have ended it, and waits.
-        self.is_reserve_due = self.reserve is not None and not is_over
-
-    def release_reserve(self) -> None:
-        """Give the reserve's room to what makes the log smaller."""
-        if self.reserve:
-            self.reserve.release()
-            self.is_reserve_due = False
 
     def drop_oldest(self) -> bool:
         """Let the oldest sealed segment leave; whether there was one."""

@@ -1,7 +1,7 @@
 """Keeps a store's index up to date: seals the lines in RAM, fills what the index lacks, merges, and saves the manifest."""
 
 from engram import diag
-from engram.compat import const
+from engram.compat import const, finish
 from engram.errors import StoreError
 
 _RETRY_TICKS = const(64)  # that pass before work is tried again that the flash had no room for
@@ -19,7 +19,7 @@ class Upkeep:
         self.unindexed = []
         self.filling = None  # the Rebuild that fills the oldest gap
         self._is_unsaved = False  # whether the manifest does not name all that was sealed
-        self._retry_in = 0
+        self.retry_in = 0  # ticks until work is tried again that the flash had no room for
 
     # --- what the index lacks
 
@@ -35,30 +35,21 @@ class Upkeep:
         self.unindexed = []
         last = self.tail[2] - 1
         following = log.oldest
-        for first, end in list(self._store.index.covered()) + [(last + 1, last)]:
+        tables = [(table.first, table.last) for table in self._store.index.tables]
+        for first, end in tables + [(last + 1, last)]:
             # Where nothing is left after a compaction there is nothing to index.
             if first > following and next(log.scan_from(following, first - 1), None):
                 self.unindexed.append([following, first - 1])
             following = max(following, end + 1)
 
-    @property
-    def missing(self) -> int:
-        """The number of lines that are in the index not yet."""
-        return sum(last - first + 1 for first, last in self.unindexed)
-
-    def note_ended(self, session: int) -> None:
-        """A session has ended while lines of it may be about to come into the index."""
-        if self.filling:
-            self.filling.ended.add(session)
-
     # --- sealing
 
     def make_room(self, lines: int) -> bool:
         """Seal what is full before so many lines come; whether that took some work."""
-        index = self._store.index
+        memtable = self._store.index.memtable
         if not self._store.log.has_room:
-            self.seal_segment()
-        elif index.is_full or not index.memtable.has_room_for(lines):
+            finish(self.sealing_segment())
+        elif memtable.is_full or not memtable.has_room_for(lines):
             self.seal(self._end())
         else:
             return False
@@ -69,74 +60,66 @@ class Upkeep:
         self._seal_rows(tail)
         self.save()
 
-    def seal_segment(self) -> None:
-        """End the live segment; its lines are in tables before it ends."""
-        self.seal(self._end())
-        self._end_segment()
-        self.save()
-
     def sealing_segment(self):
-        """As seal_segment(), a generator that pauses between its steps; lines may come meanwhile."""
-        self._seal_rows()
-        self.save()
+        """End the live segment: a generator that pauses between its steps; lines may come meanwhile."""
+        self.seal(self._end())
         yield
-        # Of what came meanwhile, the lines are in tables before the segment ends.
-        self._seal_rows()
         self._end_segment()
         yield
         self.save()
 
-    def _seal_some(self) -> None:
-        """A step of what the next line would otherwise have to wait for."""
-        if self._store.index.is_full:
-            self._seal_rows()
+    def _seal_some(self) -> bool:
+        """Do a step of what the next line would otherwise have to wait for; whether there was any."""
+        if self._store.index.memtable.is_full:
+            self._seal_rows(self._end())
         elif not self._store.log.has_room:
-            self._seal_rows()
             self._end_segment()
-        else:
+        elif self._is_unsaved:
             self.save()
-
-    @property
-    def _is_seal_due(self) -> bool:
-        return self._store.index.is_full or not self._store.log.has_room or self._is_unsaved
+        else:
+            return False
+        return True
 
     def _end(self) -> list:
         log = self._store.log
         return [log.live, log.size, log.next_seq]
 
     def _end_segment(self) -> None:
+        # Its lines are in tables before it ends.
+        if self.tail != self._end():
+            self._seal_rows(self._end())
         self._store.log.seal(self._tail_state)
         self.tail = self._end()
         self._is_unsaved = True
 
-    def rewrite_header(self, state) -> None:
+    def rewrite_header(self) -> None:
         """Rewrite the live segment, which has no lines, with a header that names the segments as they are now."""
-        self._store.log.begin(state)
+        self._store.log.begin(self._store.owner.state())
         self.tail = self._end()
         self.save()
 
-    def _seal_rows(self, tail=None) -> None:
+    def _seal_rows(self, tail: list) -> None:
         """As seal(), but that the manifest is written later: a cut before has its lines read from the log again."""
-        store = self._store
-        tail = tail or self._end()
+        from engram.store.index import merge_policy  # when a board only reads, its heap is for searches
+
+        store, index = self._store, self._store.index
         store.log.refresh()
         first, last = self.tail[2], tail[2] - 1
         try:
-            store.index.seal(first, last)
+            if len(index.memtable):
+                merge_policy.insert(index, index.memtable, first, last)
+                index.memtable.clear()
         except StoreError as error:
             # The index is a cache: what has no room in it now is found in the log later.
             self._put_off(error)
-            store.index.clear_memtable()
-            self._add_unindexed(first, last)
+            index.clear_memtable()
+            if self.unindexed and self.unindexed[-1][1] + 1 == first:
+                self.unindexed[-1][1] = last
+            else:
+                self.unindexed.append([first, last])
+            self.filling = None
         self.tail, self._tail_state = tail, store.owner.state()
         self._is_unsaved = True
-
-    def _add_unindexed(self, first: int, last: int) -> None:
-        if self.unindexed and self.unindexed[-1][1] + 1 == first:
-            self.unindexed[-1][1] = last
-        else:
-            self.unindexed.append([first, last])
-        self.filling = None
 
     def save(self) -> None:
         """Write the manifest."""
@@ -151,30 +134,15 @@ class Upkeep:
     def _put_off(self, error) -> None:
         """Leave the index as it is for a while: the flash does not take more of it now."""
         diag.info("index", "%s: work was put off: %s" % (self._store.log.name, error))
-        self._retry_in = _RETRY_TICKS
-
-    @property
-    def is_put_off(self) -> bool:
-        """Whether the flash had no room lately."""
-        return self._retry_in > 0
-
-    def retry_now(self) -> None:
-        """Try again with the next step what the flash had no room for."""
-        self._retry_in = 0
-
-    def count_down(self) -> bool:
-        """Whether to wait one tick more before work is tried again."""
-        if not self._retry_in:
-            return False
-        self._retry_in -= 1
-        return True
+        self.retry_in = _RETRY_TICKS
 
     def step(self, slices: int, may_seal: bool) -> bool:
         """Do a little of the work; whether there is more, as far as this step knows. See Store.tick."""
+        from engram.store.index import merge_policy
+
         store = self._store
         try:
-            if may_seal and self._is_seal_due and not store.is_compacting:
-                self._seal_some()
+            if may_seal and not store.is_compacting and self._seal_some():
                 return True
             if store.is_reserve_due:
                 store.is_reserve_due = store.reserve.allocate_some()
@@ -184,7 +152,7 @@ class Upkeep:
             elif self.unindexed and not store.is_compacting:
                 self._fill()
             for _ in range(slices):
-                if store.index.tick(bool(self.unindexed)):
+                if merge_policy.step(store.index, bool(self.unindexed)):
                     if not may_seal:
                         self.save()
                     # Else in a step of its own.
@@ -192,8 +160,8 @@ class Upkeep:
         except StoreError as error:
             self.filling = None
             self._put_off(error)
-        is_due = may_seal and self._is_unsaved
-        return bool(store.entry_states.pending or self.unindexed or store.index.is_busy or is_due)
+        has_more = store.entry_states.pending or self.unindexed or (may_seal and self._is_unsaved)
+        return bool(has_more or merge_policy.is_busy(store.index))
 
     def _fill(self) -> None:
         if self.filling is None:

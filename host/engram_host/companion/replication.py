@@ -235,12 +235,25 @@ def _batch(device: str, sender: Sender, head: dict[str, Any], body: memoryview) 
     """A batch with each of its lines checked; Refused if one is damaged or is not of the span."""
     span = _span(device, head)
     try:
-        lines = list(_numbered(span, messages.lines(body)))
+        lines = list(_numbered(span, _lines(body)))
     except messages.BadMessage as damage:
         raise Refused(str(damage), DAMAGED_SECONDS) from None
     if len(lines) != head["count"]:
         raise Refused(f"a message has {len(lines)} lines, its head says {head['count']}.", DAMAGED_SECONDS)
     return Batch(sender, span, lines)
+
+
+def _lines(body: memoryview) -> Iterable[memoryview]:
+    """The lines behind a head of `lines`, whole and as they were written; BadMessage."""
+    data = bytes(body)
+    start = 0
+    while start < len(data):
+        end = data.find(b"\n", start) + 1
+        line = body[start:end]
+        if not end or not log_line.check(line):
+            raise messages.BadMessage(f"a line at byte {start} is damaged.")
+        yield line
+        start = end
 
 
 def _numbered(span: Span, lines: Iterable[memoryview]) -> Iterable[tuple[int, bytes]]:

@@ -67,7 +67,7 @@ class Index:
                     table.dead = bytearray(dead)
                 self.tables.append(table)
                 if table.has_sessions:
-                    self._sizes()
+                    self.sizes()
             except TableDamaged as error:
                 self._warn(number, error)
         return saved
@@ -139,18 +139,14 @@ class Index:
         words = self.memtable.words + sum(table.words for table in self.tables)
         return max(1, words * 16 // rows) if rows > 20 else _MEAN
 
-    def covered(self):
-        """Yield (first seq, last seq) of each table, in order."""
-        for table in self.tables:
-            yield table.first, table.last
-
     def add_row(self, seq: int, offset: int, size: int, minutes: int, session: int, terms, labels) -> None:
         """Take in the next line."""
         self.memtable.add_row(seq, offset, size, minutes, session, terms, labels)
         if session:
-            self._sizes().add_rows(session)
+            self.sizes().add_rows(session)
 
-    def _sizes(self) -> SessionSizes:
+    def sizes(self) -> SessionSizes:
+        """How many rows the sessions have, from now on counted."""
         if self.session_sizes is None:
             self.session_sizes = SessionSizes()
         return self.session_sizes
@@ -159,11 +155,6 @@ class Index:
         """The rows of sessions are others than before."""
         if self.session_sizes:
             self.session_sizes.forget()
-
-    @property
-    def is_full(self) -> bool:
-        """Whether the lines in RAM have to become a table."""
-        return self.memtable.is_full
 
     def end_session(self, session: int) -> None:
         """Take all rows of a session out of the answers."""
@@ -175,50 +166,41 @@ class Index:
             for row in range(run[0], run[1]) if run else ():
                 codec.set_bit(table.dead, row)
 
-    def set_dead(self, seq: int, session: int, dead: bool) -> bool:
-        """Take a line's row out of the answers, or back in; whether it has a row."""
-        row = self.memtable.row_of(seq)
+    def set_dead(self, seq: int, session: int, dead: bool) -> None:
+        """Take a line's row, if it has one, out of the answers, or back in."""
+        table, row = self._place(seq, session)
         if row >= 0:
-            _set(self.memtable.dead, row, dead)
-            return True
-        for table in reversed(self.tables):
-            if table.first <= seq <= table.last:
-                row = self.guarded(table, table.row_of, seq, session)
-                if row is not None and row >= 0:
-                    _set(table.dead, row, dead)
-                    return True
-        return False
-
-    def offset_of(self, seq: int) -> int:
-        """Where a line should begin, as far as that is known without its session; -1 if it is not."""
-        row = self.memtable.row_of(seq)
-        if row >= 0:
-            return self.memtable.offsets[row]
-        for table in reversed(self.tables):
-            if table.first <= seq <= table.last:
-                row = -1 if table.has_sessions else self.guarded(table, table.row_of, seq, 0)
-                return self.locate(table, row)[1] if row is not None and row >= 0 else -1
-        return -1
+            bits = self.dead_rows(table)
+            if codec.has_bit(bits, row) != dead:
+                bits[row >> 3] ^= 1 << (row & 7)
 
     def is_dead(self, seq: int, session: int):
         """Whether a line's row is out of the answers; None if it has no row."""
+        table, row = self._place(seq, session)
+        return codec.has_bit(self.dead_rows(table), row) if row >= 0 else None
+
+    def offset_of(self, seq: int) -> int:
+        """Where a line should begin, as far as that is known without its session; -1 if it is not."""
+        table, row = self._place(seq)
+        return self.locate(table, row)[1] if row >= 0 else -1
+
+    def _place(self, seq: int, session: int = -1) -> tuple:
+        """(table, None for the lines in RAM, and row) of a line; the row is -1 if it has none, or its session is needed."""
         row = self.memtable.row_of(seq)
         if row >= 0:
-            return codec.has_bit(self.memtable.dead, row)
+            return None, row
         for table in reversed(self.tables):
-            if table.first <= seq <= table.last:
-                row = self.guarded(table, table.row_of, seq, session)
+            if table.first <= seq <= table.last and (session >= 0 or not table.has_sessions):
+                row = self.guarded(table, table.row_of, seq, max(0, session))
                 if row is not None and row >= 0:
-                    return codec.has_bit(table.dead, row)
-        return None
+                    return table, row
+        return None, -1
+
+    def dead_rows(self, table) -> bytearray:
+        """A bit for each row of a table, or (for None) of the lines in RAM, that is out of the answers."""
+        return self.memtable.dead if table is None else table.dead
 
     # --- growing
-
-    def seal(self, first: int, last: int) -> None:
-        """Make a table of the lines in RAM, which are all from seq `first` to `last`."""
-        if len(self.memtable):
-            self._insert(self.memtable, first, last)
-            self.memtable.clear()
 
     def clear_memtable(self) -> None:
         """Let the lines in RAM go."""
@@ -244,44 +226,6 @@ class Index:
         self.stop_job()
         self.forget_sizes()
 
-    def insert(self, rows: MemTable, first: int, last: int) -> None:
-        """Make a table of some rows, all that there are from seq `first` to `last`, in its place among the tables."""
-        self._insert(rows, first, last)
-        if any(table.has_sessions for table in self.tables):
-            self._sizes().forget()
-
-    def _insert(self, rows: MemTable, first: int, last: int) -> None:
-        from engram.store.index import merge_policy  # when a board only reads, its heap is for searches
-
-        merge_policy.insert(self, rows, first, last)
-
-    def tick(self, is_filling: bool = False) -> bool:
-        """Do a slice of merging; whether the index has to be saved.
-
-        After a merge that can wait for the next table: until then the tables stay of which the merged one was made.
-        """
-        from engram.store.index import merge_policy
-
-        return merge_policy.step(self, is_filling)
-
-    def tidy(self) -> None:
-        """Have tick() rewrite the present tables that have dead rows, without lines that have left the log (see Merge)."""
-        self.tidy_below = self.next_number
-
-    @property
-    def is_tidying(self) -> bool:
-        """Whether there are tables to rewrite."""
-        from engram.store.index import merge_policy
-
-        return bool(merge_policy.untidy(self))
-
-    @property
-    def is_busy(self) -> bool:
-        """Whether there is merging to do."""
-        from engram.store.index import merge_policy
-
-        return self.job is not None or bool(merge_policy.untidy(self) or merge_policy.due(self))
-
     def stop_job(self) -> None:
         """Give up the merge that is under way."""
         if self.job is not None:
@@ -290,12 +234,12 @@ class Index:
 
     # --- searching
 
-    def seqs_with_label(self, hash: int) -> list:
+    def seqs_with_label(self, label: str) -> list:
         """The seqs of all rows that have a label, dead ones too, ascending."""
-        found = []
+        hash = codec.term_hash(label)
+        found = self.memtable.seqs_with_label(hash)
         for table in list(self.tables):
             found += self.guarded(table, _seqs_with_label, table, hash) or []
-        found += self.memtable.seqs_with_label(hash)
         found.sort()
         return found
 
@@ -306,9 +250,10 @@ class Index:
         found = self.guarded(table, table.row, row)
         return (found[0], found[1]) if found else (0, 0)
 
-    def has_label(self, hash: int) -> bool:
+    def has_label(self, label: str) -> bool:
         """Whether a row has a label."""
-        return bool(self.memtable.seqs_with_label(hash)) or any(
+        hash = codec.term_hash(label)
+        return any(self.memtable.postings(hash)) or any(
             self.guarded(table, table.find, hash) for table in list(self.tables)
         )
 
@@ -316,13 +261,6 @@ class Index:
 def _seqs_with_label(table, hash: int) -> list:
     found = table.find(hash)
     return [table.row(row)[0] for row, _ in codec.decoded(table, found, hash)] if found else []
-
-
-def _set(bits: bytearray, row: int, on: bool) -> None:
-    if on:
-        codec.set_bit(bits, row)
-    else:
-        bits[row >> 3] &= ~(1 << (row & 7))
 
 
 def _mark_left(table, oldest: int) -> bool:

@@ -12,39 +12,32 @@ belong to the store and to the log's owner.
 
 from binascii import b2a_base64
 
-from engram import diag, files, log_line
+from engram import diag, log_line
 from engram.compat import const
+from engram.errors import StoreError
 
 _FORMAT = const(1)
 _BUFFER = const(512)
-_FIELDS = ("format", "epoch", "tail", "next", "tidy", "drop", "pieces", "marked", "pending", "state")
+_FIELDS = "format epoch tail next tidy drop pieces marked pending state"
 
 
 def read(path: str):
     """The fields of the manifest, with the dead rows by table in "dead"; None without a whole one."""
     try:
-        with open(path, "rb") as file:
-            found = _whole_lines(file)
-            saved = next(found, {})
-            saved.update(next(found, {}))
-            saved["dead"] = {line["piece"]: line["dead"] for line in found}
-            is_known = all(name in saved for name in _FIELDS) and saved["format"] == _FORMAT
-            if is_known and len(saved["dead"]) == saved["marked"]:
-                return saved
-    except OSError as error:
-        if error.errno == files.ENOENT:
+        # A damaged line is decoded, too, as one that is none.
+        found = (log_line.decode(line or b"") for line in log_line.whole_lines(path, bytearray(_BUFFER)))
+        saved = next(found, None)
+        if saved is None:
             return None
-    except (ValueError, KeyError):
+        saved.update(next(found, {}))
+        saved["dead"] = {line["piece"]: line["dead"] for line in found}
+        is_known = all(name in saved for name in _FIELDS.split()) and saved["format"] == _FORMAT
+        if is_known and len(saved["dead"]) == saved["marked"]:
+            return saved
+    except (OSError, ValueError, KeyError, StoreError):
         pass
     diag.warning("index", path + " is damaged and is rebuilt")
     return None
-
-
-def _whole_lines(file):
-    for _, line, ended in log_line.long_lines(file, bytearray(_BUFFER)):
-        if not log_line.is_whole(line, ended):
-            raise ValueError("a line is damaged")
-        yield log_line.decode(line)  # pyright: ignore
 
 
 def lines(index, tail, drop, pending, state):

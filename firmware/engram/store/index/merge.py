@@ -129,7 +129,9 @@ class Merge:
         self.path = path
         self.number = number
         self._sources = [_Source(table) for table in tables]
-        self._writer = TableWriter(path, _terms(tables))
+        # About how many terms there will be: those of the table with most of them, and some that only the others have.
+        terms = [table.terms for table in tables]
+        self._writer = TableWriter(path, max(terms) + (sum(terms) - max(terms)) // 3)
         self._work = self._run()
 
     def step(self) -> bool:
@@ -183,12 +185,6 @@ class Merge:
         footer.log_bytes = sum(table.log_bytes for table in tables)
         footer.epoch = tables[-1].epoch
         yield from writer.finish(footer, _runs(sources), _names(self, sources))
-
-
-def _terms(tables) -> int:
-    """About how many terms the merged table has: those of the largest, and some that only the others have."""
-    counts = [table.terms for table in tables]
-    return max(counts) + (sum(counts) - max(counts)) // 3
 
 
 def _order(sources):

@@ -40,6 +40,8 @@ def insert(index, rows: memtable.MemTable, first: int, last: int) -> None:
     while at and index.tables[at - 1].first > table.first:
         at -= 1
     index.tables.insert(at, table)
+    if rows is not index.memtable and table.has_sessions:
+        index.sizes().forget()
 
 
 def due(index, is_filling: bool = False) -> list:
@@ -92,7 +94,12 @@ def _due_before(index, end: int) -> tuple:
     return start, first
 
 
-def step(index, is_filling: bool) -> bool:
+def is_busy(index) -> bool:
+    """Whether there is merging to do."""
+    return index.job is not None or bool(untidy(index) or due(index))
+
+
+def step(index, is_filling: bool = False) -> bool:
     """Do a slice of merging; whether the index has to be saved.
 
     After a merge that can wait for the next table: until then the tables stay of which the merged one was made.

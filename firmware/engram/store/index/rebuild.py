@@ -7,6 +7,7 @@ replaced since.
 from engram.compat import const
 from engram.store.index import codec
 from engram.store.index.memtable import MemTable
+from engram.store.index.merge_policy import insert
 from engram.store.types import concerned, labels, minutes
 
 _TABLE_BYTES = const(6144)  # of the log, that one table is tried for
@@ -63,8 +64,10 @@ class Rebuild:
             start = (start + last + 1) >> 1
         if len(self._rows):
             yield from self._check()
-            self._mark_ended()
-            self._index.insert(self._rows, start, claimed)
+            for row in range(len(self._rows)):
+                if self._rows.sessions[row] in self.ended:
+                    codec.set_bit(self._rows.dead, row)
+            insert(self._index, self._rows, start, claimed)
         self.is_open = False
         self.ended.clear()
         return start
@@ -97,20 +100,14 @@ class Rebuild:
         seen = set()
         for row in range(len(rows)):
             seq, session = rows.seqs[row], rows.sessions[row]
-            if self._index.has_label(codec.term_hash("=%d" % seq)):
+            if self._index.has_label("=%d" % seq):
                 self._note(seq)
             if session and session not in seen:
                 seen.add(session)
-                if self._index.has_label(codec.term_hash("=s%d" % session)):
+                if self._index.has_label("=s%d" % session):
                     self.ended.add(session)
             if row % _LINES_AT_ONCE == 0:
                 yield False
-
-    def _mark_ended(self) -> None:
-        rows = self._rows
-        for row in range(len(rows)):
-            if rows.sessions[row] in self.ended:
-                codec.set_bit(rows.dead, row)
 
 
 def _start_of(log, seq: int, size: int) -> int:

@@ -38,10 +38,6 @@ _FOOTER = "<4sHHHHIIIIIIIIIII"
 # magic, terms, rows, runs, buckets, first seq, last seq, words in all, where rows, names, runs and directory begin, crc of
 # the names, bytes of the log, epoch, crc
 FOOTER_BYTES = struct.calcsize(_FOOTER)
-_FIELDS = (
-    "terms", "rows", "runs", "buckets", "first", "last", "words",
-    "rows_at", "names_at", "runs_at", "directory_at", "names_crc", "log_bytes", "epoch",
-)  # fmt: skip
 ROW_BYTES = 11
 TERM_BYTES = 8
 _LARGEST_BUCKET = const(16384)
@@ -65,27 +61,15 @@ class TableDamaged(Exception):
 class Footer:
     """A table's numbers, as its footer has them."""
 
-    terms: int
-    rows: int
-    runs: int
-    buckets: int
-    first: int
-    last: int
-    words: int
-    rows_at: int
-    names_at: int
-    runs_at: int
-    directory_at: int
-    names_crc: int
-    log_bytes: int
-    epoch: int
-
     is_former = False
     """Whether it is of the form before."""
 
     def pack(self, crc: int) -> bytes:
         """The footer's bytes without (crc 0) or with its crc."""
-        return struct.pack(_FOOTER, _MAGICS[self.is_former], *[getattr(self, name) for name in _FIELDS], crc)
+        places = self.rows_at, self.names_at, self.runs_at, self.directory_at
+        counts = self.terms, self.rows, self.runs, self.buckets, self.first, self.last, self.words
+        rest = self.names_crc, self.log_bytes, self.epoch, crc
+        return struct.pack(_FOOTER, _MAGICS[self.is_former], *(counts + places + rest))
 
     def unpack(self, data: bytes) -> int:
         """Take the numbers from a footer's bytes; the crc that stands there."""
@@ -93,9 +77,10 @@ class Footer:
         if values[0] not in _MAGICS:
             raise TableDamaged("no footer")
         self.is_former = values[0] == _MAGICS[1]
-        for name, value in zip(_FIELDS, values[1:]):
-            setattr(self, name, value)
-        return values[-1]
+        self.terms, self.rows, self.runs, self.buckets, self.first, self.last, self.words = values[1:8]
+        self.rows_at, self.names_at, self.runs_at, self.directory_at = values[8:12]
+        self.names_crc, self.log_bytes, self.epoch, crc = values[12:]
+        return crc
 
 
 class Table(Footer):
@@ -141,15 +126,9 @@ class Table(Footer):
 
     def _crc(self, at: int, end: int) -> int:
         """The crc32 of some bytes of the file."""
-        files.seek(self._file, at)
-        view = memoryview(bytearray(_BUFFER))
         crc = 0
-        while at < end:
-            count = self._file.readinto(view[: min(end - at, _BUFFER)])
-            if not count:
-                raise TableDamaged("too short")
-            crc = crc32(view[:count], crc)
-            at += count
+        for part in self._parts(at, end):
+            crc = crc32(part, crc)
         return crc
 
     def close(self) -> None:

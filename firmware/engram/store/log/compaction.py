@@ -9,6 +9,7 @@ import os
 
 from engram import files, log_line
 from engram.errors import StoreError
+from engram.store.index import merge_policy
 
 
 def compacting(store, decide):
@@ -16,35 +17,42 @@ def compacting(store, decide):
     store.ready()
     if store.is_compacting:
         raise StoreError("a compaction is under way: wait until it is done.")
-    store.release_reserve()
-    while store.is_partial and store.tick():
+    if store.reserve:
+        store.reserve.release()
+        store.is_reserve_due = False
+    while store.partial and store.tick():
         yield
-    store.begin_compaction()
+    # From now on nothing else writes the log's sealed segments or the index.
+    store.is_compacting = True
+    store.upkeep.filling = None
     is_over = False
     try:
         yield from store.entry_states.settling()
         # In a header before the first line goes: whoever copies the log learns of a compaction that was cut, too.
-        store.log.count_rewrite()
+        store.log.rewrites += 1
         yield from store.upkeep.sealing_segment()
         # The segment's first, and not the next line: one may have come since the segment began.
         following = store.log.first
-        store.log.allow_mending(False)
+        store.log.may_mend = False
         yield from compact(store.log, decide)
         # Before the manifest is written: a cut does not make it forget what is to be done.
-        store.index.tidy()
+        store.index.tidy_below = store.index.next_number
         if store.log.next_seq > following:
             yield from store.upkeep.sealing_segment()
         else:
-            store.upkeep.rewrite_header(store.owner.state())
-        store.upkeep.retry_now()
-        while store.index.is_tidying and not store.upkeep.is_put_off:
+            store.upkeep.rewrite_header()
+        store.upkeep.retry_in = 0
+        while merge_policy.untidy(store.index) and not store.upkeep.retry_in:
             store.tick(1)
             yield
         while store.reserve and store.reserve.allocate_some():
             yield
         is_over = True
     finally:
-        store.end_compaction(is_over)
+        store.is_compacting = False
+        store.log.may_mend = True
+        # Not here and now: Ctrl-C may have ended it, and waits.
+        store.is_reserve_due = store.reserve is not None and not is_over
 
 
 def compact(segments, decide):
@@ -57,31 +65,22 @@ def compact(segments, decide):
     files.discard(segments.base + ".bad")
     for number in [segment[0] for segment in segments.sealed]:
         segments.file_of(number)  # drops one without a file: after a compaction that was cut another has its lines
-    left = [segment[0] for segment in segments.sealed]
-    for number in left:
+    following = [segment[1] for segment in segments.sealed[1:]] + [segments.first]
+    left = [(segment[0], segment[1], end) for segment, end in zip(segments.sealed, following)]
+    for number, _, _ in left:
         # A compaction that was cut may have left it.
         files.discard(_draft(segments, number))
     copier = _Copier(segments, decide)
     while left:
         try:
             taken = yield from copier.fill(left)
-            _replace(segments, left[:taken], copier.size)
+            _replace(segments, [segment[0] for segment in left[:taken]], copier.size)
         except OSError as error:
-            files.discard(_draft(segments, left[0]))
+            files.discard(_draft(segments, left[0][0]))
             raise files.failure(error, segments.base) from None
         left = left[taken:]
     # Damage that was met on the way may be of a text that has gone.
     files.discard(segments.base + ".bad")
-
-
-def _bounds_of(segments, number: int) -> tuple:
-    """(first seq, first seq after it) of a sealed segment."""
-    following = segments.first
-    for own, first, _ in reversed(segments.sealed):
-        if own == number:
-            return first, following
-        following = first
-    return 0, 0
 
 
 def _draft(segments, number: int) -> str:
@@ -98,11 +97,12 @@ class _Copier:
         self.size = 0
 
     def fill(self, left: list):
-        """Write the draft of the first of `left`, and of those after it while they fit; how many were taken."""
+        """Write the draft of the first of `left`, (number, first seq, first seq after it) each, and of those after it while
+        they fit; how many were taken.
+        """
         taken = self.size = 0
-        with open(_draft(self._segments, left[0]), "wb") as target:
-            for number in left:
-                first, self._following = _bounds_of(self._segments, number)
+        with open(_draft(self._segments, left[0][0]), "wb") as target:
+            for number, first, self._following in left:
                 self._last = max(self._last, first - 1)
                 path = self._segments.sealed_path(number)
                 if taken and self.size + files.size(path) > self._segments.segment_bytes:
@@ -117,10 +117,8 @@ class _Copier:
                 if log_line.is_whole(line, ended):
                     self._copy_line(bytes(line), target)
                 else:
-                    rescued = _Lines()
-                    self._segments.repair.set_aside(line, ended, rescued)
-                    for line in rescued.lines:
-                        self._copy_line(line, target)
+                    for saved in self._segments.repair.set_aside(line, ended):
+                        self._copy_line(saved, target)
                 # After each: what became of one may take a hundred reads of the index.
                 yield
 
@@ -133,18 +131,6 @@ class _Copier:
         verdict = self._decide(values)
         if verdict:
             self.size += target.write(line if verdict is True else log_line.encode(verdict))
-
-
-class _Lines:
-    """Takes what is written to it as lines."""
-
-    def __init__(self):
-        self.lines = []
-
-    def write(self, line) -> None:
-        """Take a line, or nothing."""
-        if line:
-            self.lines.append(bytes(line))
 
 
 def _replace(segments, numbers: list, size: int) -> None:

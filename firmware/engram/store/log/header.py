@@ -16,18 +16,9 @@ _FORMAT = const(2)
 
 def line(log, state) -> bytes:
     """The header of a Log's live segment; `state` is the owner's, a dict or None."""
-    return log_line.encode(_fields(log, state))
-
-
-def _fields(log, state):
-    yield "format", _FORMAT
-    yield "log", log.name
-    yield "epoch", log.epoch
-    yield "rewrites", log.rewrites
-    yield "segment", log.live
-    yield "first", log.next_seq
-    yield "sealed", log.sealed
-    yield "state", state
+    fields = [("format", _FORMAT), ("log", log.name), ("epoch", log.epoch), ("rewrites", log.rewrites)]
+    fields += [("segment", log.live), ("first", log.next_seq), ("sealed", log.sealed), ("state", state)]
+    return log_line.encode(fields)
 
 
 def read(log, file) -> bool:

@@ -22,46 +22,12 @@ other, the crc of the last one, "" if there is none, and where they stand: in on
 
 
 class LogReader:
-    """The raw lines of a Store's log."""
+    """The raw lines of the log of a Store, `store`."""
 
     def __init__(self, store):
-        self._store = store
-        self._next = (
-            0,
-            0,
-            0,
-            0,
-        )  # a seq, and segment and offset where it stands if nothing has moved: spans come in a row
-
-    @property
-    def epoch(self) -> int:
-        """The random number that a reset changes."""
-        return self._store.log.epoch
-
-    @property
-    def rewrites(self) -> int:
-        """The number of compactions that removed lines."""
-        return self._store.log.rewrites
-
-    @property
-    def oldest(self) -> int:
-        """The seq from which on lines are kept."""
-        return self._store.oldest
-
-    @property
-    def next_seq(self) -> int:
-        """The seq that the next line gets."""
-        return self._store.next_seq
-
-    @property
-    def segment(self) -> int:
-        """The number of the live segment: another one when it was sealed."""
-        return self._store.log.live
-
-    @property
-    def is_changing(self) -> bool:
-        """Whether a compaction is under way, until whose end nothing should be read."""
-        return self._store.is_compacting
+        self.store = store
+        # A seq, its segment, `moves` of the log, and the offset where it stands until that changes: spans come in a row.
+        self._next = (0, 0, 0, 0)
 
     def crc(self, seq: int) -> str:
         """The crc of the line with a seq, "" if there is none."""
@@ -69,17 +35,16 @@ class LogReader:
 
     def span(self, after: int, last: int, most: int) -> Span:
         """The lines after a seq up to another one at most, of at most `most` bytes together, or one longer line."""
-        last = min(last, self.next_seq - 1)
-        log = self._store.log
+        last = min(last, self.store.next_seq - 1)
+        log = self.store.log
         seq = after + 1
         while seq <= last:
-            number = log.segment_of(seq)[0]
-            file = log.file_of(number)
-            if file is None:
-                continue  # it has left the list meanwhile
-            bounds = log.segment_of(seq)[1:]
+            file, number, bounds = log.open_at(seq)
             try:
-                run = _Run(file, self._offset(file, seq, number, bounds), seq, min(last, bounds[3] - 1), most)
+                offset = self._next[3]
+                if self._next[:3] != (seq, number, log.moves):
+                    offset = seq_seek.place(file, seq, *bounds)[0]
+                run = _Run(file, offset, seq, min(last, bounds[3] - 1), most)
                 run.read()
                 while run.is_damaged and not run.count and not log.set_damage_aside(number):
                     # The flash has no room to take it out: what is behind it counts.
@@ -87,24 +52,18 @@ class LogReader:
             except OSError as error:
                 raise files.failure(error, log.path(number)) from None
             if run.count:
-                self._next = (run.to + 1, number, run.end, log.moves)
+                self._next = (run.to + 1, number, log.moves, run.end)
                 place = (number, run.start, run.end, log.moves)
                 return Span(after, run.to, run.count, run.end - run.start, run.check, run.crc, place)
             if not run.is_damaged:
                 seq = bounds[3]
         return Span(after, max(after, last), 0, 0, 0, "", None)
 
-    def _offset(self, file, seq: int, number: int, bounds) -> int:
-        """Where the first line with such a seq or a higher one stands in a segment's file."""
-        if self._next[0] == seq and self._next[1] == number and self._next[3] == self._store.log.moves:
-            return self._next[2]
-        return seq_seek.place(file, seq, *bounds)[0]
-
     def pieces(self, span: Span):
         """Yield the bytes of a span's lines, as memoryviews that hold until the next one; StoreError if they are gone."""
         if not span.place:
             return
-        log = self._store.log
+        log = self.store.log
         number, at, end, moves = span.place
         view = memoryview(bytearray(min(_PIECE, end - at)))
         while at < end:
@@ -163,10 +122,7 @@ class _Run:
                 return False
             self.start = self.end = at + size
             return not self.is_damaged
-        if seq > self._last:
-            return False
-        if self.count and at + size - self.start > self._most:
-            self.to = self._seq
+        if seq > self._last or self._is_full(at + size):
             return False
         self._seq = seq
         self.end = at + size
@@ -175,10 +131,16 @@ class _Run:
         self.crc = str(crc, "ascii")
         return True
 
+    def _is_full(self, end: int) -> bool:
+        """Whether a line that ends there would be too much: then the lines before it are all."""
+        is_full = self.count > 0 and end - self.start > self._most
+        if is_full:
+            self.to = self._seq
+        return is_full
+
     def _take_long(self, at: int, size: int) -> bool:
         """Take a line of which only the size is known."""
-        if self.count and at + size - self.start > self._most:
-            self.to = self._seq
+        if self._is_full(at + size):
             return False
         files.seek(self._file, at)
         data = self._file.read(_SEQ)

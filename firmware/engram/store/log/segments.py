@@ -135,10 +135,6 @@ class Log:
         self._files = {}
         self.close_live()
 
-    def count_rewrite(self) -> None:
-        """Lines are about to be taken out: the next header says so."""
-        self.rewrites += 1
-
     # --- writing
 
     def append(self, lines) -> list:
@@ -151,7 +147,15 @@ class Log:
         encoded = [log_line.encode([("seq", self.next_seq + at)] + list(fields)) for at, fields in enumerate(lines)]
         if self._file is None:
             self._reopen()
-        self._write(encoded)
+        # Unsure until the flush is through: an error or an interrupt may leave a part of the lines in the file.
+        self._unsure = True
+        try:
+            for line in encoded:
+                self._file.write(line)
+            self._file.flush()
+        except OSError as error:
+            raise files.failure(error, self._base_path()) from None
+        self._unsure = False
         placed = []
         for line, fields in zip(encoded, lines):
             values = dict(fields)
@@ -165,17 +169,6 @@ class Log:
     def has_room(self) -> bool:
         """Whether the live segment may grow further."""
         return self.size < self.segment_bytes
-
-    def _write(self, encoded) -> None:
-        # Unsure until the flush is through: an error or an interrupt may leave a part of the lines in the file.
-        self._unsure = True
-        try:
-            for line in encoded:
-                self._file.write(line)
-            self._file.flush()
-        except OSError as error:
-            raise files.failure(error, self._base_path()) from None
-        self._unsure = False
 
     def refresh(self) -> None:
         """Reopen the live segment's file: after thousands of flushes littlefs erases more with each."""
@@ -233,17 +226,13 @@ class Log:
         if not 0 < seq < self.next_seq:
             return None
         while True:
-            number = self.segment_of(seq)[0]
             try:
-                file = self.file_of(number)
-                # A file that is missing has left the list: then another segment has the line, or none.
-                if file is not None:
-                    # Where it ends is known for sure since it is open.
-                    line = seq_seek.find(file, seq, offset, self.segment_of(seq)[1:])
-                    if line is not None or not self._mend(number):
-                        return line
+                file, number, bounds = self.open_at(seq)
+                line = seq_seek.find(file, seq, offset, bounds)
+                if line is not None or not self._mend(number):
+                    return line
             except OSError as error:
-                raise files.failure(error, self.path(number)) from None
+                raise files.failure(error, self.base) from None
 
     def _mend(self, number: int) -> bool:
         """Take damage out of a segment in which a line was not found; whether there was some. Once for each segment, since a
@@ -262,6 +251,16 @@ class Log:
                 break
             place = number, 0, first, size, place[2]
         return place
+
+    def open_at(self, seq: int) -> tuple:
+        """(file, number, (where its lines begin, first seq, bytes, first seq after it)) of the segment of a seq."""
+        while True:
+            number = self.segment_of(seq)[0]
+            file = self.file_of(number)
+            # A file that is missing has left the list: then another segment has the line, or none.
+            if file is not None:
+                # Where it ends is known for sure since it is open.
+                return file, number, self.segment_of(seq)[1:]
 
     def scan(self, number: int, offset: int, to_seq: int = 0, last: int = 0):
         """Yield (segment, offset, size, values) of a segment's lines from an offset on: those with a seq after `last`, up to
@@ -293,10 +292,6 @@ class Log:
             # What comes after it stands elsewhere now.
             yield from self.scan(number, 0, to_seq, last)
 
-    def allow_mending(self, may_mend: bool) -> None:
-        """Take out damage where it is found, or pass it over."""
-        self.may_mend = may_mend
-
     def set_damage_aside(self, number: int) -> bool:
         """Take damage out of a segment; False on a full flash: then what is good is read on from the file as it is."""
         if not self.may_mend:
@@ -323,11 +318,13 @@ class Log:
 
     def scan_from(self, seq: int, to_seq: int):
         """Yield (segment, offset, size, values) of all lines from one seq to another, both included."""
-        return seq_seek.scan_from(self, seq, to_seq)
-
-    def tail_from(self, seq: int, offset: int) -> int:
-        """The offset in the live segment if the lines from a seq on begin there, else one before all lines."""
-        return offset if seq_seek.begins_at(self._file, seq, offset, self.start, self.size) else self.start
+        to_seq = min(to_seq, self.next_seq - 1)
+        while seq <= to_seq:
+            file, number, bounds = self.open_at(seq)
+            offset = seq_seek.place(file, seq, *bounds)[0]
+            before = seq - 1
+            seq = max(seq, bounds[3])
+            yield from self.scan(number, offset, min(to_seq, seq - 1), before)
 
     # --- files
 

@@ -147,7 +147,12 @@ def lines_before(file, end: int) -> tuple:
     span = _BACKWARDS
     while True:
         start = max(0, end - span)
-        found = _between(file, start, end)
+        found = []
+        for at, line, ended in log_line.long_lines(file, bytearray(_BUFFER), start):
+            if at >= end:
+                break
+            if log_line.is_whole(line, ended):  # pyright: ignore
+                found.append((at, log_line.decode(line)))  # pyright: ignore
         if found:
             return [values for _, values in reversed(found) if "seq" in values], found[0][0]
         if not start or span > log_line.MAX_LINE:
@@ -155,29 +160,10 @@ def lines_before(file, end: int) -> tuple:
         span *= 2
 
 
-def scan_from(log, seq: int, to_seq: int):
-    """See Log.scan_from."""
-    to_seq = min(to_seq, log.next_seq - 1)
-    while seq <= to_seq:
-        number = log.segment_of(seq)[0]
-        file = log.file_of(number)
-        if file is None:
-            continue
-        bounds = log.segment_of(seq)[1:]
-        offset = place(file, seq, *bounds)[0]
-        before = seq - 1
-        seq = max(seq, bounds[3])
-        yield from log.scan(number, offset, min(to_seq, seq - 1), before)
-
-
 def lines_backwards(log, below: int = log_line.MAX_SEQ):
     """Yield all lines of a Log with a seq below one, newest first, as dicts."""
     while below > log.oldest:
-        number = log.segment_of(below - 1)[0]
-        file = log.file_of(number)
-        if file is None:
-            continue
-        _, start, first, end, following = log.segment_of(below - 1)
+        file, number, (start, first, end, following) = log.open_at(below - 1)
         if below < following:
             end = place(file, below, start, first, end, following)[0]
         while end > 0 and file is not None:
@@ -191,25 +177,15 @@ def lines_backwards(log, below: int = log_line.MAX_SEQ):
         below = min(below, first)
 
 
-def begins_at(file, seq: int, offset: int, start: int, size: int) -> bool:
-    """Whether the lines from a seq on begin at an offset of a segment of `size` bytes, whose lines begin at `start`."""
-    if offset != size:
+def begins_at(log, seq: int, offset: int) -> bool:
+    """Whether the lines from a seq on begin at an offset of a Log's live segment."""
+    file = log.file_of(log.live)
+    if offset != log.size:
         line = line_at(file, offset)
         return line is not None and line["seq"] == seq
     lines = lines_before(file, offset)[0]
     files.seek(file, offset - 1)
-    return file.read(1) == b"\n" and (lines[0]["seq"] < seq if lines else offset == start)
-
-
-def _between(file, start: int, end: int) -> list:
-    """[(offset, values)] of the lines that begin from one offset on and before another."""
-    found = []
-    for at, line, ended in log_line.long_lines(file, bytearray(_BUFFER), start):
-        if at >= end:
-            break
-        if log_line.is_whole(line, ended):  # pyright: ignore
-            found.append((at, log_line.decode(line)))  # pyright: ignore
-    return found
+    return file.read(1) == b"\n" and (lines[0]["seq"] < seq if lines else offset == log.start)
 
 
 def seq_of(data: bytes, at: int = 0) -> int:

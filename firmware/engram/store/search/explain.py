@@ -1,4 +1,4 @@
-"""Tells of what a found row's score is made: see search.py for the formula."""
+"""Tells of what a found row's score is made: see ranking.py for the formula."""
 
 from engram.store.index import codec
 from engram.store.search.top_k import OWN

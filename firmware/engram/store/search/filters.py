@@ -55,7 +55,7 @@ def by_speaker(index, label: str):
 
 def counted(index, table, bits) -> int:
     """The number of live rows of a table (None for the lines in RAM), of those that `bits` has if given."""
-    dead = index.memtable.dead if table is None else table.dead
+    dead = index.dead_rows(table)
     rows = len(index.memtable) if table is None else table.rows
     if bits is None:
         return rows - codec.count_bits(dead)

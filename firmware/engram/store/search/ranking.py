@@ -1,4 +1,6 @@
-"""Ranks the rows of an index: BM25 with a turn's neighbours and its session as more evidence, in integers.
+"""Searches a store: ranks the rows of its index, and reads the lines of the best ones.
+
+The rank is BM25 with a turn's neighbours and its session as more evidence, in integers.
 
     B = BM25 of the row                                       k1 .9, b .4, as levels in the postings
     T = B + .4 B of the rows before and after in the session + .2 B of the next but one on either side
@@ -15,18 +17,48 @@ from array import array
 from engram.compat import const
 from engram.store.index import codec
 from engram.store.index.memtable import NO_ROW
-from engram.store.search.session_scores import NO_SLOT, PART, PART_BITS, SessionScores, slot_of, slots_of
-from engram.store.search.top_k import BLOCK, BLOCK_BITS, FAR, NEAR, OWN, TopK, clear_dead, collect
+from engram.store.search import filters
+from engram.store.search.session_scores import NO_SLOT, slot_of, slots_of
+from engram.store.search.top_k import BLOCK, BLOCK_BITS, FAR, NEAR, OWN, Look, TopK, clear_dead
 from engram.store.search.weights import ONE, distinct_terms, inverse_frequency
+from engram.store.types import Hit, passes
 
 _SESSION_TERMS = const(10)  # the rarest words count for S: three bits each fill a small integer
 _MOST_COUNT = const(7)
 _BUFFER = const(64)
+_PART_BITS = const(6)
+_PART = const(64)  # slots whose counts lie together: a heap in pieces has many places for so few bytes
 _RUNS_AT_ONCE = const(64)
 _LARGEST = const(1 << 17)  # S is scaled below this before it is multiplied by ONE
 _SESSION_FLAT = const(720)  # k1 * (1 - b) for k1 .9 and b .2, in thousandths
 _SESSION_SLOPE = const(180)  # k1 * b
 _SESSION_GAIN = const(121600)  # 64 * (k1 + 1)
+
+
+def search(store, query, limit: int, explain: bool, skip):
+    """See Store.search."""
+    store.ready()
+    store.entry_states.settle()
+    ranking = Ranking(store.index, query.terms, query.weights)
+    ranking.run(filters.allowed(store.index, query.labels, query.scopes, query.since, query.until))
+    speaker_rows = filters.by_speaker(store.index, query.speaker)
+    first = store.upkeep.tail[2]
+    for score, place, row, evidence in ranking.scored(speaker_rows, explain):
+        table = ranking.table(place)
+        if limit <= 0 or (table is None and store.upkeep.tail[2] != first):
+            # Enough; or the lines in RAM became a table between two steps of this generator.
+            return
+        line = store.entry_states.live_line(table, row, skip)
+        entry = store.describe(line) if line is not None else None
+        if entry is not None and passes(entry, query.labels, query.scopes):
+            limit -= 1
+            # One by one, since all lines at once could fill the heap.
+            made_of = ()
+            if explain:
+                from engram.store.search.explain import parts  # 1 KB of heap, seldom needed
+
+                made_of = store.index.guarded(table, parts, ranking, place, row, speaker_rows) or ()
+            yield Hit(entry.number, score, evidence, line, made_of)
 
 
 class Ranking:
@@ -86,8 +118,10 @@ class Ranking:
 
     def run(self, allowed) -> None:
         """Rank all rows; `allowed` is None or gives a table's (or the live rows') bits of the rows that may be found."""
-        scores = SessionScores(slots_of(self.index))
-        self._counts, self._last, self._far = scores.counts, scores.last, scores.far
+        slots = slots_of(self.index)
+        # For each slot the rows that have each of ten words.
+        self._counts = [array("I", bytes(4 * min(_PART, slots - first))) for first in range(0, slots, _PART)]
+        self._last, self._far = bytearray(slots), bytearray(slots)  # B of its last row, and of the one before it
         blocks = []
         buffer = bytearray(_BUFFER)
         for place, table in enumerate(self._tables):
@@ -109,7 +143,7 @@ class Ranking:
         if any(table.dead):
             clear_dead(table.dead, blocks)
         bits = allowed(table) if allowed else None
-        collect(self.best, table, place, runs, blocks, bits, self._last, self._far)
+        Look(self.best, table, place, runs, blocks, bits, self._last, self._far).collect()
 
     def _pass_over(self, table) -> None:
         """A table that has none of the words: what came before it in its sessions is not next to what comes after."""
@@ -160,8 +194,8 @@ class Ranking:
         """Add rows with a word to a session's count; 1 if it had none."""
         if bits < 0:
             return 0
-        counts = self._counts[slot >> PART_BITS]
-        slot &= PART - 1
+        counts = self._counts[slot >> _PART_BITS]
+        slot &= _PART - 1
         old = counts[slot] >> bits & _MOST_COUNT
         counts[slot] += min(rows, _MOST_COUNT - old) << bits
         return not old
@@ -236,13 +270,8 @@ class Ranking:
             yield -score, place, row, evidence
 
     def _session_points(self) -> dict:
-        """The session's part of a row's score, by slot."""
-        prior = self._prior({slot for slot in self.best.slots if slot != NO_SLOT})
-        top = max(prior.values()) if prior else 0
-        return {slot: prior[slot] * ONE // top // 2 for slot in prior} if top else {}
-
-    def _prior(self, slots) -> dict:
-        """S of some sessions, below 2^17."""
+        """The session's part of a row's score, by slot: a half of S, as a share of the highest."""
+        slots = {slot for slot in self.best.slots if slot != NO_SLOT}
         if not slots:
             return {}
         sizes = self.index.session_sizes.by_slot(self.index)
@@ -258,16 +287,17 @@ class Ranking:
             total = 0
             flat = _SESSION_FLAT + _SESSION_SLOPE * sizes[slot] * sessions // max(1, rows)
             for bits, idf in weights:
-                count = self._counts[slot >> PART_BITS][slot & PART - 1] >> bits & _MOST_COUNT
+                count = self._counts[slot >> _PART_BITS][slot & _PART - 1] >> bits & _MOST_COUNT
                 if count:
                     total += idf * (count * _SESSION_GAIN // (count * 1000 + flat))
             prior[slot] = total
         top = max(prior.values())
+        # So that it can be multiplied by ONE.
         while top >= _LARGEST:
             top >>= 1
             for slot in prior:
                 prior[slot] >>= 1
-        return prior
+        return {slot: prior[slot] * ONE // top // 2 for slot in prior} if top else {}
 
 
 def _level_points(idf: int, room: int, full: int) -> bytes:

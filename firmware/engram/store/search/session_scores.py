@@ -1,4 +1,4 @@
-"""Counts of sessions for a search, in tables of fixed size: each session has a slot, and those that share one share S."""
+"""Sessions in a search: each has one of a fixed number of slots, and those that share one share S."""
 
 from array import array
 
@@ -9,11 +9,6 @@ NO_SLOT = const(0)
 """The slot of rows of no session. In an index without sessions it is the only one."""
 
 
-PART_BITS = const(6)
-PART = const(64)
-"""Slots whose counts lie together: a heap in pieces has many places for so few bytes, and few for more."""
-
-
 def slot_of(session: int) -> int:
     """The slot of a session."""
     return session % _SLOTS + 1 if session else NO_SLOT
@@ -22,15 +17,6 @@ def slot_of(session: int) -> int:
 def slots_of(index) -> int:
     """The number of slots that a search over an Index needs."""
     return _SLOTS + 1 if index.session_sizes else 1
-
-
-class SessionScores:
-    """The counts of one search: for each slot the rows that have each of ten words, and B of the last two rows."""
-
-    def __init__(self, slots: int):
-        self.counts = [array("I", bytes(4 * min(PART, slots - first))) for first in range(0, slots, PART)]
-        self.last = bytearray(slots)
-        self.far = bytearray(slots)  # of the row before the last
 
 
 class SessionSizes:

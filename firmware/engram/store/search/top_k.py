@@ -85,48 +85,14 @@ def clear_dead(dead: bytearray, blocks: list) -> None:
                     blocks[row >> BLOCK_BITS][row & BLOCK - 1] = 0
 
 
-def collect(best, table, place: int, runs: list, blocks: list, bits, last: bytearray, far: bytearray) -> None:
-    """Give the best rows of a table to `best`.
+class Look:
+    """Looks at rows of a table, from first to last, and gives those with a T that is high enough to `best`.
 
     `blocks` have B of each row, `runs` the runs of sessions, `bits` the rows that may be found (None for all), `last` and
-    `far` B of the last two rows of each session in older tables; then they have those of this one.
-
-    T of a row is at most 2.2 times the highest B of it and its neighbours: only around rows with a high B one has to look.
+    `far` B of the last two rows of each session in older tables.
     """
-    tops = _group_tops(table.rows, blocks)
-    look = _Look(best, table, place, runs, blocks, bits, last, far)
-    look.need(max(best.least, 0 if bits else _sure(table, tops)))
-    if table.has_sessions and look.carried > look.floor:
-        look.at_firsts()
-    look.rewind()
-    start = 0
-    for part in tops:
-        for top in part:
-            # Most rows are of no use: to pass over a group at once is many times faster than row by row.
-            if top > look.floor:
-                block = blocks[start >> BLOCK_BITS]
-                row = start
-                at = start & BLOCK - 1
-                for here in memoryview(block)[at : at + _GROUP]:
-                    if here > look.floor:
-                        look.around(row)
-                    row += 1
-            start += _GROUP
-    if table.has_sessions:
-        first = 0
-        for ends, slots in runs:
-            for at, slot in enumerate(slots):
-                end = ends[at] - 1
-                far[slot] = blocks[end - 1 >> BLOCK_BITS][end - 1 & BLOCK - 1] if end > first else last[slot]
-                last[slot] = blocks[end >> BLOCK_BITS][end & BLOCK - 1]
-                first = end + 1
-        last[NO_SLOT] = far[NO_SLOT] = 0
 
-
-class _Look:
-    """Looks at rows of a table, from first to last, and gives those with a T that is high enough to `best`."""
-
-    def __init__(self, best: TopK, table, place: int, runs: list, blocks: list, bits, last: bytearray, far: bytearray):
+    def __init__(self, best, table, place: int, runs: list, blocks: list, bits, last: bytearray, far: bytearray):
         self._best = best
         self._table = table
         self._place = place
@@ -135,25 +101,59 @@ class _Look:
         self._bits = bits
         self._last = last
         self._far = far
-        self.carried = max(max(last), max(far)) if table.has_sessions else 0  # the highest B from older tables
+        self._carried = max(max(last), max(far)) if table.has_sessions else 0  # the highest B from older tables
         self._taken = ()  # rows that were given before their turn
         self._share = _SHARE if table.has_sessions else OWN
         self._reach = _REACH if table.has_sessions else 0
-        self.rewind()
+        self._rewind()
 
-    def need(self, least: int) -> None:
+    def collect(self) -> None:
+        """Give the best rows of the table to `best`; then `last` and `far` have those of this table.
+
+        T of a row is at most 2.2 times the highest B of it and its neighbours: only around rows with a high B one has to look.
+        """
+        table, blocks = self._table, self._blocks
+        tops = _group_tops(table.rows, blocks)
+        self._need(max(self._best.least, 0 if self._bits else _sure(table, tops)))
+        if table.has_sessions and self._carried > self._floor:
+            self._at_firsts()
+        self._rewind()
+        start = 0
+        for part in tops:
+            for top in part:
+                # Most rows are of no use: to pass over a group at once is many times faster than row by row.
+                if top > self._floor:
+                    row = start
+                    at = start & BLOCK - 1
+                    for here in memoryview(blocks[start >> BLOCK_BITS])[at : at + _GROUP]:
+                        if here > self._floor:
+                            self._around(row)
+                        row += 1
+                start += _GROUP
+        if table.has_sessions:
+            last, far = self._last, self._far
+            first = 0
+            for ends, slots in self._runs:
+                for at, slot in enumerate(slots):
+                    end = ends[at] - 1
+                    far[slot] = self._score(end - 1) if end > first else last[slot]
+                    last[slot] = self._score(end)
+                    first = end + 1
+            last[NO_SLOT] = far[NO_SLOT] = 0
+
+    def _need(self, least: int) -> None:
         """T has to exceed this from now on; a row and its neighbours need a B over `floor` for it."""
         self._least = least
-        self.floor = least // self._share
+        self._floor = least // self._share
 
-    def rewind(self) -> None:
+    def _rewind(self) -> None:
         """Begin again with the first row."""
         self._ends, self._slots = self._runs[0]
         self._part = self._run = 0
         self._first, self._end = 0, self._ends[0]
         self._following = 0  # the next row that was not looked at
 
-    def around(self, row: int) -> None:
+    def _around(self, row: int) -> None:
         """Look at a row and, in a session, its neighbours."""
         near = row - self._reach
         if near < self._following:
@@ -163,7 +163,7 @@ class _Look:
             self._following = self._table.rows
         block = self._blocks[row >> BLOCK_BITS]
         at = near - (row & -BLOCK)
-        spare = self._least - (NEAR + FAR) * min(self.carried, self.floor)  # at_firsts saw what more can come
+        spare = self._least - (NEAR + FAR) * min(self._carried, self._floor)  # _at_firsts saw what more can come
         while near < self._following:
             # Cheaply, what T is at most: most rows go no further.
             if (
@@ -174,13 +174,13 @@ class _Look:
             near += 1
             at += 1
 
-    def at_firsts(self) -> None:
+    def _at_firsts(self) -> None:
         """Look at the first two rows of sessions of which an older table has a last row, or one before it, with a high B."""
         taken = set()
         first = 0
         for ends, slots in self._runs:
             for run, slot in enumerate(slots):
-                if self._last[slot] > self.floor or self._far[slot] > self.floor:
+                if self._last[slot] > self._floor or self._far[slot] > self._floor:
                     for row in range(first, min(first + 2, ends[run])):
                         if self._look(row):
                             taken.add(row)
@@ -211,7 +211,7 @@ class _Look:
             return False
         self._best.add_row(total, self._place, row, slot)
         if self._best.least > self._least:
-            self.need(self._best.least)
+            self._need(self._best.least)
         return True
 
     def _score(self, row: int) -> int:
