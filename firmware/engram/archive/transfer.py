@@ -335,8 +335,8 @@ def archive(records, archived, promised) -> int:
         record = records.entries.get(number)
         if record is None or record["seq"] != seq or record.get("pinned") or records.entries.state(number) != LIVE:
             continue
-        line = [("op", "archive"), ("id", record["id"]), ("at", records.now()), ("was", seq)]
-        older = records.older(record)
+        line = [("op", "archive"), ("id", record["id"]), ("at", records.clock.now()), ("was", seq)]
+        older = records.lineage(record)[0]
         if older:
             line.append(("with", older))
         lines.append(line + [(name, record[name]) for name in ("scope", "tags", "created") if name in record])
@@ -353,7 +353,7 @@ def restore(records, archived, line: dict, caller) -> bool:
         return False
     records.check_room()
     kept = [pair for pair in fields.pairs(line) if pair[0] not in ("supersedes", "past")]
-    records.entries.append(kept + [("restored", records.now())])
+    records.entries.append(kept + [("restored", records.clock.now())])
     records.used(line["id"])
     archived.fold()
     return True
