@@ -12,7 +12,7 @@ ARCHIVED = const(3)  # it has left for a companion, which finds it still
 _EPOCH_MINUTES = const(26297280)  # 2020-01-01 in minutes: times in tables are minutes since then
 MOST_MINUTES = 0xFFFFFF
 
-Entry = namedtuple("Entry", ("number", "terms", "labels", "session", "at", "hides", "shows", "ends"))
+Entry = namedtuple("Entry", "number terms labels session at hides shows ends")
 """What a line means.
 
 number    the entry that it is a version of, -1 for a line that is no entry
@@ -31,7 +31,7 @@ def no_entry(at: int = 0, hides=(), shows=(), ends: int = 0) -> Entry:
     return Entry(-1, (), (), 0, at, hides, shows, ends)
 
 
-Query = namedtuple("Query", ("terms", "labels", "scopes", "since", "until", "speaker", "weights"))
+Query = namedtuple("Query", "terms labels scopes since until speaker weights")
 """A search of a store.
 
 terms     words, joined by OR
@@ -42,7 +42,7 @@ speaker   the label of the speaker whom the query names, or ""
 weights   a dict of term: idf that holds for several stores together (see weights.py), None for this store's own
 """
 
-Hit = namedtuple("Hit", ("number", "score", "evidence", "line", "parts"))
+Hit = namedtuple("Hit", "number score evidence line parts")
 """An entry that was found: its score (4096 is the best that words alone can give within one answer), the weight of the
 words that it matches, which can be compared between stores, its line as a dict, and what the score is made of (see
 explain.py) if that was asked for."""

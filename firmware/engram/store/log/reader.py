@@ -16,7 +16,7 @@ _PIECE = const(512)  # bytes of a line, or of a span, that are read at once
 _SEQ = const(24)  # bytes that hold how a line begins, {"seq":123456789,
 _END = const(19)  # bytes behind which a line's crc counts: ,"crc":"01234567"}\n
 
-Span = namedtuple("Span", ("after", "to", "count", "size", "check", "crc", "place"))
+Span = namedtuple("Span", "after to count size check crc place")
 """Of the seqs after `after` up to `to` the log has these lines: how many, their bytes, the crc32 of their crcs one after the
 other, the crc of the last one, "" if there is none, and where they stand: in one file, one behind the other."""
 
