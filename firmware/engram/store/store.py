@@ -205,6 +205,12 @@ class Store:
         return self.notice_lost() or has_more
 
     @property
+    def is_partial(self) -> bool:
+        """Whether the index lacks a span of lines, be it one of which the log has none any more."""
+        self.notice_lost()
+        return bool(self.upkeep.unindexed)
+
+    @property
     def partial(self) -> str:
         """Why a search may miss something: "" if it does not."""
         self.notice_lost()

@@ -20,7 +20,7 @@ def compacting(store, decide):
     if store.reserve:
         store.reserve.release()
         store.is_reserve_due = False
-    while store.partial and store.tick():
+    while store.is_partial and store.tick():
         yield
     # From now on nothing else writes the log's sealed segments or the index.
     store.is_compacting = True
