@@ -237,7 +237,7 @@ def _model(config, folder: str, network):
     except ArgumentError as error:
         raise ConfigError("llm.url", error.problem) from None
     key, retries = config.secret("llm.key"), config.get("llm.retries")
-    return Model(client, _adapter(config, url), name=name, key=key, retries=retries)
+    return Model(client, _adapter(config, url), name, key, retries)
 
 
 def _adapter(config, url: str):
@@ -246,9 +246,9 @@ def _adapter(config, url: str):
         from engram.llm.anthropic import Anthropic
 
         return Anthropic()
-    from engram.llm.openai import OpenAI, limit_field
+    from engram.llm.openai import OpenAI
 
-    return OpenAI(limit=limit_field(url))
+    return OpenAI(url)
 
 
 def _trust(config, folder: str, url: str):

@@ -16,8 +16,6 @@ from engram.llm.http.url import is_printable, split
 _CONNECT_MS = const(10_000)
 # The longest silence of a service that is thinking, before the link counts as dead.
 _STALL_MS = const(30_000)
-# A kept link that was idle for longer is not tried again: services and routers forget it without a word.
-_IDLE_MS = const(15_000)
 # Protects against an answer without end; a stream of 16 KB of text is about 2 MB of events.
 _ANSWER_BYTES = const(4_000_000)
 # One buffer for both ways: it fits a TCP segment, and the answer comes only after the request went.
@@ -27,16 +25,11 @@ _BUFFER = const(1024)
 class Client:
     """Requests to one base URL. `tls` is a tls_context(), needed for https; `network` is a board's Wi-Fi, if it has one."""
 
+    # A kept link that was idle for longer is not tried again: services and routers forget it without a word.
+    idle_ms = 15_000
+
     def __init__(
-        self,
-        url: str,
-        *,
-        connect_ms: int = _CONNECT_MS,
-        stall_ms: int = _STALL_MS,
-        idle_ms: int = _IDLE_MS,
-        answer_bytes: int = _ANSWER_BYTES,
-        tls=None,
-        network=None,
+        self, url: str, connect_ms=_CONNECT_MS, stall_ms=_STALL_MS, answer_bytes=_ANSWER_BYTES, tls=None, network=None
     ):
         secure, self.host, self.port, self.prefix = split(url)
         if secure and not tls:
@@ -46,7 +39,6 @@ class Client:
         self._network = network
         self._connect_ms = connect_ms
         self._stall_ms = stall_ms
-        self._idle_ms = idle_ms
         self._answer_bytes = answer_bytes
         self._addresses = None
         self._link = None
@@ -84,7 +76,7 @@ class Client:
 
     def tidy(self) -> None:
         """Close a link that was idle for too long: a TLS link holds 24.5 KB of the chip. To be called now and then."""
-        if not self._lock.locked() and ticks_diff(ticks_ms(), self._idle_since) > self._idle_ms:
+        if not self._lock.locked() and ticks_diff(ticks_ms(), self._idle_since) > self.idle_ms:
             self._drop()
 
     async def close(self) -> None:
@@ -116,7 +108,7 @@ class Client:
         return ("\r\n".join(lines) + "\r\n\r\n").encode()
 
     async def _ask(self, head, body, length):
-        if self._link and ticks_diff(ticks_ms(), self._idle_since) > self._idle_ms:
+        if self._link and ticks_diff(ticks_ms(), self._idle_since) > self.idle_ms:
             self._drop()
         others = None
         while True:
