@@ -13,6 +13,7 @@ from engram.clock import zone_minutes
 from engram.compat import const
 from engram.errors import ConfigError
 from engram.lazy import lazy
+from engram.text.utf8 import is_printable_ascii
 
 _FILE = "config.json"
 _SECRETS = "secrets.json"
@@ -149,7 +150,7 @@ class Config:
                 from engram import wifi_config
 
                 wifi_config.check(value)
-        elif not isinstance(value, str) or len(value) > 500 or not _is_ascii(value):
+        elif not isinstance(value, str) or len(value) > 500 or " " in value or not is_printable_ascii(value):
             raise ConfigError(name, "must be a text of at most 500 printable ASCII characters.")
         self._secrets[name] = value
 
@@ -181,13 +182,6 @@ def _check(name: str, value) -> None:
             zone_minutes(str(value))
         except ValueError:
             raise ConfigError(name, "must look like +01:00 or -08:00.") from None
-
-
-def _is_ascii(value: str) -> bool:
-    for letter in value:
-        if not " " < letter < "\x7f":
-            return False
-    return True
 
 
 def _read(path: str, name: str) -> dict:

@@ -1,7 +1,7 @@
 """Base URLs: what is taken apart, and what is refused."""
 
 from engram.errors import ArgumentError
-from engram.llm.http.url import is_printable, split
+from engram.llm.http.url import split
 from support import raises
 
 _BAD = (
@@ -72,9 +72,3 @@ def test_a_password_does_not_appear_in_the_error():
         with raises(ArgumentError) as caught:
             split(url)
         assert "secret" not in str(caught.error)
-
-
-def test_only_printable_ascii_is_printable():
-    assert is_printable("Bearer sk-~ !")
-    for text in ("a\r", "a\n", "\x00", "\t", "\x7f", "é", "\U0001f600"):
-        assert not is_printable(text), repr(text)

@@ -11,9 +11,9 @@ from engram.errors import ConfigError, ModelCut, ModelGarbled, ModelUnavailable
 from engram.llm.http.response import ProtocolError
 from engram.llm.http.sse import Events
 from engram.llm.http.transport import CertificateRefused, reason
-from engram.llm.http.url import is_printable
 from engram.llm.reply import Refusal
 from engram.llm.types import Reply, Request
+from engram.text.utf8 import is_printable_ascii
 
 # Protects the heap from a service that does not stream: its answer is held whole, while it is read even twice.
 _WHOLE_BYTES = const(16384)
@@ -42,7 +42,7 @@ class Model:
     reply_ms = 300_000
 
     def __init__(self, client, adapter, name: str, key: str = "", retries: int = 3):
-        if not is_printable(key) or " " in key:
+        if not is_printable_ascii(key) or " " in key:
             raise ConfigError("llm.key", "has characters that no key has; paste it again")
         self.name = name
         self._client = client

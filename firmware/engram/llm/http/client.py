@@ -11,7 +11,8 @@ from engram.compat import const, ticks_diff, ticks_ms
 from engram.errors import ArgumentError
 from engram.llm.http.response import Response
 from engram.llm.http.transport import addresses, connect
-from engram.llm.http.url import is_printable, split
+from engram.llm.http.url import split
+from engram.text.utf8 import is_printable_ascii
 
 _CONNECT_MS = const(10_000)
 # The longest silence of a service that is thinking, before the link counts as dead.
@@ -102,7 +103,7 @@ class Client:
         for name, value in headers:
             lines.append(name + ": " + value)
         for line in lines:
-            if not is_printable(line):
+            if not is_printable_ascii(line):
                 # The line is not shown: a key may stand in it.
                 raise ArgumentError("request", "must have only printable ASCII in its path and headers")
         return ("\r\n".join(lines) + "\r\n\r\n").encode()

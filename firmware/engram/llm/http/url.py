@@ -2,7 +2,7 @@
 
 from engram.compat import const
 from engram.errors import ArgumentError
-from engram.text.utf8 import encode
+from engram.text.utf8 import encode, is_printable_ascii
 
 # Protects the heap and the request line: no service has a longer base URL.
 _LONGEST = const(300)
@@ -26,7 +26,7 @@ def split(url: str, schemes=WEB) -> tuple:
     scheme = scheme.lower()
     secure = scheme == schemes[1][0]
     is_wrong = not (secure or scheme == schemes[0][0]) or not host or not 0 <= port < 65536 or len(url) > _LONGEST
-    if is_wrong or not is_printable(url) or any(code in b' "?#<>\\' for code in encode(url)):
+    if is_wrong or not is_printable_ascii(url) or any(code in b' "?#<>\\' for code in encode(url)):
         problem = "must be %s(s)://host[:port][/path], without user name, query or space"
         raise ArgumentError("url", problem % schemes[0][0])
     prefix = prefix.strip("/")
@@ -52,8 +52,3 @@ def _split_authority(authority):
 
 def _consists_of(text, alphabet):
     return all(code in alphabet for code in encode(text))
-
-
-def is_printable(text: str) -> bool:
-    """Whether all of `text` is printable ASCII: no CR, LF or NUL can end a header early."""
-    return all(0x20 <= code < 0x7F for code in encode(text))
