@@ -43,10 +43,7 @@ def arguments(call_arguments: str, schema: str) -> dict:
 
 def _fits(value, rule: dict) -> bool:
     if "anyOf" in rule:
-        for other in rule["anyOf"]:
-            if _fits(value, other):
-                return True
-        return False
+        return any(_fits(value, other) for other in rule["anyOf"])
     kind = rule["type"]
     # Python's True is a number, JSON's true is none.
     if not isinstance(value, _KINDS[kind][0]) or isinstance(value, bool) != (kind == "boolean"):
@@ -63,12 +60,8 @@ def _fits(value, rule: dict) -> bool:
 
 
 def _fits_list(values: list, rule: dict) -> bool:
-    if not rule.get("minItems", 0) <= len(values) <= rule.get("maxItems", len(values)):
-        return False
-    for value in values:
-        if not _fits(value, rule["items"]):
-            return False
-    return True
+    has_room = rule.get("minItems", 0) <= len(values) <= rule.get("maxItems", len(values))
+    return has_room and all(_fits(value, rule["items"]) for value in values)
 
 
 def _wanted(rule: dict) -> str:
