@@ -10,8 +10,7 @@ from errno import EHOSTUNREACH, ETIMEDOUT
 from engram.compat import const, ticks_diff, ticks_ms
 from engram.errors import ArgumentError
 from engram.llm.http.response import Response
-from engram.llm.http.transport import addresses, connect
-from engram.llm.http.url import split
+from engram.llm.http.transport import addresses, connect, split_url
 from engram.text.utf8 import is_printable_ascii
 
 _CONNECT_MS = const(10_000)
@@ -32,7 +31,7 @@ class Client:
     def __init__(
         self, url: str, connect_ms=_CONNECT_MS, stall_ms=_STALL_MS, answer_bytes=_ANSWER_BYTES, tls=None, network=None
     ):
-        secure, self.host, self.port, self.prefix = split(url)
+        secure, self.host, self.port, self.prefix = split_url(url)
         if secure and not tls:
             raise ArgumentError("tls", "must be a tls_context() for an https URL")
         self.url = url
