@@ -30,8 +30,7 @@ class Memory:
     def search(self, query: str, limit: int = 10, tags=(), since: int = 0, until: int = 0) -> list:
         """The memories and turns that fit best, as dicts with id, at, text and score (and who, for a turn)."""
         ranked = self._recall.rank(make_query(query, self._caller, tags, since, until))
-        found = self._recall.find(ranked, limit)
-        return [_shown(item) for item in found]
+        return [_shown(item) for item in self._recall.find(ranked, limit)]
 
     def get(self, ref: str) -> dict:
         """A memory by its id; NotFound if there is none."""

@@ -18,17 +18,13 @@ MONTHS = (
 )  # fmt: skip
 
 
-def _epoch_offset() -> int:
-    return 946684800 if time.gmtime(0)[0] == 2000 else 0
-
-
 class Clock:
     """Gives the time; `source` replaces the machine's own clock in tests (a callable that returns Unix seconds)."""
 
     def __init__(self, zone_minutes: int = 0, source=None):
         self.zone_minutes = zone_minutes
         self._source = source
-        self._offset = _epoch_offset()
+        self._offset = 946684800 if time.gmtime(0)[0] == 2000 else 0
         self._floor = _SET_SINCE
         self._floor_ticks = ticks_ms()
 

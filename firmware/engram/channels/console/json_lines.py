@@ -110,7 +110,7 @@ class JsonLines(Sink):
         try:
             fields = text.loads(line)
         except ValueError:
-            raise ValueError(_NO_JSON)
+            fields = None
         if not isinstance(fields, dict):
             raise ValueError(_NO_JSON)
         return fields
