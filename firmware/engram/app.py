@@ -39,7 +39,7 @@ class App:
             from engram.build import build
 
             self.board = board = build(self.config, folder, clock, model, network)
-        board.commands = Commands(board)
+        board.commands = Commands(self._handlers)
         self.memory = Memory(board.records, board.recall, board.forgetting)
         self._channels = []
         self._tasks = []
@@ -48,6 +48,12 @@ class App:
         self._console = None
         self._watchdog = None
         self._serial = None
+
+    def _handlers(self) -> dict:
+        with lazy("build"):
+            from engram.build import handlers
+
+            return handlers(self.board)
 
     # --- for code on the board
 

@@ -1,5 +1,7 @@
 """Wires one board: makes each object and hands it what it needs. No other file does."""
 
+from collections import namedtuple
+
 # Lowest layers first: an import within an import takes of the stack, which is short on a chip.
 # isort: off
 from engram import diag, files, text  # noqa: F401
@@ -35,6 +37,9 @@ from engram.agent.tools import Tools
 from engram.compat import const
 from engram.board import Board
 # isort: on
+
+Source = namedtuple("Source", ("clock", "records", "journal", "trash", "forgetting", "profile", "notes"))
+"""What an export reads."""
 
 _ROOTS_LARGEST = const(32768)  # bytes of the file of root certificates
 
@@ -218,6 +223,51 @@ def _post_turn(board: Board, tools, prompts):
     quiet_ms = 1000 * config.get("extract.pause_seconds")
     board.jobs = Jobs((extraction, flush, board.distillation), quiet_ms, board.gate.is_busy)
     return PostTurn(config, records, journal, board.intents, board.jobs, flush)
+
+
+def handlers(board) -> dict:
+    """The commands: each has its module and what it needs."""
+    config, clock, records, journal = board.config, board.clock, board.records, board.journal
+    notes, daily, recall, forgetting = board.notes, board.daily, board.recall, board.forgetting
+    companion, archived = board.companion, board.archived
+    search, archive = (companion.ask, companion.archive) if companion else (None, None)
+    stats = (
+        config,
+        clock,
+        board.agent,
+        records,
+        board.capacity,
+        board.trash,
+        journal,
+        board.intents,
+        recall,
+        board.jobs,
+    )
+    texts = (forgetting, board.profile, notes)
+    source = Source(clock, records, journal, board.trash, *texts)
+    return {
+        "memory": ("memory", (config, clock, records, journal, notes, forgetting, archived, archive)),
+        "recall": ("recall", (clock, recall, search)),
+        "forget": ("recall", (clock, records, recall, journal, forgetting)),
+        "undo": ("recall", (board.changes,)),
+        "pin": ("care", (records,)),
+        "unpin": ("care", (records,)),
+        "dedupe": ("care", (records,)),
+        "note": ("care", (notes,)),
+        "clear": ("care", (config, notes, daily)),
+        "distill": ("care", (config, notes, daily, board.distillation)),
+        "session": ("sessions", (journal, clock)),
+        "profile": ("sessions", (board.profile,)),
+        "intents": ("reminders", (board.intents, clock)),
+        "mode": ("board", (config, board.tools)),
+        "compact": ("board", (records, journal)),
+        "json": ("board", ()),
+        "export": ("transfer", (source,)),
+        "import": ("transfer", (board.folder, records, clock, journal, board.capacity) + texts),
+        "stats": ("stats", stats + (companion, archived, board.network)),
+        "companion": ("stats", (companion,)),
+        "workspace": ("workspace", (config,)),
+    }
 
 
 def _model(config, folder: str, network):

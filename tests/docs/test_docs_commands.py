@@ -4,30 +4,29 @@ import re
 
 import pytest
 
-from engram.channels.console.commands.board import HELP
+from engram.channels.console.commands.commands import COMMANDS
 from pages import PAGES, fences, headings, in_backticks, read, section
 from played import answers, undated
 
 PAGE = "docs/commands.md"
 PROMPT = "> "
-USAGES = [line for line in HELP.splitlines() if line.startswith("/")]
 
 
 def test_each_command_has_a_section_and_each_section_a_command():
-    assert headings(section(read(PAGE), "## Commands"), 3) == [usage.split()[0] for usage in USAGES]
+    assert headings(section(read(PAGE), "## Commands"), 3) == [f"/{name}" for name, _, _ in COMMANDS]
 
 
-@pytest.mark.parametrize("usage", USAGES)
-def test_a_section_begins_with_the_commands_usage(usage):
-    first = fences(section(read(PAGE), f"### {usage.split()[0]}"), "")[0]
-    assert first.text.strip() == usage
+@pytest.mark.parametrize(("name", "usage"), [(name, usage) for name, usage, _ in COMMANDS])
+def test_a_section_begins_with_the_commands_usage(name, usage):
+    first = fences(section(read(PAGE), f"### /{name}"), "")[0]
+    assert first.text.strip() == f"/{name} {usage}".strip()
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_no_page_names_a_command_that_there_is_not(page):
-    known = {usage.split()[0] for usage in USAGES}
+    known = {name for name, _, _ in COMMANDS}
     for code in in_backticks(read(page)):
-        named = re.match(r"(/[a-z]+)(?: |$)", code)
+        named = re.match(r"/([a-z]+)(?: |$)", code)
         assert not named or named[1] in known, code
 
 

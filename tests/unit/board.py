@@ -214,6 +214,7 @@ def _stands_in(path: str, wanted: bytes) -> bool:
 
 def commands_of(board):
     """The commands of a board, to which what it lacks for them is added."""
+    from engram.build import handlers
     from engram.channels.console.commands.commands import Commands
 
     if not hasattr(board, "config"):
@@ -226,7 +227,7 @@ def commands_of(board):
         add_agent(board)
     elif not hasattr(board, "tools"):
         board.tools = None
-    board.commands = Commands(board)
+    board.commands = Commands(lambda: handlers(board))
     return board.commands
 
 

@@ -20,7 +20,7 @@ def test_every_tool_and_each_of_its_arguments_is_tried():
 
 
 def test_every_command_is_tried():
-    for name in " ".join(COMMANDS.values()).split():
+    for name, _, _ in COMMANDS:
         assert name in TYPED, _ADD % ("the command /" + name, "COMMANDS")
 
 

@@ -11,7 +11,7 @@ PACKAGES = {
     "transfer": ("export", "importer", "jsonl"),
     "reminders": ("delivery", "reminder_file", "rules", "tool"),
     "learning": ("apply_ops", "distill_batch", "extract_batch", "extract_ops"),
-    "channels.console.commands": ("board", "care", "conversation", "transfer"),
+    "channels.console.commands": ("care", "sessions", "stats", "transfer"),
 }
 
 

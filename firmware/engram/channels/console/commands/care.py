@@ -11,19 +11,19 @@ _LONGEST_MS = const(180_000)  # that a person waits for a distillation; it goes 
 _WIDTH = const(100)
 
 
-def distill_command(board, caller, rest: str):
+def distill_command(config, notes, daily, distillation, caller, rest: str):
     """Turn the notes that wait into memories, and tell what came of it."""
-    board.notes.for_caller(caller)  # refused in a group room
-    if board.config.get("mode") != "full":
+    notes.for_caller(caller)  # refused in a group room
+    if config.get("mode") != "full":
         raise ArgumentError("/distill", "is for full mode: in lightweight mode the notes are the memory (/mode full).")
-    waiting = board.daily.waiting().get(caller.principal, 0)
+    waiting = daily.waiting().get(caller.principal, 0)
     if not waiting:
         yield "no note waits: all were distilled, or there are none (/memory shows today's)"
         return
-    if not board.distillation:
+    if not distillation:
         yield "notes waiting: %d; a model is needed to distil them, and none is set up (llm.url, llm.model)" % waiting
         return
-    report = board.distillation.ask(caller.principal)
+    report = distillation.ask(caller.principal)
     yield "reading (notes: %d) ..." % waiting
     end = ticks_add(ticks_ms(), _LONGEST_MS)
     while not (report.is_over or report.why) and ticks_diff(end, ticks_ms()) > 0:
@@ -35,36 +35,36 @@ def distill_command(board, caller, rest: str):
         yield "it goes on in the background; /stats tells how"
 
 
-def note_command(board, caller, rest: str):
+def note_command(notes, caller, rest: str):
     """Add a line to today's note."""
-    notebook = board.notes.for_caller(caller)
+    notebook = notes.for_caller(caller)
     notebook.note(rest)
     yield "noted in %s; it is distilled later on" % notebook.today()
 
 
-def clear_command(board, caller, rest: str):
+def clear_command(config, notes, daily, caller, rest: str):
     """Empty the day's notes."""
-    notebook = board.notes.for_caller(caller)
+    notebook = notes.for_caller(caller)
     name = rest + ".md" if rest else notebook.today()
-    before = board.daily.waiting().get(caller.principal, 0)
+    before = daily.waiting().get(caller.principal, 0)
     old = notebook.clear(rest)
     count = sum(1 for line in old.split("\n") if line.strip())
     if not count:
         yield "%s has no notes" % name
         return
-    lost = before - board.daily.waiting().get(caller.principal, 0)
-    told = ", not distilled yet: %d" % lost if lost > 0 and board.config.get("mode") == "full" else ""
+    lost = before - daily.waiting().get(caller.principal, 0)
+    told = ", not distilled yet: %d" % lost if lost > 0 and config.get("mode") == "full" else ""
     yield "%s is empty now (notes: %d%s); /undo brings them back. Memories and other days stay" % (name, count, told)
 
 
-def pin_command(board, caller, rest: str):
+def pin_command(records, caller, rest: str):
     """Keep a memory whatever happens: it never leaves for want of room."""
-    return _pinned(board.records, caller, rest, "/pin", True)
+    return _pinned(records, caller, rest, "/pin", True)
 
 
-def unpin_command(board, caller, rest: str):
+def unpin_command(records, caller, rest: str):
     """Let a memory leave as others do."""
-    return _pinned(board.records, caller, rest, "/unpin", False)
+    return _pinned(records, caller, rest, "/unpin", False)
 
 
 def _pinned(records, caller, ref: str, command: str, pinned: bool):
@@ -75,13 +75,15 @@ def _pinned(records, caller, ref: str, command: str, pinned: bool):
         yield "%s is %s already" % (record["id"], "pinned" if pinned else "not pinned")
         return
     records.update(ref, {"pinned": pinned}, caller)
-    told = "is pinned" if pinned else "is pinned no more"
-    yield "%s %s: %s" % (record["id"], told, snippet(record["content"], _WIDTH))
+    yield "%s %s: %s" % (
+        record["id"],
+        "is pinned" if pinned else "is pinned no more",
+        snippet(record["content"], _WIDTH),
+    )
 
 
-def dedupe_command(board, caller, rest: str):
+def dedupe_command(records, caller, rest: str):
     """Let of two memories that say the same the lesser one go."""
-    records = board.records
     looked = 0
     gone = []
     for record in records.newest(caller):

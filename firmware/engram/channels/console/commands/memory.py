@@ -2,7 +2,7 @@
 
 from engram import text
 from engram.channels.console.commands.commands import count_of
-from engram.channels.console.commands.recall import row, wait_for
+from engram.channels.console.commands.recall import row
 from engram.compat import const
 from engram.errors import ArgumentError
 from engram.memory import catalog
@@ -11,127 +11,142 @@ from engram.memory.records import fields
 _PAGE = const(20)
 
 
-def memory_command(board, caller, rest: str):
+def memory_command(config, clock, records, journal, notes, forgetting, archived, archive, caller, rest: str):
     """Show what is remembered."""
-    what, _, more = rest.partition(" ")
-    if not what:
-        return _overview(board, caller)
-    if what == "list":
-        return _list(board, caller, more)
-    if what == "tags":
-        return _tags(board, caller)
-    if what == "show":
-        return _show(board, caller, more)
-    if what == "history":
-        return _history(board, caller, more)
-    raise ArgumentError("/memory", "takes list, tags, show ID or history ID.")
+    return _View(config, clock, records, journal, notes, forgetting, archived, archive).run(caller, rest)
 
 
-def _overview(board, caller):
-    yield "%s, %s mode" % (count_of(board.records.count(caller), "memory", "memories"), board.config.get("mode"))
-    tags = catalog.line(catalog.ranked(board.records, caller), 60)
-    if tags:
-        yield "tags: " + tags
-    today = board.clock.day(board.clock.now())
-    shown = 0
-    for record in board.records.newest(caller):
-        # They come by their latest change, and no change is before the beginning.
-        if shown == _PAGE or board.clock.day(record.get("updated", record["created"])) < today:
-            break
-        if board.clock.day(record["created"]) == today:
-            shown += 1
-            yield row(board.clock, record)
-    if not shown:
-        yield "nothing was remembered today; /memory list shows all"
-    if not caller.group:
-        notes = board.notes.for_caller(caller)
-        for name in ("MEMORY.md", notes.today()):
-            content = notes.text(name).strip()
-            if content:
-                yield name + ":"
-                yield from content.split("\n")
+class _View:
+    def __init__(self, config, clock, records, journal, notes, forgetting, archived, archive):
+        self._config = config
+        self._clock = clock
+        self._records = records
+        self._journal = journal
+        self._notes = notes
+        self._forgetting = forgetting
+        self._archived = archived
+        self._archive = archive
 
+    def run(self, caller, rest: str):
+        """Yield the answer to /memory."""
+        what, _, more = rest.partition(" ")
+        if not what:
+            return self._overview(caller)
+        if what == "list":
+            return self._list(caller, more)
+        if what == "tags":
+            return self._tags(caller)
+        if what == "show":
+            return self._show(caller, more)
+        if what == "history":
+            return self._history(caller, more)
+        raise ArgumentError("/memory", "takes list, tags, show ID or history ID.")
 
-def _list(board, caller, more: str):
-    page = _page(more)
-    position = 0
-    for record in board.records.newest(caller):
-        if position == page * _PAGE:
-            break
-        if (page - 1) * _PAGE <= position:
-            yield row(board.clock, record)
-        position += 1
-    pages = (max(position, board.records.count(caller)) + _PAGE - 1) // _PAGE
-    if not position:
-        yield "nothing is remembered yet"
-    elif position <= (page - 1) * _PAGE:
-        yield "there is no page %d; the last is %d" % (page, pages)
-    elif pages > 1:
-        yield "page %d of %d" % (page, pages)
+    def _overview(self, caller):
+        yield "%s, %s mode" % (count_of(self._records.count(caller), "memory", "memories"), self._config.get("mode"))
+        tags = catalog.line(catalog.ranked(self._records, caller), 60)
+        if tags:
+            yield "tags: " + tags
+        today = self._clock.day(self._clock.now())
+        shown = 0
+        for record in self._records.newest(caller):
+            # They come by their latest change, and no change is before the beginning.
+            if shown == _PAGE or self._clock.day(record.get("updated", record["created"])) < today:
+                break
+            if self._clock.day(record["created"]) == today:
+                shown += 1
+                yield row(self._clock, record)
+        if not shown:
+            yield "nothing was remembered today; /memory list shows all"
+        if not caller.group:
+            notes = self._notes.for_caller(caller)
+            for name in ("MEMORY.md", notes.today()):
+                content = notes.text(name).strip()
+                if content:
+                    yield name + ":"
+                    yield from content.split("\n")
 
+    def _list(self, caller, more: str):
+        page = _page(more)
+        position = 0
+        for record in self._records.newest(caller):
+            if position == page * _PAGE:
+                break
+            if (page - 1) * _PAGE <= position:
+                yield row(self._clock, record)
+            position += 1
+        pages = max((position + _PAGE - 1) // _PAGE, (self._records.count(caller) + _PAGE - 1) // _PAGE)
+        if not position:
+            yield "nothing is remembered yet"
+        elif position <= (page - 1) * _PAGE:
+            yield "there is no page %d; the last is %d" % (page, pages)
+        elif pages > 1:
+            yield "page %d of %d" % (page, pages)
 
-def _tags(board, caller):
-    tags = catalog.ranked(board.records, caller)
-    for tag, count in tags:
-        yield "%5d  %s" % (count, tag)
-    for tag, count in sorted(board.archived.tags(caller).items()) if board.archived else ():
-        yield "%5d  %s, older, with the companion" % (count, tag)
-    if not tags:
-        yield "no tags yet: nothing is remembered"
+    def _tags(self, caller):
+        tags = catalog.ranked(self._records, caller)
+        for tag, count in tags:
+            yield "%5d  %s" % (count, tag)
+        archived = self._archived
+        for tag, count in sorted(archived.tags(caller).items()) if archived else ():
+            yield "%5d  %s, older, with the companion" % (count, tag)
+        if not tags:
+            yield "no tags yet: nothing is remembered"
 
+    def _show(self, caller, more: str):
+        archive = self._archive
+        if archive and archive.is_away(more, caller):
+            from engram.channels.console.commands import remote
 
-def _show(board, caller, more: str):
-    archive = board.companion.archive if board.companion else None
-    if archive and archive.is_away(more, caller):
-        line, why = (yield from wait_for(archive.fetched(more, caller))) or (None, "it was broken off")
-        if line is None:
-            yield why
-        elif "text" in line:
-            yield _turn_row(board, line)
-        else:
-            yield from _shown(board, board.forgetting.seen(line, caller))
-            yield "  %-11s from the companion" % "read"
-    elif more[:1] == "t":
-        for turn in board.journal.get(more, caller, 2):
-            yield _turn_row(board, turn)
-    else:
-        record = board.forgetting.seen(board.records.get(more, caller), caller)
-        yield from _shown(board, record)
-        yield from _use_of(board, record)
+            line, why = (yield from remote.fetched(archive, more, caller)) or (None, "it was broken off")
+            if line is None:
+                yield why
+            elif "text" in line:
+                yield self._turn_row(line)
+            else:
+                yield from self._shown(self._forgetting.seen(line, caller))
+                yield "  %-11s from the companion" % "read"
+            return
+        if more[:1] == "t":
+            for turn in self._journal.get(more, caller, 2):
+                yield self._turn_row(turn)
+            return
+        record = self._forgetting.seen(self._records.get(more, caller), caller)
+        yield from self._shown(record)
+        yield from self._use_of(record)
 
+    def _turn_row(self, turn: dict) -> str:
+        return "t%-6d %s  %s: %s" % (turn["seq"], self._clock.minute(turn["at"]), turn["who"], turn["text"])
 
-def _turn_row(board, turn: dict) -> str:
-    return "t%-6d %s  %s: %s" % (turn["seq"], board.clock.minute(turn["at"]), turn["who"], turn["text"])
+    def _shown(self, record: dict):
+        yield "%s  %s" % (record["id"], record["content"])
+        for name in ("tags", "keywords", "turns"):
+            if record.get(name):
+                yield "  %-11s %s" % (name, ", ".join(record[name]))
+        for name in ("type", "importance", "source", "scope", "pinned", "supersedes"):
+            if name in record:
+                yield "  %-11s %s" % (name, record[name])
+        for name in ("created", "updated", "expires", "restored"):
+            if name in record:
+                yield "  %-11s %s" % (name, self._clock.minute(record[name]))
 
+    def _use_of(self, record: dict):
+        records = self._records
+        uses, last = records.uses.usage_of(int(record["id"][1:])) if records.uses else (0, 0)
+        if uses:
+            yield "  %-11s %s the last time, %d in all" % ("used", self._clock.day(last), uses)
+        given, now = round(100 * record.get("importance", fields.IMPORTANCE)), records.importance.now(record)
+        if now < given:
+            yield "  %-11s 0.%02d now, as it was not used for long" % ("importance", now)
 
-def _shown(board, record: dict):
-    yield "%s  %s" % (record["id"], record["content"])
-    for name in ("tags", "keywords", "turns"):
-        if record.get(name):
-            yield "  %-11s %s" % (name, ", ".join(record[name]))
-    for name in ("type", "importance", "source", "scope", "pinned", "supersedes"):
-        if name in record:
-            yield "  %-11s %s" % (name, record[name])
-    for name in ("created", "updated", "expires", "restored"):
-        if name in record:
-            yield "  %-11s %s" % (name, board.clock.minute(record[name]))
-
-
-def _use_of(board, record: dict):
-    records = board.records
-    uses, last = records.uses.usage_of(int(record["id"][1:])) if records.uses else (0, 0)
-    if uses:
-        yield "  %-11s %s the last time, %d in all" % ("used", board.clock.day(last), uses)
-    given, now = round(100 * record.get("importance", fields.IMPORTANCE)), records.importance.now(record)
-    if now < given:
-        yield "  %-11s 0.%02d now, as it was not used for long" % ("importance", now)
-
-
-def _history(board, caller, more: str):
-    for record in board.records.history(more, caller):
-        at = board.clock.minute(record.get("updated", record["created"]))
-        origin = " (back from the companion)" if "restored" in record else ""
-        yield "%-7s %s  %s%s" % (record["id"], at, record["content"], origin)
+    def _history(self, caller, more: str):
+        for record in self._records.history(more, caller):
+            yield "%-7s %s  %s%s" % (
+                record["id"],
+                self._clock.minute(record.get("updated", record["created"])),
+                record["content"],
+                " (back from the companion)" if "restored" in record else "",
+            )
 
 
 def _page(more: str) -> int:

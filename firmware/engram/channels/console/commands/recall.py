@@ -1,10 +1,7 @@
 """The commands that find and forget: /recall, /forget and /undo."""
 
-import asyncio
-
 from engram.compat import const
 from engram.errors import ArgumentError
-from engram.interrupt import interruptible
 from engram.memory import ids
 from engram.memory.query import make_query
 from engram.memory.recall import shown_score, snippet
@@ -12,12 +9,10 @@ from engram.memory.recall import shown_score, snippet
 _FOUND = const(10)
 _EXPLAIN = "--explain"
 _WIDTH = const(100)  # characters of a memory in a list
-_LOOK_MS = const(20)  # between two looks at whether the companion has answered
 
 
-def recall_command(board, caller, rest: str):
+def recall_command(clock, recall, search, caller, rest: str):
     """Find memories and turns by words."""
-    recall = board.recall
     explained = rest.startswith(_EXPLAIN)
     query = rest[len(_EXPLAIN) :].strip() if explained else rest
     if not query:
@@ -28,14 +23,16 @@ def recall_command(board, caller, rest: str):
         items = recall.explain(wanted, _FOUND)
     else:
         ranked = recall.rank(wanted)
-        if board.companion:
-            more = yield from wait_for(board.companion.ask.found(ranked, _FOUND))
+        if search:
+            from engram.channels.console.commands import remote
+
+            more = yield from remote.found(search, ranked, _FOUND)
         items = ((item, ()) for item in recall.find(ranked, _FOUND, more))
     found = False
     for item, made_of in items:
         found = True
         who = item.who + ": " if item.who else ""
-        shown = (item.id, board.clock.day(item.at), shown_score(item.score), who, snippet(item.text, _WIDTH))
+        shown = (item.id, clock.day(item.at), shown_score(item.score), who, snippet(item.text, _WIDTH))
         yield "%-7s %s  %s  %s%s" % shown
         if made_of:
             yield "        " + ", ".join(["%s %s" % (what, shown_score(points)) for what, points in made_of])
@@ -47,12 +44,12 @@ def recall_command(board, caller, rest: str):
         yield more.note
 
 
-def forget_command(board, caller, rest: str):
+def forget_command(clock, records, recall, journal, forgetting, caller, rest: str):
     """Forget a memory or a turn."""
     kind = rest[:1].lower()
     if kind in ("m", "t") and rest[1:].isdigit():
         if kind == "m":
-            record, turns = board.forgetting.forget(rest, caller, with_turns=True)
+            record, turns = forgetting.forget(rest, caller, with_turns=True)
             gone = ", ".join([record["id"]] + turns)
             if "left" in record:
                 yield "%s had left for want of room; %s left for good" % (record["id"], gone)
@@ -62,26 +59,26 @@ def forget_command(board, caller, rest: str):
                 return
             yield "forgot %s: %s (/undo brings it back)" % (gone, snippet(record["content"], _WIDTH))
         else:
-            board.journal.redact(rest, caller)
+            journal.redact(rest, caller)
             yield "forgot the turn t%d; /compact takes it off the flash" % ids.number("id", rest, "t")
         return
     if not rest:
         raise ArgumentError("/forget", "needs an id such as m12, or words to look for.")
     found = False
-    for _, record in board.records.search(make_query(rest, caller), _FOUND):
+    for _, record in records.search(make_query(rest, caller), _FOUND):
         if not found:
             yield "which one? /forget and its id"
         found = True
-        yield row(board.clock, record)
+        yield row(clock, record)
     if not found:
-        yield "nothing found: " + board.recall.why_empty(rest, caller)
-    elif board.recall.partial:
-        yield "there may be more: " + board.recall.partial
+        yield "nothing found: " + recall.why_empty(rest, caller)
+    elif recall.partial:
+        yield "there may be more: " + recall.partial
 
 
-def undo_command(board, caller, rest: str):
+def undo_command(undo_log, caller, rest: str):
     """Take the latest change back."""
-    yield board.changes.undo(caller)
+    yield undo_log.undo(caller)
 
 
 def row(clock, record: dict) -> str:
@@ -89,20 +86,3 @@ def row(clock, record: dict) -> str:
     tags = ", ".join(record.get("tags", ()))
     shown = (record["id"], clock.day(record["created"]), snippet(record["content"], _WIDTH), tags)
     return "%-7s %s  %s  [%s]" % shown
-
-
-def wait_for(work):
-    """Yield pauses until a coroutine that asks the companion has ended; give its result, None if it was cancelled."""
-    answers = []
-
-    async def wait():
-        answers.append(await work)
-
-    task = asyncio.create_task(interruptible(wait()))
-    try:
-        while not task.done():
-            yield _LOOK_MS
-    finally:
-        if not task.done():
-            task.cancel()
-    return answers[0] if answers else None

@@ -11,44 +11,48 @@ _NAME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 _STEPS = const(10000)  # of an index that is rebuilt, before an import gives up
 
 
-def export_command(board, caller, rest: str):
-    """Yield all memories as JSON Lines with the profile and the notes, or as Markdown; or what is in the trash."""
+def export_command(source, caller, rest: str):
+    """Yield all memories as JSON Lines with the profile and the notes, or as Markdown; or what is in the trash.
+
+    `source` has clock, records, journal, trash, forgetting, profile and notes.
+    """
     if rest not in _FORMS:
         raise ArgumentError("/export", "takes nothing, md for Markdown, or trash for what left for want of room.")
     with lazy("transfer", "memory.records.provenance"):
-        yield from _FORMS[rest](board, caller)
+        yield from _FORMS[rest](source, caller)
 
 
-def _json(board, caller):
+def _json(source, caller):
     from engram.transfer import export
 
-    keepers = () if caller.group else (board.profile.for_caller(caller), board.notes.for_caller(caller))
-    memories = export.memories(board.records, caller, True)
-    yield from _lines(board, caller, board.records.count(caller), memories, keepers)
+    keepers = () if caller.group else (source.profile.for_caller(caller), source.notes.for_caller(caller))
+    yield from _lines(
+        source, caller, source.records.count(caller), export.memories(source.records, caller, True), keepers
+    )
 
 
-def _trash(board, caller):
+def _trash(source, caller):
     def memories():
-        for record in board.trash.records():
+        for record in source.trash.records():
             if access.may_see(caller, record.get("scope", access.ALL)):
                 yield record, "", False, (0, 0)
 
-    yield from _lines(board, caller, sum(1 for _ in memories()), memories(), ())
+    yield from _lines(source, caller, sum(1 for _ in memories()), memories(), ())
 
 
-def _lines(board, caller, count: int, memories, keepers):
+def _lines(source, caller, count: int, memories, keepers):
     """Yield the lines of an export of memories, as export.memories() has them, and of the texts of keepers."""
     from engram.transfer import jsonl
 
-    records = board.records
-    yield jsonl.head(records.entries, board.journal.epoch, board.clock.now(), count)
+    records = source.records
+    yield jsonl.head(records.entries, source.journal.epoch, source.clock.now(), count)
     written = 1
     for memory in memories:
         if memory is None:
             yield 0
             continue
         record, follows, is_past, used = memory
-        record = board.forgetting.seen(record, caller)
+        record = source.forgetting.seen(record, caller)
         for line in jsonl.lines(jsonl.pairs(records, record, follows, is_past, used)):
             yield line
             written += 1
@@ -60,38 +64,36 @@ def _lines(board, caller, count: int, memories, keepers):
     yield jsonl.tail(written)
 
 
-def _markdown(board, caller):
+def _markdown(source, caller):
     from engram.transfer import export, markdown
 
-    yield markdown.title(board.clock)
+    yield markdown.title(source.clock)
     day = ""
-    for memory in export.memories(board.records, caller, False):
+    for memory in export.memories(source.records, caller, False):
         if memory is None:
             yield 0
             continue
         record = memory[0]
-        if board.clock.day(record["created"]) != day:
-            day = board.clock.day(record["created"])
+        if source.clock.day(record["created"]) != day:
+            day = source.clock.day(record["created"])
             yield from ("", "## " + day, "")
-        yield from markdown.lines(record, board.clock, access.own_scope(caller), board.records.entries.epoch)
+        yield from markdown.lines(record, source.clock, access.own_scope(caller), source.records.entries.epoch)
 
 
 _FORMS = {"": _json, "md": _markdown, "trash": _trash}
 
 
-def import_command(board, caller, rest: str):
+def import_command(folder, records, clock, journal, eviction, forgetting, profile, notes, caller, rest: str):
     """Import a file of the board, or the JSON object that follows; yield what became of each line."""
     if not rest:
         raise ArgumentError("/import", "needs a .jsonl file of the board, or a JSON object.")
-    path = "" if rest[0] == "{" else _path(board.folder, caller, rest)
-    records = board.records
+    path = "" if rest[0] == "{" else _path(folder, caller, rest)
     # What is there already is found by the index.
     yield from _rebuilt_index(records)
     with lazy("transfer", "memory.records.provenance"):
         from engram.transfer.importer import Importer
 
-        kept = (records, board.clock, board.journal, board.capacity, board.forgetting, board.profile, board.notes)
-        importer = Importer(*kept, caller)
+        importer = Importer(records, clock, journal, eviction, forgetting, profile, notes, caller)
         yield from _import(importer, records, path, rest)
 
 
@@ -113,8 +115,10 @@ def _import(importer, records, path: str, rest: str):
             importer.import_line(1, text.encode(rest))
             importer.flush()
     except StoreError as error:
-        stopped = "stopped at line %d: %s What stands before it is kept, the file can be imported again."
-        stopped %= (importer.line, error)
+        stopped = "stopped at line %d: %s What stands before it is kept, the file can be imported again." % (
+            importer.line,
+            error,
+        )
     finally:
         importer.close()
     yield from importer.problems
@@ -127,8 +131,9 @@ def _path(folder, caller, name: str) -> str:
     if not access.is_owner(caller):
         raise ArgumentError("/import", "reads files for the owner only; others can send a JSON object.")
     if not name.endswith(".jsonl"):
-        problem = "reads .jsonl files only; `engram import FILE` on a computer brings in Markdown and other forms."
-        raise ArgumentError("/import", problem)
+        raise ArgumentError(
+            "/import", "reads .jsonl files only; `engram import FILE` on a computer brings in Markdown and other forms."
+        )
     if len(name) > _NAME_LONGEST or name[0] == "." or [letter for letter in name if letter not in _NAME]:
         raise ArgumentError("/import", "takes a name with letters, digits, '.', '_' and '-' only, and no folder.")
     path = folder + "/" + name

@@ -1,0 +1,34 @@
+"""What a command does that asks the companion: it waits in the pauses of a command."""
+
+import asyncio
+
+from engram.compat import const
+from engram.interrupt import interruptible
+
+_LOOK_MS = const(20)
+
+
+def found(ask, ranked, limit: int):
+    """Yield pauses until the companion has answered or its time is over; gives Ask.found's answer."""
+    return (yield from _waited(lambda: ask.found(ranked, limit)))
+
+
+def fetched(archive, ref: str, caller):
+    """Yield pauses likewise; gives Archive.fetched's answer."""
+    return (yield from _waited(lambda: archive.fetched(ref, caller)))
+
+
+def _waited(ask):
+    answers = []
+
+    async def wait():
+        answers.append(await ask())
+
+    task = asyncio.create_task(interruptible(wait()))
+    try:
+        while not task.done():
+            yield _LOOK_MS
+    finally:
+        if not task.done():
+            task.cancel()
+    return answers[0] if answers else None

@@ -1,0 +1,75 @@
+"""The commands about who talks, and in which thread: /session and /profile."""
+
+from engram.channels.console.commands.commands import count_of
+from engram.errors import ArgumentError
+
+
+def session_command(journal, clock, caller, rest: str):
+    """Begin, list, switch or delete sessions."""
+    what, _, more = rest.partition(" ")
+    more = more.strip()
+    if what == "new":
+        before = journal.sessions(caller)
+        yield "session %s begins" % journal.begin(caller, more)
+        now = [session.id for session in journal.sessions(caller)]
+        for session in before:
+            if session.id not in now:
+                yield "%s left the list of sessions (session.live); its turns are still found" % session.id
+    elif what == "switch":
+        yield "on with " + _row(journal, clock, caller, journal.switch(caller, more))
+    elif what == "delete":
+        session = journal.delete(caller, more)
+        yield "deleted %s with %s; /compact takes them off the flash" % (
+            session.id,
+            count_of(session.turns, "turn", "turns"),
+        )
+    elif what in ("", "list"):
+        found = journal.sessions(caller)
+        if not what:
+            found = [session for session in found if session.id == journal.current(caller)]
+        for session in found:
+            yield _row(journal, clock, caller, session)
+        if not found:
+            yield "no session yet; the first message begins one"
+    else:
+        raise ArgumentError("/session", "takes new [TITLE], list, switch ID or delete ID.")
+
+
+def _row(journal, clock, caller, session) -> str:
+    mark = "*" if session.id == journal.current(caller) else " "
+    return "%s %-6s %4d turns  %s  %s" % (
+        mark,
+        session.id,
+        session.turns,
+        clock.minute(session.at),
+        session.title,
+    )
+
+
+def profile_command(profile, caller, rest: str):
+    """Show or edit the profile."""
+    if caller.group:
+        raise ArgumentError("/profile", "is private and stays out of group rooms.")
+    keeper = profile.for_caller(caller)
+    name, _, more = rest.partition(" ")
+    action, _, content = more.partition(" ")
+    content = content.strip()
+    if not action:
+        for each in keeper.names() if not name else (name,):
+            yield "--- " + each
+            yield keeper.text(each).strip()
+            over = keeper.overlong(each)
+            if over:
+                yield "! its last %d characters are over profile.chars: the model does not see them" % over
+        return
+    if action == "add":
+        keeper.append(name, content)
+    elif action == "write":
+        keeper.write(name, content + "\n")
+    elif action == "replace" and " => " in content:
+        old, _, new = content.partition(" => ")
+        keeper.replace(name, old, new)
+    else:
+        raise ArgumentError("/profile", "FILE takes add TEXT, write TEXT or replace OLD => NEW.")
+    yield "%s is changed (/undo takes it back):" % name
+    yield keeper.text(name).strip()
