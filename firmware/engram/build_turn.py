@@ -105,7 +105,7 @@ def model(board):
     except ArgumentError as error:
         raise ConfigError("llm.url", error.problem) from None
     key, retries = config.secret("llm.key"), config.get("llm.retries")
-    return Model(client, _adapter(config, url), name=config.get("llm.model"), key=key, retries=retries)
+    return Model(client, _adapter(config, url), config.get("llm.model"), key, retries)
 
 
 def _adapter(config, url: str):
@@ -114,9 +114,9 @@ def _adapter(config, url: str):
         from engram.llm.anthropic import Anthropic
 
         return Anthropic()
-    from engram.llm.openai import OpenAI, limit_field
+    from engram.llm.openai import OpenAI
 
-    return OpenAI(limit=limit_field(url))
+    return OpenAI(url)
 
 
 def trust(config, folder: str, url: str):

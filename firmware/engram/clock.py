@@ -18,17 +18,13 @@ MONTHS = (
 )  # fmt: skip
 
 
-def _epoch_offset() -> int:
-    return 946684800 if time.gmtime(0)[0] == 2000 else 0
-
-
 class Clock:
     """Gives the time; `source` replaces the machine's own clock in tests (a callable that returns Unix seconds)."""
 
     def __init__(self, zone_minutes: int = 0, source=None):
         self.zone_minutes = zone_minutes
         self._source = source
-        self._offset = _epoch_offset()
+        self._offset = 946684800 if time.gmtime(0)[0] == 2000 else 0
         self._floor = _SET_SINCE
         self._floor_ticks = ticks_ms()
 
@@ -107,28 +103,19 @@ def day_name(days: int) -> str:
 
 def day_number(name: str) -> int:
     """The number of days since 1970-01-01 of a day such as "2026-01-31"; ValueError if it is none."""
-    parts = name.split("-")
-    if len(name) != 10 or len(parts) != 3:
-        raise ValueError(name)
-    for part in parts:
-        for letter in part:
-            if letter not in "0123456789":
-                raise ValueError(name)
-    days = days_from_civil(int(parts[0]), int(parts[1]), int(parts[2]))
-    if day_name(days) != name:
-        raise ValueError(name)
-    return days
+    parts = name.encode().split(b"-")  # as bytes, since str.isdigit knows more digits than int() on CPython
+    if len(name) == 10 and len(parts) == 3 and b"".join(parts).isdigit():
+        days = days_from_civil(int(parts[0]), int(parts[1]), int(parts[2]))
+        if day_name(days) == name:
+            return days
+    raise ValueError(name)
 
 
 def zone_minutes(zone: str) -> int:
     """Minutes east of Greenwich of a time zone such as "+05:30" or "-08:00"; ValueError if it is none."""
-    if len(zone) != 6 or zone[0] not in "+-" or zone[3] != ":":
-        raise ValueError(zone)
     hours, minutes = zone[1:3], zone[4:6]
-    for letter in hours + minutes:
-        if letter not in "0123456789":
-            raise ValueError(zone)
-    if int(hours) > 14 or int(minutes) > 59:
+    is_one = len(zone) == 6 and zone[0] in "+-" and zone[3] == ":" and (hours + minutes).encode().isdigit()
+    if not is_one or int(hours) > 14 or int(minutes) > 59:
         raise ValueError(zone)
     total = int(hours) * 60 + int(minutes)
     return -total if zone[0] == "-" else total

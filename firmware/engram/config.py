@@ -1,97 +1,99 @@
 """Settings: config.json, and secrets.json for what must never be shown, exported or synchronised.
 
-Each row of SETTINGS is (name, default, lowest, highest); for a text the two are the length's bounds, or the third is
-a tuple of the values allowed. In the files the names are nested: {"llm": {"url": "..."}} sets llm.url.
+Each line of SETTINGS is a name and, in JSON, its default with the lowest and the highest value, or the bounds of a text's
+length, or the list of the values allowed: one text takes a third of the heap of tuples. In the files the names are nested:
+{"llm": {"url": "..."}} sets llm.url.
 docs/settings.md says what each is for; a test keeps the two in step.
 """
+
+import json
 
 from engram import files, text
 from engram.clock import zone_minutes
 from engram.compat import const
 from engram.errors import ConfigError
 from engram.lazy import lazy
+from engram.text.utf8 import is_printable_ascii
 
 _FILE = "config.json"
 _SECRETS = "secrets.json"
 _LARGEST = const(8192)  # bytes of either file: it is read whole
 
-_FLUSH_SYSTEM = "These turns are about to leave your view. Keep what should last; nobody reads your answer."
-_FLUSH_PROMPT = (
-    "(No message of the person: keep what in the turns above will matter later and is not kept yet, with your tools; then "
-    "answer NO_REPLY. If there is nothing to keep, answer NO_REPLY at once.)"
-)
-
-SETTINGS = (
-    ("mode", "full", ("full", "lightweight"), 0),
-    ("timezone", "+00:00", 6, 6),
-    ("llm.api", "openai", ("openai", "anthropic"), 0),
-    ("llm.url", "", 0, 200),
-    ("llm.model", "", 0, 100),
-    ("llm.roots", "roots.pem", 1, 100),
-    ("llm.context_tokens", 8192, 4096, 1000000),
-    ("llm.reply_tokens", 1024, 64, 8192),
-    ("llm.tool_rounds", 10, 1, 10),
-    ("llm.connect_seconds", 10, 1, 60),
-    ("llm.stall_seconds", 60, 1, 600),
-    ("llm.retries", 3, 0, 10),
-    ("session.messages", 20, 4, 200),
-    ("session.message_chars", 1500, 100, 8000),
-    ("session.live", 24, 2, 64),
-    ("profile.chars", 2000, 200, 8000),
-    ("catalog.tokens", 150, 20, 1000),
-    ("recall.share", 20, 0, 50),
-    ("recall.tokens", 600, 0, 4000),
-    ("recall.citations", True, 0, 0),
-    ("extract.on", True, 0, 0),
-    ("extract.pause_seconds", 3, 0, 600),
-    ("extract.turns", 6, 1, 20),
-    ("extract.facts", 3, 1, 10),
-    ("extract.reply_tokens", 800, 100, 4000),
-    ("extract.calls_a_day", 300, 0, 100000),
-    ("extract.tokens_a_day", 300000, 0, 1 << 29),
-    ("rules.on", True, 0, 0),
-    ("flush.on", True, 0, 0),
-    ("flush.turns", 2, 0, 50),
-    ("flush.system", _FLUSH_SYSTEM, 1, 600),
-    ("flush.prompt", _FLUSH_PROMPT, 1, 600),
-    ("distill.on", True, 0, 0),
-    ("distill.notes", 20, 1, 1000),
-    ("distill.hours", 24, 1, 8760),
-    ("distill.chars", 12000, 1000, 40000),
-    ("distill.facts", 12, 1, 20),
-    ("distill.reply_tokens", 1200, 100, 4000),
-    ("records.content_chars", 2000, 100, 4000),
-    ("records.bytes", 720896, 65536, 1 << 28),
-    ("records.most", 2000, 10, 60000),
-    ("records.trash_bytes", 65536, 0, 1 << 24),
-    ("decay.after_days", 30, 1, 3650),
-    ("decay.a_week", 10, 0, 100),
-    ("journal.bytes", 655360, 65536, 1 << 28),
-    ("notes.chars", 8000, 500, 16000),
-    ("notes.days", 30, 1, 3650),
-    ("notes.bytes", 393216, 16384, 1 << 20),
-    ("principals.most", 8, 0, 64),
-    ("intents.on", True, 0, 0),
-    ("intents.most", 32, 1, 64),
-    ("intents.days", 90, 1, 3650),
-    ("intents.cooldown_hours", 24, 0, 8760),
-    ("intents.a_turn", 3, 1, 10),
-    ("companion.url", "", 0, 200),
-    ("companion.device", "", 0, 32),
-    ("companion.search", "weak", ("weak", "always", "never"), 0),
-    ("companion.timeout_ms", 1500, 100, 10000),
-    ("archive.on", True, 0, 0),
-    ("archive.uses", 3, 0, 100),
-    ("console.workspace", "", 0, 29),
-    ("console.line_bytes", 12000, 256, 12000),
-    ("console.echo", True, 0, 0),
-    ("console.prompt", True, 0, 0),
-    ("network.hostname", "engram", 1, 32),
-    ("network.ntp", "pool.ntp.org", 0, 100),
-    ("network.power_save", True, 0, 0),
-    ("watchdog.seconds", 120, 0, 600),
-    ("log.level", "warning", ("debug", "info", "warning", "error"), 0),
-)
+SETTINGS = """
+mode ["full",["full","lightweight"]]
+timezone ["+00:00",6,6]
+llm.api ["openai",["openai","anthropic"]]
+llm.url ["",0,200]
+llm.model ["",0,100]
+llm.roots ["roots.pem",1,100]
+llm.context_tokens [8192,4096,1000000]
+llm.reply_tokens [1024,64,8192]
+llm.tool_rounds [10,1,10]
+llm.connect_seconds [10,1,60]
+llm.stall_seconds [60,1,600]
+llm.retries [3,0,10]
+session.messages [20,4,200]
+session.message_chars [1500,100,8000]
+session.live [24,2,64]
+profile.chars [2000,200,8000]
+catalog.tokens [150,20,1000]
+recall.share [20,0,50]
+recall.tokens [600,0,4000]
+recall.citations [true]
+extract.on [true]
+extract.pause_seconds [3,0,600]
+extract.turns [6,1,20]
+extract.facts [3,1,10]
+extract.reply_tokens [800,100,4000]
+extract.calls_a_day [300,0,100000]
+extract.tokens_a_day [300000,0,536870912]
+rules.on [true]
+flush.on [true]
+flush.turns [2,0,50]
+flush.system ["These turns are about to leave your view. \
+Keep what should last; nobody reads your answer.",1,600]
+flush.prompt ["(No message of the person: keep what in the turns above \
+will matter later and is not kept yet, with your tools; then answer NO_REPLY. If there is nothing to keep, \
+answer NO_REPLY at once.)",1,600]
+distill.on [true]
+distill.notes [20,1,1000]
+distill.hours [24,1,8760]
+distill.chars [12000,1000,40000]
+distill.facts [12,1,20]
+distill.reply_tokens [1200,100,4000]
+records.content_chars [2000,100,4000]
+records.bytes [720896,65536,268435456]
+records.most [2000,10,60000]
+records.trash_bytes [65536,0,16777216]
+decay.after_days [30,1,3650]
+decay.a_week [10,0,100]
+journal.bytes [655360,65536,268435456]
+notes.chars [8000,500,16000]
+notes.days [30,1,3650]
+notes.bytes [393216,16384,1048576]
+principals.most [8,0,64]
+intents.on [true]
+intents.most [32,1,64]
+intents.days [90,1,3650]
+intents.cooldown_hours [24,0,8760]
+intents.a_turn [3,1,10]
+companion.url ["",0,200]
+companion.device ["",0,32]
+companion.search ["weak",["weak","always","never"]]
+companion.timeout_ms [1500,100,10000]
+archive.on [true]
+archive.uses [3,0,100]
+console.workspace ["",0,29]
+console.line_bytes [12000,256,12000]
+console.echo [true]
+console.prompt [true]
+network.hostname ["engram",1,32]
+network.ntp ["pool.ntp.org",0,100]
+network.power_save [true]
+watchdog.seconds [120,0,600]
+log.level ["warning",["debug","info","warning","error"]]
+"""
+"""A line each: name, default and bounds."""
 
 SECRETS = ("llm.key", "companion.token", "wifi")
 
@@ -117,7 +119,7 @@ class Config:
         """The value of a setting."""
         if name in self._values:
             return self._values[name]
-        return _row(name)[1]
+        return _row(name)[0]
 
     def secret(self, name: str):
         """The value of a secret, "" if it is not set; that of wifi is a list of networks."""
@@ -125,22 +127,19 @@ class Config:
 
     def save(self, name: str, value) -> None:
         """Set one setting in config.json, leaving the others there as they are."""
-        _check(name, value, _row(name))
+        _check(name, value)
         stored = _read(self._folder + "/" + _FILE, _FILE)
         group, _, key = name.rpartition(".")
         stored.pop(name, None)
-        if group:
-            inner = stored.setdefault(group, {})
-            inner[key] = value
-        else:
-            stored[key] = value
+        holder = stored.setdefault(group, {}) if group else stored
+        holder[key] = value
         files.write(self._folder + "/" + _FILE, text.dumps(stored))
         self._values[name] = value
 
     def _set(self, name: str, value) -> None:
         if name in SECRETS:
             raise ConfigError(name, "is a secret: it belongs in " + _SECRETS + ", not in " + _FILE + ".")
-        _check(name, value, _row(name))
+        _check(name, value)
         self._values[name] = value
 
     def _set_secret(self, name: str, value) -> None:
@@ -151,43 +150,38 @@ class Config:
                 from engram import wifi_config
 
                 wifi_config.check(value)
-        elif not isinstance(value, str) or len(value) > 500 or not _is_ascii(value):
+        elif not isinstance(value, str) or len(value) > 500 or " " in value or not is_printable_ascii(value):
             raise ConfigError(name, "must be a text of at most 500 printable ASCII characters.")
         self._secrets[name] = value
 
 
-def _row(name: str) -> tuple:
-    for row in SETTINGS:
-        if row[0] == name:
-            return row
-    raise ConfigError(name, "there is no such setting; see docs/settings.md.")
+def _row(name: str) -> list:
+    """The default of a setting, and its bounds."""
+    at = SETTINGS.find("\n" + name + " [")
+    if at < 0:
+        raise ConfigError(name, "there is no such setting; see docs/settings.md.")
+    at += len(name) + 2
+    return json.loads(SETTINGS[at : SETTINGS.find("\n", at)])
 
 
-def _check(name: str, value, row: tuple) -> None:
-    _, default, low, high = row
+def _check(name: str, value) -> None:
+    default, *bounds = _row(name)
     if isinstance(default, bool):
         if not isinstance(value, bool):
             raise ConfigError(name, "must be true or false.")
+    elif isinstance(bounds[0], list):
+        if value not in bounds[0]:
+            raise ConfigError(name, "must be one of " + ", ".join(bounds[0]) + ".")
     elif isinstance(default, int):
-        if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-            raise ConfigError(name, "must be a whole number from " + str(low) + " to " + str(high) + ".")
-    elif isinstance(low, tuple):
-        if value not in low:
-            raise ConfigError(name, "must be one of " + ", ".join(low) + ".")
-    elif not isinstance(value, str) or not low <= len(value) <= high or text.printable(value) != value:
-        raise ConfigError(name, "must be a text of " + str(low) + " to " + str(high) + " characters.")
+        if not isinstance(value, int) or isinstance(value, bool) or not bounds[0] <= value <= bounds[1]:
+            raise ConfigError(name, "must be a whole number from %d to %d." % tuple(bounds))
+    elif not isinstance(value, str) or not bounds[0] <= len(value) <= bounds[1] or text.printable(value) != value:
+        raise ConfigError(name, "must be a text of %d to %d characters." % tuple(bounds))
     if name == "timezone":
         try:
             zone_minutes(str(value))
         except ValueError:
             raise ConfigError(name, "must look like +01:00 or -08:00.") from None
-
-
-def _is_ascii(value: str) -> bool:
-    for letter in value:
-        if not " " < letter < "\x7f":
-            return False
-    return True
 
 
 def _read(path: str, name: str) -> dict:

@@ -32,11 +32,6 @@ def _add(severity: int, source: str, message: str) -> None:
         print("[" + line + "]")
 
 
-def debug(source: str, message: str) -> None:
-    """Tell a detail for people who look for a fault."""
-    _add(DEBUG, source, message)
-
-
 def info(source: str, message: str) -> None:
     """Tell that something usual happened."""
     _add(INFO, source, message)

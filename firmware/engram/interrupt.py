@@ -18,13 +18,9 @@ class Stop:
         self._is_interrupt = False
         _stop = self
 
-    def set(self) -> None:
-        """The app is to end."""
-        self._event.set()
-
-    def interrupt(self) -> None:
-        """The app is to end as Ctrl-C ends it."""
-        self._is_interrupt = True
+    def set(self, is_interrupt: bool = False) -> None:
+        """The app is to end, as Ctrl-C ends it if `is_interrupt`."""
+        self._is_interrupt = self._is_interrupt or is_interrupt
         self._event.set()
 
     def close(self) -> None:
@@ -46,5 +42,5 @@ async def interruptible(work):
     except KeyboardInterrupt:
         if _stop is None:
             raise
-        _stop.interrupt()
+        _stop.set(is_interrupt=True)
         raise asyncio.CancelledError from None

@@ -13,6 +13,7 @@ from binascii import crc32
 from engram import files
 from engram.compat import const
 from engram.errors import ArgumentError
+from engram.text.json_writer import dumps_open
 from engram.text.utf8 import is_valid
 
 # The longest line in bytes, newline included. It bounds the buffer that reading a log takes.
@@ -29,8 +30,6 @@ _CHECK_SIZE = const(19)  # all three
 
 def encode(fields) -> bytes:
     """The line of (key, value) pairs in their order; values that are None are left out."""
-    from engram.text.json_writer import dumps_open  # 3 KB of heap, which a board that only reads can do without
-
     data = dumps_open(_present(fields)).encode()
     size = len(data) + _CHECK_SIZE
     if size > MAX_LINE:

@@ -2,6 +2,7 @@
 
 from engram.compat import const
 from engram.errors import ConfigError
+from engram.text.utf8 import is_printable_ascii
 
 _MOST = const(8)  # networks: each is tried in turn when none is in reach, which takes seconds
 
@@ -16,15 +17,10 @@ def check(networks) -> None:
         name, password = network.get("ssid"), network.get("password", "")
         if not isinstance(name, str) or not 1 <= len(name.encode()) <= 32:
             _refuse("each network's ssid must be a text of 1 to 32 bytes.")
-        if not isinstance(password, str) or (password and not (8 <= len(password) <= 63 and _is_plain(password))):
+        if not isinstance(password, str) or (
+            password and not (8 <= len(password) <= 63 and is_printable_ascii(password))
+        ):
             _refuse("a password must have 8 to 63 ASCII characters; leave it out for an open network.")
-
-
-def _is_plain(password: str) -> bool:
-    for letter in password:
-        if not " " <= letter <= "~":
-            return False
-    return True
 
 
 def _refuse(problem: str) -> None:

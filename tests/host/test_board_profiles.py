@@ -1,5 +1,6 @@
 """The boards' profiles, and the builds with frozen modules: both fit the flash, and each other."""
 
+import json
 from itertools import pairwise
 from pathlib import Path
 
@@ -47,7 +48,8 @@ def test_the_firmware_takes_the_settings(board: Profile):
 
 
 def test_full_logs_with_their_indexes_leave_room_for_a_deploy(board: Profile):
-    limits = {name: default for name, default, *_ in SETTINGS} | board.settings
+    rows = (line.split(" ", 1) for line in SETTINGS.strip().splitlines())
+    limits = {name: json.loads(row)[0] for name, row in rows} | board.settings
     records, journal = limits["records.bytes"], limits["journal.bytes"]
     code = used(image.build(contents.code(board), board.filesystem.size))
     indexes = INDEX_TO_LOG * (records + journal) + INDEX_TO_LOG * max(records, journal)  # one is merged into a new one

@@ -38,3 +38,9 @@ def test_what_is_newer_than_source_and_compiler_stays(tmp_path: Path, compiler: 
     os.utime(compiler, (0, SOURCE.stat().st_mtime + 20))
     firmware_build.compile_file(SOURCE, target)
     assert target.read_bytes() == b"what was there"
+
+
+def test_a_module_knows_itself_by_its_path_on_the_board(tmp_path: Path):
+    target = tmp_path / "boot.mpy"
+    firmware_build.compile_file(SOURCE, target)
+    assert b"boot.py" in target.read_bytes() and b"firmware/" not in target.read_bytes()

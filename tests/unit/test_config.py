@@ -1,9 +1,13 @@
 """Settings: defaults, the two files, and errors that name the key."""
 
+import json
+
 from engram import files
 from engram.config import SECRETS, SETTINGS, Config
 from engram.errors import ConfigError
 from support import folder, raises
+
+ROWS = [line.split(" ", 1) for line in SETTINGS.strip().split("\n")]
 
 
 def _with(config, secrets=None):
@@ -22,8 +26,14 @@ def _problem(config, secrets=None):
 
 def test_without_files_everything_has_its_default():
     config = Config(folder())
-    for name, default, _, _ in SETTINGS:
-        assert config.get(name) == default
+    for name, row in ROWS:
+        assert config.get(name) == json.loads(row)[0]
+
+
+def test_every_default_is_within_its_bounds():
+    config = Config(folder())
+    for name, _ in ROWS:
+        config.save(name, config.get(name))
 
 
 def test_a_file_sets_nested_names():
@@ -37,7 +47,8 @@ def test_overrides_go_before_files():
 
 
 def test_an_unknown_setting_is_named():
-    assert _problem('{"llm":{"urll":"x"}}').key == "llm.urll"
+    for name in ("urll", "ur", "", "url "):
+        assert _problem('{"llm":{"%s":"x"}}' % name).key == "llm." + name
 
 
 def test_a_number_out_of_bounds_is_named_with_its_bounds():
@@ -74,7 +85,7 @@ def test_no_error_shows_a_secret():
 
 
 def test_secrets_are_no_settings():
-    assert not set(SECRETS) & {row[0] for row in SETTINGS}
+    assert not set(SECRETS) & {name for name, _ in ROWS}
 
 
 def test_saving_one_setting_keeps_the_others():

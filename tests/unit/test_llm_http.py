@@ -115,7 +115,8 @@ async def test_a_link_is_kept():
 
 async def test_a_link_that_was_idle_for_long_is_not_kept():
     async with Peer([answer(b"1")], [answer(b"2")]) as peer:
-        client = Client(peer.url, idle_ms=10)
+        client = Client(peer.url)
+        client.idle_ms = 10
         await _fetch(client)
         await sleep_ms(30)
         assert await _fetch(client) == (200, b"2")
@@ -124,7 +125,8 @@ async def test_a_link_that_was_idle_for_long_is_not_kept():
 
 async def test_tidy_closes_an_idle_link():
     async with Peer([answer(b"1"), 10_000], [answer(b"2")]) as peer:
-        client = Client(peer.url, idle_ms=10)
+        client = Client(peer.url)
+        client.idle_ms = 10
         await _fetch(client)
         client.tidy()
         assert client._link

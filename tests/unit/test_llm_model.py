@@ -39,8 +39,10 @@ class _Person:
 
 def _model(peer, adapter=None, **options):
     client = Client(peer.url + "/v1", stall_ms=options.pop("stall_ms", 2000))
-    options = dict({"first_wait_ms": 4, "longest_wait_ms": 40}, **options)
-    return Model(client, adapter or OpenAI(), name="some-model", key=_KEY, **options)
+    model = Model(client, adapter or OpenAI(), "some-model", _KEY, options.pop("retries", 3))
+    for name, value in dict({"first_wait_ms": 4, "longest_wait_ms": 40}, **options).items():
+        setattr(model, name, value)
+    return model
 
 
 async def _ask(*answers, **options):

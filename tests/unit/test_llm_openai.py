@@ -57,7 +57,7 @@ def test_a_request_without_a_bound_names_none():
 
 def test_the_field_of_the_bound_can_be_chosen():
     request = Request(lambda: (), lambda: (user("hi"),), (), 7)
-    body = b"".join(bytes(piece) for piece in OpenAI(limit="max_completion_tokens").body(request, "m"))
+    body = b"".join(bytes(piece) for piece in OpenAI("https://api.OpenAI.com/v1").body(request, "m"))
     assert json.loads(body)["max_completion_tokens"] == 7
 
 

@@ -1,7 +1,7 @@
 """Base URLs: what is taken apart, and what is refused."""
 
 from engram.errors import ArgumentError
-from engram.llm.http.url import is_printable, split
+from engram.llm.http.transport import split_url
 from support import raises
 
 _BAD = (
@@ -38,43 +38,37 @@ _BAD = (
 
 
 def test_a_plain_url_has_the_port_of_its_scheme():
-    assert split("http://example.org") == (False, "example.org", 80, "")
-    assert split("https://example.org") == (True, "example.org", 443, "")
+    assert split_url("http://example.org") == (False, "example.org", 80, "")
+    assert split_url("https://example.org") == (True, "example.org", 443, "")
 
 
 def test_a_prefix_loses_the_slashes_at_its_end():
-    assert split("https://example.org/api/v1//") == (True, "example.org", 443, "/api/v1")
-    assert split("https://example.org/") == (True, "example.org", 443, "")
+    assert split_url("https://example.org/api/v1//") == (True, "example.org", 443, "/api/v1")
+    assert split_url("https://example.org/") == (True, "example.org", 443, "")
 
 
 def test_scheme_and_host_are_taken_in_any_case():
-    assert split("HTTPS://Example.ORG/V1") == (True, "example.org", 443, "/V1")
+    assert split_url("HTTPS://Example.ORG/V1") == (True, "example.org", 443, "/V1")
 
 
 def test_a_port_is_taken():
-    assert split("http://10.0.0.7:11434/v1") == (False, "10.0.0.7", 11434, "/v1")
+    assert split_url("http://10.0.0.7:11434/v1") == (False, "10.0.0.7", 11434, "/v1")
 
 
 def test_an_ipv6_address_is_taken_out_of_its_brackets():
-    assert split("http://[fe80::1]:8080/v1") == (False, "fe80::1", 8080, "/v1")
-    assert split("https://[::1]") == (True, "::1", 443, "")
+    assert split_url("http://[fe80::1]:8080/v1") == (False, "fe80::1", 8080, "/v1")
+    assert split_url("https://[::1]") == (True, "::1", 443, "")
 
 
 def test_nonsense_is_refused():
     for url in _BAD:
         with raises(ArgumentError) as caught:
-            split(url)
+            split_url(url)
         assert caught.error.argument == "url", url
 
 
 def test_a_password_does_not_appear_in_the_error():
     for url in ("http://user:secret@example.org/v1", "http://example.org/v1?key=secret", "secret"):
         with raises(ArgumentError) as caught:
-            split(url)
+            split_url(url)
         assert "secret" not in str(caught.error)
-
-
-def test_only_printable_ascii_is_printable():
-    assert is_printable("Bearer sk-~ !")
-    for text in ("a\r", "a\n", "\x00", "\t", "\x7f", "é", "\U0001f600"):
-        assert not is_printable(text), repr(text)

@@ -1,6 +1,7 @@
 """Bytes and text: decoding, measuring, cutting, showing."""
 
 from engram.text import cut, cut_bytes, decode, encode, is_valid, printable, tokens
+from engram.text.utf8 import is_printable_ascii
 from samples import Digest, Numbers, surrogate_between
 from support import on_micropython
 
@@ -165,3 +166,9 @@ def test_ascii_is_measured_without_garbage():
     before = gc.mem_alloc()
     tokens(text)
     assert gc.mem_alloc() - before < 100
+
+
+def test_only_printable_ascii_is_printable_ascii():
+    assert is_printable_ascii("Bearer sk-~ !")
+    for text in ("a\r", "a\n", "\x00", "\t", "\x7f", "é", "\U0001f600"):
+        assert not is_printable_ascii(text), repr(text)

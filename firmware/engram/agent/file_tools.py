@@ -1,15 +1,17 @@
-"""The tools of lightweight mode, over the notes of whoever speaks."""
+"""The tools of lightweight mode, over the notes of whoever speaks, and long texts read piece by piece."""
 
 from engram import text
-from engram.agent.portion import PORTION, portion
+from engram.compat import const
 from engram.memory.recall import snippet
+
+_PORTION = const(3500)  # characters of the JSON of a text that is read piece by piece
 
 
 def file_read(notes, arguments: dict) -> tuple:
     """Read lines of a file, as many as a result holds."""
     first = arguments.get("first", 1)
     answer = {"file": arguments["file"], "first": first, "lines": []}
-    room = PORTION
+    room = _PORTION
     for line in notes.lines(arguments["file"], first, arguments.get("count", 100)):
         shown = portion(line)
         room -= len(text.dumps(shown)) + 1
@@ -36,3 +38,11 @@ def file_edit(notes, arguments: dict) -> tuple:
     """Replace a piece of a file's text."""
     notes.replace(arguments["file"], arguments["old"], arguments["text"])
     return {"edited": arguments["file"]}, "edited " + arguments["file"]
+
+
+def portion(content: str) -> str:
+    """As much of a text's beginning as takes at most _PORTION characters as JSON."""
+    part = content[:_PORTION]
+    while len(text.dumps(part)) > _PORTION:
+        part = text.cut(part, len(part) * 3 // 4)
+    return part

@@ -33,10 +33,7 @@ class Offline:
         """Whether a message is made of plain commands: those are no conversation that is worth finding again."""
         from engram.agent.plain_commands import commands
 
-        for kind, _ in commands(content):
-            if not kind:
-                return False
-        return True
+        return all(kind for kind, _ in commands(content))
 
     async def answer(self, caller, content: str, turn: str) -> str:
         """The answer to a message; `turn` is the message's own id. Errors become answers, never exceptions."""
@@ -67,9 +64,9 @@ class Offline:
         return self._forget(caller, what.content) if what else _FORGET_WHAT
 
     def _remember(self, caller, rule, turn: str) -> str:
-        from engram.agent import rule_actions
+        from engram.agent import phrase_rules
 
-        stored = rule_actions.store_by_rule(self._records, rule, caller, turn)
+        stored = phrase_rules.store(self._records, rule, caller, turn)
         if stored is None:
             return _SECRET
         if stored.outcome == "duplicate":

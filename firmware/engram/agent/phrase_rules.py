@@ -125,6 +125,17 @@ def after(openings: bytes, said: str):
     return data[at:].decode() if at >= 0 else None
 
 
+def store(records, rule, caller, turn: str):
+    """Keep the content of a Rule, said in the turn with the id `turn`: a Stored, None for a secret that nobody asked to be
+    kept.
+    """
+    from engram.text.secrets import is_free  # 4 KB, needed for what is kept only
+
+    if not (rule.asked or is_free(rule.content)):
+        return None
+    return records.store(rule.content, rule.tags, caller, type=rule.type, source="auto_rule", turns=[turn])
+
+
 # --- what is asked for
 
 

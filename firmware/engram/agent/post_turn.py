@@ -56,13 +56,13 @@ class PostTurn:
         if not may_state(content):
             return ""
         with lazy("agent", "text.phrases", "text.secrets"):
-            from engram.agent import phrase_rules, rule_actions
+            from engram.agent import phrase_rules
 
             rule = phrase_rules.match(content)
             if rule is None or rule.kind != "remember":
                 return ""
             try:
-                stored = rule_actions.store_by_rule(self._records, rule, turn.caller, turn.id)
+                stored = phrase_rules.store(self._records, rule, turn.caller, turn.id)
             except EngramError as error:
                 return "not remembered: " + str(error)
             if stored is None or stored.outcome == "duplicate":

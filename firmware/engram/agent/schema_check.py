@@ -9,14 +9,13 @@ from engram.errors import ArgumentError
 
 _MOST_SHOWN = const(40)
 
-_NAMES = {
-    "string": "a text",
-    "integer": "a whole number",
-    "number": "a number",
-    "boolean": "true or false",
-    "array": "a list",
-    "object": "an object",
-    "null": "null",
+_KINDS = {
+    "string": (str, "a text"),
+    "integer": (int, "a whole number"),
+    "number": ((int, float), "a number"),
+    "boolean": (bool, "true or false"),
+    "array": (list, "a list"),
+    "null": (type(None), "null"),
 }
 
 
@@ -35,9 +34,8 @@ def arguments(call_arguments: str, schema: str) -> dict:
             raise ArgumentError(name, "is missing; it must be " + _wanted(known[name]) + ".")
     for name, value in values.items():
         if name not in known:
-            raise ArgumentError(
-                name[:_MOST_SHOWN], "there is no such argument; there are " + ", ".join(sorted(known)) + "."
-            )
+            problem = "there is no such argument; there are %s." % ", ".join(sorted(known))
+            raise ArgumentError(name[:_MOST_SHOWN], problem)
         if not _fits(value, known[name]):
             raise ArgumentError(name, "must be " + _wanted(known[name]) + ".")
     return values
@@ -45,46 +43,25 @@ def arguments(call_arguments: str, schema: str) -> dict:
 
 def _fits(value, rule: dict) -> bool:
     if "anyOf" in rule:
-        for other in rule["anyOf"]:
-            if _fits(value, other):
-                return True
-        return False
-    if not _is(value, rule["type"]):
+        return any(_fits(value, other) for other in rule["anyOf"])
+    kind = rule["type"]
+    # Python's True is a number, JSON's true is none.
+    if not isinstance(value, _KINDS[kind][0]) or isinstance(value, bool) != (kind == "boolean"):
         return False
     if "enum" in rule:
         return value in rule["enum"]
-    if rule["type"] == "string":
+    if kind == "string":
         return len(value) <= rule.get("maxLength", len(value))
-    if rule["type"] == "array":
+    if kind == "array":
         return _fits_list(value, rule)
-    if rule["type"] in ("integer", "number"):
+    if kind in ("integer", "number"):
         return rule.get("minimum", value) <= value <= rule.get("maximum", value)
     return True
 
 
 def _fits_list(values: list, rule: dict) -> bool:
-    if not rule.get("minItems", 0) <= len(values) <= rule.get("maxItems", len(values)):
-        return False
-    for value in values:
-        if not _fits(value, rule["items"]):
-            return False
-    return True
-
-
-def _is(value, kind: str) -> bool:
-    if kind == "string":
-        return isinstance(value, str)
-    if kind == "boolean":
-        return isinstance(value, bool)
-    if kind == "array":
-        return isinstance(value, list)
-    if kind == "null":
-        return value is None
-    if isinstance(value, bool):
-        return False
-    if kind == "integer":
-        return isinstance(value, int)
-    return isinstance(value, (int, float))
+    has_room = rule.get("minItems", 0) <= len(values) <= rule.get("maxItems", len(values))
+    return has_room and all(_fits(value, rule["items"]) for value in values)
 
 
 def _wanted(rule: dict) -> str:
@@ -92,7 +69,7 @@ def _wanted(rule: dict) -> str:
         return " or ".join(_wanted(other) for other in rule["anyOf"])
     if "enum" in rule:
         return "one of " + ", ".join(rule["enum"])
-    wanted = _NAMES[rule["type"]]
+    wanted = _KINDS[rule["type"]][1]
     if "maxItems" in rule:
         wanted += " of %d to %d texts" % (rule.get("minItems", 0), rule["maxItems"])
     if "maximum" in rule:

@@ -5,6 +5,10 @@ asked for: those of all tools would take 5 KB of heap.
 """
 
 _SHARED = (
+    ("<text>", '{"type":"string"}'),
+    ("<flag>", '{"type":"boolean"}'),
+    ("<from 1>", '{"type":"integer","minimum":1}'),
+    ("<limit>", '{"type":"integer","minimum":1,"maximum":20}'),
     ("<tags>", '{"type":"array","items":{"type":"string"},"minItems":1,"maxItems":3}'),
     ("<keywords>", '{"type":"array","items":{"type":"string"},"maxItems":8}'),
     (
@@ -45,50 +49,50 @@ FULL = (
         "memory_store",
         "Keep one fact for good. It is saved only if the result has an id.",
         '"content":{"type":"string","description":"one self-contained sentence"},"tags":<tags>,"keywords":<keywords>,'
-        '"type":<type>,"importance":<importance>,"expires":<day>,"pinned":{"type":"boolean"},'
+        '"type":<type>,"importance":<importance>,"expires":<day>,"pinned":<flag>,'
         '"supersedes":{"type":"string","description":"id of the memory that this one replaces"}',
         '"content","tags"',
     ),
     Tool(
         "memory_recall",
         "Find memories by tags, by query, or both.",
-        '"tags":<tags>,"query":{"type":"string"},"since":<day>,"until":<day>,"limit":{"type":"integer","minimum":1,"maximum":20}',
+        '"tags":<tags>,"query":<text>,"since":<day>,"until":<day>,"limit":<limit>',
     ),
     Tool(
         "memory_search",
         "Search memories and all past turns of conversation.",
-        '"query":{"type":"string"},"since":<day>,"until":<day>,"limit":{"type":"integer","minimum":1,"maximum":20}',
+        '"query":<text>,"since":<day>,"until":<day>,"limit":<limit>',
         '"query"',
     ),
     Tool(
         "memory_list",
         "List memories, newest first, or all tags; ten a page.",
-        '"what":{"type":"string","enum":["memories","tags"]},"tags":<tags>,"page":{"type":"integer","minimum":1}',
+        '"what":{"type":"string","enum":["memories","tags"]},"tags":<tags>,"page":<from 1>',
     ),
     Tool(
         "memory_update",
         "Change fields of a memory; null clears keywords or expires.",
-        '"id":{"type":"string"},"content":{"type":"string"},"tags":<tags>,"keywords":{"anyOf":[<keywords>,{"type":"null"}]},'
-        '"type":<type>,"importance":<importance>,"pinned":{"type":"boolean"},"expires":{"anyOf":[<day>,{"type":"null"}]}',
+        '"id":<text>,"content":<text>,"tags":<tags>,"keywords":{"anyOf":[<keywords>,{"type":"null"}]},'
+        '"type":<type>,"importance":<importance>,"pinned":<flag>,"expires":{"anyOf":[<day>,{"type":"null"}]}',
         '"id"',
     ),
     Tool(
         "memory_forget",
         "Forget a memory by id; or find candidates by query, ask the person, and call again with confirm.",
-        '"id":{"type":"string"},"query":{"type":"string"},"confirm":{"type":"string"},'
+        '"id":<text>,"query":<text>,"confirm":<text>,'
         '"turns":{"type":"boolean","description":"also forget the messages that it came from"}',
     ),
     Tool(
         "note_add",
         "Add a line to today's note: what matters for some days only.",
-        '"text":{"type":"string"}',
+        '"text":<text>',
         '"text"',
     ),
     Tool(
         "memory_get",
         "Read a memory, a turn with its neighbours (a long one from the character first on), or lines of a note.",
         '"id":{"type":"string","description":"m12 or t12"},"around":{"type":"integer","minimum":0,"maximum":5},'
-        '"file":<file>,"first":{"type":"integer","minimum":1},"count":{"type":"integer","minimum":1,"maximum":100}',
+        '"file":<file>,"first":<from 1>,"count":{"type":"integer","minimum":1,"maximum":100}',
     ),
 )
 
@@ -96,25 +100,25 @@ LIGHTWEIGHT = (
     Tool(
         "file_read",
         "Read lines of MEMORY.md or of a day's note.",
-        '"file":<file>,"first":{"type":"integer","minimum":1},"count":{"type":"integer","minimum":1,"maximum":100}',
+        '"file":<file>,"first":<from 1>,"count":{"type":"integer","minimum":1,"maximum":100}',
         '"file"',
     ),
     Tool(
         "file_write",
         "Give MEMORY.md or a note of today or yesterday a new text.",
-        '"file":<file>,"text":{"type":"string"}',
+        '"file":<file>,"text":<text>',
         '"file","text"',
     ),
     Tool(
         "file_append",
         "Add a line to MEMORY.md or to a note of today or yesterday.",
-        '"file":<file>,"text":{"type":"string"}',
+        '"file":<file>,"text":<text>',
         '"file","text"',
     ),
     Tool(
         "file_edit",
         "Replace a piece of text that stands exactly once in MEMORY.md or in a note of today or yesterday.",
-        '"file":<file>,"old":{"type":"string"},"text":{"type":"string"}',
+        '"file":<file>,"old":<text>,"text":<text>',
         '"file","old","text"',
     ),
 )
@@ -123,15 +127,15 @@ BOTH = (
     Tool(
         "profile_edit",
         "Change the profile: append a line, replace a piece of text (old), or write a file anew.",
-        '"file":<profile file>,"action":{"type":"string","enum":["append","replace","write"]},"text":{"type":"string"},'
-        '"old":{"type":"string"}',
+        '"file":<profile file>,"action":{"type":"string","enum":["append","replace","write"]},"text":<text>,'
+        '"old":<text>',
         '"file","action","text"',
     ),
     Tool(
         "memory_intent",
         "Standing reminder: a message that has all words of when reminds the person.",
-        '"action":{"type":"string","enum":["add","list","remove"]},"when":{"type":"string"},"remind":{"type":"string"},'
-        '"days":{"type":"integer","minimum":1},"id":{"type":"string"}',
+        '"action":{"type":"string","enum":["add","list","remove"]},"when":<text>,"remind":<text>,'
+        '"days":<from 1>,"id":<text>',
         '"action"',
     ),
 )

@@ -4,7 +4,6 @@ from collections import namedtuple
 
 from engram import text
 from engram.agent import schema_check, schemas
-from engram.agent.portion import portion
 from engram.compat import const
 from engram.errors import ArgumentError, EngramError, NotFound
 from engram.lazy import lazy
@@ -342,6 +341,8 @@ class Tools:
 
     def _shown_turns(self, turns: list, wanted: int, first: int) -> dict:
         """A turn from its character `first` on, as far as a result holds, among its neighbours, which are shortened."""
+        from engram.agent.file_tools import portion
+
         answer: dict = {"turns": []}
         for turn in turns:
             shown = {"id": "t%d" % turn["seq"], "who": turn["who"], "date": self._clock.minute(turn["at"])}

@@ -25,14 +25,15 @@ def begin():
     if bad >= boot_count.BAD_STARTS:
         # Whoever resets it from here gets one more try.
         boot_count.set_bad(boot_count.BAD_STARTS - 1)
-        _print(_SAFE % bad)
+        sys.stdout.write(_SAFE % bad)
         return None
     try:
         return _assemble(Watchdog())
     except EngramError as error:
         # It ended as it should: a second start would end alike, and is no crash.
         boot_count.set_bad(0)
-        _print("Engram did not start: %s\nPut that right, then press reset or type:  machine.reset()\n" % error)
+        problem = "Engram did not start: %s\nPut that right, then press reset or type:  machine.reset()\n"
+        sys.stdout.write(problem % error)
     return None
 
 
@@ -71,7 +72,3 @@ def _wifi(config):
     except (ImportError, OSError, RuntimeError) as error:
         diag.error("network", "there is no Wi-Fi: %s; all else goes on" % error)
     return None
-
-
-def _print(text: str) -> None:
-    sys.stdout.write(text)

@@ -12,16 +12,11 @@ _REACHED_STEPS = const(24)  # 6 s, in which the network has to take the board or
 _REFUSED_STEPS = const(8)  # 2 s, in which the driver may refuse an attempt since an earlier one is still ending
 
 _REASONS = (
-    (2, "the password was not taken"),
-    (15, "the password was not taken"),
-    (200, "the signal is too weak"),
-    (201, "it is not in reach"),
-    (202, "the password was not taken"),
-    (203, "it does not take the board"),
-    (204, "the password was not taken"),
-    (210, "its security does not fit: has it a password, or none?"),
-    (211, "its security does not fit: has it a password, or none?"),
-    (212, "the signal is too weak"),
+    ((2, 15, 202, 204), "the password was not taken"),
+    ((200, 212), "the signal is too weak"),
+    ((201,), "it is not in reach"),
+    ((203,), "it does not take the board"),
+    ((210, 211), "its security does not fit: has it a password, or none?"),
 )
 
 
@@ -109,7 +104,7 @@ def _reason(wlan) -> str:
     if _is_reached(wlan):
         return "it gave no address"
     status = wlan.status()
-    for number, reason in _REASONS:
-        if number == status:
+    for numbers, reason in _REASONS:
+        if status in numbers:
             return reason
     return "it could not be joined (status %d)" % status

@@ -18,8 +18,7 @@ from engram.compat import const, ticks_diff, ticks_ms
 from engram.errors import ArgumentError
 from engram.link.messages import ANSWER_BYTES
 from engram.link.rpc import LinkError, Refused
-from engram.llm.http.transport import CertificateRefused, addresses, connect, reason
-from engram.llm.http.url import split
+from engram.llm.http.transport import CertificateRefused, addresses, connect, reason, split_url
 
 SCHEMES = (("mqtt", 1883), ("mqtts", 8883))
 
@@ -53,7 +52,7 @@ class Mqtt:
     """A link of a device to the companion over a broker; take(bytes) is given what comes."""
 
     def __init__(self, url: str, device: str, board: str, token: str, take, tls=None, ping_ms: int = _PING_MS):
-        is_secure, self._host, self._port, prefix = split(url, SCHEMES)
+        is_secure, self._host, self._port, prefix = split_url(url, SCHEMES)
         if prefix:
             raise ArgumentError("url", "must be mqtt(s)://host[:port], without a path")
         self._tls = tls if is_secure else None

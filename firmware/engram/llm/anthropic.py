@@ -16,7 +16,7 @@ A service that does not stream answers with one "message": content (a list of bl
 import json
 
 from engram.compat import const
-from engram.llm.reply import TEXT_BYTES, Refusal, ReplyBuilder, groups, inside_quotes, part, quoted
+from engram.llm.reply import Refusal, ReplyBuilder, groups, inside_quotes, part, quoted
 from engram.text import loads
 
 _VERSION = "2023-06-01"
@@ -37,10 +37,7 @@ _STATUS = {
 
 
 class Anthropic:
-    """The adapter; `text_bytes` bounds the text kept of a reply."""
-
-    def __init__(self, *, text_bytes: int = TEXT_BYTES):
-        self._text_bytes = text_bytes
+    """The adapter."""
 
     def path(self, prefix: str) -> str:
         """The path of the call, after a base URL that may end in /v1 or not."""
@@ -71,7 +68,7 @@ class Anthropic:
 
     def draft(self) -> ReplyBuilder:
         """An empty reply."""
-        return _Draft(self._text_bytes)
+        return _Draft()
 
 
 def _system(blocks):

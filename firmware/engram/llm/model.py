@@ -11,16 +11,10 @@ from engram.errors import ConfigError, ModelCut, ModelGarbled, ModelUnavailable
 from engram.llm.http.response import ProtocolError
 from engram.llm.http.sse import Events
 from engram.llm.http.transport import CertificateRefused, reason
-from engram.llm.http.url import is_printable
 from engram.llm.reply import Refusal
 from engram.llm.types import Reply, Request
+from engram.text.utf8 import is_printable_ascii
 
-_RETRIES = const(3)
-# Waits double from the first to the longest; a service that asks for more than the longest is not waited for.
-_FIRST_WAIT_MS = const(1_000)
-_LONGEST_WAIT_MS = const(30_000)
-# Protects against a stream that is kept alive for ever without an end.
-_REPLY_MS = const(300_000)
 # Protects the heap from a service that does not stream: its answer is held whole, while it is read even twice.
 _WHOLE_BYTES = const(16384)
 _REFUSAL_BYTES = const(2048)
@@ -41,28 +35,20 @@ class _Trouble(Exception):
 class Model:
     """A model called `name` behind `adapter` and `client`; without `key`, none is sent."""
 
-    def __init__(
-        self,
-        client,
-        adapter,
-        *,
-        name: str,
-        key: str = "",
-        retries: int = _RETRIES,
-        first_wait_ms: int = _FIRST_WAIT_MS,
-        longest_wait_ms: int = _LONGEST_WAIT_MS,
-        reply_ms: int = _REPLY_MS,
-    ):
-        if not is_printable(key) or " " in key:
+    # Waits double from the first to the longest; a service that asks for more than the longest is not waited for.
+    first_wait_ms = 1_000
+    longest_wait_ms = 30_000
+    # Protects against a stream that is kept alive for ever without an end.
+    reply_ms = 300_000
+
+    def __init__(self, client, adapter, name: str, key: str = "", retries: int = 3):
+        if not is_printable_ascii(key) or " " in key:
             raise ConfigError("llm.key", "has characters that no key has; paste it again")
         self.name = name
         self._client = client
         self._adapter = adapter
         self._key = key
         self._retries = retries
-        self._first_wait_ms = first_wait_ms
-        self._longest_wait_ms = longest_wait_ms
-        self._reply_ms = reply_ms
 
     def tidy(self) -> bool:
         """Close an idle link; whether none is open. To be called now and then."""
@@ -82,10 +68,10 @@ class Model:
                 return await self._attempt(request, draft, on_text)
             except _Trouble as trouble:
                 problem = str(trouble)
-                if draft.has_text():
+                if draft.text:
                     raise ModelCut("the answer broke off: " + problem + "; ask again")
                 wait_ms = self._wait_ms(attempt, trouble.retry_after)
-                if trouble.is_final or attempt == self._retries or wait_ms > self._longest_wait_ms:
+                if trouble.is_final or attempt == self._retries or wait_ms > self.longest_wait_ms:
                     raise ModelUnavailable(problem + trouble.advice)
             attempt += 1
             if on_retry:
@@ -93,7 +79,7 @@ class Model:
             await sleep_ms(wait_ms)
 
     def _wait_ms(self, attempt, retry_after):
-        half = min(self._first_wait_ms << attempt, self._longest_wait_ms) // 2
+        half = min(self.first_wait_ms << attempt, self.longest_wait_ms) // 2
         return max(half + random.getrandbits(16) % (half + 1), retry_after * 1000)
 
     async def _attempt(self, request, draft, on_text):
@@ -136,7 +122,7 @@ class Model:
                     await on_text(text)
                 if draft.done:
                     break
-            if ticks_diff(ticks_ms(), started) > self._reply_ms:
+            if ticks_diff(ticks_ms(), started) > self.reply_ms:
                 raise _Trouble("the answer took too long", "; ask for a shorter one", is_final=True)
         await answer.drain(_DRAIN_MS)
 

@@ -10,27 +10,19 @@ The last event has the usage and no choices; "[DONE]" comes after it, or only th
 
 import json
 
-from engram.llm.reply import TEXT_BYTES, Refusal, ReplyBuilder, groups, inside_quotes, part, quoted
+from engram.llm.reply import Refusal, ReplyBuilder, groups, inside_quotes, part, quoted
 
 _STOPS = {"length": "length", "content_filter": "filter"}
 # Words in the type or the code of an error inside a stream, and the status that it would have had.
 _STATUS = (("rate_limit", 429), ("server", 500), ("unavailable", 503), ("overload", 529), ("insufficient", 402))
 
 
-def limit_field(url: str) -> str:
-    """The name of the field that bounds the reply, for the service at a base URL."""
-    return "max_completion_tokens" if "//api.openai.com" in url.lower() else "max_tokens"
-
-
 class OpenAI:
-    """The adapter; `limit` is the name of the field that bounds the reply, `text_bytes` bounds the text kept of it.
+    """The adapter for the service at a base URL."""
 
-    OpenAI itself wants "max_completion_tokens" for its newer models; most others know "max_tokens" only.
-    """
-
-    def __init__(self, *, limit: str = "max_tokens", text_bytes: int = TEXT_BYTES):
-        self._limit = limit
-        self._text_bytes = text_bytes
+    def __init__(self, url: str = ""):
+        # What bounds a reply: OpenAI itself wants another field for its newer models, most others know "max_tokens" only.
+        self._limit = b"max_completion_tokens" if "//api.openai.com" in url.lower() else b"max_tokens"
 
     def path(self, prefix: str) -> str:
         """The path of the call, after the base URL."""
@@ -47,7 +39,7 @@ class OpenAI:
         """The request's bytes, piece by piece."""
         yield b'{"model":' + quoted(model) + b',"stream":true,"stream_options":{"include_usage":true}'
         if request.max_tokens:
-            yield b',"' + self._limit.encode() + b'":' + str(request.max_tokens).encode()
+            yield b',"' + self._limit + b'":' + str(request.max_tokens).encode()
         yield b',"messages":['
         comma = yield from _system(request.system())
         for role, group in groups(request.messages(), "tool"):
@@ -63,7 +55,7 @@ class OpenAI:
 
     def draft(self) -> ReplyBuilder:
         """An empty reply."""
-        return _Draft(self._text_bytes)
+        return _Draft()
 
 
 def _system(blocks):

@@ -20,7 +20,7 @@ from engram.text import cut_bytes, decode, encode, loads
 
 # Bounds of a reply; they protect the heap from a model that runs away. A text that is longer is cut there,
 # and the reply's stop says "length". A call is never cut, since half a call must not run: ModelGarbled.
-TEXT_BYTES = const(16384)
+_TEXT_BYTES = const(16384)
 _CALLS = const(8)
 _ARGUMENTS_BYTES = const(8192)
 # How much of a text is turned into JSON at a time: the only copy of a prompt that is ever in the heap.
@@ -42,14 +42,14 @@ class ReplyBuilder:
 
     stop  why the model ended, "" as long as it has not said so
     done  whether nothing more is to come
+    text  what came of its text, as bytes
     """
 
-    def __init__(self, text_bytes: int):
+    def __init__(self):
         self.stop = ""
         self.done = False
         self.usage = [-1, -1, -1]  # tokens: input, output, cached
-        self._text_bytes = text_bytes
-        self._text = bytearray()
+        self.text = bytearray()
         self._calls = []
 
     def feed(self, data: bytes) -> str:
@@ -66,25 +66,21 @@ class ReplyBuilder:
         """Take one event; the new text in it. Each API has its own."""
         raise NotImplementedError
 
-    def has_text(self) -> bool:
-        """Whether any text came."""
-        return bool(self._text)
-
     def reply(self) -> Reply:
         """The finished reply. One that was cut has no calls: the last of them may be incomplete."""
         calls = ()
         if self.stop in ("end", "tools"):
             calls = tuple(call.finished() for call in self._calls)
             self.stop = "tools" if calls else "end"
-        return Reply(decode(self._text), calls, self.stop, tuple(self.usage))
+        return Reply(decode(self.text), calls, self.stop, tuple(self.usage))
 
     def add_text(self, text: str) -> str:
         """Keep `text`; what of it is within the bound."""
-        within = cut_bytes(text, self._text_bytes - len(self._text))
+        within = cut_bytes(text, _TEXT_BYTES - len(self.text))
         if len(within) < len(text):
             self.stop = "length"
             self.done = True
-        self._text.extend(encode(within))
+        self.text.extend(encode(within))
         return within
 
     def open_call(self, key, ref: str, name: str) -> "_Call":

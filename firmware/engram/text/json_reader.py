@@ -33,7 +33,7 @@ def loads(data: "bytes | bytearray | str"):
     if not valid(data):
         raise ValueError("JSON: the text is not UTF-8")
     try:
-        return _Reader(data).value()
+        return _Reader(data.rstrip(_SPACE)).value()
     except IndexError:
         raise ValueError("JSON: the text ends early") from None
 
@@ -67,7 +67,8 @@ class _Reader:
                 value = self.container
                 self.container, self.key = self.outer.pop()
             else:
-                self.end()
+                if self.at < len(self.data):
+                    self.fail()
                 return value
 
     def next(self) -> int:
@@ -82,13 +83,6 @@ class _Reader:
 
     def fail(self):
         raise ValueError("JSON: not valid at byte " + str(self.at))
-
-    def end(self):
-        """Only white space may follow."""
-        while self.at < len(self.data):
-            if self.data[self.at] not in _SPACE:
-                self.fail()
-            self.at += 1
 
     def open(self, mark: int) -> bool:
         """Begin a container; False if it is closed at once."""
@@ -138,32 +132,21 @@ class _Reader:
         return name
 
     def string(self) -> str:
-        start = self.at + 1
-        end = self.data.find(b'"', start)
-        part = self.data[start:end]
-        if end < 0 or b"\\" in part:
-            return self.escaped_string(start, end)
-        self.at = end + 1
-        return self.checked(part).decode()
-
-    def checked(self, part: bytes) -> bytes:
-        """A part of a string, which may hold no control characters."""
-        if part and min(part) < 0x20:
-            self.fail()
-        return part
-
-    def escaped_string(self, at: int, quote: int) -> str:
         out = bytearray()
+        at, quote = self.at + 1, -1
         while True:
             if quote < at:  # there is none yet, or it was an escaped one
                 quote = self.data.find(b'"', at)
                 if quote < 0:
                     raise IndexError
             escape = self.data.find(b"\\", at, quote)
-            out.extend(self.checked(self.data[at : quote if escape < 0 else escape]))
+            part = self.data[at : quote if escape < 0 else escape]
+            if part and min(part) < 0x20:
+                self.fail()
             if escape < 0:
                 self.at = quote + 1
-                return bytes(out).decode()
+                return str(out + part if out else part, "utf-8")
+            out.extend(part)
             self.at = escape + 1
             put(out, self.escape())
             at = self.at

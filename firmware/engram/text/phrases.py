@@ -106,10 +106,7 @@ def asks(plain: bytes) -> bool:
     bare = plain.rstrip(b" \t\r\n.!\"')")
     while bare[-3:] in ("。".encode(), "！".encode(), "”".encode()):
         bare = bare[:-3]
-    for end in _ASKING.split(b"|"):
-        if bare.endswith(end):
-            return True
-    return False
+    return any(bare.endswith(end) for end in _ASKING.split(b"|"))
 
 
 def comma_at(plain: bytes, at: int) -> int:
@@ -185,10 +182,7 @@ def skip(text: bytes, at: int) -> int:
 
 def has(parts: bytes, plain: bytes) -> bool:
     """Whether one of a list stands anywhere in a text."""
-    for part in parts.split(b"|"):
-        if part in plain:
-            return True
-    return False
+    return any(part in plain for part in parts.split(b"|"))
 
 
 def _is_letter(byte: int) -> bool:

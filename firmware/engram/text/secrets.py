@@ -299,10 +299,7 @@ def _skip(data: bytes, at: int, marks: bytes) -> int:
 
 
 def _has_digit(value: bytes) -> bool:
-    for byte in value:
-        if 0x30 <= byte <= 0x39:
-            return True
-    return False
+    return any(0x30 <= byte <= 0x39 for byte in value)
 
 
 def _is_letter(data: bytes, at: int) -> bool:

@@ -54,10 +54,7 @@ def cut_bytes(text: str, size: int) -> str:
     data = encode(text)
     if len(data) <= size:
         return text
-    end = max(0, size)
-    while data[end] & 0xC0 == 0x80:
-        end -= 1
-    return data[: _boundary(data, end)].decode()
+    return data[: _boundary(data, _start(data, max(0, size)))].decode()
 
 
 def printable(text: str) -> str:
@@ -99,7 +96,7 @@ def _boundary(data: bytes, at: int) -> int:
     for _ in range(_MAX_CLUSTER):
         if start == 0 or start == len(data) or not _joined(data, start):
             return start
-        start = _previous(data, start)
+        start = _start(data, start - 1)
     return at
 
 
@@ -107,13 +104,13 @@ def _joined(data: bytes, at: int) -> bool:
     """Whether the character at `at` belongs to the one before it."""
     if data[at] < 0x80:
         return False
-    if _is_mark(code_at(data, at)) or code_at(data, _previous(data, at)) == _JOINER:
+    if _is_mark(code_at(data, at)) or code_at(data, _start(data, at - 1)) == _JOINER:
         return True
     return data[at : at + 3] == _FLAG and _flags_before(data, at) % 2 == 1
 
 
-def _previous(data: bytes, at: int) -> int:
-    at -= 1
+def _start(data: bytes, at: int) -> int:
+    """Where the character begins that has its byte at `at`."""
     while data[at] & 0xC0 == 0x80:
         at -= 1
     return at

@@ -29,6 +29,10 @@ _WIDE = const(3)
 _FLAG = const(4)
 _EMOJI = const(5)
 _FIRST_SCRIPT = const(6)
+_CYRILLIC_KIND = const(10)
+_ARMENIAN_KIND = const(11)
+_ARABIC_KIND = const(12)
+_FULL_WIDTH_KIND = const(13)  # and after it the apostrophes
 
 _FIRST_DOUBLE = const(0x110000)  # above all codes: two letters for one
 
@@ -135,7 +139,7 @@ def fold(data: bytes) -> bytes:
             kind = run_kind
         letter = code
         if kind >= _FIRST_SCRIPT:
-            letter = _SCRIPTS[kind - _FIRST_SCRIPT](code)
+            letter = _letter(code, kind)
             kind = _LETTER if letter else _DROPPED
         if kind != before or letter != code or kind > _WIDE:
             if start < at:
@@ -176,34 +180,30 @@ def _write(out: bytearray, code: int, kind: int, before: int) -> int:
     return _EMOJI if kind == before == _FLAG else kind
 
 
-# The scripts, each from a code to the code of its letter: a space where it is none, 0 where it is left out.
+# The kinds with a table, in their order: its first code, the table, and what an "a" in it is.
+_TABLES = ((0xA0, _LATIN, 0x61), (0x1E00, _LATIN_MORE, 0x61), (0x370, _GREEK, 0x3B1), (0x1F00, _GREEK_MORE, 0x3B1))
 
 
-def _latin(code: int) -> int:
-    return _latin_letter(_LATIN[code - 0xA0])
+def _letter(code: int, kind: int) -> int:
+    """The code of what a character of a script counts as: a space where it is no letter, 0 where it is left out."""
+    if kind < _CYRILLIC_KIND:
+        return _tabled(code, _TABLES[kind - _FIRST_SCRIPT])
+    if kind == _CYRILLIC_KIND:
+        return _cyrillic(code)
+    if kind == _ARMENIAN_KIND:
+        return code + 0x30
+    if kind == _ARABIC_KIND:
+        return _arabic(code)
+    return _full_width(code) if kind == _FULL_WIDTH_KIND else 0x27
 
 
-def _latin_more(code: int) -> int:
-    return _latin_letter(_LATIN_MORE[code - 0x1E00])
-
-
-def _latin_letter(letter: int) -> int:
-    if letter == 0x2D:
-        return 0
-    return letter - 0x30 + _FIRST_DOUBLE if 0x30 <= letter <= 0x39 else letter
-
-
-def _greek(code: int) -> int:
-    return _greek_letter(_GREEK[code - 0x370], code)
-
-
-def _greek_more(code: int) -> int:
-    return _greek_letter(_GREEK_MORE[code - 0x1F00], code)
-
-
-def _greek_letter(letter: int, code: int) -> int:
+def _tabled(code: int, table: tuple) -> int:
+    first, letters, a = table
+    letter = letters[code - first]
     if letter >= 0x61:
-        return letter - 0x61 + 0x3B1
+        return letter - 0x61 + a
+    if 0x30 <= letter <= 0x39:
+        return letter - 0x30 + _FIRST_DOUBLE
     return code if letter == 0x3D else 0 if letter == 0x2D else letter
 
 
@@ -219,10 +219,6 @@ def _cyrillic_more(code: int) -> int:
     if 0x4C0 <= code < 0x4CF:  # here alone upper case is odd
         return 0x4CF if code == 0x4C0 else code + (code & 1)
     return code | 1
-
-
-def _armenian(code: int) -> int:
-    return code + 0x30
 
 
 def _arabic(code: int) -> int:
@@ -242,21 +238,3 @@ def _plain(code: int, variants: bytes, plain: bytes) -> int:
 def _full_width(code: int) -> int:
     code -= 0xFEE0
     return code + 0x20 if 0x41 <= code <= 0x5A else code
-
-
-def _apostrophe(code: int) -> int:
-    return 0x27
-
-
-# In the order of the last digits from _FIRST_SCRIPT on in _RUNS.
-_SCRIPTS = (
-    _latin,
-    _latin_more,
-    _greek,
-    _greek_more,
-    _cyrillic,
-    _armenian,
-    _arabic,
-    _full_width,
-    _apostrophe,
-)

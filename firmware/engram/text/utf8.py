@@ -62,6 +62,11 @@ def is_valid(text: str) -> bool:
         return False
 
 
+def is_printable_ascii(text: str) -> bool:
+    """Whether all of a text is printable ASCII: no CR, LF or NUL can end a header early."""
+    return all(0x20 <= code < 0x7F for code in encode(text))
+
+
 def code_at(data: bytes, at: int) -> int:
     """The code of the character that begins at `at` in valid UTF-8."""
     code = data[at]

@@ -39,7 +39,7 @@ class JsonLines(Sink):
         self._greet()
 
     def _greet(self) -> None:
-        self._send(("engram", __version__), ("json", _PROTOCOL), ("line_bytes", self._limit))
+        self._write_line((("engram", __version__), ("json", _PROTOCOL), ("line_bytes", self._limit)))
 
     async def take(self, line) -> bool:
         """Answer a line; whether there may be another one."""
@@ -63,7 +63,7 @@ class JsonLines(Sink):
             if self._id is not None:
                 self._end()
             return True
-        self._send(("id", self._id), ("taken", True))
+        self._send(("taken", True))
         outcome = None
         # How the line is used is the program's to say, not that of the people for whom it speaks.
         goes_on = not is_command or caller is not None or message.strip() != "/json off"
@@ -75,7 +75,7 @@ class JsonLines(Sink):
         return goes_on
 
     def _end(self, turn=None) -> None:
-        self._send(("id", self._id), ("done", True), ("turn", turn))
+        self._send(("done", True), ("turn", turn))
         self._id = None
 
     def _request(self, line) -> tuple:
@@ -110,7 +110,7 @@ class JsonLines(Sink):
         try:
             fields = text.loads(line)
         except ValueError:
-            raise ValueError(_NO_JSON)
+            fields = None
         if not isinstance(fields, dict):
             raise ValueError(_NO_JSON)
         return fields
@@ -119,27 +119,30 @@ class JsonLines(Sink):
 
     def problem(self, problem: str) -> None:
         """Tell what went wrong."""
-        self._send(("id", self._id), ("error", problem))
+        self._send(("error", problem))
 
     refuse = problem
 
     def line(self, line: str) -> None:
         """A line of a command's answer; a long one in pieces."""
         while len(line) > _PIECE:
-            self._send(("id", self._id), ("line", line[:_PIECE]), ("more", True))
+            self._send(("line", line[:_PIECE]), ("more", True))
             line = line[_PIECE:]
-        self._send(("id", self._id), ("line", line))
+        self._send(("line", line))
 
     async def text(self, piece: str) -> None:
         """A piece of the reply."""
         for start in range(0, len(piece), _PIECE):
-            self._send(("id", self._id), ("text", piece[start : start + _PIECE]))
+            self._send(("text", piece[start : start + _PIECE]))
 
     async def notice(self, line: str) -> None:
         """A line about the turn."""
-        self._send(("id", self._id), ("notice", line))
+        self._send(("notice", line))
 
     def _send(self, *fields) -> None:
+        self._write_line((("id", self._id),) + fields)
+
+    def _write_line(self, fields) -> None:
         self._write(log_line.encode(fields).decode())
 
 

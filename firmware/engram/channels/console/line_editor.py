@@ -94,8 +94,10 @@ class LineEditor:
             self._line = bytearray()
             return
         self._line.append(byte)
-        if self._write and self._is_whole():
-            self._write(text.decode(self._last()))
+        if self._write:
+            last = bytes(self._line[self._start_of_last() :])
+            if utf8.valid(last):  # else more of its bytes are to come
+                self._write(last.decode())
 
     # --- keys
 
@@ -161,23 +163,13 @@ class LineEditor:
         while self._line and self._line[-1] != 0x20:
             self._erase()
 
-    def _last(self) -> bytes:
-        """The bytes of the last character."""
+    def _start_of_last(self) -> int:
+        """Where the last character begins."""
         start = len(self._line) - 1
         first = max(0, len(self._line) - _LONGEST_CHARACTER)
         while start > first and self._line[start] & 0xC0 == 0x80:
             start -= 1
-        return bytes(self._line[start:]) if self._line else b""
-
-    def _is_whole(self) -> bool:
-        """Whether the last character has all its bytes, so that it can be echoed."""
-        last = self._last()
-        first = last[0]
-        if first < 0x80:
-            return 0x20 <= first < 0x7F or first == 0x09
-        if first < 0xC2 or first > 0xF4:
-            return False
-        return len(last) == (2 if first < 0xE0 else 3 if first < 0xF0 else 4)
+        return start
 
 
 def _columns(code: int) -> int:

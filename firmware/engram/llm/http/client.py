@@ -10,14 +10,12 @@ from errno import EHOSTUNREACH, ETIMEDOUT
 from engram.compat import const, ticks_diff, ticks_ms
 from engram.errors import ArgumentError
 from engram.llm.http.response import Response
-from engram.llm.http.transport import addresses, connect
-from engram.llm.http.url import is_printable, split
+from engram.llm.http.transport import addresses, connect, split_url
+from engram.text.utf8 import is_printable_ascii
 
 _CONNECT_MS = const(10_000)
 # The longest silence of a service that is thinking, before the link counts as dead.
 _STALL_MS = const(30_000)
-# A kept link that was idle for longer is not tried again: services and routers forget it without a word.
-_IDLE_MS = const(15_000)
 # Protects against an answer without end; a stream of 16 KB of text is about 2 MB of events.
 _ANSWER_BYTES = const(4_000_000)
 # One buffer for both ways: it fits a TCP segment, and the answer comes only after the request went.
@@ -27,18 +25,13 @@ _BUFFER = const(1024)
 class Client:
     """Requests to one base URL. `tls` is a tls_context(), needed for https; `network` is a board's Wi-Fi, if it has one."""
 
+    # A kept link that was idle for longer is not tried again: services and routers forget it without a word.
+    idle_ms = 15_000
+
     def __init__(
-        self,
-        url: str,
-        *,
-        connect_ms: int = _CONNECT_MS,
-        stall_ms: int = _STALL_MS,
-        idle_ms: int = _IDLE_MS,
-        answer_bytes: int = _ANSWER_BYTES,
-        tls=None,
-        network=None,
+        self, url: str, connect_ms=_CONNECT_MS, stall_ms=_STALL_MS, answer_bytes=_ANSWER_BYTES, tls=None, network=None
     ):
-        secure, self.host, self.port, self.prefix = split(url)
+        secure, self.host, self.port, self.prefix = split_url(url)
         if secure and not tls:
             raise ArgumentError("tls", "must be a tls_context() for an https URL")
         self.url = url
@@ -46,7 +39,6 @@ class Client:
         self._network = network
         self._connect_ms = connect_ms
         self._stall_ms = stall_ms
-        self._idle_ms = idle_ms
         self._answer_bytes = answer_bytes
         self._addresses = None
         self._link = None
@@ -87,7 +79,7 @@ class Client:
 
         To be called now and then.
         """
-        if not self._lock.locked() and ticks_diff(ticks_ms(), self._idle_since) > self._idle_ms:
+        if not self._lock.locked() and ticks_diff(ticks_ms(), self._idle_since) > self.idle_ms:
             self._drop()
         return self._link is None
 
@@ -114,13 +106,13 @@ class Client:
         for name, value in headers:
             lines.append(name + ": " + value)
         for line in lines:
-            if not is_printable(line):
+            if not is_printable_ascii(line):
                 # The line is not shown: a key may stand in it.
                 raise ArgumentError("request", "must have only printable ASCII in its path and headers")
         return ("\r\n".join(lines) + "\r\n\r\n").encode()
 
     async def _ask(self, head, body, length):
-        if self._link and ticks_diff(ticks_ms(), self._idle_since) > self._idle_ms:
+        if self._link and ticks_diff(ticks_ms(), self._idle_since) > self.idle_ms:
             self._drop()
         others = None
         while True:

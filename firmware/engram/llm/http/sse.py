@@ -17,8 +17,7 @@ _EVENT_BYTES = const(16384)
 class Events:
     """The events of one stream: feed() it each piece of the body, in order."""
 
-    def __init__(self, *, most: int = _EVENT_BYTES):
-        self._most = most
+    def __init__(self):
         self._line = bytearray()  # the line that has no end yet
         self._data = None  # of the event that has no end yet
         self._after_return = False
@@ -57,7 +56,7 @@ class Events:
         return None
 
     def _check(self, count):
-        if count + len(self._line) + len(self._data or b"") > self._most:
+        if count + len(self._line) + len(self._data or b"") > _EVENT_BYTES:
             raise ModelGarbled("the model's service sent an event that is too long; is llm.url right?")
 
 
