@@ -3,7 +3,7 @@
     EngramError
       ConfigError          a setting is wrong (key)
       ArgumentError        a caller's value is wrong (argument)
-      NotFound             nothing has that id or name
+      NotFound             nothing has that id or name (what, ref)
       StoreError           the flash could not be read or written
         StoreFull          no room is left: reads go on, writes are refused
       ModelError           the remote model gave no whole answer
@@ -44,6 +44,8 @@ class NotFound(EngramError):
 
     def __init__(self, what: str, ref: str, advice: str = ""):
         super().__init__("there is no " + what + " " + ref + ("; " + advice if advice else ""))
+        self.what = what
+        self.ref = ref
 
 
 class StoreError(EngramError):

@@ -234,10 +234,8 @@ async def test_turns_that_left_are_read_by_their_id():
     for number in range(80):
         linked.board.journal.add(OWNER, "user", "owner", "turn %d " % number + "x" * 900)
         await linked.work()
-    assert (
-        linked.board.journal.entries.oldest > 1
-        and not linked.board.journal.dropped_segments + linked.board.journal.unsent
-    )
+    journal = linked.board.journal
+    assert journal.entries.oldest > 1 and journal.dropped_segments == journal.unsent == 0
     line, _ = await linked.archive.fetched("t5", OWNER)
     assert line["text"].startswith("turn ")
     assert (await linked.archive.fetched("t5", ANN))[0] is None
