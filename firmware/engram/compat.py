@@ -52,9 +52,7 @@ async def wait_for_ms(awaitable, milliseconds: int):
 
     if hasattr(asyncio, "wait_for_ms"):
         return await asyncio.wait_for_ms(awaitable, milliseconds)  # pyright: ignore
-    # Not wait_for(): in CPython 3.11 it drops a cancellation that comes together with the result.
-    async with asyncio.timeout(milliseconds / 1000):
-        return await awaitable
+    return await asyncio.wait_for(awaitable, milliseconds / 1000)
 
 
 def finish(work) -> None:

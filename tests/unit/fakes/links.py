@@ -20,9 +20,16 @@ def install() -> None:
     transport.socket = chip_socket
     if sys.implementation.name != "micropython":
         transport._ready = _ready
+        asyncio.wait_for_ms = _wait_for_ms  # type: ignore  # engram.compat prefers it
 
 
 async def _ready(sock, to_write: bool) -> None:
     """What MicroPython's asyncio does with a socket that is a stream of its own: ask it again and again."""
     while not sock.ioctl(_POLL, 4 if to_write else 1):
         await asyncio.sleep(0.001)
+
+
+async def _wait_for_ms(awaitable, milliseconds: int):
+    """What MicroPython's does: CPython 3.11's wait_for() drops a cancellation that comes together with the result."""
+    async with asyncio.timeout(milliseconds / 1000):
+        return await awaitable
