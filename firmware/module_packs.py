@@ -139,6 +139,10 @@ class _Packs:
         while True:
             try:
                 return self._stat(path)
+            except OSError:
+                if self._kept:
+                    return _IS_FILE  # a folder that seemed to be a file: open() tells why
+                raise
             except (KeyboardInterrupt, MemoryError) as error:
                 if self._kept:
                     if isinstance(error, MemoryError):

@@ -124,9 +124,13 @@ module_packs.mount()
 module_packs.mount()
 find = module_packs._Packs._pack_of
 def strike(self, path):
-    module_packs._Packs._pack_of = find
+    global left
+    left -= 1
+    if not left:
+        module_packs._Packs._pack_of = find
     raise {error}
 for _ in range(2):
+    left = {strikes}
     module_packs._Packs._pack_of = strike
     try:
         import engram.store.index.codec
@@ -138,9 +142,12 @@ print(sys.path.count("/packs"))
 
 
 @needs_micropython
-@pytest.mark.parametrize("error", ["KeyboardInterrupt", "MemoryError"])
-def test_ctrl_c_and_a_lack_of_memory_while_a_module_is_looked_for_are_not_lost(error: str, tmp_path: Path):
+@pytest.mark.parametrize(("error", "strikes"), [("KeyboardInterrupt", 1), ("MemoryError", 1), ("MemoryError", 2)])
+def test_ctrl_c_and_a_lack_of_memory_while_a_module_is_looked_for_are_not_lost(
+    error: str, strikes: int, tmp_path: Path
+):
     program = INTERRUPTED.replace("{error}", error).replace("{module}", "log.reserve")
+    program = program.replace("{strikes}", str(strikes))
     found = run_on(make(tmp_path, profile.load("ESP32_GENERIC")), program, heap="1m").split()
     assert found == ["struck", "struck", "1"]
 
