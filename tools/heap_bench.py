@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +22,12 @@ CHIP_KILOBYTES = 148
 ROOMY_KILOBYTES = 1024
 NAMES = "(table of names)"
 _SMALLEST, _LARGEST = 24, 512
+REST_SECONDS = 200
+"""After which a board has done its work in the background and closed the idle link to the model."""
+
+REST_SETTINGS = {"extract.on": False}
+"""The turns on the flash were never read for facts: reading all of them would take longer."""
+
 _SECONDS = 60
 _BLOCK_BYTES = 16
 
@@ -74,6 +81,7 @@ class Figures:
     in_use: dict[str, int] = field(default_factory=dict)  # after each case
     peak: dict[str, int] = field(default_factory=dict)  # above what is in use after the start
     after_tools: dict[str, int] | None = None  # in CHIP_KILOBYTES; None if the tools do not pass there
+    at_rest: dict[str, int] | None = None  # the same REST_SECONDS later
 
 
 class Bench:
@@ -94,6 +102,8 @@ class Bench:
             figures.peak[case.name] = total - figures.in_use[START.name]
         if figures.smallest_heap[TOOLS.name] <= CHIP_KILOBYTES:
             figures.after_tools = self.talk(TOOLS, CHIP_KILOBYTES)
+            resting = Bench(self.build, self._flash, self._settings | REST_SETTINGS)
+            figures.at_rest = resting.talk(TOOLS, CHIP_KILOBYTES, REST_SECONDS)
         return figures
 
     def modules(self, names: Sequence[str]) -> dict[str, int]:
@@ -123,8 +133,8 @@ class Bench:
                 low = middle
         return high, told["used"] + told["free"]
 
-    def talk(self, case: Case, heap_kilobytes: int) -> dict[str, int]:
-        """Hold a conversation; the heap afterwards. BoardFailed if an answer is missing or memory ran out."""
+    def talk(self, case: Case, heap_kilobytes: int, rest_seconds: int = 0) -> dict[str, int]:
+        """Hold a conversation; the heap some seconds afterwards. BoardFailed if an answer is missing or memory ran out."""
         with tempfile.TemporaryDirectory() as folder, serving(RULES) as server:
             environment = {
                 "ENGRAM_FLASH": str(shutil.copy(self._flash, folder)),
@@ -132,7 +142,13 @@ class Bench:
                 "ENGRAM_LLM_MODEL": "m",
                 "ENGRAM_SETTINGS": json.dumps(self._settings),
             }
-            printed = self._run(heap_kilobytes, "heap_conversation", lines=case.lines, environment=environment)
+            printed = self._run(
+                heap_kilobytes,
+                "heap_conversation",
+                lines=case.lines,
+                environment=environment,
+                rest_seconds=rest_seconds,
+            )
         for text in case.texts:
             if printed.count(text) < case.texts.count(text):
                 raise BoardFailed(printed[-2000:])
@@ -145,23 +161,31 @@ class Bench:
         *arguments: str,
         lines: tuple[str, ...] = (),
         environment: dict[str, str] | None = None,
+        rest_seconds: int = 0,
     ) -> str:
-        """What a module prints that is run on the board."""
-        try:
-            done = subprocess.run(
-                self.build.command(heap_kilobytes, module, *arguments),
-                input="".join(line + "\n" for line in lines),
-                capture_output=True,
-                text=True,
-                errors="replace",
-                timeout=_SECONDS,
-                env={**os.environ, "MICROPYPATH": self.build.path, **(environment or {})},
-            )
-        except subprocess.TimeoutExpired:
-            raise BoardFailed(f"{module} did not end within {_SECONDS} seconds.") from None
-        if done.returncode or "MemoryError" in done.stdout + done.stderr:
-            raise BoardFailed(done.stdout[-1000:] + done.stderr[-2000:])
-        return done.stdout
+        """What a module prints that is run on the board; its input ends some seconds after the lines."""
+        with subprocess.Popen(
+            self.build.command(heap_kilobytes, module, *arguments),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            env={**os.environ, "MICROPYPATH": self.build.path, **(environment or {})},
+        ) as process:
+            try:
+                if rest_seconds and process.stdin:
+                    process.stdin.write("".join(line + "\n" for line in lines))
+                    process.stdin.flush()
+                    time.sleep(rest_seconds)
+                    lines = ()
+                printed, problems = process.communicate("".join(line + "\n" for line in lines), timeout=_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise BoardFailed(f"{module} did not end within {_SECONDS} seconds.") from None
+        if process.returncode or "MemoryError" in printed + problems:
+            raise BoardFailed(printed[-1000:] + problems[-2000:])
+        return printed
 
 
 def modules_told(printed: str) -> dict[str, int]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from heap_bench import CASES, CHIP_KILOBYTES, NAMES, Figures
+from heap_bench import CASES, CHIP_KILOBYTES, NAMES, REST_SECONDS, Figures
 
 _TITLE, _FIGURE = 36, 9
 
@@ -30,9 +30,10 @@ def tables(builds: dict[str, Figures]) -> str:
     ):
         lines.append(head(title))
         lines += [_row(case.name, (getattr(figures, kind)[case.name] for figures in all_figures)) for case in CASES]
-    lines.append(head(f"bytes in {CHIP_KILOBYTES} KB, after the tools"))
-    for name in ("used", "free", "largest_block"):
-        lines.append(_row(name, ((figures.after_tools or {}).get(name) for figures in all_figures)))
+    for title, kind in (("right after", "after_tools"), (f"{REST_SECONDS} s after", "at_rest")):
+        lines.append(head(f"bytes in {CHIP_KILOBYTES} KB, {title} the tools"))
+        for name in ("used", "free", "largest_block"):
+            lines.append(_row(name, ((getattr(figures, kind) or {}).get(name) for figures in all_figures)))
     return "\n".join(lines).lstrip()
 
 

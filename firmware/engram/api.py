@@ -3,7 +3,6 @@
 from engram.errors import ArgumentError
 from engram.lazy import lazy
 from engram.memory import access
-from engram.memory.recall import make_query
 from engram.memory.records import fields
 
 
@@ -31,6 +30,8 @@ class Memory:
     def search(self, query: str, limit: int = 10, tags=(), since: int = 0, until: int = 0) -> list:
         """The memories and turns that fit best, as dicts with id, at, text and score (and who, for a turn)."""
         with lazy("memory", "store"):
+            from engram.memory.recall import make_query  # a small heap has what searches only while it does
+
             recall = self._make_recall()
             ranked = recall.rank(make_query(query, self._caller, tags, since, until))
             return [_shown(item) for item in recall.find(ranked, limit)]

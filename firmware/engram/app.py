@@ -130,19 +130,26 @@ class App:
 
     async def _upkeep(self) -> None:
         """What is to be done now and then: the stores' work, and an idle link to the model gives its memory back."""
-        board = self.board
         while True:
-            is_busy = False
-            for work in (board.records, board.journal, board.capacity, board.records.uses):
-                is_busy = work.tick() or is_busy
-                # Between two of them the keyboard is looked at.
+            with lazy("store", "memory"):  # what the work loads leaves a small heap when it is done
+                while await self._work():
+                    await sleep_ms(_BUSY_MS)
+            await sleep_ms(_UPKEEP_MS)
+
+    async def _work(self) -> bool:
+        """Do a slice of it; whether the stores have more."""
+        board = self.board
+        is_busy = False
+        for work in (board.records, board.journal, board.capacity, board.records.uses):
+            is_busy = work.tick() or is_busy
+            # Between two of them the keyboard is looked at.
+            await sleep_ms(0)
+        if board.daily.is_new_day:
+            for _ in board.daily.tidying(self._is_distilled()):
                 await sleep_ms(0)
-            if board.daily.is_new_day:
-                for _ in board.daily.tidying(self._is_distilled()):
-                    await sleep_ms(0)
-            if board.model:
-                board.model.tidy()
-            await sleep_ms(_BUSY_MS if is_busy else _UPKEEP_MS)
+        if board.model:
+            board.model.tidy()
+        return is_busy
 
     def _is_distilled(self) -> bool:
         """Whether the notes are distilled sooner or later."""

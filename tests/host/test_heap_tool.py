@@ -185,7 +185,7 @@ def test_a_build_that_does_not_fit_a_chip_has_no_figures_there():
     modules = {heap_bench.NAMES: 3, "engram.app": 4, "engram.repl": 5}
 
     def figures(after_tools: dict[str, int] | None) -> Figures:
-        return Figures(modules, {"code": 2}, ["engram.app"], each, each, each, after_tools)
+        return Figures(modules, {"code": 2}, ["engram.app"], each, each, each, after_tools, after_tools)
 
     printed = tables({"mpy": figures(None), "frozen": figures(fits)})
     assert [line.split() for line in printed.splitlines()][-3:] == [

@@ -47,19 +47,12 @@ Window = namedtuple("Window", ("turns", "room", "for_memories"))
 """The seqs of the turns that a prompt shows, and the tokens that are left for message and tool calls, and for memories."""
 
 
-class _Snapshot:
-    """The catalog as one session's prompts show it, until the window moves; `tags` are those that there were, as bytes with a
-    line end around each.
-    """
-
-    def __init__(self, key, tags, line: str):
-        self.key = key
-        self.tags = tags
-        self.line = line
-
-
 class PromptBuilder:
-    """Builds prompts from one board's memory; `tag_snapshots` has the catalog as each session's prompts show it."""
+    """Builds prompts from one board's memory.
+
+    `tag_snapshots` has for each session the catalog as its prompts show it until the window moves: a tuple, since an object of
+    a class here would keep the module, of (what it is of, all tags then, as bytes with a line end around each, its line).
+    """
 
     def __init__(self, config, clock, records, journal, recall, profile, notes, tag_snapshots: dict):
         self._config = config
@@ -197,14 +190,15 @@ class PromptBuilder:
         key = (turns[0], access.labels(caller))
         tags = catalog.ranked(self._records, caller)
         snapshot = self._snapshots.get(sid)
-        if snapshot is None or snapshot.key != key:
+        if snapshot is None or snapshot[0] != key:
             if len(self._snapshots) >= _SNAPSHOTS:
                 self._snapshots.clear()
             line = catalog.line(tags, self._config.get("catalog.tokens"))
             packed = text.encode("\n" + "".join([tag + "\n" for tag, _ in tags]))
-            self._snapshots[sid] = snapshot = _Snapshot(key, packed, line)
-        fresh = ", ".join([tag for tag, _ in tags if text.encode("\n" + tag + "\n") not in snapshot.tags])
-        return snapshot.line, _beginning(fresh, _NEW_TAGS, " …")
+            self._snapshots[sid] = snapshot = (key, packed, line)
+        _, packed, line = snapshot
+        fresh = ", ".join([tag for tag, _ in tags if text.encode("\n" + tag + "\n") not in packed])
+        return line, _beginning(fresh, _NEW_TAGS, " …")
 
     # --- history
 

@@ -67,7 +67,7 @@ class Jobs:
             if job.is_due():
                 # In a task of its own: on MicroPython, one that is cancelled within wait_for and goes on is cancelled again.
                 self._task = asyncio.create_task(interruptible(job.step()))
-                with lazy("learning", "agent", "llm.answering", "text.phrases", "text.secrets"):
+                with lazy("learning", "agent", "memory", "store", "llm.answering", "text.phrases", "text.secrets"):
                     await self._finish(self._task)
                 return
 

@@ -25,13 +25,15 @@ class Store:
     """A log with an index over it.
 
     `owner` has describe(line), which gives an Entry, observe(line), called for each line in order as it is appended or read
-    again after a restart, state(), a dict that observe() would have made, and restore(state or None).
+    again after a restart, state(), a dict that observe() would have made, and restore(state or None). is_busy() tells whether
+    the heap is needed for something else, so that no merge is to begin.
     """
 
-    def __init__(self, log, owner, reserve=None):
+    def __init__(self, log, owner, reserve=None, is_busy=None):
         self.log = log
         self.owner = owner
         self.reserve = reserve
+        self.is_busy = is_busy or _never
         self.index = Index(log.base, self._has_words)
         self.is_reserve_due = False  # whether a compaction that was broken off has left the reserve to be kept
         self._reset()
@@ -76,6 +78,8 @@ class Store:
                 offset = self.log.start
         self.entry_states.pending.update(saved["pending"] if saved else ())
         self.owner.restore(state)
+        if state:
+            state = self.owner.state()  # which shares its texts with the owner
         self.log.state = None  # else the heap would hold it twice
         if self.log.size - offset > _LONGEST_TAIL:
             # A long tail is indexed in slices: only its effect on the owner's state is needed now.
@@ -350,3 +354,7 @@ class Store:
         self.upkeep.find_unindexed()
         self.upkeep.save()
         return True
+
+
+def _never() -> bool:
+    return False

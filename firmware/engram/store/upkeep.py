@@ -4,6 +4,7 @@ from engram import diag
 from engram.compat import const, finish
 from engram.errors import StoreError
 
+_MOST_TABLES = const(12)  # beyond which a merge begins though the heap is needed: each table takes 600 bytes of it
 _RETRY_TICKS = const(64)  # that pass before work is tried again that the flash had no room for
 
 
@@ -151,7 +152,7 @@ class Upkeep:
                 store.entry_states.settle_one(next(iter(store.entry_states.pending)))
             elif self.unindexed and not store.is_compacting:
                 self._fill()
-            for _ in range(slices):
+            for _ in range(0 if self._is_merge_put_off else slices):
                 if merge_policy.step(store.index, bool(self.unindexed)):
                     if not may_seal:
                         self.save()
@@ -161,7 +162,13 @@ class Upkeep:
             self.filling = None
             self._put_off(error)
         has_more = store.entry_states.pending or self.unindexed or (may_seal and self._is_unsaved)
-        return bool(has_more or merge_policy.is_busy(store.index))
+        return bool(has_more or (not self._is_merge_put_off and merge_policy.is_busy(store.index)))
+
+    @property
+    def _is_merge_put_off(self) -> bool:
+        """Whether no merge is to begin now: it takes a dozen KB of heap, which the answer to a message needs."""
+        index = self._store.index
+        return index.job is None and self._store.is_busy() and len(index.tables) < _MOST_TABLES
 
     def _fill(self) -> None:
         if self.filling is None:

@@ -110,7 +110,9 @@ class TurnSchema:
         """Go back to such a state, to none if it is None."""
         self.heads.clear()
         self._rooms.clear()
+        scopes = {}  # each once: most sessions are of one scope
         for sid, seq, count, at, title, scope, first in state["sessions"] if state else ():
+            scope = scopes.setdefault(scope, scope)
             self.heads[sid] = SessionHead(title, scope, at, seq, count, first)
         for room, sid in state["rooms"] if state else ():
             self._rooms[room] = sid

@@ -166,6 +166,7 @@ class Table(Footer):
         The last is the only posting, or the list if it is a short one.
         """
         lists, bucket = self.bucket(hash * self.buckets >> 24)
+        data, self._behind = self._behind, b""
         wanted = bytes((hash & 0xFF, hash >> 8 & 0xFF, hash >> 16))
         at = bucket.find(wanted)
         while at >= 0 and (at % TERM_BYTES if at < lists else (at - lists) % SINGLE_BYTES):
@@ -178,7 +179,6 @@ class Table(Footer):
         # What follows the bucket mostly has been read with it; if not, no other place has to be looked for.
         rows, offset, size, _ = found
         start = offset - self.bucket_at - 6 - len(bucket)
-        data = self._behind
         if start + size > len(data):
             data += self._file.read(start + size - len(data))
         return rows, offset, size, data[start : start + size]
