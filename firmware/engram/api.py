@@ -25,7 +25,8 @@ class Memory:
             raise ArgumentError("scope", "is that of the workspace in the tags: give one of the two.")
         if "scope" not in more:
             more["scope"] = workspace or access.ALL
-        return self._records.store(content, tags, self._caller, **more).id
+        with lazy("memory", "store"):
+            return self._records.store(content, tags, self._caller, **more).id
 
     def search(self, query: str, limit: int = 10, tags=(), since: int = 0, until: int = 0) -> list:
         """The memories and turns that fit best, as dicts with id, at, text and score (and who, for a turn)."""
@@ -38,7 +39,8 @@ class Memory:
 
     def get(self, ref: str) -> dict:
         """A memory by its id; NotFound if there is none."""
-        return self._forgetting.seen(self._records.get(ref, self._caller), self._caller)
+        with lazy("memory", "store"):
+            return self._forgetting.seen(self._records.get(ref, self._caller), self._caller)
 
     def newest(self, tags=()):
         """Yield the memories, newest first; those that have all `tags`."""
@@ -46,7 +48,8 @@ class Memory:
 
     def forget(self, ref: str, with_turns: bool = False) -> None:
         """Let a memory go, and with it the turns that it came from if wanted."""
-        self._forgetting.forget(ref, self._caller, with_turns)
+        with lazy("memory", "store"):
+            self._forgetting.forget(ref, self._caller, with_turns)
 
     def why_empty(self, query: str) -> str:
         """Why a search found nothing."""

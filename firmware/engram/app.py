@@ -125,8 +125,7 @@ class App:
                 await task  # what even the supervisor could not handle, such as an output that is gone, ends the app
         finally:
             stop.close()
-            for task in self._beside:
-                task.cancel()
+            await self._cancel(self._beside)
 
     async def _upkeep(self) -> None:
         """What is to be done now and then: the stores' work, and an idle link to the model gives its memory back."""
@@ -145,8 +144,12 @@ class App:
             # Between two of them the keyboard is looked at.
             await sleep_ms(0)
         if board.daily.is_new_day:
-            for _ in board.daily.tidying(self._is_distilled()):
-                await sleep_ms(0)
+            tidying = board.daily.tidying(self._is_distilled())
+            try:
+                for _ in tidying:
+                    await sleep_ms(0)
+            finally:
+                tidying.close()  # MicroPython does not end one that is dropped
         if board.model:
             board.model.tidy()
         return is_busy

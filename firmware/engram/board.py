@@ -81,35 +81,50 @@ class Board:
     # --- what only a turn needs is made when it is used: a small heap has neither the parts nor the code that wires them before
 
     def make_answerer(self):
-        """What answers one turn."""
-        return self._make("answerer")
-
-    def make_recall(self):
-        """What searches records and turns."""
-        return self._make("recall")
-
-    def make_prompts(self):
-        """What builds prompts from the memory."""
-        return self._make("prompts")
-
-    def make_tools(self):
-        """The tools that a model calls."""
-        return self._make("tools")
-
-    def make_offline(self):
-        """What answers plain commands without a model."""
-        return self._make("offline")
-
-    def make_post_turn(self):
-        """What follows a turn that a model answers."""
-        return self._make("post_turn")
-
-    def make_model(self):
-        """The model that the settings name; ConfigError if one of them is wrong."""
-        return self._make("model")
-
-    def _make(self, part: str):
+        """The Answerer of one turn."""
         with lazy("build_turn"):
             from engram import build_turn
 
-            return getattr(build_turn, part)(self)
+            return build_turn.answerer(self)
+
+    def make_recall(self):
+        """The Recall over records and turns."""
+        with lazy("build_turn"):
+            from engram import build_turn
+
+            return build_turn.recall(self)
+
+    def make_prompts(self):
+        """The PromptBuilder."""
+        with lazy("build_turn"):
+            from engram import build_turn
+
+            return build_turn.prompts(self)
+
+    def make_tools(self):
+        """The tools that a model calls."""
+        with lazy("build_turn"):
+            from engram import build_turn
+
+            return build_turn.tools(self)
+
+    def make_offline(self):
+        """The plain commands that need no model."""
+        with lazy("build_turn"):
+            from engram import build_turn
+
+            return build_turn.offline(self)
+
+    def make_post_turn(self):
+        """The PostTurn of a turn that a model answered."""
+        with lazy("build_turn"):
+            from engram import build_turn
+
+            return build_turn.post_turn(self)
+
+    def make_model(self, tls, addresses):
+        """The model that the settings name, with a TLS context and the addresses of its host where they are known."""
+        with lazy("build_turn"):
+            from engram import build_turn
+
+            return build_turn.model(self, tls, addresses)

@@ -185,6 +185,7 @@ def _model(board: Board):
         return None
     if not url or not name:
         raise ConfigError("llm.url" if name else "llm.model", "is missing: a model needs both llm.url and llm.model.")
+    from engram.build_turn import trust
     from engram.llm.on_demand import ModelOnDemand  # absent from boards without a model
 
-    return ModelOnDemand(name, board.make_model)
+    return ModelOnDemand(name, board.make_model, trust(board.config, board.folder, url))

@@ -92,16 +92,17 @@ def post_turn(board):
     return PostTurn(board.config, board.records, board.journal, board.intents, board.jobs, board.flush)
 
 
-def model(board):
+def model(board, tls, addresses):
     """The model that the settings name; ConfigError if one of them is wrong."""
     from engram.llm.http.client import Client  # absent from boards without a model
     from engram.llm.model import Model
 
     config, url = board.config, board.config.get("llm.url")
-    tls = trust(config, board.folder, url)
     connect, stall = config.get("llm.connect_seconds"), config.get("llm.stall_seconds")
     try:
-        client = Client(url, connect_ms=connect * 1000, stall_ms=stall * 1000, tls=tls, network=board.network)
+        client = Client(
+            url, connect_ms=connect * 1000, stall_ms=stall * 1000, tls=tls, network=board.network, addresses=addresses
+        )
     except ArgumentError as error:
         raise ConfigError("llm.url", error.problem) from None
     key, retries = config.secret("llm.key"), config.get("llm.retries")

@@ -18,6 +18,8 @@ _SMALL_HEAP = const(262144)  # bytes: less than a chip with PSRAM has
 _is_small = None
 """Whether the heap is small: its size does not change."""
 
+_UNUSED = (0, ())
+
 _in_use = {}
 """For each package in use: how many blocks use it, and the names of its modules that were loaded before them."""
 
@@ -32,26 +34,38 @@ class lazy:
         self._packages = packages
 
     def __enter__(self):
-        if not is_heap_small():
-            return self
-        gc.collect()  # so that what is loaded does not lie scattered among what goes
-        for package in self._packages:
-            entry = _in_use.setdefault(package, [0, ()])
-            if not entry[0]:
-                entry[1] = tuple(_loaded(package))
-            entry[0] += 1
+        self.begin()
         return self
 
     def __exit__(self, kind, error, trace):
+        self.end()
+
+    def begin(self) -> None:
+        """Begin a block that no `with` statement can stand for."""
+        if not is_heap_small():
+            return
+        new = [package for package in self._packages if not _in_use.get(package, _UNUSED)[0]]
+        if new:
+            gc.collect()  # so that what is loaded does not lie scattered among what goes
+        # All that needs memory comes before the first one counts: what fails here is not in use.
+        entries = [(package, [0, tuple(_loaded(package))]) for package in new]
+        _in_use.update(entries)
+        for package in self._packages:
+            _in_use[package][0] += 1
+
+    def end(self) -> None:
+        """End it."""
         if not is_heap_small():
             return
         for package in self._packages:
-            entry = _in_use[package]
-            entry[0] -= 1
-            if not entry[0]:
-                del _in_use[package]
-                unload(package, entry[1])
-        gc.collect()  # so that what comes next lies where this was, and large pieces stay free
+            _in_use[package][0] -= 1
+        has_gone = False
+        for package in self._packages:
+            if package in _in_use and not _in_use[package][0]:
+                unload(package, _in_use.pop(package)[1])
+                has_gone = True
+        if has_gone:
+            gc.collect()  # so that what comes next lies where this was, and large pieces stay free
 
 
 def is_heap_small() -> bool:

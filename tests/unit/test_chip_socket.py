@@ -270,7 +270,7 @@ async def test_an_address_that_refuses_gives_way_to_the_next():
     refusing = await _unused_port()
     async with Peer([answer(b"1")]) as peer:
         client = Client(peer.url)
-        client._addresses = addresses(HERE, refusing) + addresses(client.host, client.port)
+        client.addresses = addresses(HERE, refusing) + addresses(client.host, client.port)
         got = await client.ask("POST", "/x", (), lambda: (b"body",))
         client.release(got)
     assert got.status == 200 and peer.requests[0][1] == b"body"
@@ -283,7 +283,7 @@ async def test_an_address_that_cuts_the_link_before_an_answer_gives_way_to_the_n
 
     async with Server(cut) as other, Peer([answer(b"1")]) as peer:
         client = Client(peer.url)
-        client._addresses = addresses(HERE, other.port) + addresses(client.host, client.port)
+        client.addresses = addresses(HERE, other.port) + addresses(client.host, client.port)
         got = await client.ask("GET", "/")
         client.release(got)
     assert got.status == 200
@@ -292,7 +292,7 @@ async def test_an_address_that_cuts_the_link_before_an_answer_gives_way_to_the_n
 async def test_an_address_that_was_silent_does_not_give_way():
     async with Server(_nothing) as silent, Peer([answer(b"1")]) as peer:
         client = Client(peer.url, stall_ms=50)
-        client._addresses = addresses(HERE, silent.port) + addresses(client.host, client.port)
+        client.addresses = addresses(HERE, silent.port) + addresses(client.host, client.port)
         with raises(OSError):
             await client.ask("GET", "/")
     assert not peer.requests, "what was sent may have been done"
@@ -301,11 +301,11 @@ async def test_an_address_that_was_silent_does_not_give_way():
 async def test_when_all_addresses_refuse_the_name_is_asked_again():
     refusing = await _unused_port()
     client = Client("http://%s:%d" % (HERE, refusing))
-    client._addresses = addresses(HERE, refusing) + addresses(HERE, refusing)
+    client.addresses = addresses(HERE, refusing) + addresses(HERE, refusing)
     with raises(OSError) as caught:
         await client.ask("GET", "/")
     assert transport.reason(caught.error) == "it was refused, or cut by the other side"
-    assert client._addresses is None
+    assert client.addresses is None
 
 
 async def test_without_a_network_no_name_is_looked_up():

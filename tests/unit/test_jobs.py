@@ -2,9 +2,11 @@
 
 import asyncio
 
-from engram.compat import sleep_ms
+from engram.compat import sleep_ms, wait_for_ms
+from engram.learning import jobs
 from engram.learning.jobs import Jobs
 from learners import add, contents, facts, learner, tell, until
+from support import raises
 
 SISTER = "The user's sister Anna lives in Bonn"
 
@@ -64,6 +66,27 @@ async def test_to_give_way_costs_nothing_when_nothing_is_done():
     background, task = await running(Job(), is_busy=lambda: True)
     await background.preempt()
     task.cancel()
+
+
+async def test_a_job_whose_code_could_not_be_loaded_holds_up_no_message():
+    class Full:
+        def __init__(self, *packages):
+            pass
+
+        def __enter__(self):
+            raise MemoryError
+
+        def __exit__(self, kind, error, trace):
+            pass
+
+    background = Jobs((Job(),), 0, lambda: False)
+    real, jobs.lazy = jobs.lazy, Full
+    try:
+        with raises(MemoryError):
+            await background.run()
+    finally:
+        jobs.lazy = real
+    await wait_for_ms(background.preempt(), 5000)
 
 
 async def test_ending_it_ends_the_job():

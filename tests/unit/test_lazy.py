@@ -112,3 +112,25 @@ def test_a_single_module_is_unloaded_and_loaded_again():
     import engram.wifi_config
 
     assert engram.wifi_config is not first
+
+
+def test_a_block_that_could_not_begin_keeps_nothing_in_use():
+    real, left = lazy._loaded, [1]
+
+    def fail(package):
+        left[0] -= 1
+        if left[0] < 0:
+            raise MemoryError
+        return real(package)
+
+    with Heap(True):
+        lazy.unload("reminders")
+        lazy._loaded = fail
+        try:
+            with raises(MemoryError):
+                lazy.lazy("reminders", "transfer").begin()
+        finally:
+            lazy._loaded = real
+        with lazy.lazy("reminders"):
+            _import("reminders", "tool")
+        assert "engram.reminders.tool" not in sys.modules

@@ -186,23 +186,23 @@ async def test_where_nobody_listens_is_an_error_and_the_name_is_asked_again():
     client = Client(await _unreachable())
     with raises(OSError):
         await _fetch(client)
-    assert client._addresses is None
+    assert client.addresses is None
 
 
 async def test_the_name_is_asked_once():
     async with Peer([answer(b"1"), CLOSE], [answer(b"2")]) as peer:
         client = Client(peer.url)
         await _fetch(client)
-        known = client._addresses
+        known = client.addresses
         await _fetch(client)
-        assert client._addresses is known
+        assert client.addresses is known
 
 
 async def test_the_next_address_is_tried():
     nowhere = Client(await _unreachable())
     async with Peer([answer(b"1")]) as peer:
         client = Client(peer.url)
-        client._addresses = [addresses(each.host, each.port)[0] for each in (nowhere, client)]
+        client.addresses = [addresses(each.host, each.port)[0] for each in (nowhere, client)]
         assert await _fetch(client) == (200, b"1")
 
 

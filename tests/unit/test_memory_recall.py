@@ -22,6 +22,18 @@ def _ids(items):
     return [item.id for item in items]
 
 
+def test_what_goes_after_it_was_ranked_is_passed_over():
+    board = Board()
+    turn = board.journal.add(OWNER, "user", "owner", "my bike is green")
+    gone = board.records.store("The bike cost 300", ["bike"]).id
+    ref = board.records.store("The bike stands in the cellar", ["bike"]).id
+    ranked = board.rank("bike", OWNER)
+    board.forgetting.forget(gone, OWNER)
+    board.journal.redact("t%d" % turn, OWNER)
+    assert _ids(board.recall.find(ranked)) == [ref]
+    assert len(_lines(board.recall.block(ranked, 1000))) == 1
+
+
 def test_records_and_turns_are_found_together():
     board = Board()
     turn = board.journal.add(OWNER, "user", "owner", "my bike is green")

@@ -75,7 +75,7 @@ class Agent:
 
     async def _turn(self, caller, content: str, sink: Sink) -> Outcome:
         self.turns += 1
-        with lazy("agent", "store", "memory"):
+        with lazy("build_turn", "agent", "store", "memory"):
             outcome = await self._make_answerer().answer(caller, content, sink)
         if outcome.problem:
             self.failed += 1

@@ -72,7 +72,7 @@ class Answerer:
         finally:
             # Whatever ended it, a task that was cancelled or a channel that is gone: what came of it is kept.
             self._keep(turn.caller, reply.all(), not is_whole)
-        told = self._make_post_turn().turn_over(turn, content, is_whole) if self._jobs else ""
+        told = self._follow(turn, content, is_whole) if self._jobs else ""
         if not is_whole and not told and not reply.all():
             offline = self._make_offline()
             if offline.understands(content):
@@ -80,6 +80,15 @@ class Answerer:
         if told:
             await sink.notice(told)
         return Outcome(turn.id, reply.all(), "" if is_whole and reply.all() else problem)
+
+    def _follow(self, turn: Turn, content: str, is_whole: bool) -> str:
+        """Do what follows the turn; a sentence about it, or ""."""
+        try:
+            return self._make_post_turn().turn_over(turn, content, is_whole)
+        except MemoryError:
+            # The person has the answer, and it is kept.
+            diag.error("agent", "what follows an answer was left out: there is not enough memory")
+            return ""
 
     async def _remind(self, caller, content: str, sink: Sink) -> str:
         """Show the reminders that a message triggers; returns their text for the model."""

@@ -136,7 +136,7 @@ class _Keeping:
         return self._tools.listed(_KEEPING)
 
     async def answer(self, call, turn):
-        """As Tools.run: none of these tools searches."""
+        """As Tools.run: the companion is not asked."""
         done = self._tools.run(call, turn, _KEEPING)
         if done.notice:
             self.has_kept = True

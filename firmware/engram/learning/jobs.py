@@ -65,9 +65,10 @@ class Jobs:
     async def _work(self) -> None:
         for job in self.jobs:
             if job.is_due():
-                # In a task of its own: on MicroPython, one that is cancelled within wait_for and goes on is cancelled again.
-                self._task = asyncio.create_task(interruptible(job.step()))
                 with lazy("learning", "agent", "memory", "store", "llm.answering", "text.phrases", "text.secrets"):
+                    # In a task of its own: on MicroPython, one that goes on when it is cancelled within wait_for is cancelled
+                    # again.
+                    self._task = asyncio.create_task(interruptible(job.step()))
                     await self._finish(self._task)
                 return
 

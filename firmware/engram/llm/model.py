@@ -50,6 +50,11 @@ class Model:
         self._key = key
         self._retries = retries
 
+    @property
+    def addresses(self):
+        """The addresses of the service's host, None while they are not known."""
+        return self._client.addresses
+
     def tidy(self) -> bool:
         """Close an idle link; whether none is open. To be called now and then."""
         return self._client.tidy()

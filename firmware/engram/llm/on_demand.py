@@ -1,24 +1,31 @@
 """A model that is made when it is asked, and leaves a small heap with its code once its link has been idle."""
 
-from engram.lazy import is_heap_small, release
+from engram.lazy import is_heap_small, lazy
 
 
 class ModelOnDemand:
-    """The Model called `name` that make() gives; what make() raises comes from here at once, not with the first message."""
+    """The Model called `name` that make(tls, addresses) gives; what make() raises comes from here at once.
 
-    def __init__(self, name: str, make):
+    The TLS context and the host's addresses outlive the model: to read the roots again takes a large piece of the heap, and to
+    ask for the name again stops the board.
+    """
+
+    def __init__(self, name: str, make, tls):
         self.name = name
         self._make = make
+        self._tls = tls
+        self._addresses = None
+        self._code = lazy("llm")
         self._asked = 0
-        self._model = make()
+        self._model = None
+        self._model_made()
         self._leave_small_heap()
 
     async def stream(self, request, on_text, on_retry=None):
         """As Model.stream."""
         self._asked += 1
         try:
-            self._model = self._model or self._make()
-            return await self._model.stream(request, on_text, on_retry)
+            return await self._model_made().stream(request, on_text, on_retry)
         finally:
             self._asked -= 1
 
@@ -27,7 +34,18 @@ class ModelOnDemand:
         if self._model and self._model.tidy() and not self._asked:
             self._leave_small_heap()
 
+    def _model_made(self):
+        if self._model is None:
+            self._code.begin()
+            try:
+                self._model = self._make(self._tls, self._addresses)
+            finally:
+                if self._model is None:
+                    self._code.end()
+        return self._model
+
     def _leave_small_heap(self) -> None:
         if is_heap_small():
+            self._addresses = self._model.addresses
             self._model = None
-            release("llm.model", "llm.http", "llm.openai", "llm.anthropic", "llm.reply", "llm.answering")
+            self._code.end()

@@ -5,7 +5,7 @@ An adapter (openai.OpenAI, anthropic.Anthropic) knows one API:
     path(prefix)             the path of the call, after a base URL whose own path is `prefix`
     headers(key)             (name, value) pairs
     body(request, model)     the request's bytes, piece by piece
-    draft()                  a Draft that understands the API's events
+    draft()                  a ReplyBuilder that understands the API's events
 
 A draft is fed each event, or the one document of a service that does not stream, and gives back new text.
 What came is data of a stranger: every field is taken only if it has the type that the API promises.

@@ -8,6 +8,7 @@ from collections import namedtuple
 
 from engram import text
 from engram.compat import const
+from engram.errors import NotFound
 from engram.lazy import lazy
 from engram.memory.records.importance import stated_importance
 from engram.store.search.weights import ONE, distinct_terms, weights
@@ -58,10 +59,14 @@ class Recall:
 
     def find(self, ranked: Ranked, limit: int = 10, more=None) -> list:
         """At most `limit` items with their texts, best first; `more` is what a companion found for the same query, or None."""
-        found = self.merge(ranked.items, more, ranked.query)[:limit]
-        for item in found:
-            self._add_use(item, ranked.query.caller)
-        return [self._with_text(item, ranked.query.caller) for item in found]
+        caller = ranked.query.caller
+        found = []
+        for item in self.merge(ranked.items, more, ranked.query)[:limit]:
+            shown = self._with_text(item, caller)
+            if shown:
+                self._add_use(item, caller)
+                found.append(shown)
+        return found
 
     def explain(self, query, limit: int = 10):
         """Yield (item, [(what, points), ...]) as find() gives the items: what each score is made of."""
@@ -69,7 +74,9 @@ class Recall:
         for item in self.rank(query, made_of).items[:limit]:
             points = made_of[item.id]
             total = max(1, sum(point for _, point in points))
-            yield self._with_text(item, query.caller), [(what, point * item.score // total) for what, point in points]
+            shown = self._with_text(item, query.caller)
+            if shown:
+                yield shown, [(what, point * item.score // total) for what, point in points]
 
     def rank(self, query, made_of=None) -> Ranked:
         """What the board finds for a Query; with tags, records only.
@@ -120,13 +127,19 @@ class Recall:
             elif self._remote:
                 self._remote.add_use(int(item.id[1:]), caller)
 
-    def _with_text(self, item: Item, caller) -> Item:
+    def _with_text(self, item: Item, caller):
+        """An item with its text; None if it has gone since it was ranked, such as while a companion was asked."""
         if item.text:
             return item
-        if item.id[0] == "m":
-            content = self._records.get(item.id, caller)["content"]
-        else:
-            content = self._journal.turn(int(item.id[1:]))["text"]
+        try:
+            if item.id[0] == "m":
+                content = self._records.get(item.id, caller)["content"]
+            else:
+                content = (self._journal.turn(int(item.id[1:])) or {}).get("text")
+        except NotFound:
+            return None
+        if content is None:
+            return None
         return Item(item.id, item.at, item.who, text.cut(content, _LONGEST), item.score, item.evidence)
 
     def block(self, ranked: Ranked, budget: int, citations: bool = True, more=None) -> str:
@@ -145,7 +158,10 @@ class Recall:
         for item in found:
             if item.evidence * _WEAKEST < best:
                 continue
-            line = self.line(self._with_text(item, caller), citations)
+            shown = self._with_text(item, caller)
+            if not shown:
+                continue
+            line = self.line(shown, citations)
             cost = text.tokens(line) + 1
             if cost <= room:
                 room -= cost

@@ -19,6 +19,7 @@ class Upkeep:
         self._tail_state = None
         self.unindexed = []
         self.filling = None  # the Rebuild that fills the oldest gap
+        self._merged = ()  # what the tables were when there was nothing to merge
         self._is_unsaved = False  # whether the manifest does not name all that was sealed
         self.retry_in = 0  # ticks until work is tried again that the flash had no room for
 
@@ -139,9 +140,8 @@ class Upkeep:
 
     def step(self, slices: int, may_seal: bool) -> bool:
         """Do a little of the work; whether there is more, as far as this step knows. See Store.tick."""
-        from engram.store.index import merge_policy
-
         store = self._store
+        has_merging = False
         try:
             if may_seal and not store.is_compacting and self._seal_some():
                 return True
@@ -152,23 +152,42 @@ class Upkeep:
                 store.entry_states.settle_one(next(iter(store.entry_states.pending)))
             elif self.unindexed and not store.is_compacting:
                 self._fill()
-            for _ in range(0 if self._is_merge_put_off else slices):
-                if merge_policy.step(store.index, bool(self.unindexed)):
-                    if not may_seal:
-                        self.save()
-                    # Else in a step of its own.
-                    self._is_unsaved = may_seal
+            has_merging = self._merge(slices, may_seal)
         except StoreError as error:
             self.filling = None
             self._put_off(error)
         has_more = store.entry_states.pending or self.unindexed or (may_seal and self._is_unsaved)
-        return bool(has_more or (not self._is_merge_put_off and merge_policy.is_busy(store.index)))
+        return bool(has_more or has_merging)
+
+    def _merge(self, slices: int, may_seal: bool) -> bool:
+        """Do some slices of merging; whether there is more."""
+        index = self._store.index
+        if index.job is None and (self._is_merge_put_off or self._merged == self._tables()):
+            return False
+        from engram.store.index import merge_policy  # not on a board that idles
+
+        for _ in range(slices):
+            if merge_policy.step(index, bool(self.unindexed)):
+                if not may_seal:
+                    self.save()
+                # Else in a step of its own.
+                self._is_unsaved = may_seal
+        if merge_policy.is_busy(index):
+            return True
+        self._merged = self._tables()
+        return False
+
+    def _tables(self) -> tuple:
+        """What tells whether there may be something to merge."""
+        index = self._store.index
+        return index.next_number, len(index.tables), index.tidy_below, bool(self.unindexed)
 
     @property
     def _is_merge_put_off(self) -> bool:
         """Whether no merge is to begin now: it takes a dozen KB of heap, which the answer to a message needs."""
-        index = self._store.index
-        return index.job is None and self._store.is_busy() and len(index.tables) < _MOST_TABLES
+        store = self._store
+        may_wait = store.index.job is None and not store.is_compacting and len(store.index.tables) < _MOST_TABLES
+        return may_wait and store.is_busy()
 
     def _fill(self) -> None:
         if self.filling is None:

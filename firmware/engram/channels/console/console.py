@@ -205,7 +205,7 @@ class Interrupted(Exception):
 class ConsoleInput:
     """Bytes of a file that a poll can wait for, such as standard input, read without blocking other tasks.
 
-    If a person types them, Ctrl-C among them raises Stopped.
+    If a person types them, Ctrl-C among them raises Interrupted.
     """
 
     def __init__(self, file, is_typed: bool = False):
@@ -235,7 +235,7 @@ class ConsoleInput:
         return memoryview(self._buffer)[:count]
 
     async def run_interruptible(self, work):
-        """Await `work`; what is typed meanwhile is kept for read(), and Ctrl-C cancels it and raises Stopped."""
+        """Await `work`; what is typed meanwhile is kept for read(), and Ctrl-C cancels it and raises Interrupted."""
         if not self._is_typed:
             return await work
         self._is_stopped = False

@@ -10,7 +10,8 @@ from errno import EHOSTUNREACH, ETIMEDOUT
 from engram.compat import const, ticks_diff, ticks_ms
 from engram.errors import ArgumentError
 from engram.llm.http.response import Response
-from engram.llm.http.transport import addresses, connect, split_url
+from engram.llm.http.transport import addresses as host_addresses
+from engram.llm.http.transport import connect, split_url
 from engram.text.utf8 import is_printable_ascii
 
 _CONNECT_MS = const(10_000)
@@ -29,7 +30,14 @@ class Client:
     idle_ms = 15_000
 
     def __init__(
-        self, url: str, connect_ms=_CONNECT_MS, stall_ms=_STALL_MS, answer_bytes=_ANSWER_BYTES, tls=None, network=None
+        self,
+        url: str,
+        connect_ms=_CONNECT_MS,
+        stall_ms=_STALL_MS,
+        answer_bytes=_ANSWER_BYTES,
+        tls=None,
+        network=None,
+        addresses=None,
     ):
         secure, self.host, self.port, self.prefix = split_url(url)
         if secure and not tls:
@@ -40,7 +48,8 @@ class Client:
         self._connect_ms = connect_ms
         self._stall_ms = stall_ms
         self._answer_bytes = answer_bytes
-        self._addresses = None
+        self.addresses = addresses
+        """Those of the host, None while they are not known."""
         self._link = None
         self._idle_since = 0
         self._buffer = bytearray(_BUFFER)
@@ -128,7 +137,7 @@ class Client:
                 # The service had closed the kept link, or it shows only now that a new one was refused.
                 others = None if is_kept else link.others
                 if not is_kept and not others:
-                    self._addresses = None  # the host may have moved
+                    self.addresses = None  # the host may have moved
                     raise
             self._drop()
 
@@ -136,11 +145,11 @@ class Client:
         if self._network and not self._network.wlan.isconnected():
             # To look a name up would block the board for up to 21 seconds.
             raise OSError(EHOSTUNREACH, "there is no network")
-        self._addresses = self._addresses or addresses(self.host, self.port)
+        self.addresses = self.addresses or host_addresses(self.host, self.port)
         try:
-            return await connect(others or self._addresses, self._tls, self.host, self._connect_ms)
+            return await connect(others or self.addresses, self._tls, self.host, self._connect_ms)
         except OSError:
-            self._addresses = None
+            self.addresses = None
             raise
 
     async def _exchange(self, link, answer, head, body, length):

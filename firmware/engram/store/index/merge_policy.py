@@ -177,7 +177,7 @@ def _find_damage(index, tables: list) -> None:
 
 
 def _read_through(table) -> bool:
-    """Whether buckets and rows can be read; Damaged if not."""
+    """Whether buckets and rows can be read; TableDamaged if not."""
     for number in range(table.buckets):
         table.bucket(number)
     for _ in table.each_row():

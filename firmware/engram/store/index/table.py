@@ -184,7 +184,7 @@ class Table(Footer):
         return rows, offset, size, data[start : start + size]
 
     def bucket(self, number: int) -> tuple:
-        """(bytes of the terms with lists, bytes of all terms) of a bucket; Damaged if its check does not fit."""
+        """(bytes of the terms with lists, bytes of all terms) of a bucket; TableDamaged if its check does not fit."""
         entry = self._directory[number >> BUCKETS_BITS][number & BUCKETS_A_PART - 1]
         self.bucket_at = entry >> 8
         files.seek(self._file, self.bucket_at)
@@ -203,7 +203,7 @@ class Table(Footer):
         return lists, terms
 
     def postings(self, found, buffer: bytearray):
-        """Yield a word's postings in parts, as put_posting() makes them, through a lent buffer; Damaged if they changed."""
+        """Yield a word's postings in parts, as put_posting() makes them, through a lent buffer; TableDamaged if they changed."""
         parts = self.read_list(found, buffer)
         if found[2] and not self.is_former:
             for part in parts:
@@ -215,7 +215,7 @@ class Table(Footer):
                 yield digits
 
     def read_list(self, found, buffer: bytearray):
-        """Yield a term's list in parts, through a lent buffer; Damaged if it changed."""
+        """Yield a term's list in parts, through a lent buffer; TableDamaged if it changed."""
         _, offset, left, held = found
         if held:
             if len(held) != left or crc32(held[:-1]) & 0xFF != held[-1]:
@@ -322,7 +322,7 @@ class Table(Footer):
         return -1
 
     def names(self):
-        """Yield the labels that people see, in the order of their bytes; Damaged if they changed."""
+        """Yield the labels that people see, in the order of their bytes; TableDamaged if they changed."""
         if not self._has_checked_names:
             if self._crc(self.names_at, self.runs_at) != self.names_crc:
                 raise TableDamaged("the names changed")
@@ -360,7 +360,7 @@ def start_of(lists, at: int) -> int:
 
 
 def unpack_row(data: bytes) -> tuple:
-    """(seq, offset, minutes) of a row's bytes; Damaged if they changed."""
+    """(seq, offset, minutes) of a row's bytes; TableDamaged if they changed."""
     if len(data) != ROW_BYTES or crc32(data[:10]) & 0xFF != data[10]:
         raise TableDamaged("a row changed")
     seq, low, high, minutes, more = struct.unpack("<IHBHB", data[:10])

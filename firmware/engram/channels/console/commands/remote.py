@@ -1,4 +1,4 @@
-"""What a command does that asks the companion: it waits in the pauses of a command."""
+"""Commands that ask the companion wait for it in pauses, in which others run."""
 
 import asyncio
 
@@ -9,12 +9,12 @@ _LOOK_MS = const(20)
 
 
 def found(ask, ranked, limit: int):
-    """Yield pauses until the companion has answered or its time is over; gives Ask.found's answer."""
+    """Yield pauses until the companion has answered or its time is over; gives RemoteSearch.found()"""
     return (yield from _waited(lambda: ask.found(ranked, limit)))
 
 
 def fetched(archive, ref: str, caller):
-    """Yield pauses likewise; gives Archive.fetched's answer."""
+    """Yield pauses likewise; gives ArchiveTransfer.fetched()"""
     return (yield from _waited(lambda: archive.fetched(ref, caller)))
 
 
