@@ -203,7 +203,7 @@ class Table(Footer):
         return lists, terms
 
     def postings(self, found, buffer: bytearray):
-        """Yield a word's postings in parts, as put_posting() makes them, through a lent buffer; TableDamaged if they changed."""
+        """Yield a word's postings in parts, as put_posting() makes them, through a lent buffer; TableDamaged if not whole."""
         parts = self.read_list(found, buffer)
         if found[2] and not self.is_former:
             for part in parts:

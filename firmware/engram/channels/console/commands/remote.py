@@ -9,12 +9,12 @@ _LOOK_MS = const(20)
 
 
 def found(ask, ranked, limit: int):
-    """Yield pauses until the companion has answered or its time is over; gives RemoteSearch.found()"""
+    """Yield pauses until the companion has answered or its time is over; gives what RemoteSearch.found() gives."""
     return (yield from _waited(lambda: ask.found(ranked, limit)))
 
 
 def fetched(archive, ref: str, caller):
-    """Yield pauses likewise; gives ArchiveTransfer.fetched()"""
+    """Yield pauses likewise; gives what ArchiveTransfer.fetched() gives."""
     return (yield from _waited(lambda: archive.fetched(ref, caller)))
 
 
