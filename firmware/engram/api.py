@@ -58,7 +58,7 @@ class Memory:
 
     def of(self, caller):
         """The memory as somebody else sees it, or the owner in a workspace: Caller(principal, room, group, workspace)."""
-        from engram.memory import caller_check
+        from engram.memory import caller_check  # seldom needed
 
         return Memory(self._records, self._make_recall, self._forgetting, caller_check.check_caller(caller))
 

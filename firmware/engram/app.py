@@ -63,7 +63,7 @@ class App:
     async def ask(self, content: str, sink, caller=OWNER):
         """Give the agent a message, as a channel does; see Agent.turn. ArgumentError if the caller cannot be one."""
         if caller is not OWNER:
-            from engram.memory import caller_check
+            from engram.memory import caller_check  # seldom needed
 
             caller_check.check_caller(caller)
         return await self.board.agent.turn(caller, content, sink)
@@ -170,7 +170,7 @@ class App:
 
     async def console(self) -> None:
         """The channel that there is when no other was added: the serial line."""
-        from engram.channels.console.console import Console
+        from engram.channels.console.console import Console  # a board may have other channels
 
         if self._console is None:
             self._console = Console(self.config, self.board.commands, self.board.agent, target=self._serial)

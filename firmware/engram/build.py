@@ -98,7 +98,7 @@ def _add_archive_index(board: Board, store, journal_store) -> None:
 
         board.link_state = LinkState(folder, board.clock, (("records", store.raw()), ("journal", journal_store.raw())))
     if config.get("companion.url") or board.schema.archived or files.size(folder + "/archive.jsonl") >= 0:
-        from engram.archive.index import ArchiveIndex
+        from engram.archive.index import ArchiveIndex  # absent from boards that have no archive
 
         link_state = board.link_state if config.get("archive.on") else None
         uses = config.get("archive.uses")
@@ -129,13 +129,13 @@ def _add_memory(board: Board) -> None:
 
 
 def _add_companion(board: Board) -> None:
-    from engram.build_turn import trust
+    from engram.build_turn import trust  # absent from boards without a link
     from engram.link.companion import Companion  # absent from boards without one
 
     config, records, journal = board.config, board.records, board.journal
 
     def make_archive(exchange, replication):
-        from engram.archive.transfer import ArchiveTransfer
+        from engram.archive.transfer import ArchiveTransfer  # absent from boards that have no archive
 
         within_ms, parts = config.get("companion.timeout_ms"), (board.archived, records, journal, board.capacity)
         return ArchiveTransfer(exchange, replication, board.link_state, *parts, board.clock, within_ms, board.is_unread)
@@ -165,9 +165,9 @@ def add_agent(board, learns: bool = True) -> None:
 def _add_jobs(board: Board) -> None:
     """Add what a model does while nobody waits for an answer."""
     from engram.learning.distill import Distillation  # these are absent from boards without a model
-    from engram.learning.extract import Extraction
-    from engram.learning.flush import Flush
-    from engram.learning.jobs import Jobs
+    from engram.learning.extract import Extraction  # absent, too
+    from engram.learning.flush import Flush  # absent, too
+    from engram.learning.jobs import Jobs  # absent, too
 
     config, records, journal, cursor, model = board.config, board.records, board.journal, board.learning, board.model
     extraction = Extraction(config, board.clock, records, journal, board.notes, cursor, model)
@@ -185,7 +185,7 @@ def _model(board: Board):
         return None
     if not url or not name:
         raise ConfigError("llm.url" if name else "llm.model", "is missing: a model needs both llm.url and llm.model.")
-    from engram.build_turn import trust
+    from engram.build_turn import trust  # absent from boards without a link
     from engram.llm.on_demand import ModelOnDemand  # absent from boards without a model
 
     return ModelOnDemand(name, board.make_model, trust(board.config, board.folder, url))

@@ -9,7 +9,7 @@ _ROOTS_LARGEST = const(32768)  # bytes of the file of root certificates
 
 def answerer(board):
     """What answers one turn."""
-    from engram.agent.answer import Answerer
+    from engram.agent.answer import Answerer  # each part of a turn comes when it is needed
 
     remote_search = board.companion.ask if board.companion else None
     return Answerer(
@@ -28,7 +28,7 @@ def answerer(board):
 
 def recall(board):
     """What searches a board's records and turns, and takes in what its companion has found."""
-    from engram.memory.recall import Recall
+    from engram.memory.recall import Recall  # likewise
 
     remote = None
     if board.config.get("companion.url"):
@@ -40,7 +40,7 @@ def recall(board):
 
 def prompts(board):
     """What builds the prompts from a board's memory."""
-    from engram.agent.prompt import PromptBuilder
+    from engram.agent.prompt import PromptBuilder  # likewise
 
     memory = board.records, board.journal, board.make_recall(), board.profile, board.notes
     return PromptBuilder(board.config, board.clock, *memory, board.tag_snapshots)
@@ -48,7 +48,7 @@ def prompts(board):
 
 def tools(board):
     """The tools that a model calls."""
-    from engram.agent.tools import Tools
+    from engram.agent.tools import Tools  # likewise
 
     recall = board.make_recall()
     return Tools(
@@ -68,7 +68,7 @@ def tools(board):
 
 def offline(board):
     """What answers plain commands without a model."""
-    from engram.agent.offline import Offline
+    from engram.agent.offline import Offline  # likewise
 
     remote_search = board.companion.ask if board.companion else None
     return Offline(board.records, board.make_recall(), board.forgetting, board.intents, remote_search)
@@ -95,7 +95,7 @@ def post_turn(board):
 def model(board, tls, addresses):
     """The model that the settings name; ConfigError if one of them is wrong."""
     from engram.llm.http.client import Client  # absent from boards without a model
-    from engram.llm.model import Model
+    from engram.llm.model import Model  # absent, too
 
     config, url = board.config, board.config.get("llm.url")
     connect, stall = config.get("llm.connect_seconds"), config.get("llm.stall_seconds")
@@ -112,10 +112,10 @@ def model(board, tls, addresses):
 def _adapter(config, url: str):
     """One of the two APIs: the other's code is not loaded."""
     if config.get("llm.api") == "anthropic":
-        from engram.llm.anthropic import Anthropic
+        from engram.llm.anthropic import Anthropic  # one API's code
 
         return Anthropic()
-    from engram.llm.openai import OpenAI
+    from engram.llm.openai import OpenAI  # one API's code
 
     return OpenAI(url)
 

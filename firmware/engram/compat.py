@@ -48,7 +48,7 @@ async def sleep_ms(milliseconds: int) -> None:
 
 async def wait_for_ms(awaitable, milliseconds: int):
     """Await with a timeout; asyncio.TimeoutError when it runs out."""
-    import asyncio
+    import asyncio  # 2 KB of heap, which what runs without tasks can do without
 
     if hasattr(asyncio, "wait_for_ms"):
         return await asyncio.wait_for_ms(awaitable, milliseconds)  # pyright: ignore

@@ -78,3 +78,37 @@ def test_a_cycle_that_is_gone_is_no_longer_allowed():
 def test_a_cycle_is_found_also_in_functions_and_by_name(back: str):
     found = cycles(graph({"engram": "", "engram.a": "from engram import b", "engram.b": back, "engram.c": back}))
     assert found == {frozenset({"engram.a", "engram.b"})}
+
+
+def _unexplained(source: str) -> Iterator[int]:
+    """The lines of imports inside functions that neither stand in a lazy block nor say why, there or in a line above."""
+    lines = source.split("\n")
+
+    def walk(node: ast.AST, is_inside: bool) -> Iterator[int]:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.Import | ast.ImportFrom):
+                said = (lines[child.lineno - 1], lines[(child.end_lineno or child.lineno) - 1])
+                is_said = any("#" in line for line in said) or lines[child.lineno - 2].strip().startswith("#")
+                if is_inside and not is_said:
+                    yield child.lineno
+            elif not (isinstance(child, ast.With) and _is_lazy(child)):
+                yield from walk(child, is_inside or isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef))
+
+    yield from walk(ast.parse(source), False)
+
+
+def _is_lazy(block: ast.With) -> bool:
+    calls = [item.context_expr for item in block.items]
+    return any(isinstance(call, ast.Call) and ast.unparse(call.func) == "lazy" for call in calls)
+
+
+@pytest.mark.parametrize("module", sorted(MODULES))
+def test_an_import_inside_a_function_says_why(module: str):
+    lines = list(_unexplained(MODULES[module].read_text(encoding="utf-8")))
+    assert not lines, f"{MODULES[module]}: lines {lines} need a comment, or a module at the top"
+
+
+def test_what_counts_as_said():
+    body = ("import a", "import b  # seldom", "# why", "import c", "with lazy('d'):", "    import d")
+    source = "def f():\n" + "".join(f"    {line}\n" for line in body)
+    assert list(_unexplained(source + "import e\n")) == [2]

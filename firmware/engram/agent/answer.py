@@ -113,7 +113,7 @@ class Answerer:
         prompt = self._prompts.build(turn.caller, sid, turn.seq, content, window, reminders, ranked, more)
         if prompt.notice:
             await sink.notice(prompt.notice)
-        from engram.agent import tool_loop
+        from engram.agent import tool_loop  # after the search, which needs the heap
 
         await tool_loop.run(self._model, self._make_tools(), self._config, prompt, turn, sink, reply)
 

@@ -31,13 +31,13 @@ class Offline:
 
     def understands(self, content: str) -> bool:
         """Whether a message is made of plain commands: those are no conversation that is worth finding again."""
-        from engram.agent.plain_commands import commands
+        from engram.agent.plain_commands import commands  # its rules are loaded for a message only
 
         return all(kind for kind, _ in commands(content))
 
     async def answer(self, caller, content: str, turn: str) -> str:
         """The answer to a message; `turn` is the message's own id. Errors become answers, never exceptions."""
-        from engram.agent.plain_commands import commands
+        from engram.agent.plain_commands import commands  # its rules are loaded for a message only
 
         answers = []
         for kind, what in commands(content):
@@ -64,7 +64,7 @@ class Offline:
         return self._forget(caller, what.content) if what else _FORGET_WHAT
 
     def _remember(self, caller, rule, turn: str) -> str:
-        from engram.agent import phrase_rules
+        from engram.agent import phrase_rules  # seldom needed
 
         stored = phrase_rules.store(self._records, rule, caller, turn)
         if stored is None:

@@ -24,7 +24,7 @@ _FORGET = "forget|forget that|forget it|please forget|忘记|忘掉|忘记吧".e
 
 def _asked(said: str):
     """The standing intent that a message begins with, None if it does not."""
-    from engram.reminders import rules as intent_rules
+    from engram.reminders import rules as intent_rules  # seldom needed
 
     return intent_rules.match(said) if intent_rules.may_be(said) else None
 

@@ -341,7 +341,7 @@ class Tools:
 
     def _shown_turns(self, turns: list, wanted: int, first: int) -> dict:
         """A turn from its character `first` on, as far as a result holds, among its neighbours, which are shortened."""
-        from engram.agent.file_tools import portion
+        from engram.agent.file_tools import portion  # seldom needed
 
         answer: dict = {"turns": []}
         for turn in turns:

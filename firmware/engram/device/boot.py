@@ -44,15 +44,15 @@ def again() -> None:
 
 
 def _assemble(watchdog):
-    from engram.config import Config
+    from engram.config import Config  # a start that fails before needs no more than this file
 
     config = Config()
     watchdog.guard(config.get("watchdog.seconds"))
     # Before the app: the Wi-Fi driver needs memory in one piece, which the Python heap would have taken.
     wifi = _wifi(config) if config.secret("wifi") else None
-    from engram.app import App
-    from engram.device.serial import Serial
-    from engram.lazy import unload
+    from engram.app import App  # after the settings: they may be wrong
+    from engram.device.serial import Serial  # likewise
+    from engram.lazy import unload  # likewise
 
     app = App(config=config, network=wifi)
     app.attach_hardware(watchdog, Serial())
@@ -63,10 +63,10 @@ def _assemble(watchdog):
 
 
 def _wifi(config):
-    from engram import diag
+    from engram import diag  # likewise
 
     try:
-        from engram.device.wifi import Wifi
+        from engram.device.wifi import Wifi  # for boards with a network in their settings
 
         return Wifi(config)
     except (ImportError, OSError, RuntimeError) as error:

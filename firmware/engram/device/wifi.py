@@ -116,6 +116,6 @@ class Wifi:
 
 def _jittered(pause: int) -> int:
     """Up to a quarter more: boards that lost one network together do not come back together."""
-    import os
+    import os  # seldom needed
 
     return pause + pause * os.urandom(1)[0] // 1024

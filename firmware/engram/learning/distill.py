@@ -141,7 +141,7 @@ class Distillation:
         if batch is None:
             return False
         self._records.check_room()
-        from engram.learning.distill_batch import DistillBatch
+        from engram.learning.distill_batch import DistillBatch  # leaves with the job
 
         distilling = DistillBatch(self._config, self._records, batch)
         try:

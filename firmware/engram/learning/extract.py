@@ -102,7 +102,7 @@ class Extraction:
             self._pass_over(turns, "%d readings of it did not come to an end" % _ATTEMPTS, batch.until)
             return
         self._begun += 1
-        from engram.learning.extract_batch import ExtractBatch
+        from engram.learning.extract_batch import ExtractBatch  # leaves with the job
 
         reading = ExtractBatch(self._config, self._clock, self._records, self._journal, self._notes, turns)
         try:

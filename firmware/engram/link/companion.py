@@ -59,10 +59,10 @@ class Companion:
         take = self._exchange.receive
         try:
             if self.url.lower().startswith("mqtt"):
-                from engram.link.mqtt import Mqtt
+                from engram.link.mqtt import Mqtt  # one of the two ways
 
                 return Mqtt(self.url, self.device, self.link_state.board, token, take, tls)
-            from engram.link.http import Http
+            from engram.link.http import Http  # one of the two ways
 
             return Http(self.url, self.device, token, take, tls)
         except ArgumentError as error:

@@ -106,7 +106,7 @@ class LinkState:
 def chip() -> str:
     """The crc32 of the chip's own number, "" where it has none."""
     try:
-        import machine
+        import machine  # of the chip only
 
         unique = getattr(machine, "unique_id", None)
     except ImportError:

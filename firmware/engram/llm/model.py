@@ -157,7 +157,7 @@ class Model:
         return body
 
     async def _raise_refusal(self, answer):
-        from engram.llm.http.errors import error_text
+        from engram.llm.http.errors import error_text  # seldom needed
 
         try:
             body = bytes(await self._collect(answer, _REFUSAL_BYTES))
@@ -168,7 +168,7 @@ class Model:
 
     def _judged(self, refusal):
         """The error to raise for a service's refusal; the key, should it repeat it, is blotted out."""
-        from engram.llm.http.errors import describe_status, is_busy, model_error
+        from engram.llm.http.errors import describe_status, is_busy, model_error  # seldom needed
 
         words = refusal.words.replace(self._key, "***") if self._key else refusal.words
         if is_busy(refusal.status):

@@ -163,6 +163,6 @@ def groups(messages, tool_role: str):
 
 
 def _made_id():
-    import random
+    import random  # seldom needed
 
     return "call_" + hex(random.getrandbits(30))[2:]

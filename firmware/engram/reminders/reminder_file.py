@@ -37,7 +37,7 @@ _NUMBERS = const(("created", "expires", "last", "fired"))
 
 def open_file(intents) -> None:
     """Read the file; damage is taken out of it first."""
-    from engram.store.log.repair import Repair
+    from engram.store.log.repair import Repair  # once, when the file is opened
 
     repair = Repair(intents.path[: -len(".jsonl")], _lines)
     try:

@@ -278,7 +278,7 @@ class Store:
 
     def raw(self):
         """The lines as they stand on flash, for whoever copies the log; see log/reader.py."""
-        from engram.store.log.reader import LogReader
+        from engram.store.log.reader import LogReader  # for boards with a companion
 
         return LogReader(self)
 
@@ -295,7 +295,7 @@ class Store:
 
     def frequencies(self, terms) -> tuple:
         """(number of live rows, {term: number of rows that have it})."""
-        from engram.store.search.ranking import Ranking
+        from engram.store.search.ranking import Ranking  # as search() does
 
         self.ready()
         return self.index.rows, Ranking(self.index, terms).frequencies()
@@ -341,7 +341,7 @@ class Store:
 
     def compacting(self, decide):
         """As compact(), a generator that pauses between slices; other calls may come between."""
-        from engram.store.log.compaction import compacting
+        from engram.store.log.compaction import compacting  # compactions are seldom
 
         return compacting(self, decide)
 

@@ -75,7 +75,7 @@ def _words(text: str, singles: bool = False):
 
 
 def _load_fold():
-    from engram.text.unicode_fold import fold
+    from engram.text.unicode_fold import fold  # its tables are large, and most texts need none
 
     return fold
 

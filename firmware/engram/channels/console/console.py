@@ -145,7 +145,7 @@ class Console(Sink):
     # --- for people, or for programs
 
     def _be_json(self) -> None:
-        from engram.channels.console.json_lines import JsonLines
+        from engram.channels.console.json_lines import JsonLines  # for programs only
 
         self._editor.echo_to(None)
         self._json = JsonLines(self.answer, self._target.write, self._limit)

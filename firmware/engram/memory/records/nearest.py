@@ -21,7 +21,7 @@ def load_dedup():
     """The module dedup, 17 KB of heap with its words if they come from .mpy files; to be unloaded with unload_dedup()."""
     # The words first: an import within an import takes more of the stack.
     from engram.memory.records import dedup_words  # noqa: F401, I001
-    from engram.memory.records import dedup
+    from engram.memory.records import dedup  # only where there is something to compare
 
     return dedup
 

@@ -74,7 +74,7 @@ class Index:
 
     def save(self, tail, pending, state) -> None:
         """Write the manifest."""
-        from engram.store.index import manifest
+        from engram.store.index import manifest  # seldom: with a seal or a merge
 
         drop = self.retired + ([self.job.number] if self.job else [])
         lines = manifest.lines(self, tail, drop, pending, state)

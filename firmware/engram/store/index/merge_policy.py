@@ -115,7 +115,7 @@ def step(index, is_filling: bool = False) -> bool:
     try:
         if tables:
             gc.collect()
-            from engram.store.index.merge import Merge
+            from engram.store.index.merge import Merge  # merges are seldom
 
             # One of the form before that a compaction has not touched keeps all rows, so that it ranks alike.
             left = index.has_words if tables[0].number < index.tidy_below else None

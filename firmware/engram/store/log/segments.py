@@ -104,7 +104,7 @@ class Log:
             self._reopen()
         self.size = self._file.seek(0, 2)
         if not header.read(self, self._file):
-            from engram.store.log.recovery import recover
+            from engram.store.log.recovery import recover  # only after a cut
 
             self.close_live()
             recover(self, owner)

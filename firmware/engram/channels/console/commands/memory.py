@@ -96,7 +96,7 @@ class _View:
     def _show(self, caller, more: str):
         archive = self._archive
         if archive and archive.is_away(more, caller):
-            from engram.channels.console.commands import remote
+            from engram.channels.console.commands import remote  # for boards with a companion
 
             line, why = (yield from remote.fetched(archive, more, caller)) or (None, "it was broken off")
             if line is None:

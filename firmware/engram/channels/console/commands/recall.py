@@ -23,7 +23,7 @@ def recall_command(clock, recall, search, caller, rest: str):
     else:
         ranked = recall.rank(wanted)
         if search:
-            from engram.channels.console.commands import remote
+            from engram.channels.console.commands import remote  # for boards with a companion
 
             more = yield from remote.found(search, ranked, _FOUND)
         items = ((item, ()) for item in recall.find(ranked, _FOUND, more))

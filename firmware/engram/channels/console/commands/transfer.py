@@ -23,7 +23,7 @@ def export_command(source, caller, rest: str):
 
 
 def _json(source, caller):
-    from engram.transfer import export
+    from engram.transfer import export  # the package leaves with the command's block
 
     keepers = () if caller.group else (source.profile.for_caller(caller), source.notes.for_caller(caller))
     yield from _lines(
@@ -42,7 +42,7 @@ def _trash(source, caller):
 
 def _lines(source, caller, count: int, memories, keepers):
     """Yield the lines of an export of memories, as export.memories() has them, and of the texts of keepers."""
-    from engram.transfer import jsonl
+    from engram.transfer import jsonl  # the package leaves with the command's block
 
     records = source.records
     yield jsonl.head(records.entries, source.journal.epoch, source.clock.now(), count)
@@ -65,7 +65,7 @@ def _lines(source, caller, count: int, memories, keepers):
 
 
 def _markdown(source, caller):
-    from engram.transfer import export, markdown
+    from engram.transfer import export, markdown  # the package leaves with the command's block
 
     yield markdown.title(source.clock)
     day = ""
