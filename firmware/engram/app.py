@@ -1,6 +1,7 @@
 """The application: runs a board's channels and its work in the background, and is what code on the board talks to."""
 
 import asyncio
+import gc
 import sys
 
 from engram import __version__, diag
@@ -97,6 +98,7 @@ class App:
         asyncio.new_event_loop()
         if self._watchdog:
             self._watchdog.watch()
+        gc.collect()  # the tasks stay: they are not to lie behind what the start leaves over
         try:
             asyncio.run(self._run())
         except KeyboardInterrupt:

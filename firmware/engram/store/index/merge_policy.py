@@ -29,6 +29,7 @@ def insert(index, rows: memtable.MemTable, first: int, last: int) -> None:
             from engram.store.index.memtable_writer import write_table
 
             write_table(rows, path, index.mean(), index.epoch, first, last)
+        gc.collect()  # likewise, now that it is written
         table = Table(path, index.next_number)
     except OSError as error:
         raise files.failure(error, path) from None
