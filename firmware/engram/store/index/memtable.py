@@ -56,7 +56,7 @@ class MemTable:
         for at in range(len(self.dead)):
             self.dead[at] = 0
         if len(self._highs) > self._most_words:
-            self._lows = self._highs = None
+            self._lows, self._highs = array("H"), bytearray()
             gc.collect()  # so that the new ones lie where the old ones were
             self._make_words(self._most_words)
 
