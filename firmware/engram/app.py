@@ -77,10 +77,9 @@ class App:
         yield "Engram %s, %s mode, %s. /help lists the commands." % (__version__, self.config.get("mode"), memories)
         if board.model is None:
             yield _OFFLINE
-        for name in ("records", "journal", "intents"):
-            damaged = getattr(board, name).damaged
-            if damaged:
-                yield "%d damaged lines of the %s were set aside; the rest is whole." % (damaged, name)
+        for name, part in (("records", board.records), ("journal", board.journal), ("intents", board.reminders)):
+            if part.damaged:
+                yield "%d damaged lines of the %s were set aside; the rest is whole." % (part.damaged, name)
 
     # --- running
 
@@ -141,12 +140,12 @@ class App:
         """Do a slice of it; whether the stores have more."""
         board = self.board
         is_busy = False
-        for work in (board.records, board.journal, board.capacity, board.records.uses):
+        for work in (board.records, board.journal, board.eviction, board.records.uses):
             is_busy = work.tick() or is_busy
             # Between two of them the keyboard is looked at.
             await sleep_ms(0)
-        if board.daily.is_new_day:
-            tidying = board.daily.tidying(self._is_distilled())
+        if board.note_retention.is_new_day:
+            tidying = board.note_retention.tidying(self._is_distilled())
             try:
                 for _ in tidying:
                     await sleep_ms(0)

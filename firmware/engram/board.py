@@ -41,14 +41,14 @@ class Board:
     records: "Records"
     journal: "Journal"
     trash: "Trash"
-    capacity: "Eviction"
-    learning: "LearningCursor"
+    eviction: "Eviction"
+    learning_cursor: "LearningCursor"
     forgetting: "Forgetting"
-    changes: "Undo"
+    undo: "Undo"
     profile: "Profile"
     notes: "Notes"
-    daily: "NoteRetention"
-    intents: "Reminders"
+    note_retention: "NoteRetention"
+    reminders: "Reminders"
     memory: "Memory"
     confirmations: "Confirmations"
     agent: "Agent"
@@ -76,7 +76,7 @@ class Board:
 
     def is_unread(self, seq: int) -> bool:
         """Whether a turn waits for being read for facts."""
-        return self.model is not None and seq > self.learning.until
+        return self.model is not None and seq > self.learning_cursor.until
 
     # --- what only a turn needs is made when it is used: a small heap has neither the parts nor the code that wires them before
 

@@ -70,9 +70,9 @@ def _add_logs(board: Board) -> None:
     link_state = board.link_state if config.get("archive.on") else None  # otherwise it is for the companion alone
     board.journal = Journal(journal_store, turn_schema, clock, config.get("journal.bytes"), link_state)
     board.records = _records(board, store)
-    board.capacity = board.records.eviction  # type: ignore
-    board.learning = LearningCursor(folder, schema, board.records, board.journal, clock)
-    board.learning.open()
+    board.eviction = board.records.eviction  # type: ignore
+    board.learning_cursor = LearningCursor(folder, schema, board.records, board.journal, clock)
+    board.learning_cursor.open()
     board.forgetting = Forgetting(board.records, board.journal, board.trash, board.archived)
 
 
@@ -116,11 +116,11 @@ def _add_texts(board: Board) -> None:
     board.profile.seed()
     days, most_bytes = config.get("notes.days"), config.get("notes.bytes")
     board.notes = Notes(folder, changes, clock, people, config.get("notes.chars"), days)
-    board.changes = Undo(store, board.journal, clock, {"profile": board.profile, "note": board.notes})
-    board.daily = NoteRetention(folder, board.notes, board.schema, clock, days, most_bytes)
+    board.undo = Undo(store, board.journal, clock, {"profile": board.profile, "note": board.notes})
+    board.note_retention = NoteRetention(folder, board.notes, board.schema, clock, days, most_bytes)
     limits = [config.get("intents." + name) for name in ("on", "most", "days", "cooldown_hours", "a_turn")]
-    board.intents = Reminders(folder, clock, *limits)
-    board.intents.open()
+    board.reminders = Reminders(folder, clock, *limits)
+    board.reminders.open()
 
 
 def _add_memory(board: Board) -> None:
@@ -137,7 +137,7 @@ def _add_companion(board: Board) -> None:
     def make_archive(exchange, replication):
         from engram.archive.transfer import ArchiveTransfer  # absent from boards that have no archive
 
-        within_ms, parts = config.get("companion.timeout_ms"), (board.archived, records, journal, board.capacity)
+        within_ms, parts = config.get("companion.timeout_ms"), (board.archived, records, journal, board.eviction)
         return ArchiveTransfer(exchange, replication, board.link_state, *parts, board.clock, within_ms, board.is_unread)
 
     board.companion = Companion(
@@ -169,11 +169,17 @@ def _add_jobs(board: Board) -> None:
     from engram.learning.flush import Flush  # absent, too
     from engram.learning.jobs import Jobs  # absent, too
 
-    config, records, journal, cursor, model = board.config, board.records, board.journal, board.learning, board.model
+    config, records, journal, cursor, model = (
+        board.config,
+        board.records,
+        board.journal,
+        board.learning_cursor,
+        board.model,
+    )
     extraction = Extraction(config, board.clock, records, journal, board.notes, cursor, model)
 
     board.flush = Flush(config, records, journal, cursor, board.make_tools, board.make_prompts, model, extraction)
-    board.distillation = Distillation(config, board.clock, records, board.daily, cursor, model)
+    board.distillation = Distillation(config, board.clock, records, board.note_retention, cursor, model)
     quiet_ms = 1000 * config.get("extract.pause_seconds")
     board.jobs = Jobs((extraction, board.flush, board.distillation), quiet_ms, board.gate.is_busy)
 

@@ -15,7 +15,7 @@ def answerer(board):
     return Answerer(
         board.config,
         board.journal,
-        board.intents,
+        board.reminders,
         board.make_prompts(),
         board.make_tools,
         board.make_offline,
@@ -60,7 +60,7 @@ def tools(board):
         board.forgetting,
         board.profile,
         board.notes,
-        board.intents,
+        board.reminders,
         board.confirmations,
         _remote_recall(board, recall),
     )
@@ -71,7 +71,7 @@ def offline(board):
     from engram.agent.offline import Offline  # likewise
 
     remote_search = board.companion.ask if board.companion else None
-    return Offline(board.records, board.make_recall(), board.forgetting, board.intents, remote_search)
+    return Offline(board.records, board.make_recall(), board.forgetting, board.reminders, remote_search)
 
 
 def _remote_recall(board, recall):
@@ -89,7 +89,7 @@ def post_turn(board):
     """What follows a turn that a model answers."""
     from engram.agent.post_turn import PostTurn  # absent from boards without a model
 
-    return PostTurn(board.config, board.records, board.journal, board.intents, board.jobs, board.flush)
+    return PostTurn(board.config, board.records, board.journal, board.reminders, board.jobs, board.flush)
 
 
 def model(board, tls, addresses):

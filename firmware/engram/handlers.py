@@ -9,7 +9,7 @@ Source = namedtuple("Source", ("clock", "records", "journal", "trash", "forgetti
 def handlers(board) -> dict:
     """The commands: each has its module and what it needs."""
     config, clock, records, journal = board.config, board.clock, board.records, board.journal
-    notes, daily, recall, forgetting = board.notes, board.daily, board.make_recall(), board.forgetting
+    notes, daily, recall, forgetting = board.notes, board.note_retention, board.make_recall(), board.forgetting
     companion, archived = board.companion, board.archived
     search, archive = (companion.ask, companion.archive) if companion else (None, None)
     stats = (
@@ -18,10 +18,10 @@ def handlers(board) -> dict:
         board.agent,
         board.model,
         records,
-        board.capacity,
+        board.eviction,
         board.trash,
         journal,
-        board.intents,
+        board.reminders,
         recall,
         board.jobs,
     )
@@ -31,7 +31,7 @@ def handlers(board) -> dict:
         "memory": ("memory", (config, clock, records, journal, notes, forgetting, archived, archive)),
         "recall": ("recall", (clock, recall, search)),
         "forget": ("recall", (clock, records, recall, journal, forgetting)),
-        "undo": ("recall", (board.changes,)),
+        "undo": ("recall", (board.undo,)),
         "pin": ("care", (records,)),
         "unpin": ("care", (records,)),
         "dedupe": ("care", (records,)),
@@ -40,12 +40,12 @@ def handlers(board) -> dict:
         "distill": ("care", (config, notes, daily, board.distillation)),
         "session": ("sessions", (journal, clock)),
         "profile": ("sessions", (board.profile,)),
-        "intents": ("reminders", (board.intents, clock)),
+        "intents": ("reminders", (board.reminders, clock)),
         "mode": ("board", (config,)),
         "compact": ("board", (records, journal)),
         "json": ("board", ()),
         "export": ("transfer", (source,)),
-        "import": ("transfer", (board.folder, records, clock, journal, board.capacity) + texts),
+        "import": ("transfer", (board.folder, records, clock, journal, board.eviction) + texts),
         "stats": ("stats", stats + (companion, archived, board.network)),
         "companion": ("stats", (companion,)),
         "workspace": ("workspace", (config,)),

@@ -70,7 +70,7 @@ class Board:
     def rest(self):
         """Let the work in the background end."""
         parts = self.parts
-        while sum([part.tick() for part in (parts.records, parts.journal, parts.capacity)]):
+        while sum([part.tick() for part in (parts.records, parts.journal, parts.eviction)]):
             pass
 
     def command(self, line, caller):
@@ -91,11 +91,11 @@ class Board:
             "bytes": [parts.records.bytes, parts.journal.bytes],
             "turns": parts.journal.entries.count(),
             "oldest turn": parts.journal.entries.oldest,
-            "damaged": [parts.records.damaged, parts.journal.damaged, parts.intents.damaged],
+            "damaged": [parts.records.damaged, parts.journal.damaged, parts.reminders.damaged],
             "partial": [parts.records.partial, parts.journal.partial],
             "archived": parts.archived.total,
-            "read up to": parts.learning.until,
-            "notes that wait": parts.daily.waiting(),
+            "read up to": parts.learning_cursor.until,
+            "notes that wait": parts.note_retention.waiting(),
             "uses": self._uses(),
             "trash": [_version(line) for line in parts.trash.records()],
         }
@@ -124,7 +124,7 @@ class Board:
             journal.add(caller, "assistant", "Engram", "All 199 steps, as %s says" % new)
         self.command("/note the lighthouse was painted", owner)
         self.command("/profile user.md add Collects lighthouses.", owner)
-        self.parts.intents.add(owner, "lighthouse", "bring the binoculars")
+        self.parts.reminders.add(owner, "lighthouse", "bring the binoculars")
         self.command("/compact", owner)
         self.rest()
         self.start()
@@ -160,7 +160,7 @@ class Board:
             "sessions": sessions,
             "current": parts.journal.current(caller),
             "searches": {query: self._found(query, caller) for query in QUERIES},
-            "intents": list(parts.intents.owned_by(caller)),
+            "intents": list(parts.reminders.owned_by(caller)),
             "commands": {line: self.command(line, caller) for line in COMMANDS},
         }
         if not caller.group:

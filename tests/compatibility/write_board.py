@@ -144,7 +144,7 @@ class Life:
         """Let the work in the background end."""
         parts = self.parts
         while True:
-            if not sum([part.tick() for part in (parts.records, parts.journal, parts.capacity)]):
+            if not sum([part.tick() for part in (parts.records, parts.journal, parts.eviction)]):
                 return
 
     def later(self, seconds):
@@ -301,7 +301,7 @@ class Life:
         self.start()
         self.parts.journal.add(OWNER, "user", "owner", "What time is it? The clock of the oven blinks")
         self.keep("The clock of the oven blinks after each power cut", scope="user:owner", tags=["oven"])
-        self.parts.intents.add(OWNER, "oven clock", "set the clock")
+        self.parts.reminders.add(OWNER, "oven clock", "set the clock")
         self.now = now
         self.start()
 
@@ -327,11 +327,11 @@ class Life:
         await self.say("I go to the paint shop today", "Good.")
         await self.say("remember that Ann feeds the cat on Sundays", "I will.", caller=ANN)
         await self.say("Ann here: when the cat comes up, remind me to buy litter", "I will.", caller=ANN)
-        self.parts.intents.add(ANN, "dentist", "take the insurance card")
-        self.parts.intents.add(GROUP, "next meeting", "bring cake")
-        self.parts.intents.add(OWNER, "望远镜", "clean the lens")
-        self.parts.intents.add(OWNER, "old reminder", "nothing")
-        self.command("/intents remove i%d" % self.parts.intents.numbers(OWNER)[-1])
+        self.parts.reminders.add(ANN, "dentist", "take the insurance card")
+        self.parts.reminders.add(GROUP, "next meeting", "bring cake")
+        self.parts.reminders.add(OWNER, "望远镜", "clean the lens")
+        self.parts.reminders.add(OWNER, "old reminder", "nothing")
+        self.command("/intents remove i%d" % self.parts.reminders.numbers(OWNER)[-1])
         await self.learn()
 
     def undo(self):
@@ -468,7 +468,7 @@ class Link:
         """Copy, archive and bring back until there is nothing to do."""
         await self._copy()
         for _ in range(400):
-            is_busy = self.life.parts.capacity.tick()
+            is_busy = self.life.parts.eviction.tick()
             if self.link._sync._has_changed() or not all(copy.is_done for copy in self.link._sync.copies):
                 await self._copy()
             is_busy = await self.link.archive.step() or is_busy

@@ -112,19 +112,19 @@ class _Life:
 
     def learn(self) -> None:
         parts = self.app.board
-        parts.learning.keep([parts.records.draft("Ada plays chess", ["chess"])], parts.journal.newest)
+        parts.learning_cursor.keep([parts.records.draft("Ada plays chess", ["chess"])], parts.journal.newest)
         parts.records.store("Ada plays chess", ["chess"])
         parts.records.uses.save()
 
     def distil(self) -> None:
         parts = self._parts
         parts.notes.for_caller(OWNER).note("rain came in at the attic")
-        batch = parts.daily.batch("owner", 12000, 4000)
+        batch = parts.note_retention.batch("owner", 12000, 4000)
         for before in (None, parts.records.entries.next_seq):
             told = [("op", "distilled"), ("scope", "user:owner"), ("lines", 1), ("marks", batch.marks), ("run", 1)]
             told += [("at", 7)] + ([("before", before)] if before else [])
             parts.records.keep((parts.records.draft(f"Rain comes in at the attic {before}", ["house"]),), (told,))
-        parts.daily.note_read(batch)
+        parts.note_retention.note_read(batch)
         self.command("/undo")
 
     def outgrow(self) -> None:

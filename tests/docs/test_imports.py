@@ -104,7 +104,9 @@ def _is_lazy(block: ast.With) -> bool:
 
 def test_imports_inside_functions_say_why():
     found = {module: list(_unexplained(path.read_text(encoding="utf-8"))) for module, path in MODULES.items()}
-    assert not {module: lines for module, lines in found.items() if lines}, "each needs a comment, or a place at the top"
+    assert not {module: lines for module, lines in found.items() if lines}, (
+        "each needs a comment, or a place at the top"
+    )
 
 
 def test_what_counts_as_said():

@@ -131,7 +131,7 @@ class Watch:
         for number in range(5000, 5060):
             keep(self.parts, number)
             await self.quiet()
-        assert self.parts.capacity.left, "none left"
+        assert self.parts.eviction.left, "none left"
 
     async def turns(self):
         """More turns than the journal may hold."""

@@ -24,14 +24,14 @@ caller = OWNER if who == "owner" else Caller("ann" if who == "group" else who, "
 for line in parts.commands.run(caller, "/export"):
     if isinstance(line, str):
         print(line)
-for number in parts.intents.numbers(caller):
+for number in parts.reminders.numbers(caller):
     print("intent i%d" % number)
 if who == "owner":
     for record in parts.records.entries.newest():
         print("live", record["id"], record["content"])
     for record in parts.trash.records():
         print("trash", record["id"], record["content"])
-    for _, file, _ in parts.daily._day_files():
+    for _, file, _ in parts.note_retention._day_files():
         with open("/flash/memory/" + file) as opened:
             for line in opened:
                 print("note", file, line.strip())

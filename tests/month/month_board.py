@@ -144,7 +144,7 @@ class Board:
 
     def _tick(self):
         parts = self.parts
-        return parts.records.tick() | parts.journal.tick() | parts.capacity.tick()
+        return parts.records.tick() | parts.journal.tick() | parts.eviction.tick()
 
     async def night(self):
         """All that is left to do, and the report of the day."""
@@ -160,9 +160,11 @@ class Board:
                 "records_bytes": parts.records.bytes,
                 "journal_bytes": parts.journal.bytes,
                 "trash_bytes": parts.trash.bytes,
-                "notes_bytes": sum(files.size("/flash/memory/" + file) for _, file, _ in parts.daily._day_files()),
-                "notes_files": len(parts.daily._day_files()),
-                "intents": sum(len(parts.intents.numbers(caller)) for caller in ASKERS.values()),
+                "notes_bytes": sum(
+                    files.size("/flash/memory/" + file) for _, file, _ in parts.note_retention._day_files()
+                ),
+                "notes_files": len(parts.note_retention._day_files()),
+                "intents": sum(len(parts.reminders.numbers(caller)) for caller in ASKERS.values()),
             }
         )
 
@@ -177,7 +179,7 @@ class Board:
                     "erases": device.erases,
                     "programmed": device.programmed_bytes,
                     "read": device.read_bytes,
-                    "left": parts.capacity.left if parts else 0,
+                    "left": parts.eviction.left if parts else 0,
                     "trash_left": parts.trash.gone if parts else 0,
                 },
                 "heap": self.highest,

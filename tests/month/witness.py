@@ -62,12 +62,12 @@ class Witness:
         """Let the board's notes go whose time is over."""
         files.remove = self._left
         try:
-            finish(self._parts.daily.tidying(True))
+            finish(self._parts.note_retention.tidying(True))
         finally:
             files.remove = self._remove
 
     def _left(self, path):
-        daily = self._parts.daily
+        daily = self._parts.note_retention
         file = path[path.rfind("/") + 1 :]
         waiting = sum(1 for _ in daily._unread(file, daily._read()["read"].get(file)))
         self._tell({"leaves": [file, waiting]})

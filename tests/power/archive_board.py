@@ -110,7 +110,7 @@ class Linked:
             parts.archived,
             parts.records,
             parts.journal,
-            parts.capacity,
+            parts.eviction,
             parts.clock,
             500,
         )
@@ -127,7 +127,7 @@ class Linked:
     async def work(self):
         await self.copy()
         for _ in range(60):
-            is_busy = self.parts.capacity.tick()
+            is_busy = self.parts.eviction.tick()
             await self.copy()
             if not (await self.archive.step() or is_busy):
                 return

@@ -96,7 +96,7 @@ def main(path, cut):
             parts.records.store(said(at), ["t"], importance=at / 100)
         tell("stored", at)
     live, trash = contents(parts)
-    tell("there", live, trash, parts.daily.waiting())
+    tell("there", live, trash, parts.note_retention.waiting())
     tell("changes", device.changes)
 
 

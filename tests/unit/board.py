@@ -111,10 +111,10 @@ class Board(board.Board):
             self.archived,
             make_eviction if limit("evict", True) else None,
         )
-        self.capacity = self.records.eviction or make_eviction(self.records)
+        self.eviction = self.records.eviction or make_eviction(self.records)
         self.journal = Journal(self.journal_store, turn_schema, clock, limit("journal_bytes", 786432), self.link_state)
-        self.learning = LearningCursor(self.place + "/memory", versions, self.records, self.journal, clock)
-        self.learning.open()
+        self.learning_cursor = LearningCursor(self.place + "/memory", versions, self.records, self.journal, clock)
+        self.learning_cursor.open()
         self.forgetting = Forgetting(self.records, self.journal, self.trash, self.archived)
         changes = TextChanges(self.records_store, clock)
         people = PrincipalFiles((self.place + "/memory", self.place + "/profile"), limit("principals_most", 8))
@@ -122,11 +122,11 @@ class Board(board.Board):
         self.profile.seed()
         chars, days = limit("notes_chars", 8000), limit("notes_days", 30)
         self.notes = Notes(self.place + "/memory", changes, clock, people, chars, days)
-        self.changes = Undo(self.records_store, self.journal, clock, {"profile": self.profile, "note": self.notes})
+        self.undo = Undo(self.records_store, self.journal, clock, {"profile": self.profile, "note": self.notes})
         limits = limit("notes_days", 30), limit("notes_bytes", 131072)
-        self.daily = NoteRetention(self.place + "/memory", self.notes, versions, clock, *limits)
-        self.intents = Reminders(self.place + "/memory", clock, **limit("intents", {}))
-        self.intents.open()
+        self.note_retention = NoteRetention(self.place + "/memory", self.notes, versions, clock, *limits)
+        self.reminders = Reminders(self.place + "/memory", clock, **limit("intents", {}))
+        self.reminders.open()
         from engram.archive.remote_results import ResultMerger  # at the top it is too deep for a small stack
 
         self.recall = Recall(self.records, self.journal, clock, ResultMerger(self.records, self.journal, self.archived))

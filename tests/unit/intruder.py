@@ -234,7 +234,7 @@ class House:
         left = self._bring_in("left-" + caller.principal, private)
         records.evict([int(left[1:])], board.trash)
         word, secret = self.thing(private).split()
-        self.note(private, board.intents.add(caller, word, "take the " + secret)["id"])
+        self.note(private, board.reminders.add(caller, word, "take the " + secret)["id"])
         if caller.workspace:
             told = "ws:" + caller.workspace
             moved = records.store(self.thing(private), ["home"], caller, turns=[said]).id
@@ -275,7 +275,7 @@ class House:
             for name in notes.names():
                 yield name, notes.text(name)
             yield board.profile.named(principal).text("user.md")
-            for fields in board.intents.owned_by(caller):
+            for fields in board.reminders.owned_by(caller):
                 yield _of(fields)
 
     def values(self, kind):

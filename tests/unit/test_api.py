@@ -129,10 +129,10 @@ def test_inspect_shows_the_live_memories():
 def test_inspect_agrees_with_the_store_after_undo_and_compaction():
     board = _stopped()
     board.open()
-    board.changes.undo()  # the profile
-    board.changes.undo()  # the update of m5
-    board.changes.undo()  # m5
-    board.changes.undo()  # the forgetting of m3
+    board.undo.undo()  # the profile
+    board.undo.undo()  # the update of m5
+    board.undo.undo()  # m5
+    board.undo.undo()  # the forgetting of m3
     for _ in range(2):
         live = sorted(record["id"] for record in board.records.newest())
         board.close()

@@ -153,7 +153,7 @@ def test_who_has_no_file_any_more_leaves_the_place_to_somebody_else():
     board.notes.for_caller(ANN).clear()
     board.notes.for_caller(BOB).note("two")
     with raises(StoreFull):
-        board.changes.undo(ANN)
+        board.undo.undo(ANN)
 
 
 def test_only_so_many_people_have_files_of_their_own():
@@ -194,7 +194,7 @@ def test_undo_takes_back_only_ones_own_texts():
     board.notes.for_caller(BOB).write("MEMORY.md", "two")
     board.notes.for_caller(ANN).write("MEMORY.md", "hers")
     board.restart()
-    assert board.changes.undo(BOB) == "MEMORY.md is again as it was before the last change."
+    assert board.undo.undo(BOB) == "MEMORY.md is again as it was before the last change."
     assert (board.notes.for_caller(BOB).text("MEMORY.md"), board.notes.for_caller(ANN).text("MEMORY.md")) == (
         "one",
         "hers",
@@ -246,9 +246,9 @@ def test_the_private_versions_of_what_went_to_a_workspace_stay_private():
     assert [version["content"] for version in board.records.history(ref, inside)] == ["the key is under the pot"]
     assert len(list(board.records.history(ref, GARDEN))) == 2
     with raises(NotFound) as caught:
-        board.changes.undo(inside)
+        board.undo.undo(inside)
     assert "to undo" in str(caught.error)
-    assert "secret" in board.changes.undo(GARDEN)
+    assert "secret" in board.undo.undo(GARDEN)
 
 
 def test_outside_of_a_workspace_undo_does_not_reach_what_went_there():
@@ -256,7 +256,7 @@ def test_outside_of_a_workspace_undo_does_not_reach_what_went_there():
     ref = board.records.store("the key is under the pot", ["key"], GARDEN).id
     board.records.update(ref, {"tags": ["ws:garden"]}, GARDEN)
     with raises(NotFound):
-        board.changes.undo(ANN)
+        board.undo.undo(ANN)
     assert board.records.is_seen(ref, GARDEN)
 
 

@@ -89,8 +89,8 @@ def test_what_was_cleared_comes_back_by_undo():
     before = _today(board)
     _told(board, "/clear")
     board.restart()
-    board.changes.undo()
-    assert _today(board) == before and board.daily.waiting() == {"owner": 1}
+    board.undo.undo()
+    assert _today(board) == before and board.note_retention.waiting() == {"owner": 1}
 
 
 def test_clear_takes_a_day_and_nothing_that_is_none():
@@ -110,7 +110,7 @@ def test_distill_without_a_model_says_that_it_waits():
     board = _board()
     _told(board, "/note one")
     assert "notes waiting: 1; a model is needed" in _told(board, "/distill")[0]
-    assert board.daily.waiting() == {"owner": 1}
+    assert board.note_retention.waiting() == {"owner": 1}
 
 
 def test_distill_in_lightweight_mode_says_how_to_change_it():
@@ -182,7 +182,7 @@ def test_undo_brings_a_twin_back():
     for _ in range(2):
         _twin(board, "Ann is allergic to nuts")
     _told(board, "/dedupe")
-    board.changes.undo()
+    board.undo.undo()
     assert len(contents(board)) == 2
 
 

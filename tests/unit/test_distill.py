@@ -87,7 +87,7 @@ async def test_a_day_makes_it_due_if_a_note_waits():
 
 async def test_without_notes_no_day_makes_it_due():
     board = _board()
-    board.daily.since()
+    board.note_retention.since()
     board.now += 9 * DAY
     assert not _job(board).is_due()
 
@@ -122,7 +122,7 @@ async def test_its_own_memories_are_never_distilled():
     board = _board(_ops(_add(["e1"], TEA)), "[]", "[]")
     _note(board, "green tea this morning")
     await _distil(board)
-    assert board.daily.waiting() == {}
+    assert board.note_retention.waiting() == {}
     board.now += 2 * DAY
     await _background(board)
     assert board.model.asked == 1
@@ -173,10 +173,10 @@ async def test_undo_takes_all_batches_of_one_back_at_once():
     report = await _distil(board)
     assert len(contents(board)) == 3 and board.model.asked == 2 and len(report.added) == 2
     board.restart()
-    assert "last distillation" in board.changes.undo()
+    assert "last distillation" in board.undo.undo()
     assert contents(board) == before
     board.restart()
-    assert contents(board) == before and board.daily.waiting() == {}
+    assert contents(board) == before and board.note_retention.waiting() == {}
 
 
 async def test_undo_goes_on_behind_a_distillation_that_was_taken_back():
@@ -184,9 +184,9 @@ async def test_undo_goes_on_behind_a_distillation_that_was_taken_back():
     board.records.store("The cellar door sticks", ["house"])
     _note(board, "green tea")
     await _distil(board)
-    board.changes.undo()
-    assert "again as it was" in board.changes.undo()  # the note
-    assert "was taken back: The cellar door" in board.changes.undo()
+    board.undo.undo()
+    assert "again as it was" in board.undo.undo()  # the note
+    assert "was taken back: The cellar door" in board.undo.undo()
 
 
 async def test_nobody_else_takes_it_back():
@@ -197,7 +197,7 @@ async def test_nobody_else_takes_it_back():
     from support import raises
 
     with raises(NotFound):
-        board.changes.undo(ANN)
+        board.undo.undo(ANN)
     assert contents(board) == [TEA]
 
 
@@ -206,7 +206,7 @@ async def test_each_principals_notes_give_memories_of_theirs_only():
     _note(board, "tea time", who="owner")
     _note(board, "chess with Bob", who="ann")
     board.now += DAY
-    board.daily.since()
+    board.note_retention.since()
     board.now += DAY
     await _background(board)
     assert contents(board, ANN) == ["Bob plays chess"] and contents(board) == [TEA]
@@ -239,11 +239,11 @@ async def test_without_the_model_it_waits_and_says_so_and_goes_on_later():
     board = _board(ModelUnavailable("the link is down"), "[]")
     _note(board, "one")
     report = await _distil(board)
-    assert report.why == "the link is down" and board.daily.waiting() == {"owner": 1}
+    assert report.why == "the link is down" and board.note_retention.waiting() == {"owner": 1}
     assert "notes waiting: 1; the link is down" in told(board)
     _job(board).on_model_ok()
     await _background(board)
-    assert board.daily.waiting() == {}
+    assert board.note_retention.waiting() == {}
 
 
 async def test_an_answer_that_cannot_be_read_three_times_passes_the_notes_over():
@@ -251,7 +251,7 @@ async def test_an_answer_that_cannot_be_read_three_times_passes_the_notes_over()
     _note(board, "one")
     for _ in range(3):
         report = await _distil(board)
-    assert board.daily.waiting() == {} and "passed over" in " ".join(report.refusals.last)
+    assert board.note_retention.waiting() == {} and "passed over" in " ".join(report.refusals.last)
 
 
 async def test_a_distillation_that_is_broken_off_loses_and_doubles_nothing():
@@ -313,7 +313,7 @@ async def test_a_note_cannot_write_notes_or_name_scopes_and_pins():
     )
     _note(board, "tea")
     report = await _distil(board)
-    assert contents(board) == [] and report.refusals.count == 3 and board.daily.waiting() == {}
+    assert contents(board) == [] and report.refusals.count == 3 and board.note_retention.waiting() == {}
 
 
 async def test_operations_of_any_form_change_nothing_but_what_they_may():
@@ -380,7 +380,7 @@ async def test_undo_leaves_what_a_person_has_changed_since():
     ref = next(board.records.newest())["id"]
     board.records.update(ref, {"content": "Ann drinks black tea", "pinned": True}, OWNER)
     await _distil(board)
-    assert "1 were changed since" in board.changes.undo()
+    assert "1 were changed since" in board.undo.undo()
     assert contents(board) == ["Ann drinks black tea"] and board.records.get(ref)["pinned"]
 
 
@@ -393,7 +393,7 @@ async def test_undo_goes_through_several_changes_of_one_memory_in_a_distillation
     _note(board, "the boat is red " + "x" * 995, "the red boat is 9 m long")
     report = await _distil(board)
     assert contents(board) == ["The boat is red and 9 m long"], report.refusals.last
-    board.changes.undo()
+    board.undo.undo()
     assert contents(board) == []
 
 
@@ -406,10 +406,10 @@ async def test_a_full_flash_at_its_end_is_told_and_it_goes_on_later():
     def refuse():
         raise StoreFull("the flash is full.")
 
-    note_over, board.daily.note_over = board.daily.note_over, refuse
+    note_over, board.note_retention.note_over = board.note_retention.note_over, refuse
     report = await _distil(board)
     assert report.why == "the flash is full." and not report.is_over
-    board.daily.note_over = note_over
+    board.note_retention.note_over = note_over
     _job(board).on_model_ok()
     _job(board)._pause.end()
     await _background(board)
@@ -451,4 +451,4 @@ async def test_a_distillation_has_a_bounded_number_of_batches():
     board.now += DAY
     _note(board, *["x" * 995 + str(at) for at in range(5)])
     report = await _distil(board)
-    assert report.is_over and report.notes == 8 and board.daily.waiting() == {"owner": 2}
+    assert report.is_over and report.notes == 8 and board.note_retention.waiting() == {"owner": 2}

@@ -119,7 +119,7 @@ def test_an_older_fact_does_not_come_back_when_the_one_that_replaced_it_leaves()
 def test_undo_does_not_bring_back_what_left_for_want_of_room():
     board = Board(records_most=3)
     _fill(board, 4)
-    assert "was taken back" in board.changes.undo()
+    assert "was taken back" in board.undo.undo()
     assert len(_live(board)) == 2
 
 
@@ -128,7 +128,7 @@ def test_each_new_one_finds_room_and_the_cap_holds():
     for at in range(40):
         _fill(board, 1, at)
         assert board.records.entries.count() <= 5
-    assert board.capacity.left + board.records.entries.count() == 40
+    assert board.eviction.left + board.records.entries.count() == 40
 
 
 def test_nothing_goes_but_to_the_trash():
@@ -161,26 +161,26 @@ def test_those_that_stay_are_the_most_important():
 def test_in_the_background_room_is_made_before_it_is_needed():
     board = Board(records_most=100)
     _fill(board, 100)
-    while board.capacity.tick():
+    while board.eviction.tick():
         pass
     assert board.records.entries.count() == 98
-    assert not board.capacity.tick()
+    assert not board.eviction.tick()
 
 
 def test_the_background_rests_while_nothing_changes():
     board = Board(records_most=100)
     _fill(board, 3)
-    assert not board.capacity.tick()
-    reads = board.capacity._looked
-    assert not board.capacity.tick() and board.capacity._looked == reads
+    assert not board.eviction.tick()
+    reads = board.eviction._looked
+    assert not board.eviction.tick() and board.eviction._looked == reads
 
 
 def test_room_that_is_made_at_once_while_the_background_makes_some_takes_no_more_than_needed():
     board = Board(records_most=100)
     _fill(board, 100)
-    board.capacity.tick()
+    board.eviction.tick()
     _fill(board, 1, 200)
-    while board.capacity.tick():
+    while board.eviction.tick():
         pass
     assert 97 <= board.records.entries.count() <= 100
 
@@ -192,7 +192,7 @@ def test_near_the_cap_of_bytes_history_leaves_before_memories():
     while board.records.bytes < 62000:
         board.records.update(refs[at % 20], {"content": _said(at + 100) + " " + "padding " * 120})
         at += 1
-    while board.capacity.tick():
+    while board.eviction.tick():
         pass
     assert _live(board) == set(refs)
     assert board.records.bytes < 40000
@@ -204,7 +204,7 @@ def test_at_the_cap_of_bytes_the_least_important_leave():
     while board.records.bytes < 62000:
         board.remember(_said(at) + " " + "padding " * 120, ["t"], importance=0.9 if at % 2 else 0.1)
         at += 1
-    while board.capacity.tick():
+    while board.eviction.tick():
         pass
     assert board.records.bytes <= 65536 * 14 // 16
     assert _trashed(board) and all(int(ref[1:]) % 2 for ref in _trashed(board))
@@ -267,12 +267,12 @@ def test_room_that_is_made_at_once_leaves_a_compaction_that_is_under_way_to_its_
         board.remember(_said(at % 90 + 1000 * (at // 90)) + " " + "padding " * 60, ["t"])
         at += 1
     for _ in range(6):
-        assert board.capacity.tick()
+        assert board.eviction.tick()
     while board.records.entries.count() < 100:
         at += 1
         board.remember(_said(at + 5000), ["t"])
     board.records.store("one more in between", ["t"])
-    while board.capacity.tick():
+    while board.eviction.tick():
         pass
     assert not board.records_store.is_compacting and board.records.bytes < 65536
     board.compact()
@@ -287,10 +287,10 @@ def test_where_nothing_can_leave_the_log_is_not_rewritten_again_and_again():
     compactions = 0
     for _ in range(20):
         before = board.records.entries.next_seq
-        while board.capacity.tick():
+        while board.eviction.tick():
             pass
         compactions += board.records.entries.next_seq != before
-    assert compactions == 1 and "pinned" in board.capacity.why
+    assert compactions == 1 and "pinned" in board.eviction.why
 
 
 def test_what_is_unpinned_makes_it_try_again():
@@ -298,13 +298,13 @@ def test_what_is_unpinned_makes_it_try_again():
     refs = []
     while board.records.bytes < 62500:
         refs.append(board.remember(_said(len(refs)) + " " + "padding " * 120, ["t"], pinned=True))
-    while board.capacity.tick():
+    while board.eviction.tick():
         pass
     for ref in refs[:20]:
         board.records.update(ref, {"pinned": False})
-    while board.capacity.tick():
+    while board.eviction.tick():
         pass
-    assert board.records.bytes < 62500 and board.capacity.left
+    assert board.records.bytes < 62500 and board.eviction.left
 
 
 def test_what_takes_the_place_of_a_pinned_one_is_pinned():

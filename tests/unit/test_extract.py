@@ -48,7 +48,7 @@ async def test_messages_that_come_fast_are_read_in_one_call():
 async def test_a_greeting_costs_no_call():
     board = learner("hello")
     await learn(board, "Good morning!")
-    assert board.model.asked == 1 and not board.learning.is_behind
+    assert board.model.asked == 1 and not board.learning_cursor.is_behind
 
 
 async def test_the_request_has_the_message_and_not_what_was_recalled():
@@ -143,7 +143,7 @@ async def test_a_batch_that_never_ends_is_passed_over():
         with raises(MemoryError):
             await board.jobs.jobs[0].step()
     await read(board)
-    assert not board.learning.is_behind and board.model.asked == 4
+    assert not board.learning_cursor.is_behind and board.model.asked == 4
 
 
 async def test_a_gateways_fault_passes_nothing_over():
@@ -151,7 +151,7 @@ async def test_a_gateways_fault_passes_nothing_over():
     await tell(board, SAID)
     for _ in range(4):
         await board.jobs.jobs[0].step()
-    assert board.learning.waiting() == 1
+    assert board.learning_cursor.waiting() == 1
 
 
 async def test_a_full_memory_asks_the_model_nothing():
@@ -188,7 +188,7 @@ async def test_nonsense_is_tried_again_and_then_passed_over():
     extraction = board.jobs.jobs[0]
     for _ in range(3):
         await extraction.step()
-    assert board.model.asked == 4 and not board.learning.is_behind
+    assert board.model.asked == 4 and not board.learning_cursor.is_behind
     assert "1 messages were not read" in told(board) and "t3: answer: is not valid JSON." in told(board)
 
 
@@ -196,7 +196,7 @@ async def test_an_endless_answer_is_broken_off():
     board = learner("nice", ["[" + "x" * 3000] * 5)
     await tell(board, SAID)
     await board.jobs.jobs[0].step()
-    assert "longer than 6000 bytes" in told(board) and board.learning.is_behind
+    assert "longer than 6000 bytes" in told(board) and board.learning_cursor.is_behind
 
 
 # --- a model that is away
@@ -205,7 +205,7 @@ async def test_an_endless_answer_is_broken_off():
 async def test_what_waits_for_the_model_is_read_later():
     board = learner("nice", ModelUnavailable("the link is down"), "fine", facts(add("t3", SISTER)))
     await learn(board, SAID)
-    assert board.learning.is_behind and "1 messages wait: the link is down" in told(board)
+    assert board.learning_cursor.is_behind and "1 messages wait: the link is down" in told(board)
     await learn(board, "what a day")
     assert contents(board) == [SISTER]
 
@@ -215,7 +215,7 @@ async def test_a_wrong_key_passes_nothing_over():
     await tell(board, SAID)
     for _ in range(4):
         await board.jobs.jobs[0].step()
-    assert board.learning.waiting() == 1
+    assert board.learning_cursor.waiting() == 1
 
 
 async def test_a_restart_goes_on_where_it_was():
@@ -223,15 +223,15 @@ async def test_a_restart_goes_on_where_it_was():
     await learn(board, SAID)
     await tell(board, "my bike is green")
     board.restart()
-    assert [turn["text"] for turn in board.learning.batch(9).turns] == ["my bike is green"]
+    assert [turn["text"] for turn in board.learning_cursor.batch(9).turns] == ["my bike is green"]
 
 
 async def test_a_cut_between_the_facts_and_the_small_file_reads_nothing_twice():
     board = learner("nice", facts(add("t3", SISTER)))
-    board.learning._save = lambda: None
+    board.learning_cursor._save = lambda: None
     await learn(board, SAID)
     board.restart()
-    assert not board.learning.batch(9).turns
+    assert not board.learning_cursor.batch(9).turns
 
 
 async def test_a_board_that_knows_nothing_of_it_begins_with_what_comes():
@@ -241,7 +241,7 @@ async def test_a_board_that_knows_nothing_of_it_begins_with_what_comes():
 
     os.remove(board.place + "/memory/learning.json")
     board.restart()
-    assert not board.learning.is_behind
+    assert not board.learning_cursor.is_behind
 
 
 async def test_the_days_calls_are_a_cap():
@@ -257,9 +257,9 @@ async def test_the_days_calls_are_a_cap():
 async def test_the_days_calls_are_known_after_a_restart():
     board = learner("a", "[]")
     await learn(board, SAID)
-    calls, tokens = board.learning.spent()
+    calls, tokens = board.learning_cursor.spent()
     board.restart()
-    assert board.learning.spent() == (calls, tokens) and calls == 1 and tokens > 100
+    assert board.learning_cursor.spent() == (calls, tokens) and calls == 1 and tokens > 100
 
 
 async def test_switched_off_it_asks_nothing():
@@ -358,4 +358,4 @@ async def test_a_garbled_answer_of_the_service_counts_as_an_attempt():
     board = learner("nice", ModelGarbled("no events"))
     await tell(board, SAID)
     await board.jobs.jobs[0].step()
-    assert board.learning.is_behind and "no events" in told(board)
+    assert board.learning_cursor.is_behind and "no events" in told(board)

@@ -30,11 +30,11 @@ def test_it_stops_when_ctrl_c_strikes_work_in_the_background_and_goes_on():
     app = App(folder())
     told = []
     app.add_channel("endless", endless(told))
-    tick = app.board.capacity.tick
+    tick = app.board.eviction.tick
     for _ in range(2):
-        app.board.capacity.tick = strike
+        app.board.eviction.tick = strike
         app.run()
-        app.board.capacity.tick = tick
+        app.board.eviction.tick = tick
     assert told == ["runs", "ended"] * 2
     app.memory.store("The bike is green", ["bike"])
     assert app.board.records.entries.count() == 1

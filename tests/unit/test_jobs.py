@@ -121,6 +121,6 @@ async def test_a_message_breaks_the_reading_off_and_is_answered_first():
     await until(lambda: order == ["facts asked for"])
     await tell(board, "my bike is green")
     assert order == ["facts asked for", "reply"]
-    await until(lambda: not board.learning.is_behind)
+    await until(lambda: not board.learning_cursor.is_behind)
     task.cancel()
     assert order == ["facts asked for", "reply", "facts"] and len(contents(board)) == 2

@@ -31,7 +31,7 @@ class Archiving(Linked):
             board.archived,
             board.records,
             board.journal,
-            board.capacity,
+            board.eviction,
             board.clock,
             500,
         )
@@ -45,7 +45,7 @@ class Archiving(Linked):
         """Let the board and the link do what they have to do."""
         await self.copy()
         for _ in range(rounds):
-            is_busy = self.board.capacity.tick()
+            is_busy = self.board.eviction.tick()
             if self.sync._has_changed() or not all(copy.is_done for copy in self.sync.copies):
                 await self.copy()
             is_busy = await self.archive.step() or is_busy
@@ -101,7 +101,7 @@ async def test_nothing_leaves_while_the_companion_is_away_and_there_is_room():
     linked.exchange.close(LinkError("gone"))
     _stored(linked.board, 10)
     for _ in range(5):
-        linked.board.capacity.tick()
+        linked.board.eviction.tick()
     assert len(linked.live()) == 10 and linked.board.trash.bytes == 0
 
 
@@ -117,7 +117,7 @@ async def test_when_it_comes_back_what_is_too_much_is_archived():
     linked = Archiving(records_most=10)
     linked.exchange.close(LinkError("gone"))
     _stored(linked.board, 10)
-    linked.board.capacity.tick()
+    linked.board.eviction.tick()
     linked.exchange.open(linked.known.begin())
     await linked.work()
     assert len(linked.kept()) == 1 and len(linked.live()) == 9
@@ -126,7 +126,7 @@ async def test_when_it_comes_back_what_is_too_much_is_archived():
 async def test_a_board_without_an_archive_lets_them_go_to_the_trash_as_before():
     board = Board(records_most=10)
     _stored(board, 11)
-    while board.capacity.tick():
+    while board.eviction.tick():
         pass
     assert len(list(board.trash.records())) == 1
 
@@ -163,7 +163,7 @@ async def test_a_companion_that_has_another_line_gets_nothing():
     copy = linked.companion.copy("records")
     for seq in copy.lines:
         copy.lines[seq] = log_line.encode([("seq", seq), ("op", "compacted")])
-    linked.board.capacity.tick()
+    linked.board.eviction.tick()
     for _ in range(3):  # the first may only count what it gave before
         await linked.archive.step()
     assert len(linked.live()) == 10
@@ -314,7 +314,7 @@ async def test_undo_does_not_undo_that_it_came_back():
         linked.board.records.forget("m%d" % other)
     line = await linked.archive.line("m%d" % gone, OWNER)
     assert transfer.restore(linked.board.records, linked.board.archived, line, OWNER)
-    assert "is remembered again" in linked.board.changes.undo()
+    assert "is remembered again" in linked.board.undo.undo()
     assert gone in linked.live()
 
 

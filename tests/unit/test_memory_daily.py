@@ -7,7 +7,7 @@ from samples import Numbers
 
 
 def _batch(board, principal="owner", chars=12000, tokens=4000):
-    return board.daily.batch(principal, chars, tokens)
+    return board.note_retention.batch(principal, chars, tokens)
 
 
 def _entries(board, **limits):
@@ -18,7 +18,7 @@ def _entries(board, **limits):
 def _read(board, **limits):
     """Read a batch, as a distillation does that finds nothing in it."""
     batch = _batch(board, **limits)
-    board.daily.note_read(batch)
+    board.note_retention.note_read(batch)
     return [note for _, note in batch.entries]
 
 
@@ -30,7 +30,7 @@ def test_each_line_of_a_day_is_a_note_that_waits():
     board = Board()
     for content in ("one", "two"):
         _mine(board).note(content)
-    assert board.daily.waiting() == {"owner": 2}
+    assert board.note_retention.waiting() == {"owner": 2}
     assert _entries(board) == ["14:13 one", "14:13 two"]
 
 
@@ -43,16 +43,16 @@ def test_headings_and_empty_lines_are_no_notes():
 def test_memory_md_is_no_day():
     board = Board()
     _mine(board).append("MEMORY.md", "one")
-    assert board.daily.waiting() == {}
+    assert board.note_retention.waiting() == {}
 
 
 def test_what_was_read_waits_no_more_after_a_restart_either():
     board = Board()
     _mine(board).note("one")
     _read(board)
-    assert board.daily.waiting() == {}
+    assert board.note_retention.waiting() == {}
     board.restart()
-    assert board.daily.waiting() == {}
+    assert board.note_retention.waiting() == {}
     _mine(board).note("two")
     assert _entries(board) == ["14:13 two"]
 
@@ -72,7 +72,7 @@ def test_a_batch_has_the_oldest_notes_that_fit_and_the_next_one_goes_on():
         _mine(board).note("note %d " % at + "x" * 90)
         board.now += DAY // 2
     found = []
-    while board.daily.waiting():
+    while board.note_retention.waiting():
         found.append(len(_read(board, chars=320)))
     assert found == [3, 3, 3]
 
@@ -89,7 +89,7 @@ def test_a_batch_holds_notes_of_one_principal_only():
     board = Board()
     _mine(board).note("one")
     board.notes.named("ann").note("two")
-    assert board.daily.waiting() == {"owner": 1, "ann": 1}
+    assert board.note_retention.waiting() == {"owner": 1, "ann": 1}
     assert [note for _, note in _batch(board, "ann").entries] == ["14:13 two"]
 
 
@@ -106,7 +106,7 @@ def test_all_notes_come_once_and_in_order_whatever_the_batches_and_restarts():
             found += _read(board, chars=50 + numbers.below(300))
         if not numbers.below(9):
             board.restart()
-    while board.daily.waiting():
+    while board.note_retention.waiting():
         found += _read(board)
     assert [note[6:].strip() for note in found] == [content.strip() for content in said]
 
@@ -132,7 +132,7 @@ def test_marks_that_are_in_the_log_only_count_after_a_cut():
         (draft,), ([("op", "distilled"), ("scope", "user:owner"), ("lines", 1), ("marks", batch.marks), ("run", 1)],)
     )
     board.restart()
-    assert board.daily.waiting() == {}
+    assert board.note_retention.waiting() == {}
 
 
 def test_marks_of_the_log_do_not_hide_what_was_read_since():
@@ -143,54 +143,54 @@ def test_marks_of_the_log_do_not_hide_what_was_read_since():
     board.records.keep(
         (draft,), ([("op", "distilled"), ("scope", "user:owner"), ("lines", 1), ("marks", batch.marks), ("run", 1)],)
     )
-    board.daily.note_read(batch)
+    board.note_retention.note_read(batch)
     _mine(board).note("two")
     assert _read(board) == ["14:13 two"]
     board.restart()
-    assert board.daily.waiting() == {}
+    assert board.note_retention.waiting() == {}
 
 
 def test_the_time_since_the_last_one_survives_a_restart():
     board = Board()
-    board.daily.note_over()
+    board.note_retention.note_over()
     board.now += 5000
     board.restart()
-    assert board.daily.since() == 5000
+    assert board.note_retention.since() == 5000
 
 
 def test_on_a_new_board_the_time_begins_when_it_is_first_asked_for():
     board = Board()
-    assert board.daily.since() == 0
+    assert board.note_retention.since() == 0
     board.now += 100
-    assert board.daily.since() == 100
+    assert board.note_retention.since() == 100
 
 
 def test_a_clock_that_is_set_late_makes_nothing_due():
     board = Board()
     board.now = 1000
     board.restart()
-    board.daily.note_over()
-    assert board.daily.since() < 10
+    board.note_retention.note_over()
+    assert board.note_retention.since() < 10
     board.now = NOW
-    assert board.daily.since() == 0
+    assert board.note_retention.since() == 0
     board.now += 50
-    assert board.daily.since() == 50
+    assert board.note_retention.since() == 50
 
 
 def test_a_clock_that_is_set_back_begins_the_time_anew():
     board = Board()
-    board.daily.note_over()
+    board.note_retention.note_over()
     board.now -= 40 * DAY
-    assert board.daily.since() == 0
+    assert board.note_retention.since() == 0
     board.now += 60
-    assert board.daily.since() == 60
+    assert board.note_retention.since() == 60
 
 
 def _tidy(board, waits_for_reading):
     """Tidy on a day and on the next: after a leap of the clock the first one only takes note of the day."""
-    finish(board.daily.tidying(waits_for_reading))
+    finish(board.note_retention.tidying(waits_for_reading))
     board.now += DAY
-    finish(board.daily.tidying(waits_for_reading))
+    finish(board.note_retention.tidying(waits_for_reading))
 
 
 def test_notes_leave_when_their_days_are_over():
@@ -213,10 +213,10 @@ def test_notes_that_wait_to_be_distilled_stay_beyond_their_days():
     board.now -= DAY
     _tidy(board, True)
     assert len(_mine(board).names()) == 5
-    while board.daily.waiting():
+    while board.note_retention.waiting():
         _read(board)
     board.now += DAY
-    finish(board.daily.tidying(True))
+    finish(board.note_retention.tidying(True))
     assert _mine(board).names() == ["2026-09-26.md", "2026-09-25.md"]
 
 
@@ -232,20 +232,20 @@ def test_while_the_clock_is_not_set_no_note_leaves():
 def test_a_clock_that_is_far_ahead_for_an_hour_takes_no_note():
     board = Board(notes_days=3)
     _mine(board).note("one")
-    finish(board.daily.tidying(False))
+    finish(board.note_retention.tidying(False))
     board.now += 400 * DAY
     board.restart()
-    finish(board.daily.tidying(False))
+    finish(board.note_retention.tidying(False))
     board.now -= 400 * DAY - DAY
     board.restart()
-    finish(board.daily.tidying(False))
+    finish(board.note_retention.tidying(False))
     assert len(_mine(board).names()) == 1
 
 
 def test_after_a_month_without_power_notes_leave_a_day_later():
     board = Board(notes_days=3)
     _mine(board).note("one")
-    finish(board.daily.tidying(False))
+    finish(board.note_retention.tidying(False))
     board.now += 30 * DAY
     board.restart()
     _tidy(board, False)
@@ -272,7 +272,7 @@ def test_of_too_many_bytes_notes_that_were_distilled_leave_before_others():
         board.now += DAY
         if at == 2:
             for _ in range(3):
-                if board.daily.waiting():
+                if board.note_retention.waiting():
                     _read(board)
     _mine(board).write(_mine(board).yesterday(), "- of yesterday")
     _tidy(board, True)
@@ -285,7 +285,7 @@ def test_three_people_keep_the_notes_of_thirty_days():
     for _ in range(30):
         for who in ("owner", "ann", "bob"):
             board.notes.named(who).note("a note")
-        finish(board.daily.tidying(True))
+        finish(board.note_retention.tidying(True))
         board.now += DAY
     assert [len(board.notes.named(who).names()) for who in ("owner", "ann", "bob")] == [30, 30, 30]
 
@@ -312,8 +312,8 @@ def test_a_note_of_the_same_length_after_a_clearing_is_read():
 
 def test_to_ask_whether_it_is_time_reads_its_file_once():
     board = Board()
-    board.daily.note_over()
-    board.daily.since()
+    board.note_retention.note_over()
+    board.note_retention.since()
     from engram import files
 
     read = files.read
@@ -321,7 +321,7 @@ def test_to_ask_whether_it_is_time_reads_its_file_once():
     files.read = lambda *arguments: count.append(1) or read(*arguments)
     try:
         for _ in range(5):
-            board.daily.since()
+            board.note_retention.since()
     finally:
         files.read = read
     assert not count

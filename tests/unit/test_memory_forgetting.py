@@ -53,7 +53,7 @@ def test_undo_brings_record_and_turns_back():
     ref, turn = _told(board)
     board.forgetting.forget(ref, with_turns=True)
     board.restart()
-    board.changes.undo()
+    board.undo.undo()
     for _ in range(2):
         assert sorted(_recalled(board)) == [ref, turn]
         board.restart()
@@ -64,7 +64,7 @@ def test_undo_does_not_bring_back_a_turn_that_had_gone_before():
     ref, turn = _told(board)
     board.journal.redact(turn, OWNER)
     assert board.forgetting.forget(ref, with_turns=True)[1] == []
-    board.changes.undo()
+    board.undo.undo()
     assert _recalled(board) == [ref]
 
 
@@ -73,7 +73,7 @@ def test_undo_does_not_bring_back_a_turn_of_a_session_that_was_deleted_since():
     ref, _ = _told(board)
     board.forgetting.forget(ref, with_turns=True)
     board.journal.delete(OWNER, board.journal.current(OWNER))
-    board.changes.undo()
+    board.undo.undo()
     assert _recalled(board) == [ref]
 
 
@@ -147,7 +147,7 @@ def test_what_was_restored_before_stays_when_the_newer_one_is_compacted_away():
     board = Board()
     first = board.records.store("Ann lives in Rome", ["ann"]).id
     board.records.store("Ann lives in Oslo", ["ann"], supersedes=first)
-    board.changes.undo()
+    board.undo.undo()
     board.compact()
     board.restart()
     assert [record["id"] for record in board.records.newest()] == [first]

@@ -47,7 +47,7 @@ def _step(board, model):
         del model.live[ref]
     elif choice < 0.9:
         if model.undo:
-            board.changes.undo()
+            board.undo.undo()
             model.live = model.undo.pop()
     elif choice < 0.96:
         board.restart()

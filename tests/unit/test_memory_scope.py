@@ -93,7 +93,7 @@ def test_the_history_of_what_a_caller_cannot_see_is_not_shown():
 
 def test_the_newest_change_of_another_is_not_undone():
     board = _board()
-    assert "m2" in board.changes.undo(ANN)
+    assert "m2" in board.undo.undo(ANN)
     assert board.records.get("m3", BOB)
 
 
@@ -101,11 +101,11 @@ def test_a_group_does_not_undo_an_edit_of_the_profile():
     board = Board()
     board.profile.for_caller(OWNER).write("user.md", "new")
     with raises(NotFound):
-        board.changes.undo(ROOM)
+        board.undo.undo(ROOM)
     assert board.profile.for_caller(OWNER).text("user.md") == "new"
 
 
 def test_a_group_does_not_undo_a_private_forgetting():
     board = _board()
     board.records.forget("m1", ANN)
-    assert "m2" in board.changes.undo(ROOM)
+    assert "m2" in board.undo.undo(ROOM)

@@ -93,7 +93,7 @@ def test_a_refused_edit_leaves_nothing_to_undo():
     for keeper, name in _kinds(board):
         _refused("text", "at most", keeper.write, name, "x" * 9000)
         _refused("old", "stands not at all", keeper.replace, name, "four", "x")
-    board.changes.undo()
+    board.undo.undo()
     assert board.profile.for_caller(OWNER).text("user.md") == TEMPLATES["user.md"]
 
 

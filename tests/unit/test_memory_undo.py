@@ -13,12 +13,12 @@ def _contents(board):
 def _undo(board):
     """Undo after a restart, which must make no difference."""
     board.restart()
-    return board.changes.undo()
+    return board.undo.undo()
 
 
 def test_with_nothing_to_undo_it_says_so():
     with raises(NotFound) as caught:
-        Board().changes.undo()
+        Board().undo.undo()
     assert "there is no change to undo" in str(caught.error)
 
 
@@ -164,7 +164,7 @@ def test_undo_stops_at_the_last_compaction():
     board.compact()
     for _ in range(2):
         with raises(NotFound) as caught:
-            board.changes.undo()
+            board.undo.undo()
         assert "until the memory is compacted" in str(caught.error)
         assert _contents(board) == ["one"]
         board.restart()
@@ -193,6 +193,6 @@ def test_undo_looks_back_over_a_bounded_number_of_lines():
     undone = 0
     with raises(NotFound):
         while True:
-            board.changes.undo()
+            board.undo.undo()
             undone += 1
     assert 90 <= undone < 110

@@ -20,20 +20,20 @@ def _board(**limits):
 
 def _fire(board, content, caller=OWNER):
     """The ids of what a message brings up, noted as the agent does it."""
-    numbers = board.intents.due(caller, content)
-    found = [fields["id"] for fields in board.intents.owned_by(caller, numbers)]
+    numbers = board.reminders.due(caller, content)
+    found = [fields["id"] for fields in board.reminders.owned_by(caller, numbers)]
     if numbers:
-        board.intents.note_fired(numbers)
+        board.reminders.note_fired(numbers)
     return found
 
 
 def _listed(board, caller=OWNER):
-    return [(fields["id"], fields["when"], fields["remind"]) for fields in board.intents.owned_by(caller)]
+    return [(fields["id"], fields["when"], fields["remind"]) for fields in board.reminders.owned_by(caller)]
 
 
 def _refused(board, when, remind, days=0, caller=OWNER):
     with raises(ArgumentError) as caught:
-        board.intents.add(caller, when, remind, days)
+        board.reminders.add(caller, when, remind, days)
     return str(caught.error)
 
 
@@ -42,7 +42,7 @@ def _refused(board, when, remind, days=0, caller=OWNER):
 
 def test_a_message_with_all_its_words_brings_it_up():
     board = _board(hours=0)
-    board.intents.add(OWNER, "the paint shop", "buy brushes")
+    board.reminders.add(OWNER, "the paint shop", "buy brushes")
     for content in ("I was at the paint shop", "shops that sell paint", "PAINT! And a shop.", "a café, a shop; paints"):
         assert _fire(board, content) == ["i1"], content
     for content in ("the paint is dry", "a shop", "paintshop", "repaint the shopping mall", ""):
@@ -51,8 +51,8 @@ def test_a_message_with_all_its_words_brings_it_up():
 
 def test_chinese_is_matched_by_pairs_and_a_single_character_by_itself():
     board = _board(hours=0)
-    board.intents.add(OWNER, "油漆店", "买刷子")
-    board.intents.add(OWNER, "猫", "买猫粮")
+    board.reminders.add(OWNER, "油漆店", "买刷子")
+    board.reminders.add(OWNER, "猫", "买猫粮")
     assert _fire(board, "我今天去了油漆店。") == ["i1"]
     assert _fire(board, "我的猫很可爱") == ["i2"]
     assert _fire(board, "油漆和书店") == []
@@ -73,13 +73,13 @@ def test_what_is_brought_up_is_what_a_plain_model_says():
     while len(whens) < 10:
         when = " ".join([numbers.pick(WORDS) for _ in range(1 + numbers.below(3))])
         if list(text.terms(when)):
-            fields = board.intents.add(OWNER, when, "remind %d" % len(whens))
+            fields = board.reminders.add(OWNER, when, "remind %d" % len(whens))
             whens[fields["id"]] = when
     fired = 0
     for _ in range(60):
         content = " ".join([numbers.pick(WORDS) for _ in range(1 + numbers.below(8))])
         wanted = sorted([ref for ref, when in whens.items() if _brought_up(when, content)])
-        found = ["i%d" % number for number in board.intents.due(OWNER, content)]
+        found = ["i%d" % number for number in board.reminders.due(OWNER, content)]
         assert sorted(found) == wanted, content
         fired += len(found)
     assert fired > 20
@@ -87,7 +87,7 @@ def test_what_is_brought_up_is_what_a_plain_model_says():
 
 def test_a_long_message_is_looked_at_to_its_end():
     board = _board()
-    board.intents.add(OWNER, "paint zebra", "x")
+    board.reminders.add(OWNER, "paint zebra", "x")
     assert _fire(board, "paint " + "many other words " * 500 + "zebra") == ["i1"]
 
 
@@ -96,7 +96,7 @@ def test_a_long_message_is_looked_at_to_its_end():
 
 def test_it_is_silent_until_the_cool_down_is_over_also_over_restarts():
     board = _board()
-    board.intents.add(OWNER, "paint", "buy brushes")
+    board.reminders.add(OWNER, "paint", "buy brushes")
     assert _fire(board, "paint") == ["i1"]
     for hours in (0, 1, 22):
         board.now += hours * HOUR
@@ -105,13 +105,13 @@ def test_it_is_silent_until_the_cool_down_is_over_also_over_restarts():
     board.now += HOUR
     assert _fire(board, "paint") == ["i1"]
     assert _fire(board, "paint") == []
-    assert [fields["fired"] for fields in board.intents.owned_by(OWNER)] == [2]
+    assert [fields["fired"] for fields in board.reminders.owned_by(OWNER)] == [2]
 
 
 def test_at_most_three_fire_at_once_and_the_others_at_the_next_message():
     board = _board()
     for number in range(8):
-        board.intents.add(OWNER, "paint", "reason %d" % number)
+        board.reminders.add(OWNER, "paint", "reason %d" % number)
     assert _fire(board, "paint") == ["i1", "i2", "i3"]
     board.restart()
     assert _fire(board, "paint") == ["i4", "i5", "i6"]
@@ -121,8 +121,8 @@ def test_at_most_three_fire_at_once_and_the_others_at_the_next_message():
 
 def test_those_fire_first_that_have_not_fired_for_longest():
     board = _board(a_turn=1)
-    board.intents.add(OWNER, "paint", "one")
-    board.intents.add(OWNER, "paint", "two")
+    board.reminders.add(OWNER, "paint", "one")
+    board.reminders.add(OWNER, "paint", "two")
     order = []
     for _ in range(4):
         order += _fire(board, "paint")
@@ -132,24 +132,24 @@ def test_those_fire_first_that_have_not_fired_for_longest():
 
 def test_an_intent_leaves_when_its_days_are_over():
     board = _board()
-    board.intents.add(OWNER, "paint", "brushes")
-    board.intents.add(OWNER, "garden", "seeds", 3)
+    board.reminders.add(OWNER, "paint", "brushes")
+    board.reminders.add(OWNER, "garden", "seeds", 3)
     board.now += 3 * DAY - 1
     assert _fire(board, "the garden") == ["i2"]
     board.now += 1
     assert _listed(board) == [("i1", "paint", "brushes")] and _fire(board, "garden") == []
     with raises(NotFound):
-        board.intents.remove(OWNER, "i2")
+        board.reminders.remove(OWNER, "i2")
     board.now += 87 * DAY
     board.restart()
     assert _listed(board) == []
-    assert board.intents.add(OWNER, "paint", "brushes")["id"] == "i3"
+    assert board.reminders.add(OWNER, "paint", "brushes")["id"] == "i3"
     assert not board.holds("seeds")
 
 
 def test_switched_off_nothing_fires_and_nothing_is_added():
     board = _board()
-    board.intents.add(OWNER, "paint", "brushes")
+    board.reminders.add(OWNER, "paint", "brushes")
     board.limits["intents"] = {"is_on": False}
     board.restart()
     assert _fire(board, "paint") == []
@@ -165,8 +165,8 @@ def test_a_clock_that_is_set_late_neither_ends_nor_repeats_what_was_made_before(
     board.now = ERA
     board.restart()
     assert not board.clock.known
-    board.intents.add(OWNER, "paint", "brushes")
-    board.intents.add(OWNER, "garden", "seeds")
+    board.reminders.add(OWNER, "paint", "brushes")
+    board.reminders.add(OWNER, "garden", "seeds")
     assert _fire(board, "paint") == ["i1"]
     board.now = NOW + 400 * DAY
     assert _fire(board, "paint") == []
@@ -184,7 +184,7 @@ def test_a_clock_that_is_set_late_neither_ends_nor_repeats_what_was_made_before(
 
 def test_while_the_clock_is_not_known_nothing_expires_or_comes_again():
     board = Board()
-    board.intents.add(OWNER, "paint", "brushes", 1)
+    board.reminders.add(OWNER, "paint", "brushes", 1)
     assert _fire(board, "paint") == ["i1"]
     board.now = ERA
     board.restart()
@@ -196,7 +196,7 @@ def test_while_the_clock_is_not_known_nothing_expires_or_comes_again():
 
 def test_one_that_fired_while_the_clock_was_not_known_keeps_its_end():
     board = Board()
-    board.intents.add(OWNER, "paint", "brushes", 2)
+    board.reminders.add(OWNER, "paint", "brushes", 2)
     board.now = ERA
     board.restart()
     assert _fire(board, "paint") == ["i1"]
@@ -208,7 +208,7 @@ def test_one_that_fired_while_the_clock_was_not_known_keeps_its_end():
 
 def test_a_clock_that_was_far_ahead_does_not_silence_for_years():
     board = _board(days=3650)
-    board.intents.add(OWNER, "paint", "brushes")
+    board.reminders.add(OWNER, "paint", "brushes")
     board.now = NOW + 1000 * DAY
     assert _fire(board, "paint") == ["i1"]
     board.now = NOW + DAY
@@ -221,7 +221,7 @@ def test_a_clock_that_was_far_ahead_does_not_silence_for_years():
 def test_nobody_else_sees_fires_or_removes_an_intent():
     board = _board(hours=0)
     for caller in (OWNER, ANN, ROOM):
-        board.intents.add(caller, "paint", "for " + caller.room)
+        board.reminders.add(caller, "paint", "for " + caller.room)
     others = (
         Caller("bob", "chat#7", False, ""),
         Caller("bob", "chat#8", True, ""),
@@ -234,28 +234,28 @@ def test_nobody_else_sees_fires_or_removes_an_intent():
         assert _listed(board, caller) == [] and _fire(board, "paint", caller) == []
         for ref in ("i1", "i2", "i3"):
             with raises(NotFound) as mine:
-                board.intents.remove(caller, ref)
+                board.reminders.remove(caller, ref)
             with raises(NotFound) as none:
-                board.intents.remove(caller, "i9")
+                board.reminders.remove(caller, "i9")
             assert str(mine.error).replace(ref, "i9") == str(none.error)
 
 
 def test_a_private_intent_fires_in_each_private_room_of_its_principal():
     board = Board()
-    board.intents.add(ANN, "paint", "brushes")
+    board.reminders.add(ANN, "paint", "brushes")
     assert _fire(board, "paint", Caller("ann", "another#3", False, "")) == ["i1"]
 
 
 def test_all_in_a_group_have_its_intents():
     board = Board()
-    board.intents.add(ROOM, "paint", "brushes")
+    board.reminders.add(ROOM, "paint", "brushes")
     assert _fire(board, "paint", Caller("bob", ROOM.room, True, "")) == ["i1"]
 
 
 def test_the_same_of_another_principal_is_no_duplicate():
     board = Board()
-    board.intents.add(OWNER, "paint", "brushes")
-    assert board.intents.add(ANN, "paint", "brushes")["id"] == "i2"
+    board.reminders.add(OWNER, "paint", "brushes")
+    assert board.reminders.add(ANN, "paint", "brushes")["id"] == "i2"
 
 
 # --- what is refused
@@ -272,36 +272,36 @@ def test_what_is_no_intent_is_refused_with_a_sentence():
     assert "when: has 201 characters, at most 200" in _refused(board, "p" * 201, "x")
     assert "remind: has 301 characters, at most 300" in _refused(board, "paint", "x" * 301)
     assert "days: must be a whole number from 1 to 3650" in _refused(board, "paint", "x", 3651)
-    assert files.size(board.intents.path) < 0
+    assert files.size(board.reminders.path) < 0
 
 
 def test_the_same_again_is_refused_by_its_id():
     board = Board()
-    board.intents.add(OWNER, "the paint shop", "Buy brushes.")
+    board.reminders.add(OWNER, "the paint shop", "Buy brushes.")
     assert "there already as i1" in _refused(board, "a paint shop", "buy brushes")
-    assert board.intents.add(OWNER, "paint", "buy brushes")["id"] == "i2"
+    assert board.reminders.add(OWNER, "paint", "buy brushes")["id"] == "i2"
 
 
 def test_as_many_as_intents_most_are_kept():
     board = _board(most=3)
     for number in range(3):
-        board.intents.add(OWNER, "paint", "reason %d" % number)
+        board.reminders.add(OWNER, "paint", "reason %d" % number)
     assert "there are 3 already (intents.most)" in _refused(board, "paint", "another")
-    board.intents.remove(OWNER, "i2")
-    assert board.intents.add(OWNER, "paint", "another")["id"] == "i4"
+    board.reminders.remove(OWNER, "i2")
+    assert board.reminders.add(OWNER, "paint", "another")["id"] == "i4"
 
 
 def test_texts_are_kept_on_one_line_without_control_characters():
     board = Board()
-    board.intents.add(OWNER, " paint \n shop ", "buy\x1b[2J\tbrushes")
+    board.reminders.add(OWNER, " paint \n shop ", "buy\x1b[2J\tbrushes")
     assert _listed(board) == [("i1", "paint shop", "buy\ufffd[2J brushes")]
 
 
 def test_no_number_is_used_twice():
     board = Board()
     for number in range(1, 6):
-        assert board.intents.add(OWNER, "paint", "x")["id"] == "i%d" % number
-        board.intents.remove(OWNER, "I%d " % number)
+        assert board.reminders.add(OWNER, "paint", "x")["id"] == "i%d" % number
+        board.reminders.remove(OWNER, "I%d " % number)
         board.restart()
 
 
@@ -311,17 +311,17 @@ def test_no_number_is_used_twice():
 def _filled():
     board = Board()
     for number in range(3):
-        board.intents.add(OWNER, "paint %d" % number, "buy %d" % number)
-    with open(board.intents.path, "rb") as file:
+        board.reminders.add(OWNER, "paint %d" % number, "buy %d" % number)
+    with open(board.reminders.path, "rb") as file:
         return board, file.read()
 
 
 def _put(board, content):
-    with open(board.intents.path, "wb") as file:
+    with open(board.reminders.path, "wb") as file:
         file.write(content)
     files.remove(board.place + "/memory/intents.bad")
-    board.intents = Reminders(board.place + "/memory", board.clock)
-    board.intents.open()
+    board.reminders = Reminders(board.place + "/memory", board.clock)
+    board.reminders.open()
 
 
 def test_damage_of_any_byte_takes_nothing_but_the_line_that_it_is_in():
@@ -336,7 +336,7 @@ def test_damage_of_any_byte_takes_nothing_but_the_line_that_it_is_in():
         _put(board, damaged)
         hit = sum(1 for start in starts if start <= at) - 2  # the header is the first line
         assert _listed(board) == [each for number, each in enumerate(whole) if number != hit], at
-        assert board.intents.damaged >= 1 and board.intents.next == 4, at
+        assert board.reminders.damaged >= 1 and board.reminders.next == 4, at
         # It was set aside: the next start finds nothing any more.
         again = Reminders(board.place + "/memory", board.clock)
         again.open()
@@ -365,7 +365,7 @@ def test_whole_lines_of_another_form_are_passed_over():
         (("anything", [1]),),
     )
     _put(board, content + b"".join([log_line.encode(fields) for fields in odd]))
-    assert len(_listed(board)) == 3 and board.intents.next == 4 and board.intents.damaged == 0
+    assert len(_listed(board)) == 3 and board.reminders.next == 4 and board.reminders.damaged == 0
 
 
 class _Failing:
@@ -387,9 +387,9 @@ def test_a_write_that_fails_changes_nothing():
     before = _listed(board)
     with _Failing():
         with raises(StoreError):
-            board.intents.add(OWNER, "garden", "seeds")
+            board.reminders.add(OWNER, "garden", "seeds")
         with raises(StoreError):
-            board.intents.remove(OWNER, "i1")
+            board.reminders.remove(OWNER, "i1")
         assert _listed(board) == before
     board.restart()
     assert _listed(board) == before
@@ -404,16 +404,16 @@ def test_what_fired_is_silent_though_it_could_not_be_noted():
 
 def test_a_draft_that_a_power_cut_left_is_of_no_use():
     board, content = _filled()
-    with open(board.intents.path + ".new", "wb") as file:
+    with open(board.reminders.path + ".new", "wb") as file:
         file.write(content[: len(content) // 2])
     before = _listed(board)
     board.restart()
     assert _listed(board) == before
-    board.intents.add(OWNER, "garden", "seeds")
+    board.reminders.add(OWNER, "garden", "seeds")
     assert "intents.jsonl.new" not in os.listdir(board.place + "/memory")
 
 
 def test_without_an_intent_no_file_is_made():
     board = Board()
     assert _fire(board, "hello") == [] and _listed(board) == []
-    assert files.size(board.intents.path) < 0
+    assert files.size(board.reminders.path) < 0

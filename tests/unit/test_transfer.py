@@ -116,12 +116,12 @@ def test_forgetting_and_undo_reach_the_history_that_came_with_a_memory():
     ref = other.records.newest().__next__()["id"]
     assert [record["content"] for record in other.records.history(ref)] == ["Ann lives in Oslo", "Ann lives in Rome"]
     other.records.forget(ref)
-    other.changes.undo()
+    other.undo.undo()
     assert [record["content"] for record in other.records.history(ref)][-1] == "Ann lives in Rome"
-    other.changes.undo()
+    other.undo.undo()
     assert [record["content"] for record in live(other)] == ["Ann lives in Rome"]
     other.records.update("m1", {"content": "Ann lives in Nice"})
-    other.changes.undo()
+    other.undo.undo()
     assert [record["content"] for record in live(restarted(other))] == ["Ann lives in Rome"]
 
 

@@ -61,9 +61,9 @@ def test_the_days_of_which_notes_are_imported_have_a_bound():
 
 def test_an_imported_note_waits_to_be_distilled_at_once():
     board = mover()
-    assert board.daily.waiting() == {}
+    assert board.note_retention.waiting() == {}
     _put(board, TODAY, "- 10:00 hello\n- 11:00 good morning\n")
-    assert board.daily.waiting() == {"owner": 2}
+    assert board.note_retention.waiting() == {"owner": 2}
 
 
 def test_an_imported_note_counts_against_the_people_who_may_have_files():

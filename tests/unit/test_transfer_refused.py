@@ -165,9 +165,9 @@ def test_a_full_memory_stops_an_import_which_goes_on_later():
     told = imported(board, "\n".join(left) + "\n")
     assert told[0] == "20 stored, 0 refused"
     assert told[1].startswith("stopped at line 22: memory is full, and an import lets nothing leave that is here")
-    while board.capacity.tick():
+    while board.eviction.tick():
         pass
-    assert board.capacity.left == 0
+    assert board.eviction.left == 0
     for number in range(1, 11):
         board.records.forget("m%d" % number)
     told = imported(board, "\n".join(left[:1] + left[21:]) + "\n")

@@ -127,7 +127,7 @@ class Player:
 
     def do_undo(self, do):
         """Take the last change back."""
-        self.parts.changes.undo()
+        self.parts.undo.undo()
 
     def do_turn(self, who, room, text, do, role="user"):
         """Add a turn to a room's session; its id and the session's."""
@@ -153,7 +153,7 @@ class Player:
 
     def do_learn(self, facts, do):
         """Keep what reading the journal to its end gave; the ids of the records, and how far it was read."""
-        learning = self.parts.learning
+        learning = self.parts.learning_cursor
         drafts = [self.parts.records.draft(fact, ["learned"], scope="all") for fact in facts]
         until = self.parts.journal.newest
         return {"ids": learning.keep(drafts, until), "until": until}
@@ -161,16 +161,16 @@ class Player:
     def do_flush(self, of, do):
         """Note that a session's turns had their last look; how far."""
         until = self.parts.journal.newest
-        self.parts.learning.note_flush(self.results[of][1], until)
+        self.parts.learning_cursor.note_flush(self.results[of][1], until)
         return until
 
     def do_intend(self, when, remind, do):
         """Keep a standing intent; its id."""
-        return self.parts.intents.add(_caller("console"), when, remind)["id"]
+        return self.parts.reminders.add(_caller("console"), when, remind)["id"]
 
     def do_unintend(self, of, do):
         """Let a standing intent go."""
-        self.parts.intents.remove(_caller("console"), self._id(of))
+        self.parts.reminders.remove(_caller("console"), self._id(of))
 
     def do_mention(self, room, text, do):
         """Say something to the agent, which has no model; the ids of turn, session, and intents that fired."""
@@ -251,8 +251,8 @@ class Player:
             self._look_at_room(room, told)
         for name in ("identity.md", "soul.md", "user.md"):
             tell("profile", name, parts.profile.for_caller(_caller("console")).text(name))
-        tell("read", parts.learning.until, parts.learning.flushed)
-        for intent in parts.intents.owned_by(_caller("console")):
+        tell("read", parts.learning_cursor.until, parts.learning_cursor.flushed)
+        for intent in parts.reminders.owned_by(_caller("console")):
             tell("intent", intent["id"], intent["when"], intent["remind"], intent.get("fired", 0))
         tell("damaged", parts.records.damaged, parts.journal.damaged)
         tell("looked")
