@@ -70,6 +70,10 @@ class Board:
         self.tag_snapshots = {}
         """The catalog as each session's prompts show it."""
 
+    def remote_search(self):
+        """What asks a companion, None if there is none."""
+        return self.companion.ask if self.companion else None
+
     def archive(self):
         """The transfer that gives memories to a companion, None if there is none."""
         return self.companion.archive if self.companion else None

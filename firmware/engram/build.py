@@ -44,7 +44,7 @@ def build(config, folder: str = "", clock=None, model=None, network=None) -> Boa
     files.make_folder(folder + "/memory")
     _add_logs(board)
     _add_texts(board)
-    _add_memory(board)
+    board.memory = Memory(board.records, board.make_recall, board.forgetting)
     if config.get("companion.url"):
         _add_companion(board)
     add_agent(board)
@@ -121,11 +121,6 @@ def _add_texts(board: Board) -> None:
     limits = [config.get("intents." + name) for name in ("on", "most", "days", "cooldown_hours", "a_turn")]
     board.reminders = Reminders(folder, clock, *limits)
     board.reminders.open()
-
-
-def _add_memory(board: Board) -> None:
-    """Add what code on the board calls."""
-    board.memory = Memory(board.records, board.make_recall, board.forgetting)
 
 
 def _add_companion(board: Board) -> None:

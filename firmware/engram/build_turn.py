@@ -11,7 +11,6 @@ def answerer(board):
     """What answers one turn."""
     from engram.agent.answer import Answerer  # each part of a turn comes when it is needed
 
-    remote_search = board.companion.ask if board.companion else None
     return Answerer(
         board.config,
         board.journal,
@@ -22,7 +21,7 @@ def answerer(board):
         board.model,
         board.jobs,
         board.make_post_turn,
-        remote_search,
+        board.remote_search(),
     )
 
 
@@ -70,8 +69,7 @@ def offline(board):
     """What answers plain commands without a model."""
     from engram.agent.offline import Offline  # likewise
 
-    remote_search = board.companion.ask if board.companion else None
-    return Offline(board.records, board.make_recall(), board.forgetting, board.reminders, remote_search)
+    return Offline(board.records, board.make_recall(), board.forgetting, board.reminders, board.remote_search())
 
 
 def _remote_recall(board, recall):
@@ -80,9 +78,8 @@ def _remote_recall(board, recall):
         return None
     from engram.agent.remote_recall import RemoteRecall  # absent from boards without a companion
 
-    companion = board.companion
-    search, archive = (companion.ask, companion.archive) if companion else (None, None)
-    return RemoteRecall(board.clock, board.records, recall, search, archive, board.archived)
+    search = board.remote_search()
+    return RemoteRecall(board.clock, board.records, recall, search, board.archive(), board.archived)
 
 
 def post_turn(board):

@@ -9,9 +9,9 @@ Source = namedtuple("Source", ("clock", "records", "journal", "trash", "forgetti
 def handlers(board) -> dict:
     """The commands: each has its module and what it needs."""
     config, clock, records, journal = board.config, board.clock, board.records, board.journal
-    notes, daily, recall, forgetting = board.notes, board.note_retention, board.make_recall(), board.forgetting
+    notes, daily, forgetting = board.notes, board.note_retention, board.forgetting
     companion, archived = board.companion, board.archived
-    search, archive = (companion.ask, companion.archive) if companion else (None, None)
+    search, archive, make_recall = board.remote_search(), board.archive(), board.make_recall
     stats = (
         config,
         clock,
@@ -22,15 +22,15 @@ def handlers(board) -> dict:
         board.trash,
         journal,
         board.reminders,
-        recall,
+        make_recall,
         board.jobs,
     )
     texts = (forgetting, board.profile, notes)
     source = Source(clock, records, journal, board.trash, *texts)
     return {
         "memory": ("memory", (config, clock, records, journal, notes, forgetting, archived, archive)),
-        "recall": ("recall", (clock, recall, search)),
-        "forget": ("recall", (clock, records, recall, journal, forgetting)),
+        "recall": ("recall", (clock, make_recall, search)),
+        "forget": ("recall", (clock, records, make_recall, journal, forgetting)),
         "undo": ("recall", (board.undo,)),
         "pin": ("care", (records,)),
         "unpin": ("care", (records,)),

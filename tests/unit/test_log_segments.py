@@ -182,12 +182,17 @@ def test_a_cut_seal_is_completed():
     assert _append(log, [("text", "next")])[0][3]["seq"] == 6
 
 
-def test_a_torn_last_line_is_set_aside_and_the_rest_read():
-    place = folder()
+def _tear(place):
+    """Make a log of five lines, of which the last one is torn."""
     _filled(place, 5, 16384)
     whole = _content(_path(place))
     with open(_path(place), "wb") as file:
         file.write(whole[:-7])
+
+
+def test_a_torn_last_line_is_set_aside_and_the_rest_read():
+    place = folder()
+    _tear(place)
     log, seen = _open(place, 16384)
     assert _texts(seen) == _all(4)
     assert log.damaged == 1
@@ -196,10 +201,7 @@ def test_a_torn_last_line_is_set_aside_and_the_rest_read():
 
 def test_appending_goes_on_after_a_torn_line():
     place = folder()
-    _filled(place, 5, 16384)
-    whole = _content(_path(place))
-    with open(_path(place), "wb") as file:
-        file.write(whole[:-7])
+    _tear(place)
     log, _ = _open(place, 16384)
     _append(log, [("text", "next")])
     log.close()

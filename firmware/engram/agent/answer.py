@@ -25,10 +25,10 @@ class Answerer:
         prompts,
         make_tools,
         make_offline,
-        model=None,
-        jobs=None,
-        make_post_turn=None,
-        remote_search=None,
+        model,
+        jobs,
+        make_post_turn,
+        remote_search,
     ):
         self._config = config
         self._journal = journal

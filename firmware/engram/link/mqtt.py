@@ -176,6 +176,7 @@ class Mqtt:
         number = self._numbered()
         start = _sized(self._up) + number
         self._untaken.append(number)
+        is_whole = False
         try:
             await self._write(b"\x32" + _length(len(start) + size) + start + head)
             size -= len(head)
@@ -186,9 +187,9 @@ class Mqtt:
                 await self._write(piece)
             if size:
                 raise OSError(EIO, "a message had another length than it was to have")
-        except BaseException:
-            self._is_torn = True
-            raise
+            is_whole = True
+        finally:
+            self._is_torn = self._is_torn or not is_whole
 
     async def _send(self, packet) -> None:
         async with self._sending:

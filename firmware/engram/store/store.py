@@ -210,7 +210,7 @@ class Store:
 
     @property
     def is_partial(self) -> bool:
-        """Whether the index lacks a span of lines, be it one of which the log has none any more."""
+        """Whether the index lacks a span of lines, even if they have left the log."""
         self.notice_lost()
         return bool(self.upkeep.unindexed)
 

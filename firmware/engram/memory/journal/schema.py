@@ -61,7 +61,7 @@ class SessionHead:
 
 class TurnSchema:
     """The owner of the journal's log. It lists at most `most` sessions: of who has the most, the one that was not used for
-    longest gives way. The clock is told of the times of turns.
+    longest gives way. The clock learns the times of turns.
     """
 
     def __init__(self, clock, most: int):

@@ -10,12 +10,13 @@ _EXPLAIN = "--explain"
 _WIDTH = const(100)  # characters of a memory in a list
 
 
-def recall_command(clock, recall, search, caller, rest: str):
+def recall_command(clock, make_recall, search, caller, rest: str):
     """Find memories and turns by words."""
     explained = rest.startswith(_EXPLAIN)
     query = rest[len(_EXPLAIN) :].strip() if explained else rest
     if not query:
         raise ArgumentError("/recall", "needs words to look for.")
+    recall = make_recall()
     more = None
     wanted = make_query(query, caller)
     if explained:
@@ -43,7 +44,7 @@ def recall_command(clock, recall, search, caller, rest: str):
         yield more.note
 
 
-def forget_command(clock, records, recall, journal, forgetting, caller, rest: str):
+def forget_command(clock, records, make_recall, journal, forgetting, caller, rest: str):
     """Forget a memory or a turn."""
     kind = rest[:1].lower()
     if kind in ("m", "t") and rest[1:].isdigit():
@@ -69,6 +70,7 @@ def forget_command(clock, records, recall, journal, forgetting, caller, rest: st
             yield "which one? /forget and its id"
         found = True
         yield row(clock, record)
+    recall = make_recall()
     if not found:
         yield "nothing found: " + recall.why_empty(rest, caller)
     elif recall.partial:

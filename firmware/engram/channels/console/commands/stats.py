@@ -16,7 +16,7 @@ def stats_command(
     trash,
     journal,
     reminders,
-    recall,
+    make_recall,
     jobs,
     companion,
     archived,
@@ -47,8 +47,9 @@ def stats_command(
         yield _row("journal", "%d lines of old turns left that the companion never had" % journal.unsent)
     if network:
         yield _row("network", network.status())
-    if recall.partial:
-        yield _row("index", recall.partial)
+    partial = make_recall().partial
+    if partial:
+        yield _row("index", partial)
     if journal.dropped_segments:
         yield _row("journal", "%d segments of old turns left to make room" % journal.dropped_segments)
     for line in diag.lines():
