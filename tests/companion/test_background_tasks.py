@@ -3,158 +3,31 @@
 import asyncio
 import contextlib
 import logging
+import subprocess
+import sys
+import threading
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import aiomqtt
-import httpx
 import pytest
 
 import get_mosquitto
-from embedding_service import KEY, MODEL, EmbeddingService
 from engram import log_line
-from engram_host.companion import searching, service
-from engram_host.companion.start import Running, start
+from engram_host.cli.checks import companion as checks
+from engram_host.companion import searching, service, supervisor
+from engram_host.companion.embedding import batch
+from engram_host.companion.home import read_settings
 from engram_host.companion.supervisor import TASKS
+from engram_host.scripted import serving
 from markdown_folders import write
-from peers import Broker, free_port
-from sending import Sent
-
-SECONDS = 60.0
-
-
-class Killed(Exception):
-    """What nobody foresaw."""
-
-
-class Served:
-    """A companion in this process with all of its background tasks, an embedding service beside it, and a board that speaks
-    to it over HTTP or MQTT; each call of `says` says something new.
-    """
-
-    def __init__(self, running: Running, client: httpx.AsyncClient, embedder: EmbeddingService, root: Path):
-        self.running = running
-        self.client = client
-        self.embedder = embedder
-        self.root = root
-        self.count = 0
-        self.sent = Sent(self._keep, "kitchen")
-        self._messages: list[bytes] = []
-
-    def _keep(self, _device: str, message: bytes) -> bytes:
-        self._messages.append(message)
-        return b""
-
-    def hello(self) -> bytes:
-        """The message by which the board begins a connection."""
-        self.sent.hello()
-        return self._messages.pop()
-
-    def says(self) -> bytes:
-        """A message with one new line of the board."""
-        self.count += 1
-        self.sent.say(f"number {self.count}")
-        self.sent.send("journal", after=self.count - 1)
-        return self._messages.pop()
-
-    async def posted(self, message: bytes) -> dict[str, Any]:
-        """The head of the answer to a message over HTTP."""
-        headers = {"Content-Type": "application/octet-stream"}
-        answer = await self.client.post("/v1/devices/kitchen/messages", content=message, headers=headers)
-        assert answer.status_code == 200, answer.text
-        return log_line.decode(answer.content.splitlines(keepends=True)[0])
-
-    async def health(self) -> dict[str, Any]:
-        """What it says of itself to somebody who connects now."""
-        async with httpx.AsyncClient(base_url=self.client.base_url, verify=False, timeout=SECONDS) as client:
-            return (await client.get("/v1/health")).json()
-
-    async def task(self, name: str) -> dict[str, Any]:
-        """What it says of a background task."""
-        return next(task for task in (await self.health())["tasks"] if task["name"] == name)
-
-
-@contextlib.asynccontextmanager
-async def served(home: Path, mqtt_url: str = "") -> AsyncIterator[Served]:
-    root = home.parent / "notes"
-    write(root, {"first.md": "# First\n\nnothing much\n"})
-    with EmbeddingService() as embedder:
-        flags = {
-            ("http", "port"): 0,
-            ("mqtt", "port"): free_port(),
-            ("mqtt", "url"): mqtt_url,
-            ("folders", "paths"): [str(root)],
-            ("folders", "debounce_ms"): 100,
-            ("embedding", "provider"): "openai",
-            ("embedding", "base_url"): embedder.url,
-            ("embedding", "api_key"): KEY,
-            ("embedding", "model_name"): MODEL,
-            ("embedding", "fallback"): "none",
-            ("embedding", "batch_least"): 50_000,
-        }
-        async with (
-            start(home, flags) as running,
-            httpx.AsyncClient(base_url=running.web.url, verify=False, timeout=SECONDS) as client,
-        ):
-            yield Served(running, client, embedder, root)
-
-
-def run(home: Path, play: Callable[[Served], Awaitable[None]], **more: str) -> None:
-    async def in_time() -> None:
-        async with asyncio.timeout(SECONDS), served(home, **more) as companion:
-            await play(companion)
-
-    asyncio.run(in_time())
-
-
-async def soon(what: str, is_so: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
-    """Wait until `is_so` gives something true, and give that."""
-    try:
-        async with asyncio.timeout(SECONDS / 2):
-            while not (found := await is_so()):
-                await asyncio.sleep(0.02)
-            return found
-    except TimeoutError:
-        raise AssertionError(f"not in time: {what}") from None
-
-
-# --- how a task is killed
-
-
-def fail(task: asyncio.Task[Any]) -> None:
-    """Make a task raise an error where it waits."""
-    waits_for: asyncio.Future[Any] = task._fut_waiter  # type: ignore[attr-defined]
-    waits_for.set_exception(Killed("killed"))
-
-
-def cancel(task: asyncio.Task[Any]) -> None:
-    task.cancel()
-
-
-WAYS = {fail: "Killed: killed", cancel: "it was cancelled"}
-
-
-def tasks_of(name: str) -> list[asyncio.Task[Any]]:
-    """The tasks of this name, or that run a coroutine of this name."""
-    return [
-        task
-        for task in asyncio.all_tasks()
-        if task.get_name() == name or getattr(task.get_coro(), "__qualname__", "") == name
-    ]
-
-
-async def one_task(name: str) -> asyncio.Task[Any]:
-    """The task of this name, as soon as it waits for something."""
-
-    async def found() -> asyncio.Task[Any] | None:
-        return next((task for task in tasks_of(name) if task._fut_waiter), None)  # type: ignore[attr-defined]
-
-    return await soon(f"there is a task {name}", found)
-
+from peers import ROOT, Broker, free_port
+from served_companion import SECONDS, WAYS, Killed, Served, cancel, coroutine_of, file_of, one_task, run, served, soon
 
 # --- how each task shows that it works
 
@@ -270,6 +143,242 @@ def test_a_task_that_is_killed_comes_back_and_health_tells_it(
         await works(companion)
         assert (await companion.task(name))["restarts"] == 1
 
-    run(tmp_path / "home", play, mqtt_url=mosquitto)
+    run(tmp_path / "home", play, {("mqtt", "url"): mosquitto})
     errors = [record for record in caplog.records if record.levelno >= logging.ERROR]
     assert [record.name for record in errors] == ["engram.supervisor"] and name in errors[0].message
+
+
+# --- tasks below them
+
+
+async def _restarts(companion: Served, name: str) -> bool:
+    return (await companion.task(name))["restarts"] == 1
+
+
+BELOW = {
+    "folders' changes": ("folders", reads_folders),
+    "Broker._broadcast_loop": ("broker", hears_over_mqtt),
+    "Broker._session_monitor": ("broker", hears_over_mqtt),
+}
+"""Tasks of a task's own: this one comes back with them, and shows that they work."""
+
+
+@pytest.mark.parametrize("kill", WAYS, ids=lambda way: way.__name__)
+@pytest.mark.parametrize("name", BELOW)
+def test_a_task_below_another_that_is_killed_comes_back_with_it(tmp_path: Path, name: str, kill):
+    above, works = BELOW[name]
+
+    async def play(companion: Served) -> None:
+        await works(companion)
+        kill(await one_task(name))
+        await soon(f"{above} is back", partial(_restarts, companion, above))
+        await works(companion)
+
+    run(tmp_path / "home", play)
+
+
+@pytest.mark.parametrize("kill", WAYS, ids=lambda way: way.__name__)
+def test_a_batch_job_whose_task_is_killed_is_taken_up_again(tmp_path: Path, kill, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(batch, "_POLL_SECONDS", 0.05)
+
+    async def play(companion: Served) -> None:
+        companion.embedder.polls_until_done = 10**9
+        await copies(companion)
+        task = await one_task("Backlog._by_job")
+
+        async def has_begun() -> bool:
+            return any(job["looks"] for job in companion.embedder.jobs.values())
+
+        await soon("the job is looked at", has_begun)
+        kill(task)
+        await soon("its task has ended", lambda: asyncio.sleep(0, task.done()))
+        companion.embedder.polls_until_done = 0
+
+        async def is_embedded() -> bool:
+            return companion.running.service.meaning.left == 0
+
+        await soon("all lines have a vector", is_embedded)
+        assert len(companion.embedder.jobs) == 1
+
+    jobs = {("embedding", "batch_jobs"): True, ("embedding", "batch_least"): 1, ("folders", "paths"): []}
+    run(tmp_path / "home", play, jobs)
+
+
+def test_a_companion_at_rest_runs_no_other_task(tmp_path: Path):
+    async def play(companion: Served) -> None:
+        for works in (embeds, reads_folders, hears_over_mqtt):
+            await works(companion)
+
+        async def other_tasks() -> set[str]:
+            own = [task for task in asyncio.all_tasks() if "engram_host" in file_of(task)]
+            # The connection of the MQTT client to the broker inside ends with that client, which connects again.
+            known = {*TASKS, *BELOW, "GuardedBroker.stream_connected"}
+            return {coroutine_of(task) for task in own if not {task.get_name(), coroutine_of(task)} & known}
+
+        async def are_none() -> bool:
+            return not await other_tasks()
+
+        await soon("nothing but the tasks that are killed here", are_none)
+
+    run(tmp_path / "home", play)
+
+
+# --- what waits for a task
+
+
+@pytest.mark.parametrize("way", ["fail", "cancel"])
+def test_lines_that_the_writer_held_when_it_was_killed_are_refused_and_those_behind_are_answered(
+    tmp_path: Path, way: str, monkeypatch: pytest.MonkeyPatch
+):
+    async def play(companion: Served) -> None:
+        store = companion.running.service.store
+        take, is_taking, may_end = store.take, asyncio.Event(), threading.Event()
+        loop = asyncio.get_running_loop()
+
+        def slow(batches: Any, now: int) -> Any:
+            monkeypatch.setattr(store, "take", take)
+            loop.call_soon_threadsafe(is_taking.set)
+            may_end.wait(SECONDS)
+            raise Killed("killed")
+
+        await companion.posted(companion.hello())
+        monkeypatch.setattr(store, "take", slow)
+        first = asyncio.create_task(companion.posted(companion.says()))
+        await is_taking.wait()
+        behind = asyncio.create_task(companion.posted(companion.says()))
+
+        async def waits() -> bool:
+            return companion.running.service.replication.waiting == 1
+
+        await soon("another message waits", waits)
+        if way == "cancel":
+            cancel(await one_task("replication"))
+        else:
+            may_end.set()
+        refused = await first
+        assert (refused["op"], refused["again"]) == ("refused", 15)
+        assert ("fault" if way == "fail" else "interrupted") in refused["why"]
+        assert (await behind)["op"] in ("have", "differs")
+        may_end.set()
+
+    assert run(tmp_path / "home", play) == []
+
+
+def test_a_message_over_mqtt_whose_answer_fails_is_told_in_the_log_and_nowhere_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    async def play(companion: Served) -> None:
+        store = companion.running.service.store
+        greet = store.greet
+
+        def fails_once(*arguments: Any) -> Any:
+            monkeypatch.setattr(store, "greet", greet)
+            raise Killed("killed")
+
+        monkeypatch.setattr(store, "greet", fails_once)
+        await hears_over_mqtt(companion)  # asks again
+        assert (await companion.health())["status"] == "well"
+
+    assert run(tmp_path / "home", play) == []
+    assert "a message was not answered" in caplog.text
+
+
+def test_a_call_of_the_gateway_that_cannot_be_counted_is_told_in_the_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    async def play(companion: Served) -> None:
+        store = companion.running.service.store
+
+        def fails(*_: Any) -> None:
+            raise Killed("killed")
+
+        monkeypatch.setattr(store, "end_call", fails)
+        token = (tmp_path / "home" / "operator.token").read_text().strip()
+        await companion.client.post(
+            "/gateway/v1/chat/completions",
+            json={"model": "m", "messages": [{"role": "user", "content": "hi"}]},
+            headers={"Authorization": f"Bearer {token}"},
+        )
+
+    with serving([{"reply": "hello"}]) as model:
+        assert run(tmp_path / "home", play, {("gateway", "url"): f"{model.url}/v1"}) == []
+    assert "a call stays counted as estimated" in caplog.text
+
+
+# --- the end
+
+
+def test_a_companion_whose_tasks_have_all_failed_ends_at_once_and_leaves_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(supervisor, "FIRST_PAUSE", SECONDS)
+    monkeypatch.setattr(supervisor, "LONGEST_PAUSE", SECONDS)
+    left: list[str] = []
+
+    async def play(companion: Served) -> None:
+        for name in TASKS:
+            cancel(await one_task(name))
+
+        async def have_failed() -> bool:
+            running = companion.running.service.supervisor.statuses()
+            return not any(status.state == "running" for status in running if status.name != "replication")
+
+        await soon("all wait to start again", have_failed)
+
+    async def whole() -> None:
+        async with asyncio.timeout(SECONDS / 2):
+            async with served(tmp_path / "home", {}) as companion:
+                await play(companion)
+            left.extend(task.get_name() for task in asyncio.all_tasks() if "engram_host" in file_of(task))
+
+    asyncio.run(whole())
+    assert left == []
+
+
+_FAILING_SERVER = """
+import asyncio, uvicorn
+async def fail(self):
+    await asyncio.sleep(0.2)
+    raise RuntimeError("killed")
+uvicorn.Server.main_loop = fail
+from engram_host.__main__ import main
+main()
+"""
+
+
+def test_serve_ends_with_status_1_when_the_http_server_fails_again_and_again(tmp_path: Path):
+    words = [sys.executable, "-c", _FAILING_SERVER, "serve", "--home", str(tmp_path / "home")]
+    words += ["--http-port", "0", "--mqtt-port", str(free_port())]
+    variables = {"PYTHONPATH": f"{ROOT / 'host'}:{ROOT / 'firmware'}", "EMBEDDING_PROVIDER": "none"}
+    ended = subprocess.run(words, env=variables, capture_output=True, text=True, timeout=SECONDS, check=False)
+    assert ended.returncode == 1
+    assert "engram serve: the background task http failed (RuntimeError: killed" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+# --- where it is told
+
+
+def test_failures_are_counted_in_the_metrics(tmp_path: Path):
+    async def play(companion: Served) -> None:
+        cancel(await one_task("replication"))
+        await soon("replication is back", partial(_restarts, companion, "replication"))
+        told = (await companion.client.get("/metrics")).text
+        assert 'engram_task_failures_total{task="replication"} 1.0' in told
+        assert 'engram_task_failures_total{task="mqtt"} 0.0' in told and "engram_tasks_down 0.0" in told
+
+    run(tmp_path / "home", play)
+
+
+def test_doctor_names_a_task_that_was_restarted(tmp_path: Path):
+    async def play(companion: Served) -> None:
+        cancel(await one_task("folders"))
+        await soon("folders is back", partial(_restarts, companion, "folders"))
+        settings = read_settings(tmp_path / "home", {}, {})
+        where = {"http": companion.running.web.url}
+        (tmp_path / "home" / "companion.toml").write_text(f"[http]\nport = {companion.running.web.port}\n")
+        found = await asyncio.to_thread(lambda: list(checks.companion(settings, where)))
+        told = [(each.state, each.told) for each in found]
+        assert ("watch", "its task folders was restarted, times: 1; last error: it was cancelled") in told
+
+    run(tmp_path / "home", play)

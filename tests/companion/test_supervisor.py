@@ -198,7 +198,8 @@ def test_a_task_that_is_ended_while_it_waits_to_start_again_does_not(quick, ends
     async def play() -> None:
         failing = Failing(1)
         task = Supervisor().start("mqtt", failing)
-        await until(lambda: task.status.state == "restarting")
+        while task.status.state != "restarting":
+            await asyncio.sleep(0)
         await getattr(task, ends)()
         assert task.status.state == "stopped"
         await asyncio.sleep(2 * supervisor_module.FIRST_PAUSE)  # it would have been due before this

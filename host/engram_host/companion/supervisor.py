@@ -138,6 +138,8 @@ class BackgroundTask:
         self._fail(error or _Ended("it was cancelled" if task.cancelled() else "it ended before its time"))
 
     def _fail(self, error: BaseException) -> None:
+        while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+            error = error.exceptions[0]  # which a library wrapped
         if time.monotonic() - self._began > STEADY_SECONDS:
             self._failures, self._logged = 0, ""
         self._failures += 1
