@@ -102,7 +102,7 @@ def run(
 
     async def in_time() -> None:
         asyncio.get_running_loop().set_exception_handler(lambda _loop, context: complaints.append(context))
-        async with asyncio.timeout(SECONDS), served(home, more or {}) as companion:
+        async with asyncio.timeout(2 * SECONDS), served(home, more or {}) as companion:
             await play(companion)
         gc.collect()
 

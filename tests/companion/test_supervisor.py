@@ -193,6 +193,17 @@ def test_a_task_that_fails_too_often_is_lost(quick):
     run(play)
 
 
+def test_finite_work_that_fails_after_a_long_time_is_lost_too(quick, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(supervisor_module, "STEADY_SECONDS", -1)
+
+    async def play() -> None:
+        lost = asyncio.Event()
+        Supervisor().start("warming", Failing(9), is_finite=True, most_failures=3, on_lost=lost.set)
+        await lost.wait()
+
+    run(play)
+
+
 @pytest.mark.parametrize("ends", ["stop", "finish"])
 def test_a_task_that_is_ended_while_it_waits_to_start_again_does_not(quick, ends: str):
     async def play() -> None:

@@ -36,6 +36,8 @@ THREADS = 4
 
 _BROKER_SECONDS = 10.0
 _WARM_AFTER_SECONDS = 5.0
+_MOST_WARMINGS = 3
+"""Times that indexes are made ahead if that fails: it takes seconds of a core, and each search makes what it needs."""
 
 
 class Service:
@@ -107,7 +109,7 @@ class Service:
                 part.start()
                 stack.push_async_callback(part.stop)
             stack.push_async_callback(self._stop_mqtt)
-            warming = self.supervisor.start("warming", self._warm, is_finite=True)
+            warming = self.supervisor.start("warming", self._warm, is_finite=True, most_failures=_MOST_WARMINGS)
             stack.push_async_callback(warming.stop)
             stack.callback(self.searching.stop)
             await self._start_mqtt()

@@ -140,7 +140,8 @@ class BackgroundTask:
     def _fail(self, error: BaseException) -> None:
         while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
             error = error.exceptions[0]  # which a library wrapped
-        if time.monotonic() - self._began > STEADY_SECONDS:
+        # What is finite may take long and fail at its end each time.
+        if not self._is_finite and time.monotonic() - self._began > STEADY_SECONDS:
             self._failures, self._logged = 0, ""
         self._failures += 1
         self._error = describe(error)
