@@ -76,10 +76,11 @@ def test_a_command_works_or_says_in_a_sentence_what_it_needs(name: str, base: En
         assert len(ran.sentences) == 1 and ran.sentences[0].endswith("."), ran
 
 
-@pytest.mark.parametrize("name", _DOCUMENTED)
-def test_the_help_of_a_command_needs_no_extra(name: str, base: Environment, tmp_path: Path):
-    ran = _run(base, tmp_path, *name.split(), "--help")
-    assert ran.status == 0 and "Example: engram" in ran.out and not ran.err
+def test_the_help_of_each_command_needs_no_extra(base: Environment, tmp_path: Path):
+    words = [[*name.split(), "--help"] for name in _DOCUMENTED]
+    code = f"from engram_host.cli.commands import main\nfor words in {words}:\n    assert main(words) == 0, words\n"
+    ran = base.run(tmp_path, "python", "-c", code)
+    assert ran.status == 0 and ran.out.count("Example: engram") >= len(words) and not ran.err, ran
 
 
 def test_each_documented_command_is_tried():
