@@ -4,7 +4,6 @@ import asyncio
 import os
 
 from board import Board
-from engram.compat import sleep_ms
 from engram.errors import StoreError
 from engram.link import messages
 from engram.link import replication as sync_module
@@ -14,7 +13,7 @@ from engram.link.rpc import LinkError, NoAnswer, Refused, Rpc
 from engram.memory.access import OWNER
 from fake_companion import Companion, Way
 from samples import Numbers
-from support import raises
+from support import raises, wait_until
 
 sync_module._ANSWER_MS = (20, 40)
 
@@ -27,6 +26,7 @@ class Linked:
         self.companion = companion or Companion()
         self.way = Way(self.companion, numbers)
         self.is_busy = False
+        self.looks = 0  # whether a message is answered
         self.connect()
 
     def connect(self):
@@ -42,10 +42,14 @@ class Linked:
             self.logs,
             self.known,
             board.clock,
-            lambda: self.is_busy,
+            self.look,
             self.greeted,
             archived=board.archived,
         )
+
+    def look(self):
+        self.looks += 1
+        return self.is_busy
 
     def greeted(self, archived, asks):
         pass
@@ -281,9 +285,9 @@ async def test_lines_wait_while_a_message_is_answered():
     linked = Linked(board)
     await linked.copy()
     _talk(board, 1)
-    linked.is_busy = True
+    linked.is_busy, before = True, linked.looks
     task = asyncio.create_task(linked.sync._step())
-    await sleep_ms(150)
+    await wait_until("the third look", lambda: linked.looks == before + 3)
     assert linked.companion.copy("journal").have < board.journal.newest
     linked.is_busy = False
     await task
