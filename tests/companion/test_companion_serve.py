@@ -15,7 +15,8 @@ from cli_case import engram
 from engram_host.companion.errors import SettingError
 from engram_host.companion.home import store_url
 from engram_host.companion.settings import StoreSettings
-from peers import ROOT, Companion, until
+from peers import ROOT, Companion
+from waiting import wait_until
 from warm_companion import fork
 
 VARIABLES = {
@@ -46,7 +47,7 @@ def _fails(home: Path, *words: str, **variables: str) -> tuple[int, str]:
 def test_it_says_where_it_is_and_ends_when_told_to(tmp_path: Path, number: int):
     ready = tmp_path / "ready.json"
     process = _serve(tmp_path / "home", *FREE, "--ready-file", str(ready))
-    where = json.loads(until("it is ready", lambda: ready.exists() and ready.read_text()))
+    where = json.loads(wait_until("it is ready", lambda: ready.exists() and ready.read_text()))
     process.send_signal(number)
     shown, told = process.communicate(timeout=30)
     assert where["http"] in shown and where["mqtt"] in shown
@@ -91,7 +92,7 @@ def test_a_flag_goes_before_the_file_and_the_file_before_the_environment(tmp_pat
     (home / "companion.toml").write_text('[http]\nhost = "127.0.0.1"\nport = 1\n')
     ready = tmp_path / "ready.json"
     process = _serve(home, *FREE, "--ready-file", str(ready), ENGRAM_HTTP_HOST="192.0.2.1", ENGRAM_HTTP_PORT="2")
-    where = json.loads(until("it is ready", lambda: ready.exists() and ready.read_text()))
+    where = json.loads(wait_until("it is ready", lambda: ready.exists() and ready.read_text()))
     process.terminate()
     process.communicate(timeout=30)
     assert where["http"].startswith("http://127.0.0.1:") and not where["http"].endswith((":1", ":2"))

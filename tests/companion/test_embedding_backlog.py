@@ -19,6 +19,7 @@ from engram_host.companion.embedding.digest import digest_of
 from engram_host.companion.errors import EmbedderRefused, EmbedderUnavailable, StoreUnavailable
 from engram_host.companion.model import Batch, Hello, Identity, LogState, Sender, Span
 from engram_host.companion.store.sqlite import SqliteStore
+from waiting import SECONDS, wait_until_async
 
 KEY = 3
 NOW = 1_800_000_000
@@ -306,9 +307,7 @@ def run_until(backlog, is_done):
     async def work():
         task = asyncio.create_task(backlog.run())
         try:
-            async with asyncio.timeout(5):
-                while not is_done():
-                    await asyncio.sleep(0.005)
+            await wait_until_async("it is done", is_done)
         finally:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
@@ -342,12 +341,9 @@ def test_an_error_that_nobody_foresaw_is_told_and_ends_nothing(store, small, mon
 
     async def work():
         task = asyncio.create_task(backlog.run())
-        async with asyncio.timeout(20):
-            while not backlog.trouble:
-                await asyncio.sleep(0.01)
-            told, embedder.error = backlog.trouble, None
-            while backlog.trouble or backlog.progress.done < 3:
-                await asyncio.sleep(0.01)
+        told = await wait_until_async("trouble", lambda: backlog.trouble)
+        embedder.error = None
+        await wait_until_async("all of it", lambda: not backlog.trouble and backlog.progress.done >= 3)
         task.cancel()
         return told
 
@@ -363,14 +359,13 @@ def test_it_ends_in_whichever_turn_of_waking_up_it_is_cancelled(store, small, tu
 
     async def work():
         task = asyncio.create_task(backlog.run())
-        async with asyncio.timeout(20):
-            while not backlog.progress.total or backlog.progress.done < backlog.progress.total:
-                await asyncio.sleep(0.01)
-            await asyncio.sleep(0.1)  # it rests
-            backlog.wake()
-            for _ in range(turns):
-                await asyncio.sleep(0)
-            task.cancel()
+        await wait_until_async("it rests", lambda: backlog._awake._waiters)
+        assert 0 < backlog.progress.done == backlog.progress.total
+        backlog.wake()
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        task.cancel()
+        async with asyncio.timeout(SECONDS):
             await asyncio.gather(task, return_exceptions=True)
 
     asyncio.run(work())
