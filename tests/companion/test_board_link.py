@@ -3,7 +3,6 @@
 import contextlib
 import os
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -35,6 +34,10 @@ def _is_copied(board: BoardProcess, companion: Companion) -> bool:
     return all(companion.lines(board.device, log) == board.lines(log) for log in ("records", "journal"))
 
 
+SOON = 10.0
+"""Seconds within which what is said is copied; a board that missed it would greet only after 50 of them."""
+
+
 def test_what_is_said_is_in_the_copy_within_seconds(way: tuple[Companion, str], tmp_path: Path):
     companion, url = way
     with BoardProcess(tmp_path / "board", url, "kitchen") as board:
@@ -42,9 +45,7 @@ def test_what_is_said_is_in_the_copy_within_seconds(way: tuple[Companion, str], 
         wait_until("the copy is the log", lambda: board.lines("records") and _is_copied(board, companion))
         board.say("remember that Ada is allergic to nuts")
         wait_until("it is on flash", lambda: len(board.lines("records")) == 2)
-        begun = time.monotonic()
-        wait_until("the copy is the log", lambda: _is_copied(board, companion))
-        assert time.monotonic() - begun < 4
+        wait_until("the copy is the log", lambda: _is_copied(board, companion), SOON)
         assert "connected to " + url in board.answered("/companion")
 
 
