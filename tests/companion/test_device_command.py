@@ -16,7 +16,7 @@ from cli_case import engram
 from engram_host.companion.security.mosquitto import USER
 from mqtt_marks import MARK, received_before_mark
 from peers import Broker, Companion
-from test_companion_serve import VARIABLES
+from serve_process import VARIABLES
 from waiting import wait_until
 
 

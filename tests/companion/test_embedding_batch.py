@@ -7,6 +7,8 @@ import numpy as np
 import openai
 import pytest
 
+from embedded_board import KEY as KEY_VERSION
+from embedded_board import Board, make
 from embedding_service import KEY, MODEL, WIDTH, EmbeddingService, direction
 from engram_host.companion.embedding import batch
 from engram_host.companion.embedding.batch import BatchJobs
@@ -15,8 +17,6 @@ from engram_host.companion.embedding.service import Service
 from engram_host.companion.errors import EmbedderRefused, EmbedderUnavailable
 from engram_host.companion.model import Identity
 from engram_host.companion.store.sqlite import SqliteStore
-from test_embedding_backlog import KEY as KEY_VERSION
-from test_embedding_backlog import Board, make
 from waiting import wait_until_async
 
 TEXTS = [f"text {number}" for number in range(7)]

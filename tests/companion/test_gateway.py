@@ -14,12 +14,12 @@ import httpx
 import openai
 import pytest
 
+from device_tokens import make_tokens
 from engram_host.companion.gateway.proxy import MOST_OF_ONE
 from engram_host.companion.store import open_store
 from engram_host.scripted import Serving, serving
 from leaky_service import LeakyService
 from peers import ROOT, Companion
-from test_security_http import make_tokens
 from waiting import wait_until
 
 KEY = "sk-the-services-own-key-0123456789"

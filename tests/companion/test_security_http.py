@@ -12,6 +12,7 @@ import pytest
 import trustme
 
 from cli_case import engram, fine
+from device_tokens import make_tokens
 from engram_host.companion.errors import SettingError
 from engram_host.companion.security import tokens
 from engram_host.companion.security.guard import MOST_BODY
@@ -21,7 +22,7 @@ from engram_host.companion.settings import SecuritySettings
 from engram_host.companion.store import open_store
 from peers import PLAIN, Companion
 from sending import Sent
-from test_companion_serve import FREE, _fails, _serve
+from serve_process import FREE, failed_start, start_serve
 from waiting import SECONDS, wait_until
 
 STRANGERS = tokens.new_token()
@@ -34,17 +35,6 @@ MAY = {
     Who.OWN_DEVICE: {OWN, OPERATOR},
     Who.OPERATOR: {OPERATOR},
 }
-
-
-def make_tokens(home: Path, *devices: str) -> dict[str, str]:
-    """Tokens of devices of the companion in a folder."""
-    home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    store = open_store(folder=home)
-    made = {device: tokens.new_token() for device in devices}
-    for device, token in made.items():
-        store.add_token(tokens.kept(device, token))
-    store.close()
-    return made
 
 
 class Strict:
@@ -316,7 +306,7 @@ def test_a_wide_listener_needs_a_token_and_tls_or_a_word(
 
 
 def test_it_does_not_start_wide_without_tokens_and_says_why(tmp_path: Path):
-    status, told = _fails(tmp_path / "home", *FREE, "--http-host", "0.0.0.0")
+    status, told = failed_start(tmp_path / "home", *FREE, "--http-host", "0.0.0.0")
     assert status == 2 and "engram device add" in told and "Traceback" not in told
 
 
@@ -327,7 +317,7 @@ def test_http_has_tls_with_a_certificate(tmp_path: Path):
     authority.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(home / "both.pem")
     (home / "companion.toml").write_text('[http]\ncertificate = "both.pem"\nkey = "both.pem"\n')
     ready = tmp_path / "ready.json"
-    process = _serve(home, *FREE, "--ready-file", str(ready))
+    process = start_serve(home, *FREE, "--ready-file", str(ready))
 
     where = json.loads(wait_until("it is ready", lambda: ready.exists() and ready.read_text()))["http"]
     try:
@@ -355,5 +345,5 @@ def test_a_wrong_certificate_ends_it_with_a_sentence(tmp_path: Path, content: st
     home = tmp_path / "home"
     home.mkdir()
     (home / "companion.toml").write_text(f"[http]\n{content}\n")
-    status, told = _fails(home, *FREE)
+    status, told = failed_start(home, *FREE)
     assert status == 2 and "http.certificate" in told and "Traceback" not in told

@@ -10,7 +10,7 @@ from engram.link.rpc import LinkError
 from engram.llm.types import Call
 from engram.memory.access import OWNER
 from engram.memory.recall import RemoteResults
-from test_link_replication import Linked
+from linked import Linked
 
 
 class Asking(Linked):
