@@ -30,6 +30,10 @@ def direction(text: str, task: str = "", width: int = WIDTH) -> np.ndarray:
     return vector / np.linalg.norm(vector)
 
 
+SLOW_SECONDS = 1.0
+"""How long a slow answer takes: longer than the client of the tests waits."""
+
+
 class EmbeddingService:
     """`faults` are used up one a request: a status (429, 500 ...), a name below, or a pair (status, headers).
 
@@ -203,7 +207,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
         else:
             if fault == "slow":
-                time.sleep(1)
+                time.sleep(SLOW_SECONDS)
             elif fault == "few":
                 data.pop()
             elif fault == "twice":

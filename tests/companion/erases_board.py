@@ -16,7 +16,7 @@ async def main() -> None:
     support.use_root("/flash")
     from board import Board
     from engram.memory.access import OWNER
-    from test_link_replication import Linked
+    from linked import Linked
 
     board = Board()
     linked = Linked(board)

@@ -16,6 +16,7 @@ import httpx
 
 LOST, DOUBLED, LATE = 0.08, 0.15, 0.2
 LATEST_SECONDS = 1.5
+_RECONNECT_SECONDS = 0.2
 
 
 class _InThread:
@@ -109,7 +110,7 @@ class FaultyRelay(_InThread):
                     async with asyncio.TaskGroup() as group:
                         group.create_task(self._relay(boards, companion))
                         group.create_task(self._relay(companion, boards))
-            await asyncio.sleep(0.2)
+            await asyncio.sleep(_RECONNECT_SECONDS)
 
     def _client(self, where) -> aiomqtt.Client:
         return aiomqtt.Client(where.hostname, where.port)

@@ -15,6 +15,13 @@ WAYS = (
 )  # fmt: skip
 """All that it can be asked for, but `endless` and `silent`."""
 
+_LOOK_SECONDS = 0.02
+_SILENT_SECONDS = 30
+"""How long nothing is answered, unless the client goes before."""
+
+_BETWEEN_PIECES = 0.02
+"""The pause between two pieces of an endless answer, in seconds: as a model, it is slower than its reader."""
+
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
@@ -41,13 +48,12 @@ class _Handler(BaseHTTPRequestHandler):
     def slow_list(self) -> None:
         """Answer only once the client has gone, or it is asked for no more."""
         self.service.lists += 1
-        self.connection.setblocking(False)
+        self.connection.settimeout(_LOOK_SECONDS)
         try:
             while self.service.slow_list.is_set():
-                with contextlib.suppress(BlockingIOError):
+                with contextlib.suppress(TimeoutError):
                     if not self.connection.recv(1):
                         break
-                time.sleep(0.01)
         finally:
             self.service.lists -= 1
         self.close_connection = True
@@ -78,7 +84,9 @@ class _Handler(BaseHTTPRequestHandler):
         elif kind == "endless":
             self.endless()
         elif kind == "silent":
-            time.sleep(30)
+            self.connection.settimeout(_SILENT_SECONDS)
+            with contextlib.suppress(TimeoutError):
+                self.connection.recv(1)
         else:
             self.stream(way, told, error)
 
@@ -102,7 +110,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.begin(200, "text/event-stream", {"Transfer-Encoding": "chunked"})
             while True:
                 self.chunk(b'data: {"choices":[{"index":0,"delta":{"content":"abcd"}}]}\n\n')
-                time.sleep(0.02)
+                time.sleep(_BETWEEN_PIECES)
         finally:
             self.service.streams -= 1
 

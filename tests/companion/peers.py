@@ -14,8 +14,7 @@ import ssl
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Self
 
@@ -25,6 +24,7 @@ import firmware_build
 import get_micropython
 import get_mosquitto
 from engram import log_line
+from waiting import wait_until
 from warm_companion import Forked, fork
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,9 +32,6 @@ Process = subprocess.Popen[bytes] | Forked
 
 PLAIN = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 """For clients of addresses without TLS: else httpx reads all of the system's certificates for each."""
-
-SECONDS = 60.0
-"""How long anything may take before a test fails; far more than it takes on a slow machine."""
 
 _TAKEN: set[int] = set()
 
@@ -61,17 +58,6 @@ def free_port() -> int:
         if port not in _TAKEN:
             _TAKEN.add(port)
             return port
-
-
-def until(what: str, is_so: Callable[[], Any], seconds: float = SECONDS) -> Any:
-    """Wait until `is_so` gives something true, and give that; AssertionError with `what` if it never does."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        found = is_so()
-        if found:
-            return found
-        time.sleep(0.05)
-    raise AssertionError(f"not within {seconds:.0f} s: {what}")
 
 
 def listens(port: int) -> bool:
@@ -118,7 +104,7 @@ class Peer:
     def start(self) -> Self:
         """Start the process and wait until it does its work."""
         self.begin()
-        until(f"{self.name} is ready:\n{self.printed()}", self._ready_or_failed)
+        wait_until(lambda: f"{self.name} is ready:\n{self.printed()}", self._ready_or_failed)
         return self
 
     def _ready_or_failed(self) -> bool:
@@ -325,7 +311,7 @@ class BoardProcess(Peer):
         """What it answers to a command."""
         self.do(command)
         end = f'"id":{self._count},"done":true'
-        until(command, lambda: end in self.printed())
+        wait_until(command, lambda: end in self.printed())
         lines = [json.loads(line) for line in self.printed().splitlines() if line.startswith('{"id"')]
         return "\n".join(line["line"] for line in lines if line["id"] == self._count and "line" in line)
 

@@ -9,13 +9,13 @@ import signal
 import socket
 import subprocess
 import tempfile
-import time
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from engram_host.companion.store import choose_store
+from waiting import wait_until
 
 START_SECONDS = 30
 NOBODY = 65534
@@ -119,11 +119,7 @@ class PostgresServer:
         with open(self.folder / "log", "ab") as log:
             command = self._command("postgres", "-D", str(self._data), *arguments)
             self._process = subprocess.Popen(command, stdout=log, stderr=log, cwd="/", env=self._environment())
-        deadline = time.monotonic() + START_SECONDS
-        while not self._is_ready():
-            assert self._process.poll() is None, self.log()
-            assert time.monotonic() < deadline, self.log()
-            time.sleep(0.05)
+        wait_until(lambda: f"PostgreSQL answers:\n{self.log()}", self._is_ready, START_SECONDS)
 
     def stop(self, how: signal.Signals = signal.SIGINT) -> None:
         """Stop the server: SIGINT breaks transactions off, SIGQUIT is as a crash."""
@@ -170,6 +166,8 @@ class PostgresServer:
         return (self.folder / "log").read_text(errors="replace")[-3000:]
 
     def _is_ready(self) -> bool:
+        assert self._process
+        assert self._process.poll() is None, self.log()
         asked = [str(self._binaries / "pg_isready"), "-q", "-h", "127.0.0.1", "-p", str(self.port)]
         return subprocess.run(asked, env=self._environment(), check=False).returncode == 0
 

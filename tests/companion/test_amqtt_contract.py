@@ -22,8 +22,9 @@ from packaging.requirements import Requirement
 
 from engram_host.companion.security import broker_door
 from engram_host.companion.security.broker_door import GuardedBroker
+from guarded_place import Place, gets, run
 from peers import ROOT
-from test_security_mqtt import Place, gets, run
+from waiting import wait_until_async
 
 OVERRIDDEN = {
     "__init__": ["self", "config", "loop", "plugin_namespace"],
@@ -159,8 +160,7 @@ def test_a_message_that_the_check_refuses_goes_no_further(
         async with where.client("kitchen") as board:
             await board.publish(UP, b"refused", qos=1)
             await board.publish(UP, b"let through", qos=1)
-            while not where.heard:
-                await asyncio.sleep(0.01)
+            await wait_until_async("a message", lambda: where.heard)
             assert where.heard == [("kitchen", b"let through")]
 
     run(tmp_path, work)
@@ -185,7 +185,7 @@ def test_a_message_to_be_retained_goes_to_the_method_that_keeps_none(tmp_path: P
         async with where.client("kitchen") as board:
             await board.subscribe(DOWN, qos=1)
             await board.publish(UP, b"hello", qos=1, retain=True)
-            assert await gets(board, 5.0)
+            assert await gets(board, "kitchen")
             assert "RETAIN" in asked.of(UP)
             assert where.broker._broker and where.broker._broker.retained_messages == {}
 

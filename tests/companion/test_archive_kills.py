@@ -11,7 +11,8 @@ import pytest
 import get_micropython
 from engram import log_line
 from engram_host.companion.store.backup import save_sqlite
-from peers import BoardProcess, Companion, Peer, until
+from peers import BoardProcess, Companion, Peer
+from waiting import wait_until
 
 pytestmark = pytest.mark.skipif(
     not get_micropython.usable(get_micropython.HOME / "64", 64), reason="there is no MicroPython for this machine"
@@ -54,10 +55,14 @@ def _trash(board: BoardProcess) -> list[str]:
     return sorted(found)
 
 
+MOMENTS = (0.1, 1, 3, 4.5, 5.2)
+"""Of a kill, in seconds after the last message: most happens when the board looks after its memory, every five seconds."""
+
+
 def _say_and_wait(board: BoardProcess, at: int) -> None:
     board.say("remember that " + _fact(at))
     wanted = _fact(at)
-    until(f"{wanted} is stored", lambda: any(line.get("content") == wanted for line in board.lines("records")))
+    wait_until(f"{wanted} is stored", lambda: any(line.get("content") == wanted for line in board.lines("records")))
 
 
 def _play(folder: Path, kills: int, seed: int) -> None:
@@ -76,20 +81,19 @@ def _play(folder: Path, kills: int, seed: int) -> None:
                 stored.append(_fact(len(stored)))
             if numbers.random() < 0.4:
                 board.do("/compact")
-            # Most of it happens once the board looks after its memory, every five seconds.
-            time.sleep(numbers.choice([0.1, 1, 3, 4.5, 5.2]) + numbers.random())
+            time.sleep(numbers.choice(MOMENTS) + numbers.random())
             victim: Peer = numbers.choice([companion, board])
             victim.kill()
             victim.start()
-        until("room was made", lambda: len(_live(board)) < MOST, 90)
+        wait_until("room was made", lambda: len(_live(board)) < MOST, 90)
         board.do("/compact")
-        until("both agree", lambda: "acknowledged" in board.answered("/companion"))
+        wait_until("both agree", lambda: "acknowledged" in board.answered("/companion"))
 
         def is_whole() -> bool:
             everywhere = _live(board) + _archived(companion, "kitchen") + _trash(board)
             return sorted(everywhere) == sorted(stored)
 
-        until("each memory is somewhere, and once", is_whole, 60)
+        wait_until("each memory is somewhere, and once", is_whole, 60)
         assert _archived(companion, "kitchen")
         assert "IT HAS LOST" not in board.answered("/stats")
 
@@ -109,20 +113,22 @@ def test_what_is_archived_is_found_read_and_forgotten(tmp_path: Path):
         with BoardProcess(tmp_path / "board", companion.url, "kitchen", **settings) as board:
             for at in range(MOST + 1):
                 _say_and_wait(board, at)
-            until("some are archived", lambda: _archived(companion, "kitchen"), 30)
+            wait_until("some are archived", lambda: _archived(companion, "kitchen"), 30)
             gone = _archived(companion, "kitchen")[0]
             ref = f"m{next(line['seq'] for line in board.lines('records') if line.get('content') == gone)}"
             board.do("/compact")
-            until("it has left the flash", lambda: gone not in [line.get("content") for line in board.lines("records")])
-            until("it is found", lambda: f"{ref} " in board.answered("/recall " + gone))
+            wait_until(
+                "it has left the flash", lambda: gone not in [line.get("content") for line in board.lines("records")]
+            )
+            wait_until("it is found", lambda: f"{ref} " in board.answered("/recall " + gone))
             assert gone in board.answered("/memory show " + ref)
             assert "memories are with the companion" in board.answered("/stats")
             companion.kill()
-            until("the board notices", lambda: "cannot be reached now" in board.answered("/stats"))
+            wait_until("the board notices", lambda: "cannot be reached now" in board.answered("/stats"))
             assert "not connected" in board.answered("/memory show " + ref)
             assert "forgets it for good" in board.answered("/forget " + ref)
             companion.start()
-            until("it is forgotten there too", lambda: gone not in _archived(companion, "kitchen"))
+            wait_until("it is forgotten there too", lambda: gone not in _archived(companion, "kitchen"))
 
 
 def test_an_older_database_put_back_by_hand_has_the_archive_again(tmp_path: Path):
@@ -134,20 +140,20 @@ def test_an_older_database_put_back_by_hand_has_the_archive_again(tmp_path: Path
         database = tmp_path / "companion" / "companion.db"
         for at in range(MOST - 1):
             _say_and_wait(board, at)
-        until("it is there", lambda: _copied(companion) >= MOST - 1)
+        wait_until("it is there", lambda: _copied(companion) >= MOST - 1)
         save_sqlite(database, tmp_path / "saved.db", lambda done, total: None)
         for at in range(MOST - 1, MOST + 1):
             _say_and_wait(board, at)
-        until("some are archived", lambda: _archived(companion, "kitchen"), 30)
+        wait_until("some are archived", lambda: _archived(companion, "kitchen"), 30)
         board.do("/compact")
-        until("all is told", lambda: "archive" not in [line.get("op") for line in board.lines("records")])
+        wait_until("all is told", lambda: "archive" not in [line.get("op") for line in board.lines("records")])
         archived = _archived(companion, "kitchen")
         companion.kill()
         for path in (tmp_path / "companion").glob("companion.db*"):
             path.unlink()
         (tmp_path / "saved.db").rename(database)
         companion.start()
-        until("they are archived again", lambda: set(archived) <= set(_archived(companion, "kitchen")), 90)
+        wait_until("they are archived again", lambda: set(archived) <= set(_archived(companion, "kitchen")), 90)
         assert "IT HAS LOST" not in board.answered("/stats")
 
 
@@ -165,11 +171,11 @@ def test_a_companion_that_lost_its_database_is_told_loudly(tmp_path: Path):
         )
         for at in range(MOST + 1):
             _say_and_wait(board, at)
-        until("some are archived", lambda: _archived(companion, "kitchen"), 30)
+        wait_until("some are archived", lambda: _archived(companion, "kitchen"), 30)
         board.do("/compact")
-        until("all is told", lambda: "archive" not in [line.get("op") for line in board.lines("records")])
+        wait_until("all is told", lambda: "archive" not in [line.get("op") for line in board.lines("records")])
         companion.kill()
         for path in (tmp_path / "companion").glob("companion.db*"):
             path.unlink()
         companion.start()
-        until("it is told", lambda: "IT HAS LOST" in board.answered("/stats"), 90)
+        wait_until("it is told", lambda: "IT HAS LOST" in board.answered("/stats"), 90)

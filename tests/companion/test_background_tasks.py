@@ -28,6 +28,7 @@ from engram_host.scripted import serving
 from markdown_folders import write
 from peers import ROOT, Broker, free_port
 from served_companion import SECONDS, WAYS, Killed, Served, cancel, coroutine_of, file_of, one_task, run, served, soon
+from waiting import wait_until_async
 
 # --- how each task shows that it works
 
@@ -191,7 +192,7 @@ def test_a_batch_job_whose_task_is_killed_is_taken_up_again(tmp_path: Path, kill
 
         await soon("the job is looked at", has_begun)
         kill(task)
-        await soon("its task has ended", lambda: asyncio.sleep(0, task.done()))
+        await wait_until_async("the end of its task", task.done)
         companion.embedder.polls_until_done = 0
 
         async def is_embedded() -> bool:

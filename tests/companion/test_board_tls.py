@@ -9,7 +9,8 @@ import trustme
 
 import get_micropython
 from cli_case import fine
-from peers import BoardProcess, Companion, until
+from peers import BoardProcess, Companion
+from waiting import wait_until
 
 pytestmark = pytest.mark.skipif(
     not get_micropython.usable(get_micropython.HOME / "64", 64), reason="there is no MicroPython for this machine"
@@ -60,7 +61,7 @@ def test_a_board_is_copied_over_tls(tmp_path: Path, companion: SecureCompanion, 
     assert url.startswith(way + "://")
     with _board(tmp_path / "board", url, _token(companion), authority) as board:
         board.say("remember that the bike is green")
-        until("it is copied", lambda: "the bike is green" in str(companion.lines("kitchen", "records")))
+        wait_until("it is copied", lambda: "the bike is green" in str(companion.lines("kitchen", "records")))
         assert "connected to " + way in board.answered("/companion")
 
 
@@ -70,6 +71,6 @@ def test_a_board_does_not_speak_to_a_companion_that_another_authority_vouches_fo
 ):
     url = companion.mqtt_url if way == "mqtts" else companion.url
     with _board(tmp_path / "board", url, _token(companion), trustme.CA()) as board:
-        until("the board says why", lambda: "certificate" in board.answered("/companion").lower())
+        wait_until("the board says why", lambda: "certificate" in board.answered("/companion").lower())
         assert "not connected" in board.answered("/companion")
         assert companion.lines("kitchen", "records") == []

@@ -12,8 +12,9 @@ import pytest
 
 from cli_case import engram, fine
 from engram_host.sim import board as sim
-from peers import BoardProcess, until
+from peers import BoardProcess
 from told_board import DEVICE, Told, told_board
+from waiting import wait_until
 
 TELLINGS = ("remember that my bike is green", "remember that Ada drinks tea", "remember that my bike is blue now")
 
@@ -134,7 +135,7 @@ def test_an_edit_changes_the_memory_on_the_board_and_the_copy_follows(told: Told
     edited = fine("edit", entry, "--text", "Ada drinks coffee", "--tag", "drinks", "--sim", told.board, "--json").json
     assert edited["after"]["content"] == "Ada drinks coffee" and edited["after"]["tags"] == ["drinks"]
     with BoardProcess(told.board, told.companion.mqtt_url, DEVICE) as board:
-        versions = until("the copy has it", lambda: _versions(home, entry, 2))
+        versions = wait_until("the copy has it", lambda: _versions(home, entry, 2))
         board.stop_quietly()
     assert [line["content"] for line in versions] == ["Ada drinks tea", "Ada drinks coffee"]
     assert "Ada drinks tea" in fine("history", entry, *home).out

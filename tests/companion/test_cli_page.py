@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from cli_case import engram
-from peers import ROOT, BoardProcess, Companion, until
+from peers import ROOT, BoardProcess, Companion
+from waiting import wait_until
 
 PAGE = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
 _FENCE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -30,7 +31,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     ):
         for telling in ("remember that my bike is green", "remember that Ada drinks tea"):
             board.say(telling)
-        until("the copy has both", lambda: companion.have("kitchen", "records") == 2)
+        wait_until("the copy has both", lambda: companion.have("kitchen", "records") == 2)
         yield companion.home
 
 

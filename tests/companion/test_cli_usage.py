@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,8 +17,9 @@ import pytest
 from cli_case import EACH, TALKS, engram, fine
 from engram_host.cli import evaluate, output, problems
 from engram_host.companion.presence import LISTENING, in_use, listening, told_where
-from peers import ROOT, Companion, until
+from peers import ROOT, Companion
 from sending import Sent
+from waiting import wait_until
 
 VARIABLES = {
     **{name: value for name, value in os.environ.items() if not name.startswith(("ENGRAM_", "EMBEDDING_"))},
@@ -159,16 +159,21 @@ def test_what_a_stranger_wrote_does_not_steer_the_terminal():
     assert "\x1b" not in output.safe("red \x1b[31m text\nand more") and "\n" not in output.safe("a\nb")
 
 
-_UNTIL_IT_READS = 0.5
+def _waits_for(path: Path, pid: int) -> bool:
+    """Whether a process stands in a system call for what is in a file. Before that Python may miss a signal."""
+    _, *arguments = Path(f"/proc/{pid}/syscall").read_text().split()
+    try:
+        return bool(arguments) and os.readlink(f"/proc/{pid}/fd/{int(arguments[0], 16)}") == str(path)
+    except OSError:
+        return False
 
 
 def test_ctrl_c_ends_a_command_cleanly(tmp_path: Path):
     fifo = tmp_path / "slow.jsonl"
     os.mkfifo(fifo)
     process = subprocess.Popen([*COMMAND, "import", str(fifo)], env=VARIABLES, stderr=subprocess.PIPE, text=True)
-    # It has the file open from here on, and soon waits for what stands in it: before that Python would miss the signal.
     with fifo.open("w"):
-        time.sleep(_UNTIL_IT_READS)
+        wait_until("it waits for the file's first line", lambda: _waits_for(fifo, process.pid))
         process.send_signal(signal.SIGINT)
         _, told = process.communicate(timeout=30)
     assert (process.returncode, told) == (130, "engram import: interrupted.\n")
@@ -275,7 +280,7 @@ def test_serve_logs_one_object_a_line(tmp_path: Path):
         text=True,
     )
     listening = tmp_path / "home" / "listening.json"
-    until("it serves", listening.exists)
+    wait_until("it serves", listening.exists)
     assert fine("stats", "--home", tmp_path / "home", "--json").json["health"]["status"] == "well"
     process.terminate()
     shown, told = process.communicate(timeout=30)

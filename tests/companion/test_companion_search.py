@@ -17,8 +17,9 @@ from engram_host.companion.model import Batch, Hello, LogState, Sender, Span
 from engram_host.companion.search.request import SearchRequest
 from engram_host.companion.searching import Searching
 from engram_host.companion.settings import SearchSettings
-from peers import Companion, until
+from peers import Companion
 from sending import Sent
+from waiting import wait_until
 
 OWNER = {"principal": "owner", "group": False, "workspace": "", "tags": [], "since": 0, "until": 0}
 
@@ -188,7 +189,9 @@ def test_what_is_meant_is_found_though_no_word_is_the_same(tmp_path):
         for line in ("Clara shows me how to hold the bow of the violin", "the boat lies in the harbour", "soup again"):
             one.say(line)
         one.sync()
-        until("all lines have vectors", lambda: not _found(companion, query="soup", devices=["kitchen"])["degraded"])
+        wait_until(
+            "all lines have vectors", lambda: not _found(companion, query="soup", devices=["kitchen"])["degraded"]
+        )
         assert _found(companion, query="music teacher", devices=["kitchen"])["hits"][0]["id"] == "t1"
 
 

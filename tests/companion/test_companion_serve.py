@@ -1,12 +1,8 @@
 """`engram serve` as a person uses it: it starts, says where it is, ends when told to, and explains what does not work."""
 
 import json
-import os
 import signal
 import socket
-import subprocess
-import sys
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -15,38 +11,16 @@ from cli_case import engram
 from engram_host.companion.errors import SettingError
 from engram_host.companion.home import store_url
 from engram_host.companion.settings import StoreSettings
-from peers import ROOT, Companion, until
-from warm_companion import fork
-
-VARIABLES = {
-    **{name: value for name, value in os.environ.items() if not name.startswith(("ENGRAM_", "EMBEDDING_"))},
-    "PYTHONPATH": f"{ROOT / 'host'}:{ROOT / 'firmware'}",
-    "EMBEDDING_PROVIDER": "none",
-}
-FREE = ("--http-port", "0", "--mqtt-port", "0")
-
-
-def _serve(home: Path, *words: str, **variables: str) -> "subprocess.Popen[str]":
-    command = [sys.executable, "-m", "engram_host", "serve", "--home", str(home), *words]
-    return subprocess.Popen(
-        command, env=VARIABLES | variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=home.parent
-    )
-
-
-def _fails(home: Path, *words: str, **variables: str) -> tuple[int, str]:
-    """The status and what was told of a start that fails; without loading what it needs each time."""
-    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
-        serve = ["serve", "--home", str(home), *words]
-        status = fork(serve, VARIABLES | variables, out.fileno(), err.fileno(), home.parent).wait(60)
-        err.seek(0)
-        return status, err.read()
+from peers import Companion
+from serve_process import FREE, failed_start, start_serve
+from waiting import wait_until
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_it_says_where_it_is_and_ends_when_told_to(tmp_path: Path, number: int):
     ready = tmp_path / "ready.json"
-    process = _serve(tmp_path / "home", *FREE, "--ready-file", str(ready))
-    where = json.loads(until("it is ready", lambda: ready.exists() and ready.read_text()))
+    process = start_serve(tmp_path / "home", *FREE, "--ready-file", str(ready))
+    where = json.loads(wait_until("it is ready", lambda: ready.exists() and ready.read_text()))
     process.send_signal(number)
     shown, told = process.communicate(timeout=30)
     assert where["http"] in shown and where["mqtt"] in shown
@@ -59,7 +33,7 @@ def test_a_port_that_is_taken_ends_it_with_a_sentence(tmp_path: Path):
         taken.listen()
         port = str(taken.getsockname()[1])
         for words in (("--http-port", port, "--mqtt-port", "0"), ("--http-port", "0", "--mqtt-port", port)):
-            status, told = _fails(tmp_path / "home", *words)
+            status, told = failed_start(tmp_path / "home", *words)
             assert status == 1 and port in told and "Traceback" not in told
 
 
@@ -81,7 +55,7 @@ def test_a_wrong_setting_ends_it_with_a_sentence_that_names_it(tmp_path: Path, c
     home = tmp_path / "home"
     home.mkdir()
     (home / "companion.toml").write_text(content)
-    status, told = _fails(home, *(FREE if "mqtt" not in content else ("--http-port", "0")))
+    status, told = failed_start(home, *(FREE if "mqtt" not in content else ("--http-port", "0")))
     assert status == 2 and name in told and "Traceback" not in told
 
 
@@ -90,8 +64,8 @@ def test_a_flag_goes_before_the_file_and_the_file_before_the_environment(tmp_pat
     home.mkdir()
     (home / "companion.toml").write_text('[http]\nhost = "127.0.0.1"\nport = 1\n')
     ready = tmp_path / "ready.json"
-    process = _serve(home, *FREE, "--ready-file", str(ready), ENGRAM_HTTP_HOST="192.0.2.1", ENGRAM_HTTP_PORT="2")
-    where = json.loads(until("it is ready", lambda: ready.exists() and ready.read_text()))
+    process = start_serve(home, *FREE, "--ready-file", str(ready), ENGRAM_HTTP_HOST="192.0.2.1", ENGRAM_HTTP_PORT="2")
+    where = json.loads(wait_until("it is ready", lambda: ready.exists() and ready.read_text()))
     process.terminate()
     process.communicate(timeout=30)
     assert where["http"].startswith("http://127.0.0.1:") and not where["http"].endswith((":1", ":2"))

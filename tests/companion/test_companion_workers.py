@@ -8,8 +8,9 @@ import pytest
 
 import get_micropython
 import get_mosquitto
-from peers import BoardProcess, Broker, Companion, until
+from peers import BoardProcess, Broker, Companion
 from postgres_server import PostgresServer, binaries
+from waiting import wait_until
 
 pytestmark = pytest.mark.skipif(
     not (get_mosquitto.usable() and binaries() and get_micropython.usable(get_micropython.HOME / "64", 64)),
@@ -40,13 +41,13 @@ def test_workers_share_boards_and_the_others_go_on_when_one_is_killed(tmp_path: 
         def talk() -> bool:
             for board in boards:
                 board.say(f"remember that the number {next(counts)} is green")
-            until("whichever worker is asked has all", lambda: _have_all(workers, boards))
+            wait_until("whichever worker is asked has all", lambda: _have_all(workers, boards))
             return all(_taken(worker) for worker in workers)
 
-        until("both workers have taken lines", talk)
+        wait_until("both workers have taken lines", talk)
         workers[0].kill()
         for board in boards:
             said = len(board.lines("journal"))
             board.say("remember that one worker is gone")
-            until("the board has written it down", lambda b=board, n=said: len(b.lines("journal")) > n)
-        until("the other worker has all", lambda: _have_all(workers[1:], boards))
+            wait_until("the board has written it down", lambda b=board, n=said: len(b.lines("journal")) > n)
+        wait_until("the other worker has all", lambda: _have_all(workers[1:], boards))

@@ -14,9 +14,10 @@ import pytest
 
 from cli_case import engram
 from engram_host.companion.security.mosquitto import USER
+from mqtt_marks import MARK, received_before_mark
 from peers import Broker, Companion
-from test_companion_serve import VARIABLES
-from test_security_mqtt import gets
+from serve_process import VARIABLES
+from waiting import wait_until
 
 
 def device(home: Path, *words: str) -> tuple[int, str, str]:
@@ -75,9 +76,8 @@ def test_a_companion_that_runs_sees_tokens_come_change_and_go(tmp_path: Path):
         second = made(companion.home, "kitchen", "rotate")
         assert status(second) == 200
         assert device(companion.home, "remove", "kitchen", "--json")[0] == 0
-        from peers import until
 
-        until("both tokens are nobody's", lambda: {status(first), status(second)} == {401}, 10)
+        wait_until("both tokens are nobody's", lambda: {status(first), status(second)} == {401}, 10)
 
 
 class GuardedBroker(Broker):
@@ -139,8 +139,11 @@ def test_mosquitto_gives_each_device_its_own_topics_only(guarded):
             await board.publish("engram/v1/kitchen/up", b"own", qos=1)
             await companion.publish("engram/v1/garden/down", b"for the garden", qos=1)
             await companion.publish("engram/v1/kitchen/down", b"for the kitchen", qos=1)
-            assert await gets(companion) == [("engram/v1/kitchen/up", b"own")]
-            assert await gets(other, 0.1) == [("engram/v1/garden/down", b"for the garden")]
-            assert await gets(board, 0.1) == [("engram/v1/kitchen/down", b"for the kitchen")]
+            await board.publish("engram/v1/kitchen/up", MARK, qos=1)
+            await companion.publish("engram/v1/garden/down", MARK, qos=1)
+            await companion.publish("engram/v1/kitchen/down", MARK, qos=1)
+            assert await received_before_mark(companion) == [("engram/v1/kitchen/up", b"own")]
+            assert await received_before_mark(other) == [("engram/v1/garden/down", b"for the garden")]
+            assert await received_before_mark(board) == [("engram/v1/kitchen/down", b"for the kitchen")]
 
     asyncio.run(work())

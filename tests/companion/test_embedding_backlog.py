@@ -9,91 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from embedded_board import KEY, Board, Embedder, KilledError, make, text_of
 from embedding_service import direction
-from engram import log_line
 from engram_host.companion.embedding import backlog as backlog_module
 from engram_host.companion.embedding import notes
 from engram_host.companion.embedding.backlog import Backlog
 from engram_host.companion.embedding.cache import CachedEmbedder
 from engram_host.companion.embedding.digest import digest_of
 from engram_host.companion.errors import EmbedderRefused, EmbedderUnavailable, StoreUnavailable
-from engram_host.companion.model import Batch, Hello, Identity, LogState, Sender, Span
+from engram_host.companion.model import Identity
 from engram_host.companion.store.sqlite import SqliteStore
 from engram_host.companion.supervisor import Supervisor
-
-KEY = 3
-NOW = 1_800_000_000
-
-
-class Board:
-    """A board that writes turns into a store."""
-
-    def __init__(self, store, device="kitchen"):
-        self.store = store
-        self.device = device
-        self.texts: list[str] = []
-        self.n = 1
-        self.greet(zone=0)
-
-    def greet(self, zone):
-        logs = {"records": LogState(5, 1, 1, 0), "journal": LogState(5, 1, len(self.texts) + 1, 0)}
-        self.store.greet(Hello(self.device, self.sender(), zone, logs), NOW)
-
-    def sender(self):
-        self.n += 1
-        return Sender("b-" + self.device, 1, self.n)
-
-    def say(self, *texts):
-        after = len(self.texts)
-        self.texts.extend(texts)
-        lines = [
-            (seq, log_line.encode([("seq", seq), ("text", self.texts[seq - 1])]))
-            for seq in range(after + 1, len(self.texts) + 1)
-        ]
-        span = Span(self.device, "journal", 5, after, len(self.texts))
-        assert self.store.take([Batch(self.sender(), span, lines)], NOW) == [len(self.texts)]
-
-    def rewrite(self, seq, text):
-        self.texts[seq - 1] = text
-        span = Span(self.device, "journal", 5, seq - 1, seq)
-        self.store.take([Batch(self.sender(), span, [(seq, log_line.encode([("seq", seq), ("text", text)]))])], NOW)
-
-
-class Embedder:
-    """Makes vectors by text and model; fails as it is told."""
-
-    def __init__(self, model="little", dimensions=8):
-        self.model = model
-        self.dimensions = dimensions
-        self.asked: list[str] = []
-        self.error: Exception | None = None
-        self.refused: set[str] = set()
-        self.calls_left = 10**9
-
-    async def ready(self):
-        if self.error:
-            raise self.error
-
-    async def embed(self, texts, kind):
-        await self.ready()
-        if self.calls_left == 0:
-            raise KilledError
-        self.calls_left -= 1
-        if self.refused & set(texts):
-            raise EmbedderRefused("that text is not taken.", 400)
-        self.asked.extend(texts)
-        return np.array([direction(text, self.model, self.dimensions) for text in texts], np.float32)
-
-    async def close(self):
-        pass
-
-
-class KilledError(Exception):
-    """Stands for the end of the process."""
-
-
-def text_of(device, change):
-    return json.loads(change.line)["text"]
+from waiting import SECONDS, wait_until_async
 
 
 @pytest.fixture
@@ -102,10 +29,6 @@ def store(tmp_path):
     store.open()
     yield store
     store.close()
-
-
-def make(store, embedder=None):
-    return Backlog(store, embedder or Embedder(), text_of, KEY)
 
 
 def finish(backlog):
@@ -307,9 +230,7 @@ def run_until(backlog, is_done):
     async def work():
         task = asyncio.create_task(backlog.run())
         try:
-            async with asyncio.timeout(5):
-                while not is_done():
-                    await asyncio.sleep(0.005)
+            await wait_until_async("it is done", is_done)
         finally:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
@@ -343,12 +264,9 @@ def test_an_error_that_nobody_foresaw_is_told_and_ends_nothing(store, small):
     async def work():
         supervisor = Supervisor()
         task = supervisor.start("embedding", backlog.run)
-        async with asyncio.timeout(20):
-            while not supervisor.problems():
-                await asyncio.sleep(0.01)
-            told, embedder.error = supervisor.problems(), None
-            while task.status.state != "running" or backlog.progress.done < 3:
-                await asyncio.sleep(0.01)
+        told = await wait_until_async("trouble", supervisor.problems)
+        embedder.error = None
+        await wait_until_async("all of it", lambda: task.status.state == "running" and backlog.progress.done >= 3)
         await task.stop()
         return told
 
@@ -364,14 +282,13 @@ def test_it_ends_in_whichever_turn_of_waking_up_it_is_cancelled(store, small, tu
 
     async def work():
         task = asyncio.create_task(backlog.run())
-        async with asyncio.timeout(20):
-            while not backlog.progress.total or backlog.progress.done < backlog.progress.total:
-                await asyncio.sleep(0.01)
-            await asyncio.sleep(0.1)  # it rests
-            backlog.wake()
-            for _ in range(turns):
-                await asyncio.sleep(0)
-            task.cancel()
+        await wait_until_async("it rests", lambda: backlog._awake._waiters)
+        assert 0 < backlog.progress.done == backlog.progress.total
+        backlog.wake()
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        task.cancel()
+        async with asyncio.timeout(SECONDS):
             await asyncio.gather(task, return_exceptions=True)
 
     asyncio.run(work())

@@ -7,6 +7,8 @@ import numpy as np
 import openai
 import pytest
 
+from embedded_board import KEY as KEY_VERSION
+from embedded_board import Board, make
 from embedding_service import KEY, MODEL, WIDTH, EmbeddingService, direction
 from engram_host.companion.embedding import batch
 from engram_host.companion.embedding.batch import BatchJobs
@@ -15,8 +17,7 @@ from engram_host.companion.embedding.service import Service
 from engram_host.companion.errors import EmbedderRefused, EmbedderUnavailable
 from engram_host.companion.model import Identity
 from engram_host.companion.store.sqlite import SqliteStore
-from test_embedding_backlog import KEY as KEY_VERSION
-from test_embedding_backlog import Board, make
+from waiting import wait_until_async
 
 TEXTS = [f"text {number}" for number in range(7)]
 
@@ -155,39 +156,42 @@ def test_a_large_back_fill_goes_by_job_while_new_lines_go_directly(peer, tmp_pat
     board = Board(store)
     board.say(*(f"old {number}" for number in range(20)))
     direct = jobs_of(peer, store)._embedder
-    waiting = asyncio.Event()
+    waits, may_go_on = asyncio.Event(), asyncio.Event()
+    identity = Identity(MODEL, WIDTH, KEY_VERSION)
+
+    def seqs():
+        return [one.seq for _, one in store.vectors("kitchen", identity, 0)]
 
     async def work():
         peer.polls_until_done = 3
 
         async def sleep(seconds):
-            waiting.set()
-            await asyncio.sleep(0.01)
+            waits.set()
+            await may_go_on.wait()
 
         backlog = make(store, direct)
         backlog._jobs, backlog._jobs_least = jobs_of(peer, store, sleep), 10
         task = asyncio.create_task(backlog.run())
-        await waiting.wait()
+        await waits.wait()
         board.say("new")
         backlog.wake()
-        identity = Identity(MODEL, WIDTH, KEY_VERSION)
-        order: list[int] = []
-        async with asyncio.timeout(5):
-            while len(order) < 21:
-                await asyncio.sleep(0.005)
-                order = [one.seq for _, one in store.vectors("kitchen", identity, 0)]
-            while backlog.progress.done < backlog.progress.total:
-                backlog.wake()
-                await asyncio.sleep(0.005)
+        await wait_until_async("the new line's vector, while the job waits", lambda: seqs() == [21])
+        may_go_on.set()
+        await wait_until_async("the others' vectors", lambda: len(seqs()) == 21)
+
+        def is_done():
+            backlog.wake()
+            return backlog.progress.done == backlog.progress.total
+
+        await wait_until_async("it is noted that all is done", is_done)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
         await backlog.stop()
         await backlog._jobs.close()
         await direct.close()
-        return order
 
-    order = asyncio.run(work())
-    assert sorted(order) == list(range(1, 22))
+    asyncio.run(work())
+    assert sorted(seqs()) == list(range(1, 22))
     assert len(peer.jobs) == 1
     assert ["new"] in [request.get("input") for request in peer.requests]
     store.close()

@@ -14,6 +14,7 @@ from engram_host.companion.embedding.settings import EmbeddingSettings
 from engram_host.companion.errors import EmbedderRefused
 from engram_host.companion.meaning import Meaning
 from engram_host.companion.store.base import Store
+from waiting import wait_until_async
 
 WEIGHTS, TOKENIZER = "model.safetensors", "tokenizer.json"
 SECONDS = 30
@@ -68,9 +69,7 @@ def test_searches_go_by_words_and_health_says_why(changed: Path, store: Store):
         meaning = Meaning(store, EmbeddingSettings())
         meaning.start()
         try:
-            async with asyncio.timeout(SECONDS):
-                while TOKENIZER not in meaning.problem:
-                    await asyncio.sleep(0.02)
+            await wait_until_async("a problem", lambda: TOKENIZER in meaning.problem)
             return meaning.problem, meaning.told()
         finally:
             await meaning.stop()

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from fastapi import FastAPI
 
+from archiving_board import ArchivingBoard
 from engram_host.companion.http_copy import MOST_EXPORTS, add_copy
 from engram_host.companion.store.sqlite import SqliteStore
-from test_archive_store import ArchivingBoard
 
 EXPORT = "/v1/devices/kitchen/export"
 

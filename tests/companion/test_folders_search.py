@@ -11,8 +11,9 @@ import pytest
 from cli_case import engram, fine
 from engram_host.companion.store import choose_store
 from markdown_folders import write
-from peers import Companion, until
+from peers import Companion
 from sending import Sent
+from waiting import wait_until
 
 LONG = "\n".join(f"line {number} of a long story" for number in range(1, 400))
 
@@ -43,7 +44,7 @@ def companion(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     lines = ["[folders]", f"paths = {paths}", f'memory = ["{root / "agent"}"]', "debounce_ms = 100"]
     (home / "companion.toml").write_text("\n".join(lines))
     with Companion(home) as running:
-        until("all is read", lambda: {one["state"] for one in folders(running)} == {"up to date"})
+        wait_until("all is read", lambda: {one["state"] for one in folders(running)} == {"up to date"})
         yield running
 
 
@@ -190,9 +191,9 @@ def test_nothing_else_is_shown_however_it_is_encoded(companion: Companion, raw: 
 
 def test_a_change_is_found_and_what_was_there_before_is_not(companion: Companion, root: Path):
     write(root, {"notes/changing.md": "the marmot hibernates"})
-    until("it is found", lambda: found(companion, "marmot"))
+    wait_until("it is found", lambda: found(companion, "marmot"))
     write(root, {"notes/changing.md": "\n\nthe hedgehog hibernates"})
-    until(
+    wait_until(
         "the change is found",
         lambda: [hit["citation"] for hit in found(companion, "hedgehog")] == ["notes/changing.md#3"],
     )
@@ -205,11 +206,11 @@ def test_a_kill_while_a_folder_is_read_loses_and_doubles_nothing(tmp_path: Path)
     home = tmp_path / "home"
     home.mkdir()
     with Companion(home, ENGRAM_FOLDERS=str(tmp_path / "many")) as running:
-        until("some are read", lambda: folders(running)[0]["done"] > 100)
+        wait_until("some are read", lambda: folders(running)[0]["done"] > 100)
         assert folders(running)[0]["done"] < 3000
         running.kill()
         running.start()
-        until("all are read", lambda: folders(running)[0]["state"] == "up to date")
+        wait_until("all are read", lambda: folders(running)[0]["state"] == "up to date")
         assert folders(running)[0]["passages"] == 3000
         store = choose_store(f"sqlite:///{home / 'companion.db'}")
         store.open()
@@ -220,7 +221,7 @@ def test_a_kill_while_a_folder_is_read_loses_and_doubles_nothing(tmp_path: Path)
 
 def test_a_file_that_cannot_be_read_is_told(companion: Companion, root: Path):
     write(root, {"notes/latin.md": b"caf\xe9"})
-    until("it is told", lambda: any("latin.md" in told for one in folders(companion) for told in one["problems"]))
+    wait_until("it is told", lambda: any("latin.md" in told for one in folders(companion) for told in one["problems"]))
     answer = shown(companion, "notes/latin.md")
     assert answer.status_code == 422 and "UTF-8" in answer.json()["problem"]
     os.unlink(root / "notes" / "latin.md")

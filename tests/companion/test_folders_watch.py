@@ -3,10 +3,11 @@
 import asyncio
 import contextlib
 import logging
+import selectors
 import shutil
-import time
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,8 +17,8 @@ from engram_host.companion.folders.keeping import Folders
 from engram_host.companion.store import choose_store
 from engram_host.companion.store.base import Store
 from markdown_folders import settings_of, write
+from waiting import wait_until_async
 
-SECONDS = 20.0
 QUICK = 200
 
 
@@ -36,18 +37,11 @@ async def kept(root: Path, **more: object) -> AsyncIterator[tuple[Folders, Store
     folders = Folders(store, settings_of(root, **{"debounce_ms": QUICK, **more}), root.parent)
     folders.start()
     try:
-        await until(lambda: folders.standings[0].state != "waiting")
+        await wait_until_async("the first look", lambda: folders.standings[0].state != "waiting")
         yield folders, store
     finally:
         await folders.stop()
         store.close()
-
-
-async def until(is_so: Callable[[], object]) -> None:
-    end = time.monotonic() + SECONDS
-    while not is_so():
-        assert time.monotonic() < end
-        await asyncio.sleep(0.02)
 
 
 def paths(folders: Folders, store: Store) -> list[str]:
@@ -57,7 +51,9 @@ def paths(folders: Folders, store: Store) -> list[str]:
 def run(root: Path, steps, **more: object) -> None:
     async def all_of_it() -> None:
         async with kept(root, **more) as (folders, store):
-            await until(lambda: folders.standings[0].state in ("up to date", "not there"))
+            await wait_until_async(
+                "the first reading", lambda: folders.standings[0].state in ("up to date", "not there")
+            )
             await steps(folders, store)
 
     asyncio.run(all_of_it())
@@ -66,11 +62,11 @@ def run(root: Path, steps, **more: object) -> None:
 def test_files_that_come_change_and_go_are_noticed(root: Path):
     async def steps(folders: Folders, store: Store) -> None:
         write(root, {"b.md": "coffee"})
-        await until(lambda: paths(folders, store) == ["a.md", "b.md"])
+        await wait_until_async("the change", lambda: paths(folders, store) == ["a.md", "b.md"])
         (root / "a.md").rename(root / "c.md")
-        await until(lambda: paths(folders, store) == ["b.md", "c.md"])
+        await wait_until_async("the change", lambda: paths(folders, store) == ["b.md", "c.md"])
         (root / "b.md").unlink()
-        await until(lambda: paths(folders, store) == ["c.md"])
+        await wait_until_async("the change", lambda: paths(folders, store) == ["c.md"])
 
     run(root, steps)
 
@@ -78,9 +74,9 @@ def test_files_that_come_change_and_go_are_noticed(root: Path):
 def test_what_is_in_a_new_folder_is_noticed(root: Path):
     async def steps(folders: Folders, store: Store) -> None:
         write(root, {"new/deep/b.md": "coffee"})
-        await until(lambda: "new/deep/b.md" in paths(folders, store))
+        await wait_until_async("the change", lambda: "new/deep/b.md" in paths(folders, store))
         write(root, {"new/deep/c.md": "coffee"})
-        await until(lambda: "new/deep/c.md" in paths(folders, store))
+        await wait_until_async("the change", lambda: "new/deep/c.md" in paths(folders, store))
 
     run(root, steps)
 
@@ -90,12 +86,12 @@ def test_a_folder_that_went_is_told_and_comes_back(root: Path, monkeypatch: pyte
 
     async def steps(folders: Folders, store: Store) -> None:
         shutil.rmtree(root)
-        await until(lambda: folders.standings[0].state == "not there")
+        await wait_until_async("it is seen that the folder went", lambda: folders.standings[0].state == "not there")
         assert "notes is not there" in folders.problems()[0]
         write(root, {"b.md": "coffee"})
-        await until(lambda: paths(folders, store) == ["b.md"])
+        await wait_until_async("the change", lambda: paths(folders, store) == ["b.md"])
         write(root, {"c.md": "coffee"})
-        await until(lambda: paths(folders, store) == ["b.md", "c.md"])
+        await wait_until_async("the change", lambda: paths(folders, store) == ["b.md", "c.md"])
         assert folders.problems() == []
 
     run(root, steps)
@@ -106,9 +102,9 @@ def test_a_folder_that_is_exchanged_for_another_is_noticed(root: Path):
         write(root.parent / "other", {"b.md": "coffee"})
         root.rename(root.parent / "old")
         (root.parent / "other").rename(root)
-        await until(lambda: paths(folders, store) == ["b.md"])
+        await wait_until_async("the change", lambda: paths(folders, store) == ["b.md"])
         write(root, {"c.md": "coffee"})
-        await until(lambda: paths(folders, store) == ["b.md", "c.md"])
+        await wait_until_async("the change", lambda: paths(folders, store) == ["b.md", "c.md"])
 
     run(root, steps, rescan_seconds=1)
 
@@ -122,34 +118,91 @@ def test_without_events_folders_are_looked_through(root: Path, monkeypatch: pyte
 
     async def steps(folders: Folders, store: Store) -> None:
         write(root, {"b.md": "coffee"})
-        await until(lambda: paths(folders, store) == ["a.md", "b.md"])
+        await wait_until_async("the change", lambda: paths(folders, store) == ["a.md", "b.md"])
         assert "too many watches" in folders.problems()[0]
 
     run(root, steps)
 
 
-def test_nothing_is_read_before_a_folder_is_quiet(root: Path):
-    async def steps(folders: Folders, store: Store) -> None:
-        end = time.monotonic() + 1
-        while time.monotonic() < end:
-            write(root, {"b.md": f"coffee at {time.monotonic()}"})
-            await asyncio.sleep(0.1)
-            assert paths(folders, store) == ["a.md"]
-        await until(lambda: paths(folders, store) == ["a.md", "b.md"])
+class JumpingLoop(asyncio.SelectorEventLoop):
+    """A loop whose clock jumps to the next timer in place of waiting for it."""
 
-    run(root, steps, debounce_ms=500)
+    def __init__(self) -> None:
+        self._now = 0.0
+        super().__init__(_JumpingSelector(self._advance))
+
+    def time(self) -> float:
+        """Seconds since the loop began."""
+        return self._now
+
+    def _advance(self, seconds: float) -> None:
+        self._now += seconds
+
+
+class _JumpingSelector(selectors.DefaultSelector):
+    def __init__(self, advance: Callable[[float], None]):
+        super().__init__()
+        self._advance = advance
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        self._advance(timeout or 0)
+        return super().select(0)
+
+
+def heard_after(monkeypatch: pytest.MonkeyPatch, changes: int, pause: float, debounce: float) -> float:
+    """The seconds after which changes of a file are told, of which one comes after each pause."""
+
+    async def change(*_: object, **__: object) -> AsyncIterator[set[tuple[object, str]]]:
+        for _ in range(changes):
+            await asyncio.sleep(pause)
+            yield {(None, "/notes/b.md")}
+        await asyncio.Event().wait()
+
+    async def work() -> float:
+        watch = watching.Watch(debounce)
+        assert await watch.follow([("/notes", 1)])
+        assert await watch.wait(60) == {"/notes/b.md"}
+        now = asyncio.get_running_loop().time()
+        assert watch._task
+        watch._task.cancel()
+        return now
+
+    monkeypatch.setattr(watching, "awatch", change)
+    with asyncio.Runner(loop_factory=JumpingLoop) as runner:
+        return runner.run(work())
+
+
+def test_nothing_is_read_before_a_folder_is_quiet(monkeypatch: pytest.MonkeyPatch):
+    assert heard_after(monkeypatch, changes=10, pause=0.1, debounce=0.5) == pytest.approx(1 + 0.5)
+
+
+def test_a_folder_that_never_rests_is_read_after_ten_debounces(monkeypatch: pytest.MonkeyPatch):
+    assert heard_after(monkeypatch, changes=1000, pause=0.1, debounce=0.5) == pytest.approx(0.1 + 10 * 0.5)
 
 
 def test_a_folder_at_rest_is_not_read_again_and_again(root: Path, monkeypatch: pytest.MonkeyPatch):
-    listings = []
-    real = keeping.list_files
-    monkeypatch.setattr(keeping, "list_files", lambda *arguments: listings.append(1) or real(*arguments))
+    """Reading is no change: all that is heard is what another one wrote, and for each time that something is heard there is
+    one listing at most.
+    """
+    listings, heard = [], []
+    list_files, awatch = keeping.list_files, watching.awatch
+    monkeypatch.setattr(keeping, "list_files", lambda *arguments: listings.append(1) or list_files(*arguments))
+
+    async def noting(*arguments: Any, **options: Any) -> AsyncIterator[Any]:
+        async for group in awatch(*arguments, **options):
+            heard.append({path for _, path in group})
+            yield group
+
+    monkeypatch.setattr(watching, "awatch", noting)
 
     async def steps(folders: Folders, store: Store) -> None:
-        await asyncio.sleep(0.6)
-        before = len(listings)
-        await asyncio.sleep(0.6)
-        assert len(listings) == before
+        at_first = len(listings)
+        for count in (1, 2):
+            # Events come in order: with this one all came that the reading before it had caused.
+            write(root, {f"new {count}.md": "coffee"})
+            await wait_until_async("the change", lambda: len(paths(folders, store)) == 1 + count)  # noqa: B023
+        assert set[str]().union(*heard) == {str(root / "new 1.md"), str(root / "new 2.md")}
+        assert len(listings) - at_first <= len(heard)
 
     run(root, steps)
 
@@ -165,7 +218,7 @@ def test_a_folder_that_left_the_settings_leaves_the_store(root: Path):
     async def without() -> None:
         folders = Folders(store, settings_of(), root.parent)
         folders.start()
-        await until(lambda: store.sources() == [])
+        await wait_until_async("what was read of it has left", lambda: store.sources() == [])
         await folders.stop()
 
     asyncio.run(without())

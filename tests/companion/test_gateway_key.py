@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from device_tokens import make_tokens
 from engram_host.companion.errors import SettingError
 from engram_host.companion.gateway import key as keys
 from engram_host.companion.gateway.counting import MOST_LINE, Count
@@ -19,8 +20,7 @@ from engram_host.companion.settings import GatewaySettings
 from engram_host.companion.store import open_store
 from leaky_service import WAYS, LeakyService
 from peers import PLAIN, Companion
-from test_companion_serve import FREE, _fails
-from test_security_http import make_tokens
+from serve_process import FREE, failed_start
 
 KEY = "sk-nobody-may-see-this-0123456789abcdef"
 
@@ -143,7 +143,7 @@ def test_a_file_that_others_may_read_ends_the_start_with_a_sentence(tmp_path: Pa
     home = tmp_path / "home"
     home.mkdir(mode=0o700)
     _file(home, KEY, mode)
-    status, told = _fails(home, *FREE, ENGRAM_GATEWAY_URL="http://127.0.0.1:9/v1")
+    status, told = failed_start(home, *FREE, ENGRAM_GATEWAY_URL="http://127.0.0.1:9/v1")
     assert status == 2 and "chmod 600" in told and KEY not in told and "Traceback" not in told
 
 

@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from archiving_board import ArchivingBoard
 from engram_host.companion.security.tokens import new_token, operator_token
 from engram_host.companion.store import open_store
 from engram_host.scripted import serving
-from peers import Companion, until
+from peers import Companion
 from sending import Sent
-from test_archive_store import ArchivingBoard
+from waiting import wait_until
 
 
 def _figures(companion: Companion) -> dict[tuple[str, ...], float]:
@@ -110,7 +111,7 @@ def test_files_and_passages_of_folders_are_counted(busy: Companion):
         figures = _figures(busy)
         return figures[("engram_folder_files",)], figures[("engram_folder_passages",)]
 
-    until("both files are read", lambda: counted() == (2, 2))
+    wait_until("both files are read", lambda: counted() == (2, 2))
 
 
 def test_archived_memories_are_counted(busy: Companion):

@@ -11,7 +11,8 @@ import pytest
 import get_micropython
 import get_mosquitto
 from faulty import FaultyProxy, FaultyRelay
-from peers import BoardProcess, Broker, Companion, free_port, until
+from peers import BoardProcess, Broker, Companion, free_port
+from waiting import wait_until
 
 pytestmark = pytest.mark.skipif(
     not (get_mosquitto.usable() and get_micropython.usable(get_micropython.HOME / "64", 64)),
@@ -21,6 +22,9 @@ SHORT, LONG = 6, 200
 """Faults of a run: of each message that is lost the board waits some seconds for the answer."""
 
 _FAULT_SECONDS = 4
+
+LONGEST_PAUSE = 0.3
+"""Between two messages, in seconds: some meet on the way, some do not."""
 
 
 def _is_copied(board: BoardProcess, companion: Companion) -> bool:
@@ -38,7 +42,7 @@ def _talk_through(transport: FaultyRelay | FaultyProxy, board: BoardProcess, fau
         board.say(f"remember that the number {number} is {numbers.randrange(1000)}")
         if numbers.random() < 0.05:
             board.do("/compact")
-        time.sleep(numbers.random() * 0.3)
+        time.sleep(numbers.random() * LONGEST_PAUSE)
 
 
 @pytest.mark.parametrize("faults", [SHORT, pytest.param(LONG, marks=pytest.mark.soak)])
@@ -50,7 +54,7 @@ def test_over_mqtt_that_loses_doubles_and_reorders_the_copy_is_the_log(tmp_path:
         board = stack.enter_context(BoardProcess(tmp_path / "board", brokers[0].url, "kitchen"))
         _talk_through(relay, board, faults)
         relay.faults = False
-        until("the copy is the log", lambda: _is_copied(board, companion), 120)
+        wait_until("the copy is the log", lambda: _is_copied(board, companion), 120)
 
 
 @pytest.mark.parametrize("faults", [SHORT, pytest.param(LONG, marks=pytest.mark.soak)])
@@ -61,7 +65,7 @@ def test_over_http_that_loses_and_doubles_the_copy_is_the_log(tmp_path: Path, fa
         board = stack.enter_context(BoardProcess(tmp_path / "board", proxy.url, "kitchen"))
         _talk_through(proxy, board, faults)
         proxy.faults = False
-        until("the copy is the log", lambda: _is_copied(board, companion), 120)
+        wait_until("the copy is the log", lambda: _is_copied(board, companion), 120)
 
 
 def test_two_boards_with_one_name_lose_nothing_and_the_second_is_told(tmp_path: Path):
@@ -69,21 +73,20 @@ def test_two_boards_with_one_name_lose_nothing_and_the_second_is_told(tmp_path: 
         companion = stack.enter_context(Companion(tmp_path / "companion"))
         first = stack.enter_context(BoardProcess(tmp_path / "first", companion.mqtt_url, "kitchen"))
         first.say("remember that the first is green")
-        until("the first is copied", lambda: _is_copied(first, companion))
+        wait_until("the first is copied", lambda: _is_copied(first, companion))
         second = stack.enter_context(BoardProcess(tmp_path / "second", companion.mqtt_url, "kitchen"))
         second.say("remember that the second is red")
 
         def why() -> bool:
-            second.do("/companion")
-            time.sleep(0.3)
-            return "refused" in second.printed() and "kitchen" in second.printed().split("refused", 1)[1]
+            told = second.answered("/companion")
+            return "refused" in told and "kitchen" in told.split("refused", 1)[1]
 
-        until("the second is told why", why)
+        wait_until("the second is told why", why)
         first.say("remember that the first is still here")
-        until("the first is copied further", lambda: _is_copied(first, companion))
+        wait_until("the first is copied further", lambda: _is_copied(first, companion))
         second.stop_quietly()
         renamed = stack.enter_context(BoardProcess(tmp_path / "second", companion.mqtt_url, "hall"))
-        until("the second is copied under its own name", lambda: _is_copied(renamed, companion))
+        wait_until("the second is copied under its own name", lambda: _is_copied(renamed, companion))
 
 
 def test_a_board_with_a_clock_from_2000_is_copied_as_any_other(tmp_path: Path):
@@ -91,7 +94,7 @@ def test_a_board_with_a_clock_from_2000_is_copied_as_any_other(tmp_path: Path):
         companion = stack.enter_context(Companion(tmp_path / "companion"))
         board = stack.enter_context(BoardProcess(tmp_path / "board", companion.url, "kitchen", clock=946_684_800))
         board.say("remember that the kettle is blue")
-        until("it is copied", lambda: _is_copied(board, companion) and companion.have("kitchen", "records"))
+        wait_until("it is copied", lambda: _is_copied(board, companion) and companion.have("kitchen", "records"))
         assert companion.lines("kitchen", "records")[0].get("guess") is True
 
 
@@ -101,20 +104,15 @@ def test_a_disk_that_fills_up_refuses_with_a_reason_and_goes_on_when_there_is_ro
         companion = stack.enter_context(Companion(disk.path))
         board = stack.enter_context(BoardProcess(tmp_path / "board", companion.url, "kitchen"))
         board.say("remember that the kettle is blue")
-        until("it is copied", lambda: _is_copied(board, companion))
+        wait_until("it is copied", lambda: _is_copied(board, companion))
         disk.fill()
         for number in range(12):
             board.say(f"number {number}: " + "words and more words " * 300)
 
-        def is_told() -> bool:
-            board.do("/companion")
-            time.sleep(0.3)
-            return "full" in board.printed()
-
-        until("the board is told that the disk is full", is_told)
+        wait_until("the board is told that the disk is full", lambda: "full" in board.answered("/companion"))
         assert companion.client.get("/v1/devices").status_code == 200
         disk.empty()
-        until("it goes on", lambda: _is_copied(board, companion), 120)
+        wait_until("it goes on", lambda: _is_copied(board, companion), 120)
 
 
 class _SmallDisk:

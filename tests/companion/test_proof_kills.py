@@ -9,12 +9,17 @@ import pytest
 
 import get_micropython
 import get_mosquitto
-from peers import BoardProcess, Broker, Companion, Peer, until
+from peers import BoardProcess, Broker, Companion, Peer
+from waiting import wait_until
 
 pytestmark = pytest.mark.skipif(
     not (get_mosquitto.usable() and get_micropython.usable(get_micropython.HOME / "64", 64)),
     reason="there is no mosquitto or no MicroPython for this machine",
 )
+
+
+LATEST_KILL = 0.8
+"""Seconds after what is said: the kill comes at any moment of what follows, before, while and after it is copied."""
 
 
 def _is_copied(board: BoardProcess, companion: Companion) -> bool:
@@ -34,10 +39,10 @@ def _play(folder: Path, kills: int, seed: int, over: str) -> None:
             if numbers.random() < 0.1:
                 board.do("/compact")
             victim: Peer = numbers.choice([broker, companion, board])
-            time.sleep(numbers.random() * 0.8)
+            time.sleep(numbers.random() * LATEST_KILL)
             victim.kill()
             victim.start()
-        until("the copy is the log", lambda: _is_copied(board, companion), 120)
+        wait_until("the copy is the log", lambda: _is_copied(board, companion), 120)
         seqs = [line["seq"] for line in companion.lines("kitchen", "journal")]
         assert len(seqs) == len(set(seqs)) > kills
 

@@ -5,9 +5,8 @@ import contextlib
 import socket
 import ssl
 import struct
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
 
 import aiomqtt
 import pytest
@@ -16,88 +15,21 @@ import trustme
 from engram_host.companion.broker import EmbeddedBroker
 from engram_host.companion.errors import SettingError
 from engram_host.companion.mqtt import Bus, Login, login_of
-from engram_host.companion.security import broker_door, tokens
+from engram_host.companion.security import broker_door, callers, tokens
 from engram_host.companion.security.broker_door import WORKER, Door
-from engram_host.companion.security.callers import Callers
+from engram_host.companion.security.callers import Caller, Callers
 from engram_host.companion.security.listening import tls_of
 from engram_host.companion.security.rates import Rates
 from engram_host.companion.security.trust import tls_to_own
 from engram_host.companion.settings import MqttSettings
 from engram_host.companion.store import open_store
+from guarded_place import SECRET, Place, gets, run
+from mqtt_marks import received_before_mark
+from waiting import wait_until_async
 
-SECRET = tokens.new_token()
 NOBODY = ("", "")
 UNKNOWN = "A" * 43
 """Looks like a token, and is nobody's."""
-
-
-class Place:
-    """A broker that asks for tokens, with the companion's own connection; `heard` is what came to that: (device, data)."""
-
-    def __init__(self, broker: EmbeddedBroker, made: dict[str, str], bus: Bus, heard: list[tuple[str, bytes]]):
-        self.broker = broker
-        self.tokens = made
-        self.bus = bus
-        self.heard = heard
-
-    def transport(self, name: str) -> asyncio.WriteTransport:
-        """The broker's side of a device's connection."""
-        broker = self.broker._broker
-        assert broker
-        writers: list[Any] = [
-            handler.writer for session, handler in broker._sessions.values() if session.username == name
-        ]
-        return writers[0]._writer.transport
-
-    def client(self, name: str, password: str = "", **more) -> aiomqtt.Client:
-        """A client that says it is somebody; with that one's token if no password is given."""
-        password = password or self.tokens.get(name, "")
-        return aiomqtt.Client("127.0.0.1", self.broker.port, username=name or None, password=password or None, **more)
-
-
-@contextlib.asynccontextmanager
-async def place(tmp_path: Path, rates: Rates | None = None, *, asks: bool = True) -> AsyncIterator[Place]:
-    store = open_store(folder=tmp_path)
-    made = {device: tokens.new_token() for device in ("kitchen", "garden")}
-    for device, token in made.items():
-        store.add_token(tokens.kept(device, token))
-    heard: list[tuple[str, bytes]] = []
-
-    async def answers(device: str, data: bytes) -> list[bytes]:
-        heard.append((device, data))
-        return [b"to " + data]
-
-    door = Door(Callers(store, tokens.new_token()), asks, rates or Rates(0, 1), SECRET)
-    broker = EmbeddedBroker("127.0.0.1", 0, door)
-    await broker.start()
-    bus = Bus(broker.own_url, Login(WORKER, SECRET), answers, share=False)
-    bus.start()
-    assert await bus.wait(10)
-    try:
-        yield Place(broker, made, bus, heard)
-    finally:
-        await bus.stop()
-        await broker.stop()
-        store.close()
-
-
-def run(tmp_path: Path, work: Callable[[Place], Awaitable[None]], **more) -> None:
-    async def all_of_it() -> None:
-        async with asyncio.timeout(30), place(tmp_path, **more) as where:
-            await work(where)
-
-    asyncio.run(all_of_it())
-
-
-async def gets(client: aiomqtt.Client, seconds: float = 0.4) -> list[tuple[str, bytes]]:
-    """What comes to a client within some time."""
-    found: list[tuple[str, bytes]] = []
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            async for message in client.messages:
-                assert isinstance(message.payload, bytes)
-                found.append((message.topic.value, message.payload))
-    return found
 
 
 @pytest.mark.parametrize(
@@ -130,7 +62,7 @@ def test_a_device_with_its_token_is_answered(tmp_path: Path):
         async with where.client("kitchen") as board:
             await board.subscribe("engram/v1/kitchen/down", qos=1)
             await board.publish("engram/v1/kitchen/up", b"hello", qos=1)
-            assert await gets(board) == [("engram/v1/kitchen/down", b"to hello")]
+            assert await gets(board, "kitchen") == [("engram/v1/kitchen/down", b"to hello")]
 
     run(tmp_path, work)
 
@@ -158,9 +90,11 @@ def test_a_device_writes_to_no_other_topic(tmp_path: Path, topic: str):
         ):
             await all_of_them.subscribe("#", qos=1)
             await other.subscribe("engram/v1/garden/down", qos=1)
+            await board.subscribe("engram/v1/kitchen/down", qos=1)
             for quality in (0, 1, 2):
                 await board.publish(topic, b"forged", qos=quality, retain=quality == 1)
-            assert await gets(all_of_them) == [] and await gets(other, 0.1) == []
+            assert await gets(board, "kitchen") == []
+            assert await received_before_mark(all_of_them) == [] and await gets(other, "garden") == []
         assert where.heard == []
 
     run(tmp_path, work)
@@ -187,10 +121,11 @@ def test_a_device_reads_no_other_topic(tmp_path: Path, topic: str):
     async def work(where: Place) -> None:
         async with where.client("kitchen") as board, where.client("garden") as other:
             assert [code.value for code in await board.subscribe(topic, qos=1)] == [128]
+            await board.subscribe("engram/v1/kitchen/down", qos=1)
             await other.subscribe("engram/v1/garden/down", qos=1)
             await other.publish("engram/v1/garden/up", b"private", qos=1)
-            assert await gets(other) == [("engram/v1/garden/down", b"to private")]
-            assert await gets(board, 0.1) == []
+            assert await gets(other, "garden") == [("engram/v1/garden/down", b"to private")]
+            assert await gets(board, "kitchen") == []
 
     run(tmp_path, work)
 
@@ -205,7 +140,8 @@ def test_a_last_will_reaches_nobody(tmp_path: Path):
             connection = board._client.socket()
             assert connection
             connection.close()
-            assert await gets(other, 1) == []
+            await wait_until_async("the broker sees that it has gone", lambda: not where.is_connected("kitchen"))
+            assert await gets(other, "garden") == []
 
     run(tmp_path, work)
 
@@ -216,7 +152,7 @@ def test_what_was_retained_is_given_to_nobody(tmp_path: Path):
             await board.publish("engram/v1/kitchen/up", b"private", qos=1, retain=True)
         async with where.client("garden") as other:
             await other.subscribe("engram/v1/garden/down")
-            assert await gets(other) == []
+            assert await gets(other, "garden") == []
 
     run(tmp_path, work)
 
@@ -226,9 +162,10 @@ def test_nobody_takes_the_connection_of_another_by_its_client_id(tmp_path: Path)
         async with where.client("kitchen", identifier="one", clean_session=False) as board:
             await board.subscribe("engram/v1/kitchen/down", qos=1)
             async with where.client("garden", identifier="one", clean_session=False) as thief:
+                await thief.subscribe("engram/v1/garden/down", qos=1)
                 await board.publish("engram/v1/kitchen/up", b"private", qos=1)
-                assert await gets(board) == [("engram/v1/kitchen/down", b"to private")]
-                assert await gets(thief, 0.1) == []
+                assert await gets(board, "kitchen") == [("engram/v1/kitchen/down", b"to private")]
+                assert await gets(thief, "garden") == []
 
     run(tmp_path, work)
 
@@ -243,28 +180,52 @@ def test_who_fails_to_connect_changes_nothing_for_who_is_connected(tmp_path: Pat
                         raise AssertionError(f"{name} is in")
             await board.publish("engram/v1/garden/up", b"forged", qos=1)
             await board.publish("engram/v1/kitchen/up", b"own", qos=1)
-            assert await gets(board) == [("engram/v1/kitchen/down", b"to own")]
+            assert await gets(board, "kitchen") == [("engram/v1/kitchen/down", b"to own")]
             assert where.heard == [("kitchen", b"own")]
 
     run(tmp_path, work)
 
 
 def test_a_token_that_was_taken_away_ends_what_is_connected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    from engram_host.companion.security import callers
-
-    monkeypatch.setattr(callers, "SECONDS_KEPT", 0.05)
+    clock = Clock()
+    monkeypatch.setattr(callers, "time", clock)
 
     async def work(where: Place) -> None:
-        async with where.client("kitchen") as board:
+        async with where.client("kitchen") as board, where.client("garden") as other:
             await board.subscribe("engram/v1/kitchen/down", qos=1)
+            await other.subscribe("engram/v1/garden/down", qos=1)
             store = open_store(folder=tmp_path)
             store.remove_token("kitchen")
             store.close()
-            await asyncio.sleep(0.1)
+            clock.now += callers.SECONDS_KEPT
+            known: list[callers.Caller] = []
+            monkeypatch.setattr(where.callers, "of_digest", _noted(where.callers.of_digest, known))
             await board.publish("engram/v1/kitchen/up", b"late", qos=1)
-            assert await gets(board) == [] and where.heard == []
+            await wait_until_async("somebody looks whose it is", lambda: known)
+            assert known == [callers.STRANGER]
+            assert await gets(other, "garden") == []
+            assert len(board.messages) == 0 and where.heard == []
 
     run(tmp_path, work)
+
+
+class Clock:
+    """Stands for the module time."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def monotonic(self) -> float:
+        """The seconds that a test sets."""
+        return self.now
+
+
+def _noted(asked: Callable[[bytes], Awaitable[Caller]], answers: list[Caller]) -> Callable[[bytes], Awaitable[Caller]]:
+    async def noting(digest: bytes) -> Caller:
+        answers.append(await asked(digest))
+        return answers[-1]
+
+    return noting
 
 
 # --- what a client cannot make the broker hold
@@ -346,11 +307,15 @@ def test_who_does_not_read_is_not_read_from(tmp_path: Path, monkeypatch: pytest.
         theirs.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2048)
         theirs.set_write_buffer_limits(high=1024)
         before = len(asyncio.all_tasks())
-        writer.write(b"\xc0\x00" * 100_000)
-        await asyncio.sleep(2)
-        assert theirs.get_write_buffer_size() > 512, "the client took all"
-        assert len(asyncio.all_tasks()) < before + 20
-        writer.transport.abort()
+        try:
+            writer.write(b"\xc0\x00" * 100_000)
+            await wait_until_async("the client leaves something unread", lambda: theirs.get_write_buffer_size() > 512)
+            for _ in range(1000):  # turns of the loop, in which a broker without bounds would go on reading
+                await asyncio.sleep(0)
+            assert 512 < theirs.get_write_buffer_size() < 4096
+            assert len(asyncio.all_tasks()) < before + 20
+        finally:
+            writer.transport.abort()
 
     run(tmp_path, work)
 
@@ -362,8 +327,7 @@ def test_who_sends_too_much_is_slowed_down_and_loses_nothing(tmp_path: Path):
             began = loop.time()
             for number in range(40):
                 await board.publish("engram/v1/kitchen/up", str(number).encode(), qos=1)
-            while len(where.heard) < 40:
-                await asyncio.sleep(0.01)
+            await wait_until_async("all of it", lambda: len(where.heard) == 40)
             assert loop.time() - began > 0.9
             assert [data for _, data in where.heard] == [str(number).encode() for number in range(40)]
 
@@ -398,7 +362,7 @@ def test_the_broker_has_tls_with_a_certificate(tmp_path: Path):
         ) as board:
             await board.subscribe("engram/v1/kitchen/down", qos=1)
             await board.publish("engram/v1/kitchen/up", b"hello", qos=1)
-            assert await gets(board) == [("engram/v1/kitchen/down", b"hello")]
+            assert await gets(board, "kitchen") == [("engram/v1/kitchen/down", b"hello")]
         await bus.stop()
         await broker.stop()
         store.close()
@@ -421,18 +385,19 @@ def test_a_broker_of_ones_own_may_have_a_certificate_of_a_private_authority(tmp_
         async def echo(_device: str, data: bytes) -> list[bytes]:
             return [data]
 
-        async def reached(authority: str, seconds: float) -> bool:
+        async def reached(authority: str) -> bool:
             settings = MqttSettings(username=WORKER, password=SECRET, authority=authority)
             bus = Bus(broker.own_url, login_of(settings, tmp_path), echo, share=False)
             bus.start()
-            is_reached = await bus.wait(seconds)
+            await wait_until_async("it is in or out", lambda: bus.is_connected or "CERTIFICATE_" in bus.problem)
+            is_reached = bus.is_connected
             await bus.stop()
             return is_reached
 
-        assert await reached("authority.pem", 10)
-        assert not await reached("other.pem", 1) and not await reached("", 1)
+        assert await reached("authority.pem")
+        assert not await reached("other.pem") and not await reached("")
         with pytest.raises(SettingError, match=r"mqtt\.authority"):
-            await reached("none.pem", 1)
+            await reached("none.pem")
         await broker.stop()
         store.close()
 

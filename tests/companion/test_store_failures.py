@@ -229,6 +229,10 @@ def test_what_was_acknowledged_outlives_a_killed_process(store_url: str, open_st
     assert acknowledged > 0
 
 
+LATEST_KILL = 0.3
+"""Seconds after the first answer: the kill comes at any moment of what a process does to take lines."""
+
+
 def killed(url: str, board: PlainBoard) -> int:
     """Start a process that takes lines, and kill it; what it acknowledged last."""
     lines = b"".join(board.logs["journal"].lines.values())
@@ -241,7 +245,7 @@ def killed(url: str, board: PlainBoard) -> int:
         process.stdin.write(lines)
         process.stdin.close()
         last = process.stdout.readline()
-        time.sleep(random.uniform(0, 0.3))
+        time.sleep(random.uniform(0, LATEST_KILL))
         process.kill()
         last = ([last, *process.stdout.read().split(b"\n")[:-1]])[-1]
     return int(last)

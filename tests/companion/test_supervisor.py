@@ -11,6 +11,7 @@ from engram_host.companion import supervisor as supervisor_module
 from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.security.tokens import new_token
 from engram_host.companion.supervisor import Supervisor
+from waiting import wait_until_async
 
 
 def run(work: Callable[[], Awaitable[None]]) -> None:
@@ -19,11 +20,6 @@ def run(work: Callable[[], Awaitable[None]]) -> None:
             await work()
 
     asyncio.run(in_time())
-
-
-async def until(is_so: Callable[[], object]) -> None:
-    while not is_so():
-        await asyncio.sleep(0.005)
 
 
 @pytest.fixture
@@ -66,7 +62,7 @@ def test_work_that_fails_is_begun_again_and_its_error_is_kept(quick):
     async def play() -> None:
         supervisor, failing = Supervisor(), Failing(2)
         task = supervisor.start("mqtt", failing)
-        await until(lambda: failing.begun == 3)
+        await wait_until_async("the state", lambda: failing.begun == 3)
         [status] = supervisor.statuses()
         assert (status.name, status.state, status.restarts) == ("mqtt", "running", 2)
         assert status.error.startswith("KeyError: 'a mistake' at test_supervisor.py:")
@@ -80,10 +76,10 @@ def test_work_that_is_cancelled_by_another_is_begun_again(quick):
     async def play() -> None:
         failing = Failing(0)
         task = Supervisor().start("mqtt", failing)
-        await until(lambda: failing.begun == 1)
+        await wait_until_async("the state", lambda: failing.begun == 1)
         [mine] = [each for each in asyncio.all_tasks() if each.get_name() == "mqtt"]
         mine.cancel()
-        await until(lambda: failing.begun == 2)
+        await wait_until_async("the state", lambda: failing.begun == 2)
         assert task.status.error == "it was cancelled"
         await task.stop()
 
@@ -99,7 +95,7 @@ def test_work_that_ends_before_its_time_is_begun_again(quick):
             begun += 1
 
         task = Supervisor().start("mqtt", ends)
-        await until(lambda: begun == 3)
+        await wait_until_async("the state", lambda: begun == 3)
         assert task.status.error == "it ended before its time"
         await task.stop()
 
@@ -116,7 +112,7 @@ def test_finite_work_that_ends_is_finished(quick):
 
         supervisor = Supervisor()
         task = supervisor.start("warming", ends_the_second_time, is_finite=True)
-        await until(lambda: task.status.state == "finished")
+        await wait_until_async("the state", lambda: task.status.state == "finished")
         assert task.status.restarts == 1 and supervisor.problems() == []
         await task.stop()
 
@@ -127,7 +123,7 @@ def test_pauses_double_to_a_bound(pauses: list[float]):
     async def play() -> None:
         failing = Failing(9)
         task = Supervisor().start("mqtt", failing, longest_pause=5.0)
-        await until(lambda: failing.begun == 10)
+        await wait_until_async("the state", lambda: failing.begun == 10)
         await task.stop()
 
     run(play)
@@ -140,7 +136,7 @@ def test_after_a_time_without_failures_the_next_pause_is_the_first(pauses: list[
     async def play() -> None:
         supervisor, failing = Supervisor(), Failing(3)
         task = supervisor.start("mqtt", failing)
-        await until(lambda: failing.begun == 4)
+        await wait_until_async("the state", lambda: failing.begun == 4)
         assert supervisor.problems() == []
         await task.stop()
 
@@ -152,11 +148,11 @@ def test_a_task_that_waits_to_start_again_is_a_problem_and_so_is_one_that_has_ju
     async def play() -> None:
         supervisor, failing = Supervisor(), Failing(1, lambda count: StoreUnavailable("the disk is gone."))
         task = supervisor.start("replication", failing)
-        await until(lambda: task.status.state == "restarting")
+        await wait_until_async("the state", lambda: task.status.state == "restarting")
         [told] = supervisor.problems()
         assert told.startswith("the background task replication failed (the disk is gone at test_supervisor.py:")
         assert told.endswith("and starts again within 0.25 s; restarts so far: 0.")
-        await until(lambda: task.status.state == "running")
+        await wait_until_async("the state", lambda: task.status.state == "running")
         assert supervisor.problems()[0].endswith("and started again 0 s ago.")
         await task.stop()
 
@@ -170,7 +166,7 @@ def test_the_same_error_is_logged_once_and_another_one_again(quick, caplog: pyte
     async def play() -> None:
         failing = Failing(4, error)
         task = Supervisor().start("mqtt", failing)
-        await until(lambda: failing.begun == 5)
+        await wait_until_async("the state", lambda: failing.begun == 5)
         await task.stop()
 
     with caplog.at_level(logging.DEBUG, "engram.supervisor"):
@@ -213,7 +209,10 @@ def test_a_task_that_is_ended_while_it_waits_to_start_again_does_not(quick, ends
             await asyncio.sleep(0)
         await getattr(task, ends)()
         assert task.status.state == "stopped"
-        await asyncio.sleep(2 * supervisor_module.FIRST_PAUSE)  # it would have been due before this
+        supervisor, later = Supervisor(), Failing(1)
+        other = supervisor.start("http", later)
+        await wait_until_async("a restart that was due later", lambda: later.begun == 2)
+        await other.stop()
         assert failing.begun == 1
 
     run(play)
@@ -242,7 +241,7 @@ def test_no_error_is_left_for_the_loop_to_complain_of(quick):
         asyncio.get_running_loop().set_exception_handler(lambda _loop, context: complaints.append(context))
         failing = Failing(3)
         task = Supervisor().start("mqtt", failing)
-        await until(lambda: failing.begun == 4)
+        await wait_until_async("the state", lambda: failing.begun == 4)
         await task.stop()
         gc.collect()
 
@@ -256,7 +255,7 @@ def test_an_error_is_told_without_a_secret_and_shortened(quick):
     async def play() -> None:
         failing = Failing(1, lambda count: ValueError(f"{token} \x1b[2J" + "x" * 10_000))
         task = Supervisor().start("mqtt", failing)
-        await until(lambda: failing.begun == 2)
+        await wait_until_async("the state", lambda: failing.begun == 2)
         told = task.status.error
         assert token not in told and "\x1b" not in told and len(told) < 400
         await task.stop()
@@ -270,7 +269,7 @@ def test_each_failure_is_counted(quick):
     async def play() -> None:
         failing = Failing(3)
         task = Supervisor(counted.append).start("folders", failing)
-        await until(lambda: failing.begun == 4)
+        await wait_until_async("the state", lambda: failing.begun == 4)
         await task.stop()
 
     run(play)

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from peers import BoardProcess, Companion, until
+from peers import BoardProcess, Companion
+from waiting import wait_until
 
 DEVICE = "kitchen"
 
@@ -24,7 +25,7 @@ def told_board(folder: Path, tellings: Sequence[str]) -> Iterator[Told]:
         with BoardProcess(folder / "board", companion.mqtt_url, DEVICE) as board:
             for telling in tellings:
                 board.say(telling)
-            until("the copy is whole", lambda: _is_whole(companion, board, len(tellings)))
+            wait_until("the copy is whole", lambda: _is_whole(companion, board, len(tellings)))
             board.stop_quietly()
         yield Told(companion, folder / "board")
 

@@ -13,6 +13,7 @@ import gc
 import importlib
 import json
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -37,7 +38,6 @@ _LOADED = (
     "typer._adapters",
     "uvicorn.lifespan.off",
 )
-_LOOK_SECONDS = 0.01
 _FOLDERS = [str(Path(__file__).resolve().parents[2] / name) for name in ("host", "firmware")]
 
 
@@ -60,11 +60,12 @@ class Forked:
 
     def wait(self, timeout: float | None = None) -> int:
         """Its status, once it has ended; subprocess.TimeoutExpired."""
-        end = time.monotonic() + (timeout or float("inf"))
-        while (status := self.poll()) is None:
-            if time.monotonic() > end:
-                raise subprocess.TimeoutExpired("engram", timeout or 0)
-            time.sleep(_LOOK_SECONDS)
+        if self.poll() is None:
+            with open(os.pidfd_open(self.pid)) as ended:
+                if not select.select([ended], [], [], timeout)[0]:
+                    raise subprocess.TimeoutExpired("engram", timeout or 0)
+        status = self.poll()
+        assert status is not None
         return status
 
     def send_signal(self, number: int) -> None:

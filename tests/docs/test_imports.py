@@ -5,7 +5,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from pages import FIRMWARE
+from pages import FIRMWARE, ROOT
+
+TESTS = ROOT / "tests"
 
 ALLOWED: set[frozenset[str]] = set()
 """Groups of modules that still import each other. There are none."""
@@ -113,3 +115,25 @@ def test_what_counts_as_said():
     body = ("import a", "import b  # seldom", "# why", "import c", "with lazy('d'):", "    import d")
     source = "def f():\n" + "".join(f"    {line}\n" for line in body)
     assert list(_unexplained(source + "import e\n")) == [2]
+
+
+# --- tests
+
+
+def _modules(source: str) -> Iterator[str]:
+    """The modules that a file imports from."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom):
+            yield node.module or ""
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
+def test_no_test_imports_another_test():
+    found = [
+        f"{path.relative_to(TESTS)} imports {module}"
+        for path in sorted(TESTS.rglob("*.py"))
+        for module in _modules(path.read_text(encoding="utf-8"))
+        if module.startswith("test_")
+    ]
+    assert found == [], "what tests share stands in a file of its own"

@@ -14,6 +14,7 @@ import get_micropython
 import small
 from driving import SECONDS, Home, Talk, said, talking
 from engram_host.scripted import RecordedRequest, Serving
+from waiting import wait_until
 
 Scripted = Callable[..., Serving]
 
@@ -62,15 +63,16 @@ def say(talk: Talk, message: str, reply: str = "I see.") -> None:
 
 def shown(talk: Talk, command: str, wanted: str) -> str:
     """What a command shows, asked again until `wanted` is in it."""
-    deadline = time.monotonic() + SECONDS
-    while True:
+    answers: list[str] = []
+
+    def is_shown() -> bool:
         talk.say(command)
         talk.say("/nothing")
-        answer = talk.heard("there is no such command")
-        if wanted in answer:
-            return answer
-        assert time.monotonic() < deadline, f"{wanted!r} did not come; the last answer:\n{answer}"
-        time.sleep(0.1)
+        answers.append(talk.heard("there is no such command"))
+        return wanted in answers[-1]
+
+    wait_until(lambda: f"{wanted!r}; the last answer:\n{answers[-1]}", is_shown)
+    return answers[-1]
 
 
 def readings(server: Serving) -> list[RecordedRequest]:
@@ -102,9 +104,7 @@ def test_a_message_goes_before_reading_that_is_under_way(home: Home, scripted: S
     server = scripted(slow, both, REPLY)
     with learning(home, server) as talk:
         say(talk, SAID)
-        deadline = time.monotonic() + SECONDS
-        while len(server.requests) < 2 and time.monotonic() < deadline:
-            time.sleep(0.05)
+        server.wait_for_requests(2, SECONDS)
         say(talk, "my bike is green")
         shown(talk, "/memory list", "green")
     assert [bool(request.body.get("tools")) for request in server.requests] == [True, False, True, False]
@@ -271,7 +271,6 @@ def test_turns_that_were_not_read_have_a_last_look_that_nobody_hears(home: Home,
     with learning(home, server, mode="lightweight", session__messages=4) as talk:
         for number in range(4):
             say(talk, f"message number {number}")
-            time.sleep(0.6)
         shown(talk, "/stats", "times since the start")
     assert b"NO_REPLY" not in talk.seen
     assert "the bike is green" in (home.folder / "memory/MEMORY.md").read_text()
@@ -279,6 +278,10 @@ def test_turns_that_were_not_read_have_a_last_look_that_nobody_hears(home: Home,
 
 
 # --- kills
+
+
+LATER_EACH_TIME = 0.12
+"""Seconds: a kill comes at another moment each time, from before the reading to after it."""
 
 
 def test_killed_again_and_again_it_reads_each_message_once(home: Home, scripted: Scripted):
@@ -289,10 +292,8 @@ def test_killed_again_and_again_it_reads_each_message_once(home: Home, scripted:
     for number in range(6):
         with learning(home, server, extract__turns=1) as talk:
             say(talk, f"my box {number} holds item {number * 7}")
-            while len(home.turns()) < 2 * number + 2:
-                time.sleep(0.01)
-            # At another moment each time, from before the reading to after it.
-            time.sleep(0.12 * number)
+            wait_until("the reply is kept", lambda: len(home.turns()) == 2 * number + 2)  # noqa: B023
+            time.sleep(number * LATER_EACH_TIME)
             talk.kill()
     with learning(home, server, extract__turns=1) as talk:
         say(talk, "what a day")

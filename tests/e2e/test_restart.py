@@ -124,13 +124,17 @@ def test_with_a_model_a_kill_at_any_moment_loses_nothing_that_was_shown(home: Ho
     assert {turn for name in shown for turn in kept[name]["turns"]} <= asked
 
 
+LATEST_KILL, LATER_EACH_TIME = 0.125, 0.02
+"""Seconds after the start: a kill comes at any moment, and later and later, should nothing be shown in time."""
+
+
 def killed_while_remembering(home: Home, dice: random.Random, number: int = 0) -> str:
     """All that was printed by a board that was killed at some moment."""
     with talking(home) as talk:
         for _ in range(30):
             talk.say("remember that " + " ".join(word(dice) for _ in range(4)))
         talk.heard("Engram ")
-        time.sleep(dice.random() * (0.125 + number / 50))  # later and later, should nothing be shown in time
+        time.sleep(dice.random() * (LATEST_KILL + number * LATER_EACH_TIME))
         talk.kill()
         talk.heard_to_the_end()
         return talk.seen.decode()

@@ -1,16 +1,19 @@
 """SIGTERM, SIGINT and Ctrl-C end the program cleanly, at any moment: with status 0, and nothing is lost."""
 
 import os
+import select
 import signal
 import subprocess
 import termios
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from driving import COMMAND, CTRL_C, PIPE, SECONDS, TERMINAL, Home, Talk, children, said, say, talking
 from engram_host.scripted import Serving
+from waiting import wait_until
 
 Scripted = Callable[..., Serving]
 
@@ -120,16 +123,22 @@ def test_the_board_ends_with_its_launcher(home: Home, scripted: Scripted):
     assert home.turns()[-1]["cut"] is True
 
 
+def _is_told_to_end(board: int) -> bool:
+    """Whether something waits in the pipe over which the launcher tells a board to end."""
+    variables = dict(pair.split("=", 1) for pair in Path(f"/proc/{board}/environ").read_text().split("\0") if pair)
+    with open(f"/proc/{board}/fd/{Path(variables['ENGRAM_STOP']).name}", "rb", buffering=0) as pipe:
+        return bool(select.select([pipe], [], [], 0)[0])
+
+
 @pytest.mark.parametrize("end", [by(signal.SIGTERM), by_ctrl_c], ids=["SIGTERM", "Ctrl-C"])
 def test_who_insists_does_not_wait_for_a_board_that_hangs(home: Home, end: Callable[[Talk], None]):
     with talking(home, on=TERMINAL) as talk:
         talk.heard("\n> ")
         (board,) = children(talk.process.pid)
         os.kill(board, signal.SIGSTOP)
-        begun = time.monotonic()
         end(talk)
-        while time.monotonic() < begun + 0.2:
-            assert talk.process.poll() is None
+        wait_until("the board is told to end", lambda: _is_told_to_end(board))
+        assert talk.process.poll() is None
         end(talk)
         assert talk.process.wait(SECONDS) == 128 + signal.SIGKILL
 
@@ -165,19 +174,21 @@ def test_the_terminal_is_set_again_after_a_stop(home: Home):
         of_a_shell = [*wanted[:3], wanted[3] | termios.ECHO | termios.ICANON, *wanted[4:]]
         termios.tcsetattr(talk.keys, termios.TCSANOW, of_a_shell)
         talk.process.send_signal(signal.SIGCONT)
-        deadline = time.monotonic() + SECONDS
-        while termios.tcgetattr(talk.keys)[3] & (termios.ECHO | termios.ICANON):
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        wait_until(
+            "keys come at once again", lambda: not termios.tcgetattr(talk.keys)[3] & (termios.ECHO | termios.ICANON)
+        )
         talk.say("hello")
         assert talk.heard("I am offline").count("hello") == 1
 
 
+WHILE_IT_STARTS = (0.0, 0.02, 0.05, 0.1, 0.15)
+"""Moments of a signal, in seconds after the launcher has begun."""
+
+
 def test_a_signal_before_the_board_is_up_ends_it_too(home: Home):
-    for delay in (0.0, 0.02, 0.05, 0.1, 0.15):
+    for delay in WHILE_IT_STARTS:
         with talking(home) as talk:
-            while not (home.folder / "lock").exists():
-                time.sleep(0.001)
+            wait_until("the launcher has the folder", (home.folder / "lock").exists)
             time.sleep(delay)
             talk.process.send_signal(signal.SIGINT)
             assert talk.status() == 0

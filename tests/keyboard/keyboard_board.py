@@ -144,7 +144,7 @@ class Watch:
     async def compact(self):
         for number in range(600, 620):
             self.parts.records.forget("m%d" % number)
-            await asyncio.sleep_ms(1)
+            await asyncio.sleep_ms(0)
         await self.quiet()
         self.device.begin()
         await self.command("/compact")

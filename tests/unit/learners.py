@@ -1,6 +1,5 @@
 """Boards that learn from what people say: a turn is said, then the background works until it has nothing more to do."""
 
-import asyncio
 import json
 
 from board import Board, Script
@@ -55,12 +54,3 @@ def contents(board, caller=OWNER):
 def told(board):
     """What /stats says of the jobs."""
     return "\n".join("%s %s" % pair for pair in board.jobs.status_lines())
-
-
-async def until(condition):
-    """Let other tasks run until a condition holds."""
-    for _ in range(1000):
-        if condition():
-            return
-        await asyncio.sleep(0.005)
-    raise AssertionError("it never came to that")

@@ -4,6 +4,7 @@ import asyncio
 import random
 
 from engram.compat import sleep_ms
+from support import let_others_run
 
 CLOSE = None
 """A step of an answer: close the link."""
@@ -29,6 +30,7 @@ class Peer:
         self.answers = list(answers)
         self.requests = []
         self.connections = 0
+        self.ended = 0
         self.url = ""
         self._reads_bodies = reads_bodies
         self._server = None
@@ -49,7 +51,7 @@ class Peer:
         self._server.close()
         for task in self._tasks:
             task.cancel()
-        await sleep_ms(1)
+        await let_others_run()
 
     async def _serve(self, reader, writer):
         self.connections += 1
@@ -62,6 +64,7 @@ class Peer:
             pass  # the client went away, or the test is over
         finally:
             await closed(writer)
+            self.ended += 1
 
     async def _take_request(self, reader):
         head = b""

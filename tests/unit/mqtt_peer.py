@@ -7,6 +7,10 @@ import asyncio
 import random
 
 from engram.compat import sleep_ms
+from support import let_others_run, wait_until
+
+_BETWEEN_PIECES_MS = 1
+"""The pause that lets pieces arrive one by one."""
 
 CONNACK = b"\x20\x02\0\0"
 
@@ -39,7 +43,7 @@ class Broker:
         self._server.close()
         for task in self._tasks:
             task.cancel()
-        await sleep_ms(1)
+        await let_others_run()
 
     @property
     def url(self):
@@ -51,19 +55,18 @@ class Broker:
             self.writer.write(data[at : at + (piece or len(data))])
             await self.writer.drain()
             if piece:
-                await sleep_ms(1)
+                await sleep_ms(_BETWEEN_PIECES_MS)
 
     async def cut(self):
         """Close the link."""
         await _closed(self.writer)
 
-    async def until(self, is_so):
-        """Wait until something is so."""
-        for _ in range(400):
-            if is_so():
-                return
-            await sleep_ms(5)
-        raise AssertionError("it never came: %s" % [first for first, _ in self.packets])
+    async def wait_until(self, what, is_so):
+        """Wait until something is so; the error shows the packets that came."""
+        try:
+            await wait_until(what, is_so)
+        except AssertionError as error:
+            raise AssertionError("%s; packets: %s" % (error, [first for first, _ in self.packets])) from None
 
     async def _serve(self, reader, writer):
         self.writer = writer

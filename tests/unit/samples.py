@@ -41,3 +41,11 @@ def surrogate_between(before: str, after: str) -> str:
     if sys.implementation.name == "micropython":
         return data.decode()  # not checked there
     return data.decode("utf-8", "surrogatepass")
+
+
+_WORDS = ("anchor", "bridge", "candle", "dragon", "engine", "forest", "garden", "hammer", "island", "jacket", "kettle")
+
+
+def distinct_content(at):
+    """The content of a memory that no other number's is near to."""
+    return " ".join([_WORDS[at % 11] + str(at), _WORDS[at * 5 % 11] + str(at * 3), _WORDS[at * 7 % 11] + str(at * 7)])

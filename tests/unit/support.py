@@ -1,5 +1,6 @@
 """What unit tests share: folders on the file system under test, `raises`, and the owner of a test's store."""
 
+import asyncio
 import os
 import sys
 
@@ -77,6 +78,29 @@ def at_once(coroutine):
     except StopIteration as end:
         return end.value
     raise AssertionError("it waited")
+
+
+_LOOKS = 4000
+_LOOK_SECONDS = 0.005
+"""How often wait_until() looks, and the pause between two looks: 20 seconds without the pauses of the process."""
+
+_PASSES = 20
+
+
+async def wait_until(what, is_so):
+    """Let other tasks run until `is_so()` gives something true, and give that; AssertionError with `what` if it never does."""
+    for _ in range(_LOOKS):
+        found = is_so()
+        if found:
+            return found
+        await asyncio.sleep(_LOOK_SECONDS)
+    raise AssertionError("it never came: " + what)
+
+
+async def let_others_run():
+    """Let each other task run as far as it comes without a pause."""
+    for _ in range(_PASSES):
+        await asyncio.sleep(0)
 
 
 def on_micropython() -> bool:

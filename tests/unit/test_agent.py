@@ -5,7 +5,7 @@ import asyncio
 from board import ROOM, has_large_heap
 from engram.errors import ArgumentError, ModelError
 from engram.memory.access import OWNER
-from support import raises
+from support import let_others_run, raises, wait_until
 from turns import Ear, kept, say, scripted
 
 
@@ -58,7 +58,7 @@ async def test_an_empty_answer_is_told_and_not_kept():
 async def test_turns_at_once_are_answered_one_after_the_other():
     class Patient(Ear):
         async def text(self, piece):
-            await asyncio.sleep(0.01)
+            await let_others_run()
             order.append(piece)
 
     order = []
@@ -73,14 +73,17 @@ async def test_turns_at_once_are_answered_one_after_the_other():
 async def test_too_many_at_once_are_refused():
     class Patient(Ear):
         async def text(self, piece):
-            await asyncio.sleep(0.05)
+            answered.append(piece)
+            await may_go_on.wait()
 
+    answered, may_go_on = [], asyncio.Event()
     board = scripted()
     tasks = [asyncio.create_task(board.agent.turn(OWNER, f"hi {number}", Patient())) for number in range(4)]
-    await asyncio.sleep(0.01)
+    await wait_until("the first answer, while the others wait", lambda: answered)
     with raises(ModelError) as caught:
         await say(board, "one more")
     assert "too many messages are waiting" in str(caught.error)
+    may_go_on.set()
     for task in tasks:
         await task
     outcome, _ = await say(board, "now")

@@ -5,7 +5,7 @@ import asyncio
 from engram.errors import ModelCut, ModelGarbled, ModelRefused, ModelUnavailable, StoreError
 from engram.llm.types import Call
 from engram.memory.access import OWNER
-from support import raises
+from support import raises, wait_until
 from turns import Ear, kept, say, scripted
 
 FAILURES = (
@@ -80,11 +80,12 @@ async def test_a_cancelled_turn_keeps_what_came():
     class Slow(Ear):
         async def text(self, piece):
             self.heard += piece
-            await asyncio.sleep(5)
+            await asyncio.Event().wait()
 
     board = scripted(["Once", "upon"])
-    task = asyncio.create_task(board.agent.turn(OWNER, "hello", Slow()))
-    await asyncio.sleep(0.05)
+    ear = Slow()
+    task = asyncio.create_task(board.agent.turn(OWNER, "hello", ear))
+    await wait_until("the first piece", lambda: ear.heard)
     task.cancel()
     with raises(asyncio.CancelledError):
         await task

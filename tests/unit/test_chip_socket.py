@@ -1,16 +1,16 @@
 """The stand-in for the chip's sockets does as lwIP does, as docs/design/port.md says, and links live with that."""
 
 import asyncio
+import select
 import sys
 from errno import EAGAIN, EBADF, ECONNABORTED, ECONNRESET, EHOSTUNREACH, EINPROGRESS, ENOTCONN
 
-from engram.compat import sleep_ms
 from engram.llm.http import transport
 from engram.llm.http.client import Client
 from engram.llm.http.transport import Transport, addresses, connect
 from fakes import chip_socket
 from llm_peer import CLOSE, Peer, answer, closed
-from support import on_micropython, raises
+from support import on_micropython, raises, wait_until
 
 if on_micropython():
     transport.socket = chip_socket  # also where other links run over this computer's own
@@ -41,7 +41,7 @@ class Server:
 
 
 async def _nothing(reader, writer):
-    await sleep_ms(10_000)
+    await asyncio.Event().wait()
 
 
 async def _farewell(reader, writer):
@@ -62,8 +62,18 @@ async def _connected(port):
 
 
 async def _until(sock, events):
-    while not sock.ioctl(3, events):
-        await sleep_ms(1)
+    await wait_until("a socket's event", lambda: sock.ioctl(3, events))
+
+
+_POLLRDHUP = 0x2000
+"""The other side has sent its end, as Linux's poll(2) has it."""
+
+
+async def _until_its_end_came(sock):
+    """Wait until this computer has the other side's end, whatever the chip's socket shows."""
+    poll = select.poll()
+    poll.register(sock._host, _POLLRDHUP)
+    await wait_until("the other side's end", lambda: poll.poll(0))
 
 
 async def _unused_port():
@@ -108,8 +118,7 @@ async def test_a_hang_up_is_shown_only_to_who_asks_for_it():
 async def test_the_end_of_a_stream_is_shown_until_it_was_read_and_then_never_again():
     async with Server(_farewell) as server:
         sock = await _connected(server.port)
-        await _until(sock, READ)
-        await sleep_ms(20)
+        await _until_its_end_came(sock)
         buffer = bytearray(100)
         assert sock.readinto(buffer) == 8, "the end is read along with what came before it"
         assert not sock.ioctl(3, READ)
@@ -188,7 +197,7 @@ def test_an_option_that_the_port_does_not_know_is_only_warned_of():
 async def test_a_link_whose_end_came_with_the_last_bytes_sees_it():
     async with Server(_farewell) as server:
         made = await connect(addresses(HERE, server.port), None, HERE, 1000)
-        await sleep_ms(20)
+        await _until_its_end_came(chip_socket.open_sockets[0])
         buffer = memoryview(bytearray(100))
         assert [await made.readinto(buffer, 1000), await made.readinto(buffer, 1000)] == [8, 0]
         made.close()
@@ -249,8 +258,7 @@ async def test_a_large_message_goes_in_many_parts():
     async with Server(take) as server:
         made = await connect(addresses(HERE, server.port), None, HERE, 1000)
         await made.write(bytes(range(250)) * 200, 5000)
-        while len(got) < 50_000:
-            await sleep_ms(1)
+        await wait_until("all of it", lambda: len(got) == 50_000)
         made.close()
     assert got == bytes(range(250)) * 200
 
@@ -332,12 +340,12 @@ async def test_a_link_that_was_cancelled_while_it_connects_leaves_no_socket():
     chip_socket.has_network = True
 
     async def never(sock, to_write):
-        await sleep_ms(10_000)
+        await asyncio.Event().wait()
 
     kept, transport._ready = transport._ready, never
     try:
         task = asyncio.create_task(connect(addresses(HERE, 9), None, HERE, 5000))
-        await sleep_ms(5)
+        await wait_until("the socket", lambda: chip_socket.open_sockets)
         assert len(chip_socket.open_sockets) == 1
         task.cancel()
         with raises(asyncio.CancelledError):
@@ -351,8 +359,7 @@ async def test_a_request_under_way_when_the_network_is_lost_fails_at_once():
     async with Peer([60_000]) as peer:
         client = Client(peer.url, stall_ms=60_000)
         task = asyncio.create_task(client.ask("GET", "/"))
-        while not peer.requests:
-            await sleep_ms(1)
+        await wait_until("the request", lambda: peer.requests)
         chip_socket.lose_network()
         with raises(OSError):
             await task

@@ -3,19 +3,12 @@
 from board import ANN, DAY, NOW, Board, commands_of
 from engram.errors import StoreFull
 from engram.memory.access import OWNER
-from samples import Numbers
+from samples import Numbers, distinct_content
 from support import raises
-
-WORDS = ("anchor", "bridge", "candle", "dragon", "engine", "forest", "garden", "hammer", "island", "jacket", "kettle")
-
-
-def _said(at):
-    """Contents of which none is near another."""
-    return " ".join([WORDS[at % 11] + str(at), WORDS[at * 5 % 11] + str(at * 3), WORDS[at * 7 % 11] + str(at * 7)])
 
 
 def _fill(board, count, first=0, **more):
-    return [board.records.store(_said(at), ["t"], **more).id for at in range(first, first + count)]
+    return [board.records.store(distinct_content(at), ["t"], **more).id for at in range(first, first + count)]
 
 
 def _live(board):
@@ -29,7 +22,7 @@ def _trashed(board):
 def test_the_least_important_leaves():
     board = Board(records_most=4)
     refs = [
-        board.records.store(_said(at), ["t"], importance=importance).id
+        board.records.store(distinct_content(at), ["t"], importance=importance).id
         for at, importance in enumerate((0.9, 0.2, 0.6, 0.7))
     ]
     new = _fill(board, 1, 10)
@@ -38,7 +31,7 @@ def test_the_least_important_leaves():
 
 def test_what_is_pinned_stays_whatever_its_importance():
     board = Board(records_most=3)
-    pinned = board.records.store(_said(0), ["t"], importance=0, pinned=True).id
+    pinned = board.records.store(distinct_content(0), ["t"], importance=0, pinned=True).id
     _fill(board, 6, 1, importance=1)
     assert pinned in _live(board)
 
@@ -54,7 +47,7 @@ def test_of_the_same_importance_the_one_that_was_not_used_for_longest_leaves():
 
 def test_what_was_important_once_leaves_when_it_has_not_been_used_for_long():
     board = Board(records_most=3)
-    old = board.records.store(_said(0), ["t"], importance=0.9).id
+    old = board.records.store(distinct_content(0), ["t"], importance=0.9).id
     board.now += 90 * DAY
     _fill(board, 3, 1, importance=0.4)
     assert old not in _live(board)
@@ -62,10 +55,10 @@ def test_what_was_important_once_leaves_when_it_has_not_been_used_for_long():
 
 def test_what_has_expired_leaves_first():
     board = Board(records_most=3)
-    old = board.records.store(_said(0), ["t"], importance=1, expires=NOW + 10).id
+    old = board.records.store(distinct_content(0), ["t"], importance=1, expires=NOW + 10).id
     _fill(board, 2, 1, importance=0)
     board.now += DAY
-    board.records.store(_said(5), ["t"])
+    board.records.store(distinct_content(5), ["t"])
     assert _trashed(board) == [old]
 
 
@@ -81,7 +74,7 @@ def test_where_all_is_pinned_a_new_one_is_refused_with_the_reason():
 def test_what_left_is_in_the_trash_with_all_its_fields():
     board = Board(records_most=2)
     board.records.store(
-        _said(0), ["a", "b"], keywords=["k"], type="device", importance=0.1, scope="user:ann", turns=["t3"]
+        distinct_content(0), ["a", "b"], keywords=["k"], type="device", importance=0.1, scope="user:ann", turns=["t3"]
     )
     before = board.records.get("m1", ANN)
     _fill(board, 2, 1)
@@ -94,7 +87,7 @@ def test_what_left_is_found_no_more():
     board = Board(records_most=2)
     _fill(board, 3)
     assert board.records.count() == 2
-    assert not [record for _, record in board.search(_said(0), 5, OWNER) if record["id"] == "m1"]
+    assert not [record for _, record in board.search(distinct_content(0), 5, OWNER) if record["id"] == "m1"]
 
 
 def test_what_left_is_still_gone_after_a_restart_and_a_compaction():
@@ -108,8 +101,8 @@ def test_what_left_is_still_gone_after_a_restart_and_a_compaction():
 
 def test_an_older_fact_does_not_come_back_when_the_one_that_replaced_it_leaves():
     board = Board(records_most=3)
-    board.records.store(_said(0), ["t"], importance=0)
-    board.records.store(_said(1), ["t"], importance=0, supersedes="m1")
+    board.records.store(distinct_content(0), ["t"], importance=0)
+    board.records.store(distinct_content(1), ["t"], importance=0, supersedes="m1")
     _fill(board, 4, 2)
     board.compact()
     board.restart()
@@ -136,9 +129,8 @@ def test_nothing_goes_but_to_the_trash():
     board = Board(records_most=12, records_trash_bytes=1 << 20)
     stored = set()
     for at in range(60):
-        stored.add(
-            board.records.store(_said(at), ["t"], importance=numbers.below(101) / 100, pinned=not numbers.below(9)).id
-        )
+        importance, pinned = numbers.below(101) / 100, not numbers.below(9)
+        stored.add(board.records.store(distinct_content(at), ["t"], importance=importance, pinned=pinned).id)
         board.now += numbers.below(20) * DAY
         if not numbers.below(10):
             board.restart()
@@ -151,7 +143,7 @@ def test_those_that_stay_are_the_most_important():
     given = {}
     for at in range(50):
         importance = numbers.below(101)
-        newest = board.records.store(_said(at), ["t"], importance=importance / 100).id
+        newest = board.records.store(distinct_content(at), ["t"], importance=importance / 100).id
         given[newest] = importance
     # The newest one came after the last had left.
     least = min(given[ref] for ref in _live(board) if ref != newest)
@@ -190,7 +182,7 @@ def test_near_the_cap_of_bytes_history_leaves_before_memories():
     refs = _fill(board, 20)
     at = 0
     while board.records.bytes < 62000:
-        board.records.update(refs[at % 20], {"content": _said(at + 100) + " " + "padding " * 120})
+        board.records.update(refs[at % 20], {"content": distinct_content(at + 100) + " " + "padding " * 120})
         at += 1
     while board.eviction.tick():
         pass
@@ -202,7 +194,7 @@ def test_at_the_cap_of_bytes_the_least_important_leave():
     board = Board(records_bytes=65536, records_trash_bytes=1 << 20)
     at = 0
     while board.records.bytes < 62000:
-        board.remember(_said(at) + " " + "padding " * 120, ["t"], importance=0.9 if at % 2 else 0.1)
+        board.remember(distinct_content(at) + " " + "padding " * 120, ["t"], importance=0.9 if at % 2 else 0.1)
         at += 1
     while board.eviction.tick():
         pass
@@ -215,17 +207,17 @@ def test_at_the_cap_of_bytes_the_least_important_leave():
 
 def test_where_history_has_gone_what_holds_now_is_found_by_its_id():
     board = Board()
-    board.records.store(_said(0), ["t"])
-    board.records.store(_said(1), ["t"], supersedes="m1")
-    board.records.update("m2", {"content": _said(2)})
+    board.records.store(distinct_content(0), ["t"])
+    board.records.store(distinct_content(1), ["t"], supersedes="m1")
+    board.records.update("m2", {"content": distinct_content(2)})
     for _ in board.records.compacting(with_history=False):
         pass
     for _ in range(2):
-        assert board.records.get("m2")["content"] == _said(2)
-        assert [record["content"] for record in board.records.history("m2")] == [_said(2)]
+        assert board.records.get("m2")["content"] == distinct_content(2)
+        assert [record["content"] for record in board.records.history("m2")] == [distinct_content(2)]
         assert _live(board) == {"m2"}
         board.restart()
-    board.records.update("m2", {"content": _said(3)})
+    board.records.update("m2", {"content": distinct_content(3)})
     board.records.forget("m2")
     board.restart()
     assert _live(board) == set()
@@ -234,18 +226,18 @@ def test_where_history_has_gone_what_holds_now_is_found_by_its_id():
 def test_the_trash_is_exported_to_whom_it_belongs_and_comes_back_by_an_import():
     board = Board(records_most=3)
     board.configure()
-    board.records.store(_said(0), ["t"], importance=0.1, pinned=False, scope="user:owner", keywords=["k"])
-    board.records.store(_said(1), ["t"], importance=0, scope="user:ann")
+    board.records.store(distinct_content(0), ["t"], importance=0.1, pinned=False, scope="user:owner", keywords=["k"])
+    board.records.store(distinct_content(1), ["t"], importance=0, scope="user:ann")
     _fill(board, 4, 2)
     board.folder = board.place
     commands = commands_of(board)
     lines = [line for line in commands.run(OWNER, "/export trash") if isinstance(line, str)]
-    assert any(_said(0) in line for line in lines) and not any(_said(1) in line for line in lines)
+    assert any(distinct_content(0) in line for line in lines) and not any(distinct_content(1) in line for line in lines)
     for ref in list(_live(board))[:2]:
         board.records.forget(ref)
-    line = next(line for line in lines if _said(0) in line)
+    line = next(line for line in lines if distinct_content(0) in line)
     assert "1 stored" in " ".join([told for told in commands.run(OWNER, "/import " + line) if isinstance(told, str)])
-    back = [record for record in board.records.newest() if record["content"] == _said(0)]
+    back = [record for record in board.records.newest() if record["content"] == distinct_content(0)]
     assert (back[0]["importance"], back[0]["keywords"]) == (0.1, ["k"])
 
 
@@ -257,20 +249,20 @@ def test_forgetting_takes_a_memory_out_of_the_trash_too():
     ref = _trashed(board)[0]
     assert "left for good" in next(line for line in commands.run(OWNER, "/forget " + ref) if isinstance(line, str))
     board.compact()
-    assert _trashed(board) == [] and not board.holds(_said(0))
+    assert _trashed(board) == [] and not board.holds(distinct_content(0))
 
 
 def test_room_that_is_made_at_once_leaves_a_compaction_that_is_under_way_to_its_end():
     board = Board(records_bytes=65536, records_most=100, records_trash_bytes=1 << 20)
     at = 0
     while board.records.bytes < 62000:
-        board.remember(_said(at % 90 + 1000 * (at // 90)) + " " + "padding " * 60, ["t"])
+        board.remember(distinct_content(at % 90 + 1000 * (at // 90)) + " " + "padding " * 60, ["t"])
         at += 1
     for _ in range(6):
         assert board.eviction.tick()
     while board.records.entries.count() < 100:
         at += 1
-        board.remember(_said(at + 5000), ["t"])
+        board.remember(distinct_content(at + 5000), ["t"])
     board.records.store("one more in between", ["t"])
     while board.eviction.tick():
         pass
@@ -282,7 +274,7 @@ def test_where_nothing_can_leave_the_log_is_not_rewritten_again_and_again():
     board = Board(records_bytes=65536)
     at = 0
     while board.records.bytes < 62500:
-        board.remember(_said(at) + " " + "padding " * 120, ["t"], pinned=True)
+        board.remember(distinct_content(at) + " " + "padding " * 120, ["t"], pinned=True)
         at += 1
     compactions = 0
     for _ in range(20):
@@ -297,7 +289,7 @@ def test_what_is_unpinned_makes_it_try_again():
     board = Board(records_bytes=65536, records_trash_bytes=1 << 20)
     refs = []
     while board.records.bytes < 62500:
-        refs.append(board.remember(_said(len(refs)) + " " + "padding " * 120, ["t"], pinned=True))
+        refs.append(board.remember(distinct_content(len(refs)) + " " + "padding " * 120, ["t"], pinned=True))
     while board.eviction.tick():
         pass
     for ref in refs[:20]:
@@ -327,8 +319,8 @@ def test_what_is_to_be_changed_or_replaced_with_the_same_flush_is_named_to_what_
     board.records.eviction = Evictor()
     refs = _fill(board, 3)
     changed = board.records.draft_update(refs[0], {"importance": 1})
-    replaced = board.records.draft(_said(8), ["t"], supersedes=refs[1])
-    board.records.keep((changed, replaced, board.records.draft(_said(9), ["t"])))
+    replaced = board.records.draft(distinct_content(8), ["t"], supersedes=refs[1])
+    board.records.keep((changed, replaced, board.records.draft(distinct_content(9), ["t"])))
     assert asked == [(1, [1, 2])]
 
 
@@ -336,7 +328,7 @@ def test_one_that_is_replaced_twice_gives_way_to_one_only():
     board = Board(records_most=3)
     board.records.eviction = None
     refs = _fill(board, 3)
-    drafts = [board.records.draft(_said(at), ["t"], supersedes=refs[0]) for at in (7, 8)]
+    drafts = [board.records.draft(distinct_content(at), ["t"], supersedes=refs[0]) for at in (7, 8)]
     with raises(StoreFull):
         board.records.keep(drafts)
     assert board.records.keep(drafts[:1]) and board.records.entries.count() == 3
@@ -344,8 +336,8 @@ def test_one_that_is_replaced_twice_gives_way_to_one_only():
 
 def test_what_is_changed_does_not_leave_for_what_is_new_in_the_same_flush():
     board = Board(records_most=3)
-    least = board.records.store(_said(0), ["t"], importance=0).id
+    least = board.records.store(distinct_content(0), ["t"], importance=0).id
     _fill(board, 2, 1, importance=0.9)
-    changed = board.records.draft_update(least, {"content": _said(5)})
-    board.records.keep((changed, board.records.draft(_said(9), ["t"])))
+    changed = board.records.draft_update(least, {"content": distinct_content(5)})
+    board.records.keep((changed, board.records.draft(distinct_content(9), ["t"])))
     assert least in _live(board) and least not in _trashed(board) and board.records.entries.count() == 3

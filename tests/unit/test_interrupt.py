@@ -3,9 +3,8 @@
 import asyncio
 
 from engram.app import App
-from engram.compat import sleep_ms
 from engram.interrupt import interruptible
-from support import folder, raises
+from support import folder, let_others_run, raises
 
 
 def endless(told):
@@ -14,8 +13,7 @@ def endless(told):
     async def run():
         told.append("runs")
         try:
-            while True:
-                await sleep_ms(1000)
+            await asyncio.Event().wait()
         finally:
             told.append("ended")
 
@@ -45,7 +43,7 @@ def test_it_stops_when_ctrl_c_strikes_a_channel():
     told = []
 
     async def struck():
-        await sleep_ms(1)
+        await let_others_run()
         strike()
 
     app.add_channel("struck", struck)
@@ -59,7 +57,7 @@ def test_it_stops_when_ctrl_c_strikes_a_task_for_which_a_channel_waits():
     told = []
 
     async def work():
-        await sleep_ms(1)
+        await let_others_run()
         strike()
 
     async def waiting():

@@ -2,11 +2,11 @@
 
 import asyncio
 
-from engram.compat import sleep_ms, wait_for_ms
+from engram.compat import wait_for_ms
 from engram.learning import jobs
 from engram.learning.jobs import Jobs
-from learners import add, contents, facts, learner, tell, until
-from support import raises
+from learners import add, contents, facts, learner, tell
+from support import raises, wait_until
 
 SISTER = "The user's sister Anna lives in Bonn"
 
@@ -39,14 +39,19 @@ async def test_what_is_due_is_done():
     job = Job()
     job.release.set()
     _, task = await running(job)
-    await until(lambda: job.order == ["begins", "done", "ends"])
+    await wait_until("the job's end", lambda: job.order == ["begins", "done", "ends"])
     task.cancel()
 
 
 async def test_nothing_begins_while_a_message_is_answered():
-    job = Job()
-    _, task = await running(job, is_busy=lambda: True)
-    await sleep_ms(600)
+    job, looks = Job(), []
+
+    def is_busy():
+        looks.append(1)
+        return True
+
+    _, task = await running(job, is_busy)
+    await wait_until("the third look", lambda: len(looks) == 3)
     assert job.order == []
     task.cancel()
 
@@ -54,11 +59,11 @@ async def test_nothing_begins_while_a_message_is_answered():
 async def test_it_gives_way_at_once_and_goes_on_later():
     job = Job()
     background, task = await running(job)
-    await until(lambda: job.order == ["begins"])
+    await wait_until("the job's begin", lambda: job.order == ["begins"])
     await background.preempt()
     assert job.order == ["begins", "ends"]
     job.release.set()
-    await until(lambda: job.order == ["begins", "ends", "begins", "done", "ends"])
+    await wait_until("its second end", lambda: job.order == ["begins", "ends", "begins", "done", "ends"])
     task.cancel()
 
 
@@ -92,7 +97,7 @@ async def test_a_job_whose_code_could_not_be_loaded_holds_up_no_message():
 async def test_ending_it_ends_the_job():
     job = Job()
     _, task = await running(job)
-    await until(lambda: job.order == ["begins"])
+    await wait_until("the job's begin", lambda: job.order == ["begins"])
     task.cancel()
     try:
         await task
@@ -110,7 +115,7 @@ async def test_a_message_breaks_the_reading_off_and_is_answered_first():
     async def stream(request, on_text, on_retry=None):
         if not request.tools and order == []:
             order.append("facts asked for")
-            await asyncio.sleep(60)
+            await asyncio.Event().wait()
         order.append("reply" if request.tools else "facts")
         return await asked(request, on_text)
 
@@ -118,9 +123,9 @@ async def test_a_message_breaks_the_reading_off_and_is_answered_first():
     task = asyncio.create_task(board.jobs.run())
     await tell(board, "my sister Anna lives in Bonn")
     order.clear()
-    await until(lambda: order == ["facts asked for"])
+    await wait_until("the reading", lambda: order == ["facts asked for"])
     await tell(board, "my bike is green")
     assert order == ["facts asked for", "reply"]
-    await until(lambda: not board.learning_cursor.is_behind)
+    await wait_until("the end of the reading", lambda: not board.learning_cursor.is_behind)
     task.cancel()
     assert order == ["facts asked for", "reply", "facts"] and len(contents(board)) == 2

@@ -1,86 +1,19 @@
 """The archive: memories leave only with the companion's promise, are found and come back, and nothing is lost or doubled."""
 
+from archiving import Archiving, full_archive, store_many
 from board import ANN, ROOM, Board
 from engram import files, log_line
 from engram.archive import transfer
 from engram.archive.index import MOST_GONE, ArchiveIndex
-from engram.archive.transfer import ArchiveTransfer
 from engram.errors import NotFound, StoreFull
-from engram.link.remote_search import RemoteSearch
 from engram.link.rpc import LinkError
 from engram.memory.access import OWNER
-from samples import Numbers
+from samples import Numbers, distinct_content
 from support import raises, rounds
-from test_eviction import _said
-from test_link_replication import Linked
-
-
-class Archiving(Linked):
-    """A board with a companion and an archive; ticks stand for the upkeep, steps for the link."""
-
-    def __init__(self, board=None, companion=None, numbers=None, **limits):
-        super().__init__(board or Board(companion_url="http://companion", **limits), companion, numbers)
-
-    def connect(self):
-        super().connect()
-        board = self.board
-        self.archive = ArchiveTransfer(
-            self.exchange,
-            self.sync,
-            self.known,
-            board.archived,
-            board.records,
-            board.journal,
-            board.eviction,
-            board.clock,
-            500,
-        )
-        self.ask = RemoteSearch(self.exchange, self.sync, "always", 500, board.archived)
-        board.companion = self
-
-    def greeted(self, archived, asks):
-        self.archive.greeted(archived, asks)
-
-    async def work(self, rounds=60):
-        """Let the board and the link do what they have to do."""
-        await self.copy()
-        for _ in range(rounds):
-            is_busy = self.board.eviction.tick()
-            if self.sync._has_changed() or not all(copy.is_done for copy in self.sync.copies):
-                await self.copy()
-            is_busy = await self.archive.step() or is_busy
-            if not is_busy:
-                break
-        await self.copy()
-
-    def kept(self):
-        """The numbers of the memories that the companion holds."""
-        return sorted(self.companion.copy("records").kept)
-
-    def live(self):
-        return sorted(int(record["id"][1:]) for record in self.board.records.entries.newest())
-
-    async def recalled(self, query, caller=OWNER, limit=10):
-        found = await self.ask.found(self.board.rank(query, caller), limit)
-        return self.board.find(query, caller, limit, more=found)
-
-
-def _stored(board, count, first=0, **more):
-    return [int(board.records.store(_said(at), ["t"], **more).id[1:]) for at in range(first, first + count)]
-
-
-async def _full(count=12, most=10, **limits):
-    """A board of whose memories some are archived."""
-    linked = Archiving(records_most=most, **limits)
-    numbers = []
-    for at in range(count):
-        numbers += _stored(linked.board, 1, at)
-        await linked.work()
-    return linked, numbers
 
 
 async def test_the_least_important_leaves_to_the_companion_and_not_to_the_trash():
-    linked, numbers = await _full()
+    linked, numbers = await full_archive()
     assert linked.kept() == numbers[: len(linked.kept())] and linked.kept()
     assert sorted(linked.kept() + linked.live()) == numbers
     assert linked.board.archived.total == len(linked.kept())
@@ -89,9 +22,9 @@ async def test_the_least_important_leaves_to_the_companion_and_not_to_the_trash(
 
 async def test_what_is_pinned_is_not_archived():
     linked = Archiving(records_most=10)
-    pinned = _stored(linked.board, 1, 0, pinned=True, importance=0)[0]
+    pinned = store_many(linked.board, 1, 0, pinned=True, importance=0)[0]
     for at in range(1, 14):
-        _stored(linked.board, 1, at)
+        store_many(linked.board, 1, at)
         await linked.work()
     assert pinned in linked.live() and linked.kept()
 
@@ -99,7 +32,7 @@ async def test_what_is_pinned_is_not_archived():
 async def test_nothing_leaves_while_the_companion_is_away_and_there_is_room():
     linked = Archiving(records_most=10)
     linked.exchange.close(LinkError("gone"))
-    _stored(linked.board, 10)
+    store_many(linked.board, 10)
     for _ in range(5):
         linked.board.eviction.tick()
     assert len(linked.live()) == 10 and linked.board.trash.bytes == 0
@@ -108,7 +41,7 @@ async def test_nothing_leaves_while_the_companion_is_away_and_there_is_room():
 async def test_at_the_cap_no_more_than_needed_leaves_to_the_trash_while_it_is_away():
     linked = Archiving(records_most=100)
     linked.exchange.close(LinkError("gone"))
-    _stored(linked.board, 103)
+    store_many(linked.board, 103)
     assert len(linked.live()) == 100
     assert len(list(linked.board.trash.records())) == 3
 
@@ -116,7 +49,7 @@ async def test_at_the_cap_no_more_than_needed_leaves_to_the_trash_while_it_is_aw
 async def test_when_it_comes_back_what_is_too_much_is_archived():
     linked = Archiving(records_most=10)
     linked.exchange.close(LinkError("gone"))
-    _stored(linked.board, 10)
+    store_many(linked.board, 10)
     linked.board.eviction.tick()
     linked.exchange.open(linked.known.begin())
     await linked.work()
@@ -125,7 +58,7 @@ async def test_when_it_comes_back_what_is_too_much_is_archived():
 
 async def test_a_board_without_an_archive_lets_them_go_to_the_trash_as_before():
     board = Board(records_most=10)
-    _stored(board, 11)
+    store_many(board, 11)
     while board.eviction.tick():
         pass
     assert len(list(board.trash.records())) == 1
@@ -136,17 +69,17 @@ async def test_too_many_bytes_leave_the_flash_only_once_the_companion_was_told()
     numbers = []
     for at in range(80):
         linked.board.now += 1
-        numbers.append(int(linked.board.remember(_said(at) + " " + "filler " * 120, ["t"])[1:]))
+        numbers.append(int(linked.board.remember(distinct_content(at) + " " + "filler " * 120, ["t"])[1:]))
         await linked.work(400)
     assert linked.kept() and sorted(linked.kept() + linked.live()) == numbers
     assert linked.board.records.bytes < 65536
-    assert not linked.board.holds(_said(0))
+    assert not linked.board.holds(distinct_content(0))
     assert linked.board.archived.total == len(linked.kept())
 
 
 async def test_one_that_changes_while_the_promise_is_on_its_way_stays():
     linked = Archiving(records_most=100)
-    first, second, third = _stored(linked.board, 3)
+    first, second, third = store_many(linked.board, 3)
     await linked.copy()
     promised = await linked.archive._promised([first, second, third])
     linked.board.records.update("m%d" % first, {"content": "another text altogether"})
@@ -158,7 +91,7 @@ async def test_one_that_changes_while_the_promise_is_on_its_way_stays():
 
 async def test_a_companion_that_has_another_line_gets_nothing():
     linked = Archiving(records_most=10)
-    _stored(linked.board, 10)
+    store_many(linked.board, 10)
     await linked.copy()
     copy = linked.companion.copy("records")
     for seq in copy.lines:
@@ -175,15 +108,15 @@ async def test_a_companion_that_has_another_line_gets_nothing():
 
 
 async def test_a_search_shows_it_with_the_companions_text():
-    linked, _ = await _full()
+    linked, _ = await full_archive()
     gone = linked.kept()[0]
-    linked.companion.finds = [["m%d" % gone, 900, 1700000000, "", _said(0)]]
+    linked.companion.finds = [["m%d" % gone, 900, 1700000000, "", distinct_content(0)]]
     found = await linked.recalled("zebra")
-    assert [(item.id, item.text) for item in found] == [("m%d" % gone, _said(0))]
+    assert [(item.id, item.text) for item in found] == [("m%d" % gone, distinct_content(0))]
 
 
 async def test_a_text_for_what_is_live_or_unknown_is_not_taken():
-    linked, _ = await _full()
+    linked, _ = await full_archive()
     live = linked.live()[0]
     told = [1700000000, "", "a lie"]
     linked.companion.finds = [["m%d" % live, 900] + told, ["m99999", 900] + told]
@@ -192,9 +125,9 @@ async def test_a_text_for_what_is_live_or_unknown_is_not_taken():
 
 
 async def test_others_do_not_see_what_is_archived_of_the_owner():
-    linked, _ = await _full()
+    linked, _ = await full_archive()
     gone = linked.kept()[0]
-    linked.companion.finds = [["m%d" % gone, 900, 1700000000, "", _said(0)]]
+    linked.companion.finds = [["m%d" % gone, 900, 1700000000, "", distinct_content(0)]]
     for caller in (ANN, ROOM):
         assert await linked.recalled("zebra", caller) == []
         assert not linked.archive.is_away("m%d" % gone, caller)
@@ -202,14 +135,14 @@ async def test_others_do_not_see_what_is_archived_of_the_owner():
 
 
 async def test_one_is_read_by_its_id():
-    linked, _ = await _full()
+    linked, _ = await full_archive()
     gone = linked.kept()[0]
     line, why = await linked.archive.fetched("m%d" % gone, OWNER)
-    assert line["content"] == _said(0) and why == ""
+    assert line["content"] == distinct_content(0) and why == ""
 
 
 async def test_an_answer_that_is_not_what_was_asked_for_is_not_shown():
-    linked, _ = await _full(14)
+    linked, _ = await full_archive(14)
     first, second = linked.kept()[:2]
     kept = linked.companion.copy("records").kept
     private = log_line.encode(
@@ -221,7 +154,7 @@ async def test_an_answer_that_is_not_what_was_asked_for_is_not_shown():
 
 
 async def test_what_cannot_be_reached_is_told():
-    linked, _ = await _full()
+    linked, _ = await full_archive()
     linked.exchange.close(LinkError("it is not there"))
     line, why = await linked.archive.fetched("m%d" % linked.kept()[0], OWNER)
     assert line is None and "not connected" in why
@@ -277,20 +210,20 @@ async def test_a_segment_that_differs_does_not_leave():
 
 async def _used_often(linked, gone, times=3):
     linked.board.archived.uses_wanted = 3
-    linked.companion.finds = [["m%d" % gone, 900, 1700000000, "", _said(0)]]
+    linked.companion.finds = [["m%d" % gone, 900, 1700000000, "", distinct_content(0)]]
     for _ in range(times):
         await linked.recalled("zebra")
 
 
 async def test_what_is_used_often_comes_back_with_its_id_once():
-    linked, _ = await _full()
+    linked, _ = await full_archive()
     gone = linked.kept()[0]
     for other in linked.live()[:4]:
         linked.board.records.forget("m%d" % other)
     await _used_often(linked, gone)
     await linked.work()
     record = linked.board.records.get("m%d" % gone)
-    assert record["content"] == _said(0) and record["restored"] == linked.board.now
+    assert record["content"] == distinct_content(0) and record["restored"] == linked.board.now
     assert gone not in linked.kept() and linked.board.archived.total == len(linked.kept())
     await _used_often(linked, gone, 5)
     await linked.work()
@@ -298,7 +231,7 @@ async def test_what_is_used_often_comes_back_with_its_id_once():
 
 
 async def test_two_uses_are_not_enough():
-    linked, _ = await _full()
+    linked, _ = await full_archive()
     gone = linked.kept()[0]
     linked.board.records.forget("m%d" % linked.live()[0])
     linked.board.records.forget("m%d" % linked.live()[0])
@@ -308,7 +241,7 @@ async def test_two_uses_are_not_enough():
 
 
 async def test_undo_does_not_undo_that_it_came_back():
-    linked, _ = await _full()
+    linked, _ = await full_archive()
     gone = linked.kept()[0]
     for other in linked.live()[:4]:
         linked.board.records.forget("m%d" % other)
@@ -319,7 +252,7 @@ async def test_undo_does_not_undo_that_it_came_back():
 
 
 async def test_one_that_is_live_is_not_restored_again():
-    linked, _ = await _full()
+    linked, _ = await full_archive()
     gone = linked.kept()[0]
     linked.board.records.forget("m%d" % linked.live()[0])
     linked.board.records.forget("m%d" % linked.live()[0])
@@ -335,21 +268,21 @@ async def test_one_that_is_live_is_not_restored_again():
 
 async def test_a_forgotten_one_goes_at_the_companion_too():
     for compacts in (False, True):
-        linked, _ = await _full()
+        linked, _ = await full_archive()
         gone = linked.kept()[0]
         if compacts:
             linked.board.compact()
             await linked.copy()
         linked.board.forgetting.forget("m%d" % gone)
         assert not linked.archive.is_away("m%d" % gone, OWNER)
-        linked.companion.finds = [["m%d" % gone, 900, 1700000000, "", _said(0)]]
+        linked.companion.finds = [["m%d" % gone, 900, 1700000000, "", distinct_content(0)]]
         assert await linked.recalled("zebra") == []
         await linked.copy()
         assert gone not in linked.kept() and linked.board.archived.total == len(linked.kept())
 
 
 async def test_forgetting_waits_through_a_compaction_until_the_companion_is_told():
-    linked, _ = await _full()
+    linked, _ = await full_archive()
     gone = linked.kept()[0]
     linked.board.compact()
     await linked.copy()
@@ -364,9 +297,9 @@ async def test_forgetting_waits_through_a_compaction_until_the_companion_is_told
 
 async def test_nobody_forgets_what_they_may_not_see():
     for compacts in (False, True):
-        linked, _ = await _full()
+        linked, _ = await full_archive()
         gone = linked.kept()[0]
-        _stored(linked.board, 1, 50, scope="user:ann")
+        store_many(linked.board, 1, 50, scope="user:ann")
         if compacts:
             linked.board.compact()
             await linked.copy()
@@ -378,7 +311,7 @@ async def test_nobody_forgets_what_they_may_not_see():
 
 async def test_so_many_wait_to_be_forgotten_and_no_more():
     linked = Archiving(records_most=200)
-    numbers = _stored(linked.board, MOST_GONE + 2)
+    numbers = store_many(linked.board, MOST_GONE + 2)
     await linked.copy()
     for first in range(0, len(numbers), 8):
         promised = await linked.archive._promised(numbers[first : first + 8])
@@ -396,7 +329,7 @@ async def test_so_many_wait_to_be_forgotten_and_no_more():
 
 
 async def test_the_index_is_the_same_after_a_restart_and_without_its_file_until_a_compaction():
-    linked, _ = await _full(16)
+    linked, _ = await full_archive(16)
     board = linked.board
     before = list(board.archived.entries())
     board.restart()
@@ -408,7 +341,7 @@ async def test_the_index_is_the_same_after_a_restart_and_without_its_file_until_
 
 async def test_a_cut_before_the_index_was_written_costs_nothing():
     linked = Archiving(records_most=100)
-    numbers = _stored(linked.board, 8)
+    numbers = store_many(linked.board, 8)
     await linked.copy()
     promised = await linked.archive._promised(numbers)
     transfer.archive(
@@ -464,7 +397,7 @@ def test_more_scopes_than_entries_are_counted_and_shown_to_nobody():
 
 
 async def test_a_lost_database_is_told_loudly():
-    linked, _ = await _full()
+    linked, _ = await full_archive()
     count = len(linked.kept())
     linked.board.compact()
     await linked.copy()
@@ -482,7 +415,7 @@ async def test_whatever_the_way_does_nothing_is_lost_or_doubled():
         linked = Archiving(records_most=10, numbers=Numbers(seed))
         stored = []
         for at in range(18):
-            stored += _stored(linked.board, 1, at)
+            stored += store_many(linked.board, 1, at)
             try:
                 await linked.work(12)
             except LinkError:

@@ -2,11 +2,11 @@
 
 import os
 
+from archiving import Archiving, full_archive, store_many
 from board import ANN, Board
 from engram import files, log_line
 from engram.link.rpc import LinkError
 from engram.memory.access import OWNER, Caller
-from test_link_archive import Archiving, _full, _stored
 
 
 def _place(linked):
@@ -15,7 +15,7 @@ def _place(linked):
 
 async def _away(count=14):
     """A board of whose memories some have left its flash for good."""
-    linked, _ = await _full(count)
+    linked, _ = await full_archive(count)
     linked.board.compact()
     await linked.work()
     assert linked.board.archived.total == len(linked.kept()) > 1
@@ -72,7 +72,7 @@ async def test_an_index_made_anew_counts_on():
     linked.board.forgetting.forget("m%d" % gone)
     await linked.work()
     assert gone not in linked.kept() and linked.board.archived.total == len(linked.kept())
-    _stored(linked.board, 3, 20)
+    store_many(linked.board, 3, 20)
     await linked.work()
     linked.board.compact()
     await linked.work()
@@ -120,7 +120,7 @@ async def test_a_companion_that_has_more_than_it_lists_is_not_asked_for_ever():
 
 
 async def test_lines_that_tell_of_the_archive_stay_until_it_is_noted_what_the_companion_was_told():
-    linked, _ = await _full()
+    linked, _ = await full_archive()
     archived = linked.board.archived
     assert archived.durable_seq == 0
     linked.board.compact()
@@ -130,7 +130,7 @@ async def test_lines_that_tell_of_the_archive_stay_until_it_is_noted_what_the_co
 
 
 async def test_where_it_cannot_be_noted_the_lines_stay():
-    linked, _ = await _full()
+    linked, _ = await full_archive()
     gone = linked.kept()[0]
     archived = linked.board.archived
     path, archived._path = archived._path, linked.board.place + "/none/archive.jsonl"
@@ -160,7 +160,7 @@ def _person(at):
 
 async def test_of_more_people_than_entries_the_later_ones_memories_stay():
     linked = Archiving(records_most=200)
-    numbers = [_stored(linked.board, 1, at, scope="user:p%d" % at)[0] for at in range(34)]
+    numbers = [store_many(linked.board, 1, at, scope="user:p%d" % at)[0] for at in range(34)]
     await linked.copy()
     from engram.archive.transfer import archive
 
@@ -188,7 +188,7 @@ def test_an_entry_of_several_scopes_covers_what_is_checked_by_its_line_only():
 
 
 async def test_after_many_others_one_that_is_used_often_still_comes_back():
-    linked, _ = await _full()
+    linked, _ = await full_archive()
     archived = linked.board.archived
     archived.uses_wanted = 3
     archived.add_use(1000, OWNER)

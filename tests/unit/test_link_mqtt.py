@@ -2,13 +2,12 @@
 
 import asyncio
 
-from engram.compat import sleep_ms
 from engram.errors import ArgumentError
 from engram.link.mqtt import Mqtt
 from engram.link.rpc import LinkError, Refused
 from mqtt_peer import Broker, message
 from samples import Numbers
-from support import raises
+from support import raises, wait_until
 
 DOWN = b"engram/v1/kitchen/down"
 BOARD = "0123456789ab"
@@ -39,11 +38,7 @@ class Client:
 
     async def ended(self):
         """The error with which the link ended."""
-        for _ in range(400):
-            if self.error:
-                return str(self.error)
-            await sleep_ms(5)
-        raise AssertionError("the link is open still")
+        return str(await wait_until("the end of the link", lambda: self.error))
 
     async def __aexit__(self, kind, error, trace):
         self.task.cancel()
@@ -84,8 +79,8 @@ async def test_a_message_is_its_head_and_the_pieces_of_its_body():
     async with Broker() as broker, Client(broker) as client:
         await client.mqtt.send(b"head\n", Body(b"one", b"two" * 100, b""))
         await client.mqtt.send(b"next\n")
-        await broker.until(lambda: len(broker.published) == 2)
-        await broker.until(lambda: not client.mqtt._untaken)
+        await broker.wait_until("both messages", lambda: len(broker.published) == 2)
+        await broker.wait_until("the acknowledgements", lambda: not client.mqtt._untaken)
     assert broker.published[0] == (b"engram/v1/kitchen/up", b"head\none" + b"two" * 100)
     assert broker.published[1][1] == b"next\n"
 
@@ -95,7 +90,7 @@ async def test_messages_of_all_lengths_arrive_whole():
         sizes = (0, 1, 98, 99, 100, 101, 16350, 16351, 20000)
         for size in sizes:
             await client.mqtt.send(b"h", Body(b"x" * size))
-        await broker.until(lambda: len(broker.published) == len(sizes))
+        await broker.wait_until("all messages", lambda: len(broker.published) == len(sizes))
     assert [len(payload) - 1 for _, payload in broker.published] == list(sizes)
 
 
@@ -109,15 +104,15 @@ async def test_messages_of_two_tasks_do_not_mix():
         tasks = [asyncio.create_task(send(letter)) for letter in (b"a", b"b")]
         for task in tasks:
             await task
-        await broker.until(lambda: len(broker.published) == 8)
+        await broker.wait_until("eight messages", lambda: len(broker.published) == 8)
     assert all(payload == payload[:1] * 4201 for _, payload in broker.published)
 
 
 async def test_what_comes_is_taken_and_acknowledged():
     async with Broker() as broker, Client(broker) as client:
         await broker.send(message(DOWN, b"first", 1, 9) + message(DOWN, b"second", 0))
-        await broker.until(lambda: len(client.came) == 2)
-        await broker.until(lambda: (0x40, b"\0\x09") in broker.packets)
+        await broker.wait_until("both messages", lambda: len(client.came) == 2)
+        await broker.wait_until("the acknowledgement", lambda: (0x40, b"\0\x09") in broker.packets)
     assert client.came == [b"first", b"second"]
 
 
@@ -126,7 +121,7 @@ async def test_what_comes_in_any_pieces_is_taken_whole():
         async with Broker() as broker, Client(broker) as client:
             sent = [b"x" * size for size in (0, 1, 120, 300)]
             await broker.send(b"".join([message(DOWN, each, at & 1) for at, each in enumerate(sent)]), piece)
-            await broker.until(lambda: len(client.came) == 4)
+            await broker.wait_until("all four", lambda: len(client.came) == 4)
         assert client.came == sent
 
 
@@ -134,21 +129,21 @@ async def test_a_message_that_comes_with_the_first_answer_is_not_lost():
     async with Broker() as broker:
         broker.at_once = message(DOWN, b"early")
         async with Client(broker) as client:
-            await broker.until(lambda: client.came)
+            await broker.wait_until("the message", lambda: client.came)
     assert client.came == [b"early"]
 
 
 async def test_a_message_beyond_the_bound_is_passed_over_and_what_follows_is_taken():
     async with Broker() as broker, Client(broker) as client:
         await broker.send(message(DOWN, b"x" * 2048, 0) + message(DOWN, b"x" * 9000) + message(DOWN, b"after"))
-        await broker.until(lambda: len(client.came) == 2)
+        await broker.wait_until("both messages", lambda: len(client.came) == 2)
     assert [len(data) for data in client.came] == [2048, 5]
 
 
 async def test_a_message_for_another_device_is_passed_over():
     async with Broker() as broker, Client(broker) as client:
         await broker.send(message(b"engram/v1/garden/down", b"no") + message(DOWN, b"yes"))
-        await broker.until(lambda: client.came)
+        await broker.wait_until("the message", lambda: client.came)
     assert client.came == [b"yes"]
 
 
@@ -235,12 +230,12 @@ async def test_messages_that_the_broker_does_not_take_are_bounded():
             for _ in range(100):
                 await client.mqtt.send(b"h")
         assert "does not acknowledge" in str(caught.error)
-        await broker.until(lambda: len(broker.published) == 8)
+        await broker.wait_until("eight messages", lambda: len(broker.published) == 8)
 
 
 async def test_a_quiet_broker_is_asked_for_a_sign_of_life_and_given_up_without_one():
     async with Broker() as broker, Client(broker, ping_ms=60) as client:
-        await broker.until(lambda: [first for first, _ in broker.packets].count(0xC0) >= 3)
+        await broker.wait_until("three pings", lambda: [first for first, _ in broker.packets].count(0xC0) >= 3)
         assert not client.error
         broker.pongs = False
         assert "nothing came in time" in await client.ended()

@@ -2,14 +2,14 @@
 
 import json
 
+from archiving import Archiving
 from board import ANN
 from engram.agent.agent import Turn
 from engram.link.remote_search import RemoteSearch
 from engram.link.rpc import LinkError
 from engram.llm.types import Call
 from engram.memory.access import OWNER
-from test_eviction import _said
-from test_link_archive import Archiving
+from samples import distinct_content
 
 _KITE = "the red kite hangs in the hall"
 
@@ -37,7 +37,7 @@ async def _without_the_kite(when="weak"):
     linked.board.records.store(_KITE, ["kite"], importance=0)
     for at in range(11):
         linked.board.now += 1
-        linked.board.records.store(_said(at), ["books"])
+        linked.board.records.store(distinct_content(at), ["books"])
         await linked.work()
     assert 1 in linked.kept() and linked.board.archived.tags(OWNER)["kite"] == 1
     return linked

@@ -4,13 +4,13 @@ import json
 
 from board import ANN, ROOM, Board, commands_of
 from engram.agent.agent import Turn
-from engram.compat import sleep_ms, ticks_diff, ticks_ms
+from engram.compat import sleep_ms
 from engram.link.remote_search import RemoteSearch
 from engram.link.rpc import LinkError
 from engram.llm.types import Call
 from engram.memory.access import OWNER
 from engram.memory.recall import RemoteResults
-from test_link_replication import Linked
+from linked import Linked
 
 
 class Asking(Linked):
@@ -96,11 +96,9 @@ async def test_never_means_never():
 async def test_a_companion_that_is_late_is_not_waited_for():
     asking = Asking(_board(), within_ms=60)
     await asking.copy()
-    asking.way.delay_ms = 1000
+    asking.way.delay_ms = 600_000
     asking.companion.finds = [["m2", 900]]
-    begun = ticks_ms()
     found, ids = await asking.find("bike")
-    assert ticks_diff(ticks_ms(), begun) < 800
     assert found.note == "the companion did not answer in time: found on the board alone."
     assert ids == ["m1"]
     assert not asking.exchange._questions

@@ -4,88 +4,12 @@ import asyncio
 import os
 
 from board import Board
-from engram.compat import sleep_ms
-from engram.errors import StoreError
 from engram.link import messages
-from engram.link import replication as sync_module
-from engram.link.link_state import LinkState
-from engram.link.replication import Replication
-from engram.link.rpc import LinkError, NoAnswer, Refused, Rpc
+from engram.link.rpc import LinkError, NoAnswer, Refused
 from engram.memory.access import OWNER
-from fake_companion import Companion, Way
+from linked import Linked
 from samples import Numbers
-from support import raises
-
-sync_module._ANSWER_MS = (20, 40)
-
-
-class Linked:
-    """A board with a companion."""
-
-    def __init__(self, board, companion=None, numbers=None):
-        self.board = board
-        self.companion = companion or Companion()
-        self.way = Way(self.companion, numbers)
-        self.is_busy = False
-        self.connect()
-
-    def connect(self):
-        """As after a start of the board."""
-        board = self.board
-        self.logs = (("records", board.records_store.raw()), ("journal", board.journal.entries.raw()))
-        self.known = board.link_state or LinkState(board.place + "/memory", board.clock, self.logs)
-        self.exchange = Rpc(self.known.board, self.way)
-        self.way.take = self.exchange.receive
-        self.exchange.open(self.known.begin())
-        self.sync = Replication(
-            self.exchange,
-            self.logs,
-            self.known,
-            board.clock,
-            lambda: self.is_busy,
-            self.greeted,
-            archived=board.archived,
-        )
-
-    def greeted(self, archived, asks):
-        pass
-
-    async def copy(self):
-        """Copy until there is nothing more to be copied."""
-        for _ in range(200):
-            try:
-                await self.sync._greet()
-                while not self.sync._has_changed() and await self.sync._step():
-                    pass
-                if not self.sync._has_changed() and all(copy.is_done for copy in self.sync.copies):
-                    return
-            except (LinkError, StoreError):
-                pass
-        raise AssertionError("no end: %s" % self.companion.counts)
-
-    def check(self):
-        """The copies are the logs, of what the logs still have."""
-        for name, raw in self.logs:
-            copy = self.companion.copy(name)
-            kept = {seq: line for seq, line in copy.lines.items() if seq >= raw.store.oldest}
-            lines = _lines(raw)
-            assert sorted(kept) == sorted(lines), (name, sorted(kept), sorted(lines))
-            assert kept == lines, name
-            assert copy.have == raw.store.next_seq - 1
-
-
-def _lines(raw):
-    found = {}
-    have = 0
-    while have < raw.store.next_seq - 1:
-        span = raw.span(have, raw.store.next_seq - 1, 1)
-        if span.count:
-            found[span.to] = b"".join(bytes(piece) for piece in raw.pieces(span))
-            seq = int(found[span.to][7:20].split(b",")[0])
-            if seq != span.to:
-                found[seq] = found.pop(span.to)
-        have = span.to
-    return found
+from support import raises, wait_until
 
 
 def _talk(board, count, start=0):
@@ -281,9 +205,9 @@ async def test_lines_wait_while_a_message_is_answered():
     linked = Linked(board)
     await linked.copy()
     _talk(board, 1)
-    linked.is_busy = True
+    linked.is_busy, before = True, linked.looks
     task = asyncio.create_task(linked.sync._step())
-    await sleep_ms(150)
+    await wait_until("the third look", lambda: linked.looks == before + 3)
     assert linked.companion.copy("journal").have < board.journal.newest
     linked.is_busy = False
     await task

@@ -3,12 +3,13 @@
 import asyncio
 from errno import ETIMEDOUT
 
-from engram.compat import sleep_ms
 from engram.errors import ArgumentError
 from engram.llm.http.client import Client
 from engram.llm.http.transport import addresses
 from llm_peer import CLOSE, Peer, answer
-from support import raises
+from support import raises, wait_until
+
+_ANY_TIME_IS_LONG = -1
 
 
 async def _fetch(client, path="/x", body=None, headers=()):
@@ -116,9 +117,8 @@ async def test_a_link_is_kept():
 async def test_a_link_that_was_idle_for_long_is_not_kept():
     async with Peer([answer(b"1")], [answer(b"2")]) as peer:
         client = Client(peer.url)
-        client.idle_ms = 10
         await _fetch(client)
-        await sleep_ms(30)
+        client.idle_ms = _ANY_TIME_IS_LONG
         assert await _fetch(client) == (200, b"2")
         assert peer.connections == 2
 
@@ -126,11 +126,10 @@ async def test_a_link_that_was_idle_for_long_is_not_kept():
 async def test_tidy_closes_an_idle_link():
     async with Peer([answer(b"1"), 10_000], [answer(b"2")]) as peer:
         client = Client(peer.url)
-        client.idle_ms = 10
         await _fetch(client)
         client.tidy()
         assert client._link
-        await sleep_ms(30)
+        client.idle_ms = _ANY_TIME_IS_LONG
         client.tidy()
         assert not client._link
 
@@ -149,7 +148,7 @@ async def test_a_kept_link_that_the_service_closed_is_replaced_unseen():
     async with Peer([answer(b"1"), CLOSE], [answer(b"2")]) as peer:
         client = Client(peer.url)
         await _fetch(client)
-        await sleep_ms(20)
+        await wait_until("the end of the link", lambda: peer.ended)
         assert await _fetch(client, "/x", lambda: (b"body",)) == (200, b"2")
         assert peer.connections == 2
 
@@ -224,7 +223,7 @@ async def test_a_request_that_is_cancelled_leaves_the_client_usable():
     async with Peer([2000], [answer(b"2")]) as peer:
         client = Client(peer.url)
         task = asyncio.create_task(_fetch(client))
-        await sleep_ms(30)
+        await wait_until("the request", lambda: peer.requests)
         task.cancel()
         with raises(asyncio.CancelledError):
             await task
@@ -237,7 +236,7 @@ async def test_a_request_that_is_cancelled_while_it_waits_for_its_turn_takes_not
         client = Client(peer.url)
         first = asyncio.create_task(_fetch(client))
         second = asyncio.create_task(_fetch(client))
-        await sleep_ms(20)
+        await wait_until("the first request", lambda: peer.requests)
         second.cancel()
         with raises(asyncio.CancelledError):
             await second
@@ -249,7 +248,7 @@ async def test_close_waits_for_the_request_under_way():
     async with Peer([30, answer(b"1")], [answer(b"2")]) as peer:
         client = Client(peer.url)
         task = asyncio.create_task(_fetch(client))
-        await sleep_ms(10)
+        await wait_until("the request", lambda: peer.requests)
         await client.close()
         assert await task == (200, b"1")
         assert client._link is None

@@ -3,7 +3,6 @@
 import asyncio
 import json
 
-from engram.compat import sleep_ms
 from engram.errors import ConfigError, ModelCut, ModelGarbled, ModelRefused, ModelUnavailable
 from engram.llm.anthropic import Anthropic
 from engram.llm.http.client import Client
@@ -11,7 +10,7 @@ from engram.llm.model import Model
 from engram.llm.openai import OpenAI
 from engram.llm.types import Request, user
 from llm_peer import CLOSE, Peer, answer, stream
-from support import raises
+from support import raises, wait_until
 
 _KEY = "sk-0123456789"
 _HI = '{"choices":[{"delta":{"content":"hi"}}]}'
@@ -270,8 +269,9 @@ async def test_an_error_of_the_listener_is_its_own():
 async def test_a_cancelled_request_leaves_the_model_usable():
     async with Peer([_CUT, 2000], [_WHOLE]) as peer:
         model = _model(peer)
-        task = asyncio.create_task(model.stream(_REQUEST, _Person().take))
-        await sleep_ms(40)
+        person = _Person()
+        task = asyncio.create_task(model.stream(_REQUEST, person.take))
+        await wait_until("the first piece", lambda: person.text)
         task.cancel()
         with raises(asyncio.CancelledError):
             await task

@@ -46,7 +46,6 @@ async def over_http(up, down):
 
 async def over_mqtt(up, down):
     """(the packets that were sent, in hexadecimal; the messages that came) for a message and the packets of its answers."""
-    from engram.compat import sleep_ms
     from engram.link.mqtt import Mqtt
     from mqtt_peer import Broker
 
@@ -57,12 +56,9 @@ async def over_mqtt(up, down):
         await way.open()
         head, body = parts(up)
         await way.send(head, body)
-        await broker.until(lambda: broker.published)
-        for _ in range(400):
-            if len(came) == len(down):
-                break
-            await sleep_ms(5)
-        await broker.until(lambda: len(broker.packets) == 3 + len(down))
+        await broker.wait_until("the message", lambda: broker.published)
+        await broker.wait_until("its answers", lambda: len(came) == len(down))
+        await broker.wait_until("the acknowledgements", lambda: len(broker.packets) == 3 + len(down))
         way.close()
     return ["%02x %s" % (first, rest.hex()) for first, rest in broker.packets], came
 

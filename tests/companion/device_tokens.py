@@ -1,0 +1,17 @@
+"""Tokens of devices, as `engram device add` makes them."""
+
+from pathlib import Path
+
+from engram_host.companion.security import tokens
+from engram_host.companion.store import open_store
+
+
+def make_tokens(home: Path, *devices: str) -> dict[str, str]:
+    """Tokens of devices of the companion in a folder."""
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    store = open_store(folder=home)
+    made = {device: tokens.new_token() for device in devices}
+    for device, token in made.items():
+        store.add_token(tokens.kept(device, token))
+    store.close()
+    return made

@@ -1,0 +1,92 @@
+"""A broker that asks for tokens, with the companion's own connection, for tests of who may do what."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import aiomqtt
+
+from engram_host.companion.broker import EmbeddedBroker
+from engram_host.companion.mqtt import Bus, Login
+from engram_host.companion.security import tokens
+from engram_host.companion.security.broker_door import WORKER, Door
+from engram_host.companion.security.callers import Callers
+from engram_host.companion.security.rates import Rates
+from engram_host.companion.store import open_store
+from mqtt_marks import MARK, Received, received_before_mark
+
+SECRET = tokens.new_token()
+
+
+class Place:
+    """A broker that asks for tokens, with the companion's own connection; `heard` is what came to that: (device, data)."""
+
+    def __init__(self, broker: EmbeddedBroker, made: dict[str, str], callers: Callers, heard: Received):
+        self.broker = broker
+        self.tokens = made
+        self.callers = callers
+        self.heard = heard
+
+    def transport(self, name: str) -> asyncio.WriteTransport:
+        """The broker's side of a device's connection."""
+        writer: Any = self._sessions(name)[0][1].writer
+        return writer._writer.transport
+
+    def is_connected(self, name: str) -> bool:
+        """Whether the broker takes a device for connected."""
+        return any(session.transitions.is_connected() for session, _ in self._sessions(name))
+
+    def _sessions(self, name: str) -> list[tuple[Any, Any]]:
+        broker = self.broker._broker
+        assert broker
+        return [(session, handler) for session, handler in broker._sessions.values() if session.username == name]
+
+    def client(self, name: str, password: str = "", **more) -> aiomqtt.Client:
+        """A client that says it is somebody; with that one's token if no password is given."""
+        password = password or self.tokens.get(name, "")
+        return aiomqtt.Client("127.0.0.1", self.broker.port, username=name or None, password=password or None, **more)
+
+
+@contextlib.asynccontextmanager
+async def place(tmp_path: Path, rates: Rates | None = None, *, asks: bool = True) -> AsyncIterator[Place]:
+    store = open_store(folder=tmp_path)
+    made = {device: tokens.new_token() for device in ("kitchen", "garden")}
+    for device, token in made.items():
+        store.add_token(tokens.kept(device, token))
+    heard: Received = []
+
+    async def answers(device: str, data: bytes) -> list[bytes]:
+        if data == MARK:
+            return [MARK]
+        heard.append((device, data))
+        return [b"to " + data]
+
+    callers = Callers(store, tokens.new_token())
+    door = Door(callers, asks, rates or Rates(0, 1), SECRET)
+    broker = EmbeddedBroker("127.0.0.1", 0, door)
+    await broker.start()
+    bus = Bus(broker.own_url, Login(WORKER, SECRET), answers, share=False)
+    bus.start()
+    assert await bus.wait(10)
+    try:
+        yield Place(broker, made, callers, heard)
+    finally:
+        await bus.stop()
+        await broker.stop()
+        store.close()
+
+
+def run(tmp_path: Path, work: Callable[[Place], Awaitable[None]], **more) -> None:
+    async def all_of_it() -> None:
+        async with asyncio.timeout(30), place(tmp_path, **more) as where:
+            await work(where)
+
+    asyncio.run(all_of_it())
+
+
+async def gets(client: aiomqtt.Client, device: str) -> Received:
+    """What comes to a device's client, which reads its own topic, before the answer to what it says now."""
+    await client.publish(f"engram/v1/{device}/up", MARK, qos=1)
+    return await received_before_mark(client)
