@@ -10,7 +10,7 @@ from engram_host.cli.commands import app
 from engram_host.companion.metrics import GAUGES, Metrics
 from pages import plain, read, rows, section
 
-PAGE = "docs/cli.md"
+PAGE = "docs/reference/cli.md"
 
 
 def _names(command: Any, name: str = "engram") -> Iterator[str]:

@@ -8,7 +8,7 @@ from engram.channels.console.commands.commands import COMMANDS
 from pages import PAGES, fences, headings, in_backticks, read, section
 from played import answers, undated
 
-PAGE = "docs/commands.md"
+PAGE = "docs/reference/commands.md"
 PROMPT = "> "
 
 

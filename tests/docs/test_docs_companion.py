@@ -18,7 +18,7 @@ from engram_host.companion.settings import (
 from engram_host.companion.start import read_settings
 from pages import fences, plain, read, rows, section
 
-PAGE = "docs/companion.md"
+PAGE = "docs/start/companion.md"
 SECTIONS = {
     "http": HttpSettings,
     "mqtt": MqttSettings,
@@ -47,7 +47,7 @@ def test_the_table_of_settings_is_the_codes():
 
 
 def test_the_example_of_folders_is_taken(tmp_path: Path):
-    (tmp_path / "companion.toml").write_text(fences(read("docs/folders.md"), "toml")[0].text, encoding="utf-8")
+    (tmp_path / "companion.toml").write_text(fences(read("docs/guides/folders.md"), "toml")[0].text, encoding="utf-8")
     folders = places(read_settings(tmp_path, {}, {}).folders, "test")
     assert [(place.name, place.form, place.scope) for place in folders] == [
         ("agent", "memory", "user:owner"),
@@ -62,7 +62,7 @@ def test_the_example_of_a_file_is_taken(tmp_path: Path):
     assert read_settings(tmp_path, {}, {}).mqtt.url.startswith("mqtt://")
 
 
-@pytest.mark.parametrize("fence", [*fences(read(PAGE), "toml"), *fences(read("docs/gateway.md"), "toml")])
+@pytest.mark.parametrize("fence", [*fences(read(PAGE), "toml"), *fences(read("docs/guides/gateway.md"), "toml")])
 def test_each_example_of_settings_is_taken(fence, tmp_path: Path):
     (tmp_path / "companion.toml").write_text(fence.text, encoding="utf-8")
     assert read_settings(tmp_path, {}, {})
@@ -70,7 +70,8 @@ def test_each_example_of_settings_is_taken(fence, tmp_path: Path):
 
 def test_the_gateways_page_tells_the_limits_defaults():
     told = {
-        plain(row[0]).removeprefix("gateway."): row[1] for row in rows(section(read("docs/gateway.md"), "## Limits"))
+        plain(row[0]).removeprefix("gateway."): row[1]
+        for row in rows(section(read("docs/guides/gateway.md"), "## Limits"))
     }
     known = {each.name: str(each.default) for each in fields(GatewaySettings) if each.name in told}
     assert told == known and len(told) == 4

@@ -6,7 +6,7 @@ from dataclasses import fields
 from engram_host.companion.embedding.settings import PROVIDERS, EmbeddingSettings
 from pages import plain, read, rows, section
 
-PAGE = "docs/embedding.md"
+PAGE = "docs/guides/embedding.md"
 
 
 def bounds(default, rules) -> str:

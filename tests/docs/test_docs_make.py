@@ -7,7 +7,7 @@ import pytest
 
 from pages import PAGES, ROOT, fences, in_backticks, plain, read, rows, section
 
-PAGE = "docs/testing.md"
+PAGE = "docs/design/testing.md"
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 STEPS = {".venv", "micropython", "mosquitto"}
 """Targets that others stand on and nobody types."""
