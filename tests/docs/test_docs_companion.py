@@ -18,7 +18,9 @@ from engram_host.companion.settings import (
 from engram_host.companion.start import read_settings
 from pages import fences, plain, read, rows, section
 
-PAGE = "docs/start/companion.md"
+PAGE = "docs/reference/companion-settings.md"
+START = "docs/start/companion.md"
+GUIDES = ("docs/guides/gateway.md", "docs/guides/embedding.md")
 SECTIONS = {
     "http": HttpSettings,
     "mqtt": MqttSettings,
@@ -62,7 +64,7 @@ def test_the_example_of_a_file_is_taken(tmp_path: Path):
     assert read_settings(tmp_path, {}, {}).mqtt.url.startswith("mqtt://")
 
 
-@pytest.mark.parametrize("fence", [*fences(read(PAGE), "toml"), *fences(read("docs/guides/gateway.md"), "toml")])
+@pytest.mark.parametrize("fence", [fence for page in (PAGE, START, *GUIDES) for fence in fences(read(page), "toml")])
 def test_each_example_of_settings_is_taken(fence, tmp_path: Path):
     (tmp_path / "companion.toml").write_text(fence.text, encoding="utf-8")
     assert read_settings(tmp_path, {}, {})

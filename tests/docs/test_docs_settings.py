@@ -72,7 +72,7 @@ def test_the_table_of_the_environment_is_what_the_code_reads():
 def test_no_page_names_a_variable_that_there_is_not(page):
     documented = {plain(row[0]) for row in rows(section(read(PAGE), "## Environment of `make run`"))}
     # Those of the companion stand in its own table.
-    documented |= {plain(row[1]) for row in rows(section(read("docs/start/companion.md"), "## Settings"))}
+    documented |= {plain(row[1]) for row in rows(section(read("docs/reference/companion-settings.md"), "## Settings"))}
     documented.add(key.VARIABLE)  # a secret, told of on the gateway's page alone
     documented |= {plain(row[0]) for row in rows(section(read("docs/reference/cli.md"), "## Which companion"))}
     assert set(re.findall(r"\bENGRAM_[A-Z_]+", read(page))) <= documented
