@@ -135,7 +135,7 @@ def add_copy(app: FastAPI, store: Store, not_found: dict[int | str, dict[str, An
         response_class=StreamingResponse,
         responses={
             **not_found,
-            200: {"content": {LINES: {}}, "description": "JSON Lines, see docs/reference/formats.md"},
+            200: {"content": {LINES: {}}, "description": "JSON Lines, see docs/reference/export.md"},
             429: {**not_found[404], "description": f"{MOST_EXPORTS} exports are being written already"},
         },
         openapi_extra=may(Who.OPERATOR),
