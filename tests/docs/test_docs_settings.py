@@ -36,7 +36,9 @@ def test_each_setting_says_what_it_is_for():
         assert len(row) == 4 and len(row[3]) > 10, row
 
 
-@pytest.mark.parametrize(("heading", "name"), [("# Settings of the board", "config.json"), ("## Secrets", "secrets.json")])
+@pytest.mark.parametrize(
+    ("heading", "name"), [("# Settings of the board", "config.json"), ("## Secrets", "secrets.json")]
+)
 def test_the_example_of_a_file_is_taken(heading, name, tmp_path):
     for fence in fences(section(read(PAGE), heading, below=False), "json"):
         (tmp_path / name).write_text(fence.text, encoding="utf-8")
