@@ -8,7 +8,7 @@ from pages import PAGES, read, without_fences
 
 WIDEST = 100
 LATER = {"CHANGELOG.md"}
-"""The list of changes keeps the words in which each change was once told."""
+"""Every change adds a line to the list of changes, in its own width."""
 
 AVOIDED = [
     r"\banew\b",
