@@ -7,6 +7,9 @@ import pytest
 from pages import PAGES, read, without_fences
 
 WIDEST = 100
+MOST_WORDS = 500
+"""Of the README, code and tables not counted."""
+
 LATER = {"CHANGELOG.md"}
 """Every change adds a line to the list of changes, in its own width."""
 
@@ -53,6 +56,11 @@ def test_prose_is_not_too_wide(page: str):
 @pytest.mark.parametrize("page", [page for page in PAGES if page not in LATER])
 def test_no_page_has_a_phrase_that_is_avoided(page: str):
     assert avoided(read(page)) == []
+
+
+def test_the_readme_is_read_in_about_a_minute():
+    text = re.sub(r"\]\([^)]*\)", "]", "\n".join(prose(read("README.md"))))
+    assert len(text.split()) <= MOST_WORDS
 
 
 def test_what_is_avoided_is_noticed_outside_of_code_and_quotations():
