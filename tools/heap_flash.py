@@ -5,7 +5,6 @@ import tempfile
 from pathlib import Path
 
 from engram_host.board import image, profile
-from engram_host.board.places import let_firmware_be_imported
 
 SESSION_TURNS = 40
 START = 1790000000
@@ -22,7 +21,6 @@ def filled(board: profile.Profile, count: int) -> tuple[bytes, int, int]:
 
     The journal drops its oldest turns at the board's own limit. The image is the same each time.
     """
-    let_firmware_be_imported()
     from engram import diag
     from engram.app import App
     from engram.clock import Clock

@@ -41,10 +41,7 @@ def build(config, folder: str = "", clock=None, model=None, network=None) -> Boa
     """
     board = Board(config, folder, clock or Clock(zone_minutes(config.get("timezone"))), network)
     board.model = model or _model(board)
-    files.make_folder(folder + "/memory")
-    _add_logs(board)
-    _add_texts(board)
-    board.memory = Memory(board.records, board.make_recall, board.forgetting)
+    add_memory(board)
     if config.get("companion.url"):
         _add_companion(board)
     add_agent(board)
@@ -53,15 +50,23 @@ def build(config, folder: str = "", clock=None, model=None, network=None) -> Boa
     return board
 
 
-def _add_logs(board: Board) -> None:
+def add_memory(board: Board, segment_bytes: int = 0) -> None:
+    """Add what a board remembers with, on segments of a size that fits the settings if none is given."""
+    files.make_folder(board.folder + "/memory")
+    _add_logs(board, segment_bytes)
+    _add_texts(board)
+    board.memory = Memory(board.records, board.make_recall, board.forgetting)
+
+
+def _add_logs(board: Board, segment_bytes: int) -> None:
     """Open the logs, and add what reads and writes them."""
     config, folder, clock = board.config, board.folder + "/memory", board.clock
-    log = Log(folder, "memory_records", config.get("records.bytes"))
+    log = Log(folder, "memory_records", config.get("records.bytes"), segment_bytes)
     board.reserve = Reserve(folder + "/reserve.bin", log.segment_bytes)
     board.schema = schema = RecordSchema()
     store = Store(log, schema, board.reserve, board.gate.is_busy)
     store.open()
-    log = Log(board.folder + "/journal", "journal", config.get("journal.bytes"))
+    log = Log(board.folder + "/journal", "journal", config.get("journal.bytes"), segment_bytes)
     board.turns_reserve = Reserve(board.folder + "/journal/reserve.bin", log.segment_bytes)
     turn_schema = TurnSchema(clock, config.get("session.live"))
     journal_store = Store(log, turn_schema, board.turns_reserve, board.gate.is_busy)

@@ -19,6 +19,7 @@ from engram_host.companion.embedding.digest import digest_of
 from engram_host.companion.errors import EmbedderRefused, EmbedderUnavailable, StoreUnavailable
 from engram_host.companion.model import Batch, Hello, Identity, LogState, Sender, Span
 from engram_host.companion.store.sqlite import SqliteStore
+from engram_host.companion.supervisor import Supervisor
 
 KEY = 3
 NOW = 1_800_000_000
@@ -333,25 +334,25 @@ def test_a_failing_embedder_is_told_and_then_gone_on_with(store, small, monkeypa
     assert backlog.paused == ""
 
 
-def test_an_error_that_nobody_foresaw_is_told_and_ends_nothing(store, small, monkeypatch):
-    monkeypatch.setattr(backlog_module, "_FIRST_WAIT_SECONDS", 0.01)
+def test_an_error_that_nobody_foresaw_is_told_and_ends_nothing(store, small):
     board, embedder = Board(store), Embedder()
     board.say(*"abc")
     embedder.error = KeyError("a mistake")
     backlog = make(store, embedder)
 
     async def work():
-        task = asyncio.create_task(backlog.run())
+        supervisor = Supervisor()
+        task = supervisor.start("embedding", backlog.run)
         async with asyncio.timeout(20):
-            while not backlog.trouble:
+            while not supervisor.problems():
                 await asyncio.sleep(0.01)
-            told, embedder.error = backlog.trouble, None
-            while backlog.trouble or backlog.progress.done < 3:
+            told, embedder.error = supervisor.problems(), None
+            while task.status.state != "running" or backlog.progress.done < 3:
                 await asyncio.sleep(0.01)
-        task.cancel()
+        await task.stop()
         return told
 
-    assert "fault" in asyncio.run(work())
+    assert "KeyError: 'a mistake'" in asyncio.run(work())[0]
     assert_whole(store, embedder, board)
 
 

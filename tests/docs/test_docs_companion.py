@@ -16,6 +16,7 @@ from engram_host.companion.settings import (
     StoreSettings,
 )
 from engram_host.companion.start import read_settings
+from engram_host.companion.supervisor import TASKS
 from pages import fences, plain, read, rows, section
 
 PAGE = "docs/reference/companion-settings.md"
@@ -46,6 +47,12 @@ def test_the_table_of_settings_is_the_codes():
         for each in fields(kind)
     ]
     assert told == known
+
+
+def test_the_table_of_background_tasks_is_the_codes():
+    assert (
+        tuple(plain(row[0]) for row in rows(section(read("docs/design/companion.md"), "## Background tasks"))) == TASKS
+    )
 
 
 def test_the_example_of_folders_is_taken(tmp_path: Path):

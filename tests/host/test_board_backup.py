@@ -14,17 +14,14 @@ from board_files import files_on, flash_with
 from board_images import needs_micropython
 from board_stand_in import StandIn, started
 
+from engram.agent.agent import Sink
+from engram.app import App
+from engram.memory.access import OWNER
 from engram_host.board import backup, contents, profile, restore
 from engram_host.board.contents import Files
 from engram_host.board.errors import BadRequest, BoardError, BoardFailed, MemoryAtRisk, NoAnswer, NoPort, WrongBoard
-from engram_host.board.places import FIRMWARE, let_firmware_be_imported
+from engram_host.board.places import FIRMWARE
 from engram_host.board.progress import Progress
-
-let_firmware_be_imported()
-
-from engram.agent.agent import Sink  # noqa: E402
-from engram.app import App  # noqa: E402
-from engram.memory.access import OWNER  # noqa: E402
 
 BOARD = profile.load("ESP32_GENERIC")
 SIZE = 1 << 20

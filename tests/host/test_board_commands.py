@@ -87,6 +87,7 @@ def test_an_error_is_one_sentence_and_a_status(words: list[str], status: int, se
     ("words", "sentence"),
     [
         (["image"], "no board is named"),
+        (["package", "BOARD=PICO"], "there is no profile 'PICO'"),
         (["flash", "BOARD=ESP32_GENERIC"], "FIRMWARE=..."),
         (["flash", "BOARD=ESP32_GENERIC", "FIRMWARE=none of these.bin"], "none of these.bin cannot be read"),
         (["deploy", "PORT=/dev/ttyNONE", "CONFIG=none.json"], "none.json cannot be read"),

@@ -6,6 +6,8 @@ import pytest
 
 import debian
 import get_micropython
+import versions
+from engram_host.sim import micropython
 
 
 @pytest.fixture
@@ -40,3 +42,7 @@ def test_a_micropython_on_path_that_is_new_enough_is_taken(elsewhere: Path):
     new.chmod(0o755)
     assert get_micropython.main(["64"]) == 0
     assert get_micropython.probe(elsewhere / "64") == ((1, 27, 0), 64)
+
+
+def test_the_installed_command_takes_the_same_releases():
+    assert micropython.OLDEST == versions.MICROPYTHON_OLDEST

@@ -1,4 +1,4 @@
-"""A board's parts on a folder, wired as the app does it, with a clock that a test sets; and a scripted model.
+"""A board's parts on a folder, wired by build.py, with a clock that a test sets; and a scripted model.
 
 A board takes its place on the flash from the board before it: a test has one, which it restarts.
 """
@@ -7,28 +7,13 @@ import gc
 import os
 
 from engram import board
+from engram.build import add_memory
 from engram.clock import Clock
 from engram.compat import heap_free, heap_used
-from engram.learning.cursor import LearningCursor
+from engram.config import Config
 from engram.memory.access import OWNER, Caller, own_scope
-from engram.memory.forgetting import Forgetting
-from engram.memory.journal.journal import Journal
-from engram.memory.journal.schema import TurnSchema
-from engram.memory.principal_files import PrincipalFiles
-from engram.memory.recall import Recall, make_query
-from engram.memory.records.eviction import Eviction
-from engram.memory.records.importance import Usage
-from engram.memory.records.records import Draft, Records
-from engram.memory.records.schema import RecordSchema
-from engram.memory.records.trash import Trash
-from engram.memory.texts.notes import Notes
-from engram.memory.texts.profile import Profile
-from engram.memory.texts.retention import NoteRetention
-from engram.memory.undo import TextChanges, Undo
-from engram.reminders.reminders import Reminders
-from engram.store.log.reserve import Reserve
-from engram.store.log.segments import Log
-from engram.store.store import Store
+from engram.memory.recall import make_query
+from engram.memory.records.records import Draft
 from support import folder
 
 NOW = 1790000000  # 2026-09-21 14:13 in Greenwich
@@ -45,12 +30,22 @@ if hasattr(gc, "mem_free"):
     gc.threshold((heap_used() + heap_free()) // (16 if heap_used() + heap_free() < 1 << 20 else 4))
 
 
+DEFAULTS = {"records.bytes": 524288, "records.most": 10000, "journal.bytes": 786432}
+
+
+class Settings(Config):
+    """Settings whose values may lie outside the bounds, so that a test reaches a limit soon."""
+
+    def __init__(self, folder, *settings):
+        super().__init__(folder)
+        for values in settings:
+            self._values.update(values)
+
+
 class Board(board.Board):
-    """The layers up to memory; `limits` are the arguments of the parts that a test sets."""
+    """The layers up to memory; `limits` are settings, by name ("records_most" is records.most)."""
 
-    network = None
-
-    def __init__(self, **limits):
+    def __init__(self, segment_bytes=16384, **limits):
         global _last
         if _last:
             _last.close()
@@ -59,83 +54,20 @@ class Board(board.Board):
         gc.collect()
         self.place = self.folder = folder()
         self.now = NOW
+        self.segment_bytes = segment_bytes
         self.limits = limits
         self.open()
 
     def open(self):
-        from engram.agent.agent import Gate
-
-        self.gate = Gate()
-        self.tag_snapshots = {}
-        limit = self.limits.get
-        self.clock = clock = Clock(0, lambda: self.now)
-        for name in ("/memory", "/journal"):
-            if not is_folder(self.place + name):
-                os.mkdir(self.place + name)
-        segment_bytes = limit("segment_bytes", 16384)
-        log = Log(self.place + "/memory", "memory_records", segment_bytes=segment_bytes)
-        reserve = Reserve(self.place + "/memory/reserve.bin", segment_bytes)
-        turns_reserve = Reserve(self.place + "/journal/reserve.bin", segment_bytes)
-        versions = RecordSchema()
-        self.records_store = Store(log, versions, reserve)
-        self.records_store.open()
-        turn_schema = TurnSchema(clock, limit("sessions", 24))
-        log = Log(self.place + "/journal", "journal", segment_bytes=segment_bytes)
-        self.journal_store = Store(log, turn_schema, turns_reserve)
-        self.journal_store.open()
-        self.link_state = None
-        if limit("archive", False):
-            from engram.archive.index import ArchiveIndex
-            from engram.link.link_state import LinkState
-
-            logs = (("records", self.records_store.raw()), ("journal", self.journal_store.raw()))
-            self.link_state = LinkState(self.place + "/memory", clock, logs)
-            self.archived = ArchiveIndex(self.place + "/memory", self.records_store, versions, clock, self.link_state)
-        cap = limit("records_bytes", 524288)
-        most = limit("records_most", 10000)
-        uses = Usage(self.place + "/memory", clock)
-        self.trash = Trash(self.place + "/memory", limit("trash_bytes", 65536))
-
-        def make_eviction(records):
-            return Eviction(records, self.trash, most, cap, lambda: getattr(self.companion, "archive", None))
-
-        self.records = Records(
-            self.records_store,
-            clock,
-            limit("content_chars", 2000),
-            cap,
-            None,
-            most,
-            uses,
-            None,
-            self.archived,
-            make_eviction if limit("evict", True) else None,
-        )
-        self.eviction = self.records.eviction or make_eviction(self.records)
-        self.journal = Journal(self.journal_store, turn_schema, clock, limit("journal_bytes", 786432), self.link_state)
-        self.learning_cursor = LearningCursor(self.place + "/memory", versions, self.records, self.journal, clock)
-        self.learning_cursor.open()
-        self.forgetting = Forgetting(self.records, self.journal, self.trash, self.archived)
-        changes = TextChanges(self.records_store, clock)
-        people = PrincipalFiles((self.place + "/memory", self.place + "/profile"), limit("principals_most", 8))
-        self.profile = Profile(self.place + "/profile", changes, people, limit("profile_chars", 2000))
-        self.profile.seed()
-        chars, days = limit("notes_chars", 8000), limit("notes_days", 30)
-        self.notes = Notes(self.place + "/memory", changes, clock, people, chars, days)
-        self.undo = Undo(self.records_store, self.journal, clock, {"profile": self.profile, "note": self.notes})
-        limits = limit("notes_days", 30), limit("notes_bytes", 131072)
-        self.note_retention = NoteRetention(self.place + "/memory", self.notes, versions, clock, *limits)
-        self.reminders = Reminders(self.place + "/memory", clock, **limit("intents", {}))
-        self.reminders.open()
-        from engram.archive.remote_results import ResultMerger  # at the top it is too deep for a small stack
-
-        self.recall = Recall(self.records, self.journal, clock, ResultMerger(self.records, self.journal, self.archived))
+        settings = Settings(self.place, DEFAULTS, dotted(self.limits))
+        super().__init__(settings, self.place, Clock(0, lambda: self.now), None)
+        add_memory(self, self.segment_bytes)
+        self.records_store, self.journal_store = self.records.entries, self.journal.entries
+        self.recall = super().make_recall()
 
     def configure(self, **settings):
         """Add the settings, by name ("session_messages" is session.messages)."""
-        from engram.config import Config
-
-        self.config = Config(self.place, {name.replace("_", ".", 1): value for name, value in settings.items()})
+        self.config = Config(self.place, dotted(settings))
         return self
 
     def with_tools(self, **settings):
@@ -203,6 +135,11 @@ class Board(board.Board):
     def holds(self, content: str) -> bool:
         """Whether a text stands in any file of the board."""
         return any(_stands_in(path, content.encode()) for path in paths(self.place))
+
+
+def dotted(settings) -> dict:
+    """Settings that are given as arguments, by their names in config.json."""
+    return {name.replace("_", ".", 1): value for name, value in settings.items()}
 
 
 def _stands_in(path: str, wanted: bytes) -> bool:

@@ -304,7 +304,7 @@ def test_nobody_goes_on_privately_in_the_session_of_a_group():
 
 
 def test_who_begins_many_sessions_pushes_out_none_of_others():
-    board = Board(sessions=4)
+    board = Board(session_live=4)
     hers = board.journal.begin(ANN)
     for _ in range(9):
         board.now += 1
@@ -315,7 +315,7 @@ def test_who_begins_many_sessions_pushes_out_none_of_others():
 
 def test_long_names_of_rooms_and_people_fit_into_a_segments_header():
     most = 64 if has_large_heap() else 24
-    board = Board(sessions=most)
+    board = Board(session_live=most)
     for number in range(most):
         who = "%02d" % number + "n" * (caller_check.NAME_BYTES - 2)
         board.now += 1

@@ -133,7 +133,7 @@ def test_each_new_one_finds_room_and_the_cap_holds():
 
 def test_nothing_goes_but_to_the_trash():
     numbers = Numbers(11)
-    board = Board(records_most=12, trash_bytes=1 << 20)
+    board = Board(records_most=12, records_trash_bytes=1 << 20)
     stored = set()
     for at in range(60):
         stored.add(
@@ -147,7 +147,7 @@ def test_nothing_goes_but_to_the_trash():
 
 def test_those_that_stay_are_the_most_important():
     numbers = Numbers(3)
-    board = Board(records_most=20, trash_bytes=1 << 20)
+    board = Board(records_most=20, records_trash_bytes=1 << 20)
     given = {}
     for at in range(50):
         importance = numbers.below(101)
@@ -199,7 +199,7 @@ def test_near_the_cap_of_bytes_history_leaves_before_memories():
 
 
 def test_at_the_cap_of_bytes_the_least_important_leave():
-    board = Board(records_bytes=65536, trash_bytes=1 << 20)
+    board = Board(records_bytes=65536, records_trash_bytes=1 << 20)
     at = 0
     while board.records.bytes < 62000:
         board.remember(_said(at) + " " + "padding " * 120, ["t"], importance=0.9 if at % 2 else 0.1)
@@ -261,7 +261,7 @@ def test_forgetting_takes_a_memory_out_of_the_trash_too():
 
 
 def test_room_that_is_made_at_once_leaves_a_compaction_that_is_under_way_to_its_end():
-    board = Board(records_bytes=65536, records_most=100, trash_bytes=1 << 20)
+    board = Board(records_bytes=65536, records_most=100, records_trash_bytes=1 << 20)
     at = 0
     while board.records.bytes < 62000:
         board.remember(_said(at % 90 + 1000 * (at // 90)) + " " + "padding " * 60, ["t"])
@@ -294,7 +294,7 @@ def test_where_nothing_can_leave_the_log_is_not_rewritten_again_and_again():
 
 
 def test_what_is_unpinned_makes_it_try_again():
-    board = Board(records_bytes=65536, trash_bytes=1 << 20)
+    board = Board(records_bytes=65536, records_trash_bytes=1 << 20)
     refs = []
     while board.records.bytes < 62500:
         refs.append(board.remember(_said(len(refs)) + " " + "padding " * 120, ["t"], pinned=True))
@@ -333,7 +333,8 @@ def test_what_is_to_be_changed_or_replaced_with_the_same_flush_is_named_to_what_
 
 
 def test_one_that_is_replaced_twice_gives_way_to_one_only():
-    board = Board(records_most=3, evict=False)
+    board = Board(records_most=3)
+    board.records.eviction = None
     refs = _fill(board, 3)
     drafts = [board.records.draft(_said(at), ["t"], supersedes=refs[0]) for at in (7, 8)]
     with raises(StoreFull):

@@ -19,7 +19,7 @@ class Archiving(Linked):
     """A board with a companion and an archive; ticks stand for the upkeep, steps for the link."""
 
     def __init__(self, board=None, companion=None, numbers=None, **limits):
-        super().__init__(board or Board(archive=True, **limits), companion, numbers)
+        super().__init__(board or Board(companion_url="http://companion", **limits), companion, numbers)
 
     def connect(self):
         super().connect()
@@ -429,7 +429,7 @@ class _Nothing:
 
 
 def test_the_index_stays_small_and_counts_right():
-    board = Board(archive=True, records_most=5000)
+    board = Board(companion_url="http://companion", records_most=5000)
     numbers = Numbers(7)
     expected = {}
     folds = rounds(100, 40)
@@ -453,7 +453,7 @@ def test_the_index_stays_small_and_counts_right():
 
 
 def test_more_scopes_than_entries_are_counted_and_shown_to_nobody():
-    board = Board(archive=True)
+    board = Board(companion_url="http://companion")
     for at in range(40):
         line = [("op", "archive"), ("id", "m%d" % (at + 1)), ("was", at), ("scope", "user:p%d" % at), ("created", at)]
         board.records_store.append(line)

@@ -174,7 +174,7 @@ async def test_of_more_people_than_entries_the_later_ones_memories_stay():
 
 
 def test_an_entry_of_several_scopes_covers_what_is_checked_by_its_line_only():
-    board = Board(archive=True)
+    board = Board(companion_url="http://companion")
     for at in range(40):
         line = [("op", "archive"), ("id", "m%d" % (at + 1)), ("was", at), ("scope", "user:p%d" % at), ("created", at)]
         board.records_store.append(line)
@@ -229,7 +229,7 @@ def _day(linked):
 
 
 async def test_turns_that_left_before_a_companion_was_set_up_are_not_said_to_be_with_it():
-    board = Board(archive=True, journal_bytes=40960)
+    board = Board(companion_url="http://companion", journal_bytes=40960)
     _talk(board)
     missed = board.journal.entries.oldest - 1
     assert missed > 0

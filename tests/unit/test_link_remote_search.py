@@ -29,7 +29,7 @@ class Asking(Linked):
 
 
 def _board():
-    board = Board()
+    board = Board(companion_url="http://companion")
     board.records.store("the bike is green", ["a"])
     board.records.store("Ada plays the cello on Sundays", ["a"])
     board.records.store("the boat lies in the harbour", ["a"])
@@ -122,7 +122,7 @@ async def test_a_refusal_leaves_the_boards_own_answer():
 
 
 async def test_an_answer_in_parts_is_put_together():
-    board = Board()
+    board = Board(companion_url="http://companion")
     for number in range(9):
         board.records.store("the thing number %d" % number, ["a"])
     asking = Asking(board)
@@ -142,7 +142,7 @@ async def test_who_asks_is_told_to_the_companion():
 
 
 async def test_the_board_shows_nobody_what_they_may_not_see():
-    board = Board()
+    board = Board(companion_url="http://companion")
     private = board.records.store("the safe's number is long", ["a"]).id
     turn = "t%d" % board.journal.add(OWNER, "user", "owner", "the safe is behind the picture")
     shared = board.records.store("the picture is blue", ["a"], scope="all").id
@@ -171,7 +171,7 @@ async def test_what_was_forgotten_replaced_or_is_over_is_not_shown():
 
 
 async def test_turns_that_are_not_wanted_and_commands_are_not_shown():
-    board = Board()
+    board = Board(companion_url="http://companion")
     first = board.journal.add(OWNER, "user", "owner", "the pump is loud")
     command = board.journal.add(OWNER, "user", "owner", "remember that it rains", command=True)
     asking = Asking(board)
@@ -182,7 +182,7 @@ async def test_turns_that_are_not_wanted_and_commands_are_not_shown():
 
 
 async def test_what_has_left_the_board_comes_with_its_text_and_is_cut():
-    board = Board()
+    board = Board(companion_url="http://companion")
     for number in range(120):
         board.journal.add(OWNER, "user", "owner", "turn %d " % number + "x" * 400)
     asking = Asking(board)

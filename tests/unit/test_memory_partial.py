@@ -111,7 +111,8 @@ def test_a_list_goes_on_while_what_it_lists_changes():
 
 
 def test_more_records_than_may_be_are_refused():
-    board = Board(records_most=3, evict=False)
+    board = Board(records_most=3)
+    board.records.eviction = None
     refs = [board.records.store("Ann owns apple %d" % number, ["fruit"]).id for number in range(3)]
     with raises(StoreFull):
         board.records.store("one more", ["fruit"])

@@ -15,7 +15,7 @@ ERA = 600000000  # before any clock was set
 
 
 def _board(**limits):
-    return Board(intents=limits)
+    return Board(**{"intents_" + name: value for name, value in limits.items()})
 
 
 def _fire(board, content, caller=OWNER):
@@ -41,7 +41,7 @@ def _refused(board, when, remind, days=0, caller=OWNER):
 
 
 def test_a_message_with_all_its_words_brings_it_up():
-    board = _board(hours=0)
+    board = _board(cooldown_hours=0)
     board.reminders.add(OWNER, "the paint shop", "buy brushes")
     for content in ("I was at the paint shop", "shops that sell paint", "PAINT! And a shop.", "a café, a shop; paints"):
         assert _fire(board, content) == ["i1"], content
@@ -50,7 +50,7 @@ def test_a_message_with_all_its_words_brings_it_up():
 
 
 def test_chinese_is_matched_by_pairs_and_a_single_character_by_itself():
-    board = _board(hours=0)
+    board = _board(cooldown_hours=0)
     board.reminders.add(OWNER, "油漆店", "买刷子")
     board.reminders.add(OWNER, "猫", "买猫粮")
     assert _fire(board, "我今天去了油漆店。") == ["i1"]
@@ -68,7 +68,7 @@ def _brought_up(when, content):
 
 def test_what_is_brought_up_is_what_a_plain_model_says():
     numbers = Numbers(6)
-    board = _board(hours=0, a_turn=10)
+    board = _board(cooldown_hours=0, a_turn=10)
     whens = {}
     while len(whens) < 10:
         when = " ".join([numbers.pick(WORDS) for _ in range(1 + numbers.below(3))])
@@ -150,7 +150,7 @@ def test_an_intent_leaves_when_its_days_are_over():
 def test_switched_off_nothing_fires_and_nothing_is_added():
     board = _board()
     board.reminders.add(OWNER, "paint", "brushes")
-    board.limits["intents"] = {"is_on": False}
+    board.limits["intents_on"] = False
     board.restart()
     assert _fire(board, "paint") == []
     assert "intents.on" in _refused(board, "x-ray", "y")
@@ -219,7 +219,7 @@ def test_a_clock_that_was_far_ahead_does_not_silence_for_years():
 
 
 def test_nobody_else_sees_fires_or_removes_an_intent():
-    board = _board(hours=0)
+    board = _board(cooldown_hours=0)
     for caller in (OWNER, ANN, ROOM):
         board.reminders.add(caller, "paint", "for " + caller.room)
     others = (

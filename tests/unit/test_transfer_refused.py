@@ -97,7 +97,7 @@ def test_a_line_that_is_too_long_is_passed_over():
 def test_a_memory_that_makes_too_long_a_line_is_refused_alone():
     if not has_large_heap():
         return
-    board = mover(content_chars=4000)
+    board = mover(records_content_chars=4000)
     # Each of these characters takes six bytes in the log.
     told = imported(board, [{"content": "a"}, {"content": "x" + "\x01" * 2722 + "y"}, {"content": "b"}])
     assert told[0].startswith("line 2: fields: make a line of ") and told[1] == "2 stored, 1 refused"

@@ -24,7 +24,7 @@ from zlib import crc32
 from engram_host import roots
 from engram_host.board import settings
 from engram_host.board.errors import BoardError
-from engram_host.board.places import FIRMWARE, let_firmware_be_imported
+from engram_host.board.places import FIRMWARE
 from engram_host.board.profile import Profile
 
 Files = dict[str, bytes]
@@ -98,7 +98,6 @@ def told_by(code_json: bytes) -> dict[str, Any]:
 
 def seeds(profile: Profile, given: settings.Settings) -> Files:
     """What a board begins with beside its code; BadRequest if a setting is wrong."""
-    let_firmware_be_imported()
     from engram.memory.texts.profile import TEMPLATES
 
     files = {"config.json": settings.config_json(profile.settings, given)}
@@ -138,7 +137,6 @@ def _name(source: Path, suffix: str) -> str:
 
 
 def _code_json(files: Files, profile: Profile) -> bytes:
-    let_firmware_be_imported()
     from engram import __version__
 
     told = {

@@ -2,8 +2,6 @@
 
 from collections.abc import Callable, Mapping
 
-from engram_host.board.places import let_firmware_be_imported
-
 _LOGS = {"memory/memory_records": "memories", "journal/journal": "a journal"}
 
 _HEADER_BYTES = 4096
@@ -33,7 +31,6 @@ def _has_lines(log: str, sizes: Mapping[str, int], content: Callable[[str], byte
 
 
 def _templates() -> dict[str, bytes]:
-    let_firmware_be_imported()
     from engram.memory.texts.profile import TEMPLATES
 
     return {f"profile/{name}": text.encode() for name, text in TEMPLATES.items()}

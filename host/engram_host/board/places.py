@@ -1,14 +1,5 @@
-"""Where this project keeps what goes to a board."""
+"""Where what goes to a board is."""
 
-import sys
-from pathlib import Path
+from engram_host.firmware import BOARDS, FIRMWARE
 
-_ROOT = Path(__file__).resolve().parents[3]
-FIRMWARE = _ROOT / "firmware"
-BOARDS = _ROOT / "boards"
-
-
-def let_firmware_be_imported() -> None:
-    """Make `import engram` work here: the firmware's own rules say what it will take."""
-    if str(FIRMWARE) not in sys.path:
-        sys.path.append(str(FIRMWARE))
+__all__ = ["BOARDS", "FIRMWARE"]

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from engram_host.board.errors import BadRequest, NoFile
-from engram_host.board.places import let_firmware_be_imported
 
 Settings = dict[str, Any]
 """Settings by dotted name."""
@@ -59,7 +58,6 @@ def config_json(*layers: Settings) -> bytes:
 
 def check(name: str, content: bytes) -> None:
     """BadRequest, with the firmware's own sentence, if it would not start with such a config.json or secrets.json."""
-    let_firmware_be_imported()
     from engram.config import Config
     from engram.errors import EngramError
 

@@ -9,7 +9,7 @@ import typer
 from engram_host.board.progress import Progress
 from engram_host.cli import output
 from engram_host.cli.options import AsJson, Port
-from engram_host.cli.problems import Interrupted, NotInstalled, WrongUsage
+from engram_host.cli.problems import Interrupted, WrongUsage
 
 app = typer.Typer(help="Boards on a serial port: flash, code, memory, Wi-Fi, chat.", no_args_is_help=True)
 
@@ -45,9 +45,26 @@ def image(
     """
     from engram_host.board import flash as flashing
 
-    _need_clone()
     path = out or Path("build/images") / f"{board}.bin"
     _do(lambda progress: flashing.make_image(board, config, path, progress), as_json)
+
+
+@app.command()
+def package(
+    board: Kind,
+    out: Annotated[Path | None, typer.Option(help="the folder; build/mip/BOARD without it")] = None,
+    url: Annotated[str, typer.Option(help="where the folder will be, for a mip that knows no paths beside it")] = "",
+    config: Config = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make a folder from which `mpremote mip install` puts Engram on a board with PSRAM.
+
+    Example: engram board package --board ESP32_GENERIC_S3_OCT --out mip
+    """
+    from engram_host.board import package as packaging
+
+    folder = out or Path("build/mip") / board
+    _do(lambda progress: packaging.make_package(board, config, folder, url, progress), as_json)
 
 
 @app.command()
@@ -68,7 +85,6 @@ def flash(
     """
     from engram_host.board import flash as flashing
 
-    _need_clone()
     if firmware is None:
         raise WrongUsage(
             "say which MicroPython to flash (--firmware, or FIRMWARE=... of make): a .bin from MicroPython's download page."
@@ -93,7 +109,6 @@ def deploy(
     """
     from engram_host.board import deploy as deploying
 
-    _need_clone()
     _do(lambda progress: deploying.deploy(port, board, config, progress), as_json)
 
 
@@ -164,21 +179,11 @@ def _named(file: Path | None) -> Path:
     return file
 
 
-def _need_clone() -> None:
-    """NotInstalled where there is only the package, which has no profiles of boards and no boot.py."""
-    from engram_host.board.places import BOARDS
-
-    if not BOARDS.is_dir():
-        raise NotInstalled("what goes on a board is not in this installation: run this from a clone of Engram.")
-
-
 def _do(work: Callable[[Progress], object], as_json: bool) -> None:
-    """Do some work of engram_host.board, which tells on stderr how it goes on. BoardError, NotInstalled, Interrupted."""
+    """Do some work of engram_host.board, which tells on stderr how it goes on. BoardError, Interrupted."""
     progress = _Told()
     try:
         work(progress)
-    except ModuleNotFoundError as missing:
-        raise NotInstalled(f"the package {missing.name} is not installed: pip install 'engram[board]'.") from None
     except (KeyboardInterrupt, EOFError):
         raise Interrupted("interrupted; do the same again to finish it.") from None
     finally:

@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -11,6 +12,7 @@ from typer.main import get_command
 
 from engram_host.cli import backup, board, device, doctor, evaluate, folders, memory, moving, run, serve, stats
 from engram_host.cli.problems import FAILED, INTERRUPTED, WRONG_USAGE, told
+from engram_host.extras import DISTRIBUTION
 
 app = typer.Typer(
     help="Engram on the host: a memory that lasts, for agents on microcontrollers. Every command has --help with examples.",
@@ -46,7 +48,7 @@ def main(words: list[str]) -> int:
     command = get_command(app)
     assert isinstance(command, TyperGroup)
     try:
-        status = command.main(words, "engram", standalone_mode=False) or 0
+        status = command.main(words, _called_as(), standalone_mode=False) or 0
         # Typer makes a status of Ctrl-C by itself.
         return _failed(KeyboardInterrupt(), words) if status == INTERRUPTED else status
     except BrokenPipeError:
@@ -55,6 +57,11 @@ def main(words: list[str]) -> int:
         return FAILED
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - what was not raised on purpose is raised again
         return _failed(error, words)
+
+
+def _called_as() -> str:
+    """The name that a person typed, for usage lines and completion: another project's `engram` may have the short one."""
+    return DISTRIBUTION if Path(sys.argv[0]).name == DISTRIBUTION else "engram"
 
 
 def _failed(error: BaseException, words: list[str]) -> int:

@@ -39,8 +39,10 @@ def _findings(home: Path) -> Iterator[Finding]:
     try:
         from engram_host.companion.errors import SettingError
         from engram_host.companion.home import read_settings
-    except ModuleNotFoundError as missing:
-        yield wrong("packages", f"{missing.name} is not installed", "pip install 'engram[companion]'")
+    except ModuleNotFoundError:
+        # Without the companion's packages nobody can tell of its settings, nor of what they name.
+        yield from machine.packages(needs_postgres=False)
+        yield from (machine.disk(home), machine.clock(home), machine.micropython())
         return
     from engram_host.cli.checks import companion, starting
     from engram_host.companion.presence import listening
@@ -52,7 +54,7 @@ def _findings(home: Path) -> Iterator[Finding]:
         return
     running = listening(home)
     checks: list[Iterable[Finding]] = [
-        machine.packages(settings),
+        machine.packages(needs_postgres=settings.store.url.startswith("postgres")),
         [machine.embedder(settings), machine.disk(home), machine.clock(home), machine.micropython()],
         companion.files(settings),
         starting.starting(settings),

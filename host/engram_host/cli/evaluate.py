@@ -9,8 +9,9 @@ import typer
 from engram_host.cli import output
 from engram_host.cli.options import AsJson
 from engram_host.cli.problems import NotFound, NotInstalled, Problem, WrongUsage
+from engram_host.firmware import CLONE
 
-TOOLS = Path(__file__).resolve().parents[3] / "tools"
+TOOLS = CLONE / "tools" if CLONE else None
 
 
 def evaluate(
@@ -42,7 +43,7 @@ def evaluate(
 
 def _tools() -> Any:
     """The evaluator; NotInstalled where only the package is."""
-    if not (TOOLS / "eval_retrieval.py").is_file():
+    if TOOLS is None or not (TOOLS / "eval_retrieval.py").is_file():
         raise NotInstalled("the evaluator is not in this installation: run `engram eval` from a clone of Engram.")
     if str(TOOLS) not in sys.path:
         sys.path.append(str(TOOLS))

@@ -8,6 +8,8 @@
 130  interrupted by Ctrl-C
 """
 
+from engram_host import extras
+
 FINE, FAILED, WRONG_USAGE, NOT_INSTALLED, NOT_FOUND, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
 
@@ -48,7 +50,8 @@ def told(error: BaseException) -> tuple[int, str] | None:
     if isinstance(error, (KeyboardInterrupt, EOFError)):
         return INTERRUPTED, "interrupted."
     if isinstance(error, ModuleNotFoundError):
-        return NOT_INSTALLED, f"the package {error.name} is not installed: pip install 'engram[companion,board]'."
+        is_own = (error.name or "").partition(".")[0] in ("engram", "engram_host")
+        return None if is_own else (NOT_INSTALLED, extras.missing(error.name))
     return _of_companion(error) or _of_board(error) or _of_files(error)
 
 

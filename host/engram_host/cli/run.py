@@ -17,19 +17,19 @@ def run(
     companion: Annotated[bool, typer.Option("--companion", help="a companion beside the board")] = False,
     prompt: Annotated[bool, typer.Option("--repl", help="Ctrl-C opens the MicroPython prompt")] = False,
 ) -> None:
-    """Chat with a simulated board in the terminal, or over a pipe. Needs no companion, but Engram's own folder and MicroPython.
+    """Chat with a simulated board in the terminal, or over a pipe. Needs no companion, but MicroPython's unix port.
 
     Example: engram run --script
 
     Example: echo "remember that my bike is green" | engram run --home ~/.engram/try
     """
     from engram_host.sim import __main__ as sim
-    from engram_host.sim import board
+    from engram_host.sim import micropython
 
-    if not board.MAIN.is_file():
-        raise NotInstalled("the simulated board is not in this installation: run `engram run` from a clone of Engram.")
-    if not board.MICROPYTHON.is_file():
-        raise NotInstalled("MicroPython is not there yet: `make run` in Engram's folder fetches it.")
+    try:
+        micropython.find()
+    except micropython.NoMicroPython as problem:
+        raise NotInstalled(str(problem)) from None
     os.environ["ENGRAM_HOME"] = str(home)
     for name, is_on in (("LLM", script), ("COMPANION", companion), ("REPL", prompt)):
         if is_on:

@@ -92,4 +92,4 @@ async def _serve(home: Path, flags: dict[tuple[str, str], object], ready_file: P
                 draft.write_text(json.dumps(addresses))
                 draft.replace(ready_file)
             with told_where(home, addresses):
-                await stop.wait()
+                await running.serve(stop)

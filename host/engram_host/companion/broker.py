@@ -8,13 +8,13 @@ import logging
 import socket
 import ssl
 
-from amqtt.broker import Broker
 from amqtt.contexts import BrokerConfig, ListenerConfig
 from amqtt.errors import BrokerError
 
 from engram_host.companion.errors import CompanionError
 from engram_host.companion.presence import here
 from engram_host.companion.security.broker_door import Door, GuardedBroker
+from engram_host.companion.supervisor import BackgroundTask, Supervisor
 
 _log = logging.getLogger("engram.broker")
 
@@ -24,6 +24,9 @@ MOST_CONNECTIONS = 4096
 STOP_SECONDS = 5.0
 """How long clients may take to be let go."""
 
+_LONGEST_PAUSE = 5.0
+"""Seconds until the broker is started again: no board is heard meanwhile."""
+
 
 class BrokerFailed(CompanionError):
     """The broker could not listen."""
@@ -32,12 +35,21 @@ class BrokerFailed(CompanionError):
 class EmbeddedBroker:
     """A broker that listens at host and port, with port 0 at a free one; with TLS if a context is given."""
 
-    def __init__(self, host: str, port: int, door: Door, tls: ssl.SSLContext | None = None):
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        door: Door,
+        tls: ssl.SSLContext | None = None,
+        supervisor: Supervisor | None = None,
+    ):
         self.host = host
         self.port = port or _free_port(host)
         self._door = door
         self._tls = tls
-        self._broker: Broker | None = None
+        self._supervisor = supervisor or Supervisor()
+        self._task: BackgroundTask | None = None
+        self._broker: GuardedBroker | None = None
 
     @property
     def url(self) -> str:
@@ -54,23 +66,41 @@ class EmbeddedBroker:
 
     async def start(self) -> None:
         """Listen; BrokerFailed if that cannot be done."""
+        await self._listen()
+        self._task = self._supervisor.start("broker", self._serve, longest_pause=_LONGEST_PAUSE)
+
+    async def stop(self) -> None:
+        """Stop listening; what it held is forgotten."""
+        if self._task:
+            await self._task.stop()
+        await self._shut_down()
+
+    async def _serve(self) -> None:
+        """Serve until one of the broker's own tasks ends; begun again, with a new broker at the same port."""
+        broker = self._broker or await self._listen()
+        try:
+            await broker.until_broken()
+        finally:
+            await self._shut_down()
+
+    async def _listen(self) -> GuardedBroker:
         # amqtt tells of each packet and each client, and shows a traceback where a sentence does.
         for name in ("amqtt", "transitions"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
         host = f"[{self.host}]" if ":" in self.host else self.host
         listener = ListenerConfig(bind=f"{host}:{self.port}", max_connections=MOST_CONNECTIONS, ssl=bool(self._tls))
         config = BrokerConfig(listeners={"default": listener}, plugins={}, session_expiry_interval=300)
-        self._broker = GuardedBroker(config, self._door, self._tls)
+        broker = GuardedBroker(config, self._door, self._tls)
         try:
-            await self._broker.start()
+            await broker.start()
         except (BrokerError, OSError) as error:
-            self._broker = None
             problem = f"the MQTT broker cannot listen at {self.host}:{self.port}: {error}; "
             raise BrokerFailed(problem + "set mqtt.port to another one, or mqtt.url to your broker.") from None
         _log.info("listening at %s", self.url)
+        self._broker = broker
+        return broker
 
-    async def stop(self) -> None:
-        """Stop listening; what it held is forgotten."""
+    async def _shut_down(self) -> None:
         broker, self._broker = self._broker, None
         if not broker:
             return
@@ -79,6 +109,8 @@ class EmbeddedBroker:
                 await broker.shutdown()
         except TimeoutError:
             _log.warning("a client did not let go of its connection; the broker ends without it.")
+        finally:
+            broker.stop_listening()
 
 
 def _free_port(host: str) -> int:

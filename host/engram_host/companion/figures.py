@@ -25,6 +25,8 @@ class Figures:
             "engram_index_bytes": service.searching.index_bytes,
             "engram_backlog_lines": service.meaning.left,
         }
+        states = [status.state for status in service.supervisor.statuses()]
+        found["engram_tasks_down"] = states.count("restarting") + states.count("failed")
         if service.bus:
             found["engram_broker_connected"] = float(service.bus.is_connected)
         read = [one.progress for one in service.folders.standings]

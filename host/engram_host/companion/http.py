@@ -1,6 +1,7 @@
 """The HTTP API: what people, programs and boards ask the companion. It describes itself at /docs and /openapi.json."""
 
 import asyncio
+from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from fastapi import FastAPI, Path, Query, Request, Response
@@ -24,6 +25,7 @@ from engram_host.companion.model import LOGS, Device, Span
 from engram_host.companion.security.guard import CallerHere, Guard
 from engram_host.companion.security.rules import Who, may
 from engram_host.companion.service import Service
+from engram_host.companion.supervisor import State
 
 DeviceName = Annotated[str, Path(pattern=r"^[a-z0-9-]{1,32}$", description="a board's name")]
 BINARY = "application/octet-stream"
@@ -69,6 +71,16 @@ class Line(BaseModel):
     line: dict[str, Any]
 
 
+class Task(BaseModel):
+    """A background task of the companion."""
+
+    name: str
+    state: State = Field(description="restarting: it failed, and is started again")
+    since: int = Field(description="when that state began, in Unix seconds")
+    restarts: int = Field(description="since the companion started")
+    error: str = Field(description="what it failed with last, empty if it never did")
+
+
 class Health(BaseModel):
     """Whether all works; a device is told no more than the status and the version."""
 
@@ -79,6 +91,7 @@ class Health(BaseModel):
     mqtt: str | None = None
     meaning: str | None = None
     lines: int | None = Field(default=None, description="lines taken from boards since the start")
+    tasks: list[Task] | None = None
 
 
 class Stats(BaseModel):
@@ -190,6 +203,7 @@ def _add_health(app: FastAPI, service: Service) -> None:
             mqtt=service.mqtt_name,
             meaning=service.meaning.told(),
             lines=service.replication.lines,
+            tasks=[Task.model_validate(asdict(status)) for status in service.supervisor.statuses()],
         )
 
 

@@ -1,7 +1,6 @@
 """The vector side as a whole: the embedder, and the work in the background that gives each line its vector."""
 
 import asyncio
-import contextlib
 import logging
 from collections.abc import Callable
 
@@ -15,16 +14,26 @@ from engram_host.companion.model import Change, Device, Identity
 from engram_host.companion.search.engine import QueryVector
 from engram_host.companion.search.keys import KEY_VERSION, key_of
 from engram_host.companion.store.base import Store
+from engram_host.companion.supervisor import BackgroundTask, Supervisor
 
 _log = logging.getLogger("engram.meaning")
 
 OFF = "off: embedding.provider is none"
 
+LONGEST_PAUSE = 300.0
+"""Seconds until lines are embedded again after an error that nobody foresaw: each attempt may be one that is paid for."""
+
 
 class Meaning:
     """The embedder of one companion, and its index of vectors."""
 
-    def __init__(self, store: Store, settings: EmbeddingSettings, failed: Callable[[str], None] = lambda work: None):
+    def __init__(
+        self,
+        store: Store,
+        settings: EmbeddingSettings,
+        failed: Callable[[str], None] = lambda work: None,
+        supervisor: Supervisor | None = None,
+    ):
         """`failed("index")` and `failed("query")` are called when no vector was made; from the loop's thread."""
         self._embedder = make_embedder(settings, store, KEY_VERSION)
         self._is_off = isinstance(self._embedder, NoEmbedder)
@@ -32,21 +41,20 @@ class Meaning:
         self._backlog = Backlog(store, self._embedder, text_of, KEY_VERSION, self._jobs, settings.batch_least)
         self._backlog.failed = lambda: failed("index")
         self._failed = failed
-        self._task: asyncio.Task[None] | None = None
+        self._supervisor = supervisor or Supervisor()
+        self._task: BackgroundTask | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def start(self) -> None:
         """Begin to embed what has no vector yet."""
         self._loop = asyncio.get_running_loop()
         if not self._is_off:
-            self._task = asyncio.create_task(self._backlog.run(), name="meaning")
+            self._task = self._supervisor.start("embedding", self._backlog.run, longest_pause=LONGEST_PAUSE)
 
     async def stop(self) -> None:
         """End that work; what was embedded stays."""
         if self._task:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+            await self._task.stop()
             await self._backlog.stop()
         await self._embedder.close()
         if self._jobs:

@@ -14,6 +14,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from engram.link.messages import FROM_BOARD
+from engram_host.companion.supervisor import TASKS
 
 OUTCOMES = ("answered", "silent", "refused", "unreadable")
 """silent: a message that came late or twice, and gets no answer."""
@@ -39,6 +40,9 @@ class Metrics:
         self._gateway_calls = self._counter("engram_gateway_calls", "Calls of the gateway that are over.")
         self._gateway_tokens = self._counter("engram_gateway_tokens", "Tokens of these calls.")
         self._gateway_refusals = self._counter("engram_gateway_refusals", "Requests to the gateway that failed.", "why")
+        self._tasks = self._counter(
+            "engram_task_failures", "Failures of background tasks, which are started again.", "task"
+        )
         self._take = self._histogram(
             "engram_take_seconds", "Lines taken into the database, a transaction.", _TAKE_SECONDS
         )
@@ -48,6 +52,8 @@ class Metrics:
                 self._messages.labels(kind, outcome)
         for why in GATEWAY_REFUSALS:
             self._gateway_refusals.labels(why)
+        for task in TASKS:
+            self._tasks.labels(task)
         for work in ("index", "query"):
             self._embedder.labels(work)
         for caller in ("board", "person"):
@@ -62,6 +68,10 @@ class Metrics:
     def embedder_failed(self, work: str) -> None:
         """No vector was made, of lines (`index`) or of a query (`query`)."""
         self._embedder.labels(work).inc()
+
+    def task_failed(self, task: str) -> None:
+        """A background task, one of TASKS, failed."""
+        self._tasks.labels(task).inc()
 
     def gateway_called(self, tokens: int) -> None:
         """A call of the gateway is over, and used so many tokens."""
@@ -118,6 +128,7 @@ GAUGES = {
     "engram_folder_files": "Files of Markdown folders.",
     "engram_folder_passages": "Passages of these files that searches go through.",
     "engram_archived_records": "Memories that boards have archived here.",
+    "engram_tasks_down": "Background tasks that failed and do not run now.",
     "engram_broker_connected": "1 if the MQTT broker is reached, 0 if not; absent while MQTT is off.",
 }
 

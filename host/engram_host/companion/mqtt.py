@@ -20,6 +20,7 @@ from engram.link.messages import MOST_BYTES
 from engram_host.companion.errors import SettingError
 from engram_host.companion.security.trust import tls_by_authority
 from engram_host.companion.settings import MqttSettings
+from engram_host.companion.supervisor import BackgroundTask, Supervisor
 
 _log = logging.getLogger("engram.mqtt")
 
@@ -38,6 +39,9 @@ MOST_QUEUED = 1024
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 30.0
 """Seconds between two attempts to reach the broker."""
+
+_LONGEST_RESTART = 5.0
+"""Seconds until this begins again after an error that is not the broker's: no board is heard meanwhile."""
 
 
 @dataclass(frozen=True)
@@ -59,25 +63,31 @@ class Bus:
     `is_connected` tells whether boards can reach it, `problem` why not.
     """
 
-    def __init__(self, url: str, login: Login, answers: Answers, *, share: bool):
+    def __init__(self, url: str, login: Login, answers: Answers, *, share: bool, supervisor: Supervisor | None = None):
         self._where = checked_url(url)
         self._login = login
         self._answers = answers
         self._topic = SHARED if share else UP
-        self._task: asyncio.Task[None] | None = None
+        self._supervisor = supervisor or Supervisor()
+        self._task: BackgroundTask | None = None
         self._ready = asyncio.Event()
         self._at_work: set[asyncio.Task[None]] = set()
         self._room = asyncio.Semaphore(MOST_AT_WORK)
-        self.problem = "it has not connected yet."
+        self.problem = f"{self._broker_name}: the companion has not connected to it yet."
 
     @property
     def is_connected(self) -> bool:
         """Whether the broker is reached, and the topics are subscribed to."""
         return self._ready.is_set()
 
+    @property
+    def _broker_name(self) -> str:
+        default = 8883 if self._where.scheme == "mqtts" else 1883
+        return f"the MQTT broker at {self._where.hostname}:{self._where.port or default}"
+
     def start(self) -> None:
         """Connect, and do so again whenever the broker is lost."""
-        self._task = asyncio.create_task(self._run(), name="mqtt")
+        self._task = self._supervisor.start("mqtt", self._run, longest_pause=_LONGEST_RESTART)
 
     async def wait(self, seconds: float) -> bool:
         """Wait until it is connected; whether it is."""
@@ -88,10 +98,11 @@ class Bus:
 
     async def stop(self) -> None:
         """Take nothing more; what is at work is answered no more."""
-        tasks = [task for task in (self._task, *self._at_work) if task]
-        for task in tasks:
+        if self._task:
+            await self._task.stop()
+        for task in self._at_work:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*self._at_work, return_exceptions=True)
 
     async def _run(self) -> None:
         pause = FIRST_PAUSE
@@ -104,7 +115,7 @@ class Bus:
                     pause = FIRST_PAUSE
                     await self._listen(client)
             except aiomqtt.MqttError as error:
-                self.problem = f"the MQTT broker at {self._where.hostname}:{self._where.port or 1883}: {error}."
+                self.problem = f"{self._broker_name}: {error}."
                 _log.warning("%s", self.problem)
             finally:
                 self._ready.clear()

@@ -5,10 +5,9 @@ all of them. An answer is given only after that.
 """
 
 import asyncio
-import contextlib
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -18,6 +17,7 @@ from engram_host.companion.errors import CompanionError, Refused, Stale, StoreUn
 from engram_host.companion.metrics import Metrics
 from engram_host.companion.model import LOGS, Batch, Hello, LogName, LogState, Range, Sender, Span, Welcome
 from engram_host.companion.store.base import MOST_LISTED, Store
+from engram_host.companion.supervisor import BackgroundTask, Supervisor
 
 _log = logging.getLogger("engram.replication")
 
@@ -33,26 +33,42 @@ AGAIN_SECONDS = 15
 DAMAGED_SECONDS = 5
 """When a board tries again after a message of which something was damaged on the way."""
 
-_MISTAKE = "the companion has a fault and could not take the lines: see what it logged."
+LONGEST_PAUSE = 1.0
+"""Seconds until lines are written again after an error that nobody foresaw: all boards wait for that."""
+
+_FAULT = "the companion has a fault and could not take the lines: see what it logged."
+_BROKEN_OFF = "the companion was interrupted before the lines were on disk."
 _TOLD_LONGEST = 1000
+
+
+Outcome = int | Refused | Stale
+"""Of a batch: the seq up to which the copy is whole, or why it is not taken."""
 
 
 @dataclass
 class _Waiting:
     batch: Batch
-    answer: "asyncio.Future[int | Refused | Stale]"
+    answer: asyncio.Future[Outcome]
 
 
 class Replication:
     """Takes messages of boards, but for searches; `taken()` is called after lines were taken, `clock` gives Unix seconds."""
 
-    def __init__(self, store: Store, taken: Callable[[], None], metrics: Metrics | None = None, clock=time.time):
+    def __init__(
+        self,
+        store: Store,
+        taken: Callable[[], None],
+        metrics: Metrics | None = None,
+        clock=time.time,
+        supervisor: Supervisor | None = None,
+    ):
         self._store = store
         self._taken = taken
         self._clock = clock
         self._metrics = metrics or Metrics()
         self._waiting: asyncio.Queue[_Waiting] = asyncio.Queue(MOST_WAITING)
-        self._writer: asyncio.Task[None] | None = None
+        self._supervisor = supervisor or Supervisor()
+        self._writer: BackgroundTask | None = None
         self.lines = 0
         """Lines that were taken since the start."""
         self.refused = 0
@@ -65,16 +81,14 @@ class Replication:
 
     def start(self) -> None:
         """Begin to write what comes."""
-        self._writer = asyncio.create_task(self._write(), name="replication")
+        self._writer = self._supervisor.start("replication", self._write, longest_pause=LONGEST_PAUSE)
 
     async def stop(self) -> None:
         """Write nothing more; who waits is told."""
         if self._writer:
-            self._writer.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._writer
+            await self._writer.stop()
         while not self._waiting.empty():
-            self._refuse(self._waiting.get_nowait(), Refused("the companion is being stopped.", AGAIN_SECONDS))
+            _settle(self._waiting.get_nowait(), Refused(_BROKEN_OFF, AGAIN_SECONDS))
 
     async def answer(self, device: str, head: dict[str, Any], body: memoryview) -> bytes:
         """The answer to a message whose head was read; b"" where there is none to be given."""
@@ -163,6 +177,8 @@ class Replication:
             together = [await self._waiting.get()]
             while len(together) < MOST_AT_ONCE and not self._waiting.empty():
                 together.append(self._waiting.get_nowait())
+            # What waits for an answer gets one, whatever ends this task.
+            outcomes: Sequence[Outcome] = [Refused(_FAULT, AGAIN_SECONDS)] * len(together)
             try:
                 began, now = time.monotonic(), int(self._clock())
                 outcomes = await asyncio.to_thread(self._store.take, [each.batch for each in together], now)
@@ -171,21 +187,16 @@ class Replication:
                 _log.error("%s", problem)
                 outcomes = [Refused(str(problem), AGAIN_SECONDS)] * len(together)
             except asyncio.CancelledError:
-                for each in together:
-                    self._refuse(each, Refused("the companion is being stopped.", AGAIN_SECONDS))
+                outcomes = [Refused(_BROKEN_OFF, AGAIN_SECONDS)] * len(together)
                 raise
-            except Exception:  # noqa: BLE001
-                # A mistake in this code: it must end neither this task, for which all boards wait, nor be silent.
-                _log.exception("lines of %d messages were not taken", len(together))
-                outcomes = [Refused(_MISTAKE, AGAIN_SECONDS)] * len(together)
-            for each, outcome in zip(together, outcomes, strict=True):
-                if not each.answer.done():
-                    each.answer.set_result(outcome)
+            finally:
+                for each, outcome in zip(together, outcomes, strict=True):
+                    _settle(each, outcome)
 
-    @staticmethod
-    def _refuse(waiting: _Waiting, refused: Refused) -> None:
-        if not waiting.answer.done():
-            waiting.answer.set_result(refused)
+
+def _settle(waiting: _Waiting, outcome: Outcome) -> None:
+    if not waiting.answer.done():
+        waiting.answer.set_result(outcome)
 
 
 def _answer(op: str, head: dict[str, Any], **fields: Any) -> bytes:

@@ -27,6 +27,7 @@ from engram_host.companion.security.rates import Rates
 from engram_host.companion.security.tokens import new_token
 from engram_host.companion.security.trust import tls_to_own
 from engram_host.companion.store.base import Store
+from engram_host.companion.supervisor import Supervisor
 
 _log = logging.getLogger("engram.service")
 
@@ -35,13 +36,22 @@ THREADS = 4
 
 _BROKER_SECONDS = 10.0
 _WARM_AFTER_SECONDS = 5.0
+_MOST_WARMINGS = 3
+"""Times that indexes are made ahead if that fails: it takes seconds of a core, and each search makes what it needs."""
 
 
 class Service:
     """A companion: `store`, `replication`, `searching`, `folders`, `meaning` and `dispatch` are its parts."""
 
     def __init__(
-        self, settings: Settings, store: Store, meaning: Meaning, operator: str, gateway_key: Key, metrics: Metrics
+        self,
+        settings: Settings,
+        store: Store,
+        meaning: Meaning,
+        operator: str,
+        gateway_key: Key,
+        metrics: Metrics,
+        supervisor: Supervisor,
     ):
         """`operator` is the operator's token. SettingError."""
         self.settings = settings
@@ -57,8 +67,9 @@ class Service:
         self.store = store
         self.meaning = meaning
         self.metrics = metrics
-        self.replication = Replication(store, meaning.wake, metrics)
-        self.folders = Folders(store, settings.folders, settings.home, taken=meaning.wake)
+        self.supervisor = supervisor
+        self.replication = Replication(store, meaning.wake, metrics, supervisor=supervisor)
+        self.folders = Folders(store, settings.folders, settings.home, meaning.wake, supervisor)
         self.searching = Searching(store, settings.search, meaning, self.folders, metrics)
         answers = self.searching.answer_board, self.searching.answer_get
         self.dispatch = Dispatch(self.replication, *answers, metrics)
@@ -82,7 +93,7 @@ class Service:
 
     def problems(self) -> list[str]:
         """What does not work now, a sentence each."""
-        found = []
+        found = self.supervisor.problems()
         if self.bus and not self.bus.is_connected:
             found.append(self.bus.problem)
         if self.meaning.problem:
@@ -93,30 +104,27 @@ class Service:
     async def running(self) -> AsyncIterator[None]:
         """Take messages and answer searches; the store is open before, and closed after."""
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "work"))
-        self.replication.start()
-        self.meaning.start()
-        self.gateway.start()
-        self.folders.start()
-        warming = asyncio.create_task(self._warm(), name="warming")
-        try:
+        async with contextlib.AsyncExitStack() as stack:
+            for part in (self.meaning, self.gateway, self.folders, self.replication):
+                part.start()
+                stack.push_async_callback(part.stop)
+            stack.push_async_callback(self._stop_mqtt)
+            warming = self.supervisor.start("warming", self._warm, is_finite=True, most_failures=_MOST_WARMINGS)
+            stack.push_async_callback(warming.stop)
+            stack.callback(self.searching.stop)
             await self._start_mqtt()
             yield
-        finally:
-            warming.cancel()
-            self.searching.stop()
-            if self.bus:
-                await self.bus.stop()
-            if self.broker:
-                await self.broker.stop()
-            await self.replication.stop()
-            await self.folders.stop()
-            await self.gateway.stop()
-            await self.meaning.stop()
 
     async def _warm(self) -> None:
         """Leave the first seconds to boards and people who come at once."""
         await asyncio.sleep(_WARM_AFTER_SECONDS)
         await self.searching.warm()
+
+    async def _stop_mqtt(self) -> None:
+        if self.bus:
+            await self.bus.stop()
+        if self.broker:
+            await self.broker.stop()
 
     async def _start_mqtt(self) -> None:
         mqtt = self.settings.mqtt
@@ -130,12 +138,12 @@ class Service:
             certificate = self.settings.home / Path(mqtt.certificate).expanduser()
             login = Login(WORKER, new_token(), tls_to_own("mqtt.certificate", certificate) if tls else None)
             door = Door(self.doors.callers, self.doors.asks_tokens, self.rates, login.password)
-            self.broker = EmbeddedBroker(mqtt.host, mqtt.port, door, tls)
+            self.broker = EmbeddedBroker(mqtt.host, mqtt.port, door, tls, self.supervisor)
             await self.broker.start()
             answers = self.dispatch.answers_or_nothing  # the broker inside slows them down by itself
         url = self.broker.own_url if self.broker else mqtt.url
         # The broker inside has one worker, and cannot share a subscription.
-        self.bus = Bus(url, login, answers, share=not self.broker)
+        self.bus = Bus(url, login, answers, share=not self.broker, supervisor=self.supervisor)
         self.bus.start()
         if not await self.bus.wait(_BROKER_SECONDS):
             _log.warning("%s It goes on trying.", self.bus.problem)

@@ -16,6 +16,7 @@ from engram_host.companion.metrics import Metrics
 from engram_host.companion.security.listening import check_places, listeners, tls_of
 from engram_host.companion.security.tokens import operator_token
 from engram_host.companion.service import Service
+from engram_host.companion.supervisor import Supervisor
 from engram_host.companion.web import WebServer
 
 
@@ -25,6 +26,18 @@ class Running:
     def __init__(self, service: Service, web: WebServer):
         self.service = service
         self.web = web
+
+    async def serve(self, stop: asyncio.Event) -> None:
+        """Serve until `stop` is set; HttpLost."""
+        ends = [asyncio.ensure_future(end) for end in (stop.wait(), self.web.until_lost())]
+        try:
+            done, _ = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+            for end in done:
+                end.result()
+        finally:
+            for end in ends:
+                end.cancel()
+            await asyncio.gather(*ends, return_exceptions=True)
 
     def addresses(self) -> dict[str, str]:
         """Where it listens: `http`, and `mqtt` if it has a broker inside."""
@@ -65,10 +78,11 @@ async def start(home: Path, flags: Mapping[tuple[str, str], Any]) -> AsyncIterat
         has_devices = bool(await asyncio.to_thread(store.tokens))
         check_places(settings.security, places, has_devices=has_devices)
         metrics = Metrics()
-        meaning = Meaning(store, settings.embedding, metrics.embedder_failed)
-        service = Service(settings, store, meaning, operator, key, metrics)
+        supervisor = Supervisor(metrics.task_failed)
+        meaning = Meaning(store, settings.embedding, metrics.embedder_failed, supervisor)
+        service = Service(settings, store, meaning, operator, key, metrics, supervisor)
         async with service.running():
-            web = WebServer(make_app(service), http.host, http.port, tls)
+            web = WebServer(make_app(service), http.host, http.port, tls, supervisor)
             await web.start()
             try:
                 yield Running(service, web)

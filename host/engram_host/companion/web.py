@@ -11,6 +11,7 @@ from fastapi import FastAPI
 
 from engram_host.companion.errors import CompanionError
 from engram_host.companion.slow import PatientProtocol
+from engram_host.companion.supervisor import BackgroundTask, Supervisor
 
 KEEP_ALIVE_SECONDS = 75
 """How long a silent connection stays open: longer than boards are silent between two signs of life."""
@@ -18,9 +19,18 @@ KEEP_ALIVE_SECONDS = 75
 MOST_AT_ONCE = 1024
 """Requests that are answered at the same time; more are told to come back: bounds the memory."""
 
+MOST_FAILURES = 5
+"""Times in a row that the server may fail. Then the process ends: nobody could ask any more how the companion is, and
+whatever runs the process can start it again.
+"""
+
 
 class CannotListen(CompanionError):
     """The HTTP server could not listen."""
+
+
+class HttpLost(CompanionError):
+    """The HTTP server failed again and again."""
 
 
 class _Server(uvicorn.Server):
@@ -29,11 +39,23 @@ class _Server(uvicorn.Server):
         """Leave signals to the one who started the companion."""
         yield
 
+    def stop_listening(self) -> None:
+        """Take no new connections; those that are there go on."""
+        for server in getattr(self, "servers", ()):  # uvicorn sets it when it has begun to listen
+            server.close()
+
 
 class WebServer:
     """Serves an app at host and port; with port 0 at a free one, which `port` then is."""
 
-    def __init__(self, app: FastAPI, host: str, port: int, tls: ssl.SSLContext | None = None):
+    def __init__(
+        self,
+        app: FastAPI,
+        host: str,
+        port: int,
+        tls: ssl.SSLContext | None = None,
+        supervisor: Supervisor | None = None,
+    ):
         self.host = host
         self.port = port
         self._scheme = "https" if tls else "http"
@@ -52,7 +74,10 @@ class WebServer:
             ssl_context_factory=(lambda _config, _default: tls) if tls else None,
         )
         self._server = _Server(config)
-        self._task: asyncio.Task[None] | None = None
+        self._supervisor = supervisor or Supervisor()
+        self._task: BackgroundTask | None = None
+        self._listener: socket.socket | None = None
+        self._lost = asyncio.Event()
 
     @property
     def url(self) -> str:
@@ -74,12 +99,34 @@ class WebServer:
             problem = f"the HTTP API cannot listen at {where}: {error.strerror}; set http.port to another one."
             raise CannotListen(problem) from None
         self.port = listener.getsockname()[1]
-        self._task = asyncio.create_task(self._server.serve(sockets=[listener]), name="http")
-        while not self._server.started and not self._task.done():
+        self._listener = listener
+        self._task = task = self._supervisor.start(
+            "http", lambda: self._serve(listener), most_failures=MOST_FAILURES, on_lost=self._lost.set
+        )
+        while not self._server.started:
+            if task.problem:
+                await self.stop()
+                raise CannotListen(task.problem)
             await asyncio.sleep(0.01)
 
     async def stop(self) -> None:
         """Answer what is under way, then stop listening."""
+        self._server.should_exit = True
+        if self._listener:
+            self._listener.close()
         if self._task:
-            self._server.should_exit = True
-            await asyncio.gather(self._task, return_exceptions=True)
+            await self._task.finish()
+
+    async def until_lost(self) -> None:
+        """Wait until the server cannot be kept up, and raise HttpLost then."""
+        await self._lost.wait()
+        raise HttpLost(self._task.problem if self._task else "")
+
+    async def _serve(self, listener: socket.socket) -> None:
+        # A socket of its own each time: while the server starts again, clients wait at the other one.
+        own = listener.dup()
+        try:
+            await self._server.serve(sockets=[own])
+        finally:
+            self._server.stop_listening()
+            own.close()

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from . import board, terminal
+from . import board, micropython, terminal
 
 
 class Unusable(Exception):
@@ -33,7 +33,7 @@ def main() -> int:
             if os.environ.get("COMPANION"):
                 environment |= stack.enter_context(_companion(home))
             return _run(stack, environment, waker)
-    except Unusable as problem:
+    except (Unusable, micropython.NoMicroPython) as problem:
         print(problem, file=sys.stderr)
         return 2
 

@@ -12,12 +12,12 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[3]
-MICROPYTHON = ROOT / "build" / "micropython" / "64"
-SEARCH_PATH = f"{ROOT / 'firmware'}:{ROOT / 'boards' / 'SIM'}:.frozen"
-MAIN = ROOT / "boards" / "SIM" / "main.py"
+from engram_host.firmware import BOARDS, FIRMWARE
+from engram_host.sim import micropython
+
+SEARCH_PATH = f"{FIRMWARE}:{BOARDS / 'SIM'}:.frozen"
+MAIN = BOARDS / "SIM" / "main.py"
 HEAP = "8m"
 
 CTRL_C = b"\x03"
@@ -30,9 +30,9 @@ _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def command(*, interactive: bool = False) -> list[str]:
-    """The command line that runs the firmware; `interactive` leaves to MicroPython's prompt afterwards."""
+    """The command line that runs the firmware; `interactive` leaves to MicroPython's prompt afterwards. NoMicroPython."""
     options = ["-i"] if interactive else []
-    return [str(MICROPYTHON), "-X", f"heapsize={HEAP}", *options, str(MAIN)]
+    return [str(micropython.find()), "-X", f"heapsize={HEAP}", *options, str(MAIN)]
 
 
 def run(environment: dict[str, str], source: int, waker: int, *, is_terminal: bool = False) -> int:

@@ -10,12 +10,13 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from .board import ROOT
+from engram_host.firmware import CLONE
 
 SECONDS = 30.0
 """How long it may take to start."""
 
-_PYTHON = ROOT / ".venv" / "bin" / "python"
+_PACKAGES = Path(__file__).resolve().parents[2]
+"""Where this package is imported from, which a companion in another Python has to be told."""
 
 
 class NotStarted(Exception):
@@ -28,7 +29,7 @@ def beside(home: Path) -> Iterator[dict[str, str]]:
     with tempfile.TemporaryDirectory(prefix="engram-") as folder:
         ready = Path(folder) / "ready.json"
         log = home / "companion.log"
-        command = [str(_PYTHON if _PYTHON.exists() else sys.executable), "-m", "engram_host", "serve"]
+        command = [_python(), "-m", "engram_host", "serve"]
         command += [
             "--home",
             str(home / "companion"),
@@ -39,7 +40,7 @@ def beside(home: Path) -> Iterator[dict[str, str]]:
             "--ready-file",
             str(ready),
         ]
-        variables = {**os.environ, "PYTHONPATH": f"{ROOT / 'host'}:{ROOT / 'firmware'}"}
+        variables = {**os.environ, "PYTHONPATH": str(_PACKAGES)}
         with log.open("w") as output:
             companion = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=variables, start_new_session=True
@@ -52,6 +53,12 @@ def beside(home: Path) -> Iterator[dict[str, str]]:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 companion.wait(10)
             companion.kill()
+
+
+def _python() -> str:
+    """The Python that has the companion's packages: a clone's own, where it has one."""
+    own = CLONE / ".venv" / "bin" / "python" if CLONE else None
+    return str(own) if own and own.exists() else sys.executable
 
 
 def _wait(companion: "subprocess.Popen[bytes]", ready: Path, log: Path) -> dict[str, str]:

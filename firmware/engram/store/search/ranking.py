@@ -122,17 +122,19 @@ class Ranking:
         # For each slot the rows that have each of ten words.
         self._counts = [array("I", bytes(4 * min(_PART, slots - first))) for first in range(0, slots, _PART)]
         self._last, self._far = bytearray(slots), bytearray(slots)  # B of its last row, and of the one before it
+        look = Look(self.best, self._last, self._far)
         blocks = []
         buffer = bytearray(_BUFFER)
         for place, table in enumerate(self._tables):
             found = self.places.get(table.number)
             if found and any(found):
-                self.index.guarded(table, self._rank_table, table, place, found, blocks, buffer, allowed)
+                self.index.guarded(table, self._rank_table, table, place, found, blocks, buffer, allowed, look)
             elif table.has_sessions and max(self._last):
                 self.index.guarded(table, self._pass_over, table)
+        del blocks[:]  # what the stack still holds of them by chance would keep them otherwise
         self._rank_memtable(len(self._tables), allowed)
 
-    def _rank_table(self, table, place: int, found: list, blocks: list, buffer: bytearray, allowed) -> None:
+    def _rank_table(self, table, place: int, found: list, blocks: list, buffer: bytearray, allowed, look) -> None:
         _make_blank(blocks, table.rows)
         runs = _session_runs(table)
         for number, postings in enumerate(found):
@@ -143,7 +145,7 @@ class Ranking:
         if any(table.dead):
             clear_dead(table.dead, blocks)
         bits = allowed(table) if allowed else None
-        Look(self.best, table, place, runs, blocks, bits, self._last, self._far).collect()
+        look.collect(table, place, runs, blocks, bits)
 
     def _pass_over(self, table) -> None:
         """A table that has none of the words: what came before it in its sessions is not next to what comes after."""

@@ -32,6 +32,7 @@ _ROW_BITS = const(14)  # with T and place they fill a small integer
 _GROUP_BITS = const(4)
 _GROUP = const(16)  # rows that are passed over together
 _TOPS = const(128)  # groups whose highest B lie together
+_TOP_BITS = const(2)
 
 
 class TopK:
@@ -86,33 +87,36 @@ def clear_dead(dead: bytearray, blocks: list) -> None:
 
 
 class Look:
-    """Looks at rows of a table, from first to last, and gives those with a T that is high enough to `best`.
+    """Looks at rows of tables, from first to last, and gives those with a T that is high enough to `best`.
 
-    `blocks` have B of each row, `runs` the runs of sessions, `bits` the rows that may be found (None for all), `last` and
-    `far` B of the last two rows of each session in older tables.
+    `last` and `far` have B of the last two rows of each session in the tables that it has seen. One serves all tables of a
+    search, since a new one would need a long piece of heap while there is least of it.
     """
 
-    def __init__(self, best, table, place: int, runs: list, blocks: list, bits, last: bytearray, far: bytearray):
+    def __init__(self, best, last: bytearray, far: bytearray):
         self._best = best
-        self._table = table
-        self._place = place
-        self._runs = runs
-        self._blocks = blocks
-        self._bits = bits
         self._last = last
         self._far = far
-        self._carried = max(max(last), max(far)) if table.has_sessions else 0  # the highest B from older tables
+        # Room for these is got here, where a longer piece of heap is easier to find than beside the scores of a table.
+        self._table = self._bits = None
+        self._runs = self._blocks = self._ends = self._slots = []
+        self._taken = ()
+        self._place = self._carried = self._share = self._reach = self._least = self._floor = 0
+        self._part = self._run = self._first = self._end = self._following = 0
+
+    def collect(self, table, place: int, runs: list, blocks: list, bits) -> None:
+        """Give the best rows of the table at `place` to `best`; then `last` and `far` have those of this table.
+
+        `blocks` have B of each row, `runs` the runs of sessions, `bits` the rows that may be found, None for all. T of a row is
+        at most 2.2 times the highest B of it and its neighbours: only around rows with a high B one has to look.
+        """
+        self._table, self._place, self._runs, self._blocks, self._bits = table, place, runs, blocks, bits
+        # The highest B from older tables.
+        self._carried = max(max(self._last), max(self._far)) if table.has_sessions else 0
         self._taken = ()  # rows that were given before their turn
         self._share = _SHARE if table.has_sessions else OWN
         self._reach = _REACH if table.has_sessions else 0
         self._rewind()
-
-    def collect(self) -> None:
-        """Give the best rows of the table to `best`; then `last` and `far` have those of this table.
-
-        T of a row is at most 2.2 times the highest B of it and its neighbours: only around rows with a high B one has to look.
-        """
-        table, blocks = self._table, self._blocks
         tops = _group_tops(table.rows, blocks)
         self._need(max(self._best.least, 0 if self._bits else _sure(table, tops)))
         if table.has_sessions and self._carried > self._floor:
@@ -140,6 +144,7 @@ class Look:
                     last[slot] = self._score(end)
                     first = end + 1
             last[NO_SLOT] = far[NO_SLOT] = 0
+        self._runs = self._ends = self._slots = []
 
     def _need(self, least: int) -> None:
         """T has to exceed this from now on; a row and its neighbours need a B over `floor` for it."""
@@ -244,13 +249,13 @@ def _sure(table, tops: list) -> int:
     wanted = KEPT + codec.count_bits(table.dead)
     if (table.rows + _GROUP - 1) >> _GROUP_BITS <= wanted:
         return 0
-    having = bytearray(256)
+    having = bytearray(256 >> _TOP_BITS)  # of every fourth: a longer piece of heap is hard to find here
     for part in tops:
         for top in part:
-            if having[top] < 255:
-                having[top] += 1
-    top = 255
+            if having[top >> _TOP_BITS] < 255:
+                having[top >> _TOP_BITS] += 1
+    top = 255 >> _TOP_BITS
     while top and wanted > having[top]:
         wanted -= having[top]
         top -= 1
-    return max(0, OWN * top - 1)
+    return max(0, OWN * (top << _TOP_BITS) - 1)

@@ -200,6 +200,10 @@ def companion(settings: Settings, running: dict[str, str]) -> Iterator[Finding]:
     yield well("companion", f"{health['version']} at {running['http']}")
     for problem in health["problems"]:
         yield wrong("companion", problem, "see docs/start/companion.md, and the companion's log.")
+    for task in health.get("tasks", []):
+        if task["restarts"]:
+            told = f"its task {task['name']} was restarted, times: {task['restarts']}; last error: {task['error']}"
+            yield watch("companion", told, "look into the companion's log; --log-level debug has the traceback.")
     yield from _boards(heard)
 
 

@@ -1,17 +1,19 @@
 """Checks of this computer: Python and packages, the embedder's model, disk, clock, MicroPython."""
 
 import importlib.util
-import re
 import shutil
 import sys
 import time
 from collections.abc import Iterator
-from importlib import metadata
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from engram_host.cli.checks.finding import Finding, watch, well, wrong
 from engram_host.cli.output import size
-from engram_host.companion.home import Settings
+from engram_host.extras import EXTRAS, install
+
+if TYPE_CHECKING:  # it brings numpy, and without the companion's packages the other checks are done all the same
+    from engram_host.companion.home import Settings
 
 OLDEST = (3, 11)
 LITTLE_ROOM = 1 << 30
@@ -23,9 +25,6 @@ BEGINNING = 1_760_000_000
 
 MODEL_PROVIDER = "minilm"
 _SLACK_SECONDS = 120
-_EXTRAS = {"companion": "pip install 'engram[companion]'", "board": "pip install 'engram[board]'"}
-_MARKED = re.compile(r"([A-Za-z0-9._-]+).*extra == ['\"]([a-z]+)['\"]")
-_MODULES = {"paho-mqtt": "paho", "prometheus-client": "prometheus_client", "pyserial": "serial", "pyyaml": "yaml"}
 
 
 def python() -> Finding:
@@ -36,49 +35,22 @@ def python() -> Finding:
     return well("python", version)
 
 
-def packages(settings: Settings) -> Iterator[Finding]:
+def packages(*, needs_postgres: bool) -> Iterator[Finding]:
     """What the parts of Engram need."""
-    needs_postgres = settings.store.url.startswith("postgres")
-    try:
-        wanted = _wanted(metadata.requires("engram") or [])
-    except metadata.PackageNotFoundError:
-        wanted = {"companion": ["fastapi", "uvicorn", "aiomqtt", "amqtt", "httpx", "numpy", "prometheus-client"]}
-        wanted |= {"board": ["pyserial", "mpremote", "esptool", "littlefs-python"]}
-    if needs_postgres:
-        wanted["postgres"] = ["psycopg", "pgvector"]
-    else:
-        wanted.pop("postgres", None)
-    for extra, names in wanted.items():
-        missing = [name for name in names if not _is_there(name)]
+    for extra, packages in EXTRAS.items():
+        if extra == "postgres" and not needs_postgres:
+            continue
+        missing = [name for name, module in packages.items() if importlib.util.find_spec(module) is None]
         what = f"packages: {extra}"
         if not missing:
-            yield well(what, f"{len(names)} packages are there")
+            yield well(what, f"{len(packages)} packages are there")
         elif extra == "board":
-            yield watch(what, f"not installed: {', '.join(missing)}", f"for `engram board`: {_EXTRAS[extra]}")
+            yield watch(what, f"not installed: {', '.join(missing)}", f"for `engram board`: {install(extra)}")
         else:
-            do = _EXTRAS.get(extra, f"pip install 'engram[{extra}]'")
-            yield wrong(what, f"not installed: {', '.join(missing)}", do)
+            yield wrong(what, f"not installed: {', '.join(missing)}", install(extra))
 
 
-def _wanted(requires: list[str]) -> dict[str, list[str]]:
-    """The names of packages by extra."""
-    found: dict[str, list[str]] = {}
-    for line in requires:
-        match = _MARKED.match(line)
-        if match:
-            found.setdefault(match[2], []).append(match[1])
-    return found
-
-
-def _is_there(name: str) -> bool:
-    try:
-        metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return importlib.util.find_spec(_MODULES.get(name, name.replace("-", "_"))) is not None
-    return True
-
-
-def embedder(settings: Settings) -> Finding:
+def embedder(settings: "Settings") -> Finding:
     """Who makes vectors."""
     provider = settings.embedding.provider
     name = "embedder"
@@ -88,18 +60,18 @@ def embedder(settings: Settings) -> Finding:
         )
     try:
         from engram_host.companion.embedding.minilm import MODEL, model_folder
-        from engram_host.companion.embedding.weights import map_weights
+        from engram_host.companion.embedding.provenance import check_files
 
-        map_weights(model_folder() / "model.safetensors")
+        check_files(model_folder())
     except ImportError as missing:
-        return wrong(name, f"the package {missing.name} is not installed", _EXTRAS["companion"])
+        return wrong(name, f"the package {missing.name} is not installed", install("companion"))
     except Exception as problem:  # noqa: BLE001 - whatever is wrong with the model is what is looked for
         told = str(problem)
         what = "the local model cannot be used"
         if provider in ("auto", MODEL_PROVIDER):
             return wrong(name, what, told)
         return watch(name, f"{provider}; {what} in its place", told)
-    return well(name, f"{provider}, and the local model {MODEL} is there")
+    return well(name, f"{provider}, and the local model {MODEL} is there, as its project publishes it")
 
 
 def disk(home: Path) -> Finding:
@@ -132,14 +104,9 @@ def clock(home: Path) -> Finding:
 
 def micropython() -> Finding:
     """What runs the simulated board."""
-    from engram_host.sim import board
+    from engram_host.sim import micropython as unix_port
 
-    if not board.MAIN.is_file():
-        return watch(
-            "micropython", "the simulated board is not in this installation", "`engram run` needs a clone of Engram."
-        )
-    if not board.MICROPYTHON.exists():
-        return watch(
-            "micropython", "not there yet", "`make run` in Engram's folder fetches it; only `engram run` needs it."
-        )
-    return well("micropython", "there")
+    try:
+        return well("micropython", f"{unix_port.find()}")
+    except unix_port.NoMicroPython as problem:
+        return watch("micropython", "only `engram run` and --sim need it, and it is not there", str(problem))

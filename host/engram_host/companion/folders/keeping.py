@@ -24,6 +24,7 @@ from engram_host.companion.folders.watching import Folder, Watch
 from engram_host.companion.model import FOLDER
 from engram_host.companion.search.request import Hit, SearchResult
 from engram_host.companion.store.base import Store
+from engram_host.companion.supervisor import BackgroundTask, Supervisor
 
 _log = logging.getLogger("engram.folders")
 
@@ -68,7 +69,14 @@ class Lines:
 class Folders:
     """Keeps the store like the folders, as long as it runs; answers for who asks what of them."""
 
-    def __init__(self, store: Store, settings: FoldersSettings, home: Path, taken: Callable[[], None] = lambda: None):
+    def __init__(
+        self,
+        store: Store,
+        settings: FoldersSettings,
+        home: Path,
+        taken: Callable[[], None] = lambda: None,
+        supervisor: Supervisor | None = None,
+    ):
         """`home` is the companion's folder; `taken` is called when there are new passages. SettingError."""
         self._store = store
         self._settings = settings
@@ -80,7 +88,8 @@ class Folders:
         self._stop = threading.Event()
         self._indexer = Indexer(store, settings, self._stop)
         self._watch: Watch | None = None
-        self._task: asyncio.Task[None] | None = None
+        self._supervisor = supervisor or Supervisor()
+        self._task: BackgroundTask | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._trouble = ""
         self._watched: dict[str, set[Folder]] = {}
@@ -91,8 +100,9 @@ class Folders:
         """Begin to read and to watch."""
         if self._companion:
             self._loop = asyncio.get_running_loop()
-            self._watch = Watch(self._settings.debounce_ms / 1000)
-            self._task = asyncio.create_task(self._run(self._watch), name="folders")
+            self._watch = watch = Watch(self._settings.debounce_ms / 1000)
+            # Without a folder it only takes out of the store what is in the settings no more, and is over.
+            self._task = self._supervisor.start("folders", lambda: self._run(watch), is_finite=not self.standings)
 
     async def stop(self) -> None:
         """End that, after the files that are being kept just now."""
@@ -100,7 +110,7 @@ class Folders:
         if self._watch:
             self._watch.wake()
         if self._task:
-            await self._task
+            await self._task.finish()
 
     async def _run(self, watch: Watch) -> None:
         try:
@@ -119,9 +129,6 @@ class Folders:
                     return
                 if not self._stop.is_set():
                     wanted = await self._wait(watch)
-        except Exception:  # noqa: BLE001  a task that died in silence would leave searches with what once was
-            self._trouble = "folders are read no more, because of a mistake in Engram; the log tells more."
-            _log.exception("folders are read no more")
         finally:
             await watch.stop()
 

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable
 
 from watchfiles import Change, awatch
 
+from engram_host.companion.errors import CompanionError
+
 _log = logging.getLogger("engram.folders")
 
 _GROUP_MILLISECONDS = 500
@@ -16,6 +18,10 @@ _MOST_DEBOUNCES = 10
 
 Folder = tuple[str, int]
 """The path of a folder, and its inode: one that was made anew has to be watched anew."""
+
+
+class WatchEnded(CompanionError):
+    """Changes are heard no more, for a reason that nobody foresaw."""
 
 
 class Watch:
@@ -43,20 +49,31 @@ class Watch:
             return False
         self._stop = asyncio.Event()
         self._task = task = asyncio.create_task(self._hear(sorted(path for path, _ in wanted)), name="folders' changes")
+        task.add_done_callback(self._on_end)
         await asyncio.sleep(0)  # it begins to watch before its first pause, or fails
         return not task.done()
 
     async def wait(self, seconds: float) -> set[str]:
-        """The paths that have changed, once all was quiet for the debounce; empty if nothing did within so many seconds."""
+        """The paths that have changed, once all was quiet for the debounce; empty if nothing did within so many seconds.
+
+        WatchEnded, and what else ended the watch: what changed meanwhile is not known.
+        """
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._heard.wait()
         if self._heard.is_set():
             await self._quiet()
+        self._check()
         self._heard.clear()
         self._woken.clear()
         changed, self._changed = self._changed, set()
         return changed
+
+    def _check(self) -> None:
+        if self._task and self._task.done():
+            if self._task.cancelled():
+                raise WatchEnded("the watch for changes was cancelled.")
+            self._task.result()
 
     def wake(self) -> None:
         """End wait() at once."""
@@ -66,10 +83,14 @@ class Watch:
     async def stop(self) -> None:
         """Watch nothing any more."""
         self._stop.set()
-        if self._task:
-            await asyncio.gather(self._task, return_exceptions=True)
-        self._task = None
+        task, self._task = self._task, None
+        if task:
+            await asyncio.gather(task, return_exceptions=True)
         self._watched = frozenset()
+
+    def _on_end(self, task: asyncio.Task[None]) -> None:
+        if task is self._task:
+            self.wake()  # who waits learns why
 
     async def _quiet(self) -> None:
         loop = asyncio.get_running_loop()
@@ -97,13 +118,14 @@ class Watch:
                 self._heard.set()
         except FileNotFoundError:
             await asyncio.sleep(self._debounce)
-            self.wake()  # a folder went before it could be watched: the next listing tells
-        except Exception as error:  # noqa: BLE001  a system without events, or with too few: folders are looked at again and again
+            # A folder went before it could be watched: the next listing tells.
+        except (OSError, RuntimeError) as error:
+            # A system without events, or with too few, of which watchfiles tells in either way: the folders are looked
+            # through again and again.
             self.problem = (
                 f"changes in folders are not heard of ({error}), so the folders are looked through every few seconds."
             )
             _log.warning(self.problem)
-            self.wake()
 
 
 def _matters(watched: frozenset[str]) -> Callable[[Change, str], bool]:

@@ -251,8 +251,13 @@ class Gateway:
         self._metrics.gateway_called(count.used)
         task = asyncio.create_task(call.end(count.used))
         self._ending.add(task)
-        task.add_done_callback(self._ending.discard)
+        task.add_done_callback(self._ended)
         await asyncio.shield(task)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._ending.discard(task)
+        if not task.cancelled() and (error := task.exception()):
+            _log.error("a call stays counted as estimated, because of a fault of the companion", exc_info=error)
 
 
 async def while_there(request: Request, work: Awaitable[Result]) -> Result:

@@ -65,6 +65,10 @@ class Door:
     secret: str
 
 
+class BrokerBroken(CompanionError):
+    """The broker runs no more as a whole."""
+
+
 class GuardedBroker(Broker):
     """A broker of boards: each writes engram/v1/NAME/up and reads engram/v1/NAME/down, and nothing else, where tokens are
     asked for. It keeps no retained messages, wills or sessions, which the boards' protocol has no use for.
@@ -80,6 +84,20 @@ class GuardedBroker(Broker):
     def _create_ssl_context(self, listener: ListenerConfig) -> ssl.SSLContext:  # pyright: ignore[reportIncompatibleMethodOverride]
         assert self._tls, "only a listener with TLS asks for it"
         return self._tls
+
+    async def until_broken(self) -> None:
+        """Wait until a task ends that the started broker needs, and raise what ended it."""
+        needed = [task for task in (self._broadcast_task, self._session_monitor_task) if task]
+        ended, _ = await asyncio.wait(needed, return_when=asyncio.FIRST_COMPLETED)
+        for task in ended:
+            if not task.cancelled():
+                task.result()
+        raise BrokerBroken("a task of the MQTT broker ended, so no message would be passed on any more.")
+
+    def stop_listening(self) -> None:
+        """Let nobody connect any more; also after a shutdown that was cut short."""
+        for server in self._servers.values():
+            server.instance.close()
 
     # --- connecting
 

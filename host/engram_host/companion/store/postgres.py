@@ -12,6 +12,7 @@ from engram_host.companion.errors import SettingError, StoreFull, StoreUnavailab
 from engram_host.companion.model import Vector
 from engram_host.companion.store.rows import Rows
 from engram_host.companion.store.sql_store import Result, SqlStore
+from engram_host.extras import install
 
 try:
     import psycopg
@@ -20,9 +21,7 @@ try:
     from psycopg import errors
     from psycopg.types import TypeInfo
 except ImportError as error:
-    raise SettingError(
-        "store.url", "asks for PostgreSQL: pip install 'engram[postgres]' brings what it needs."
-    ) from error
+    raise SettingError("store.url", f"asks for PostgreSQL: {install('postgres')} brings what it needs.") from error
 
 CONNECTIONS = 8
 """At most so many a process: a server takes 100 unless it is told otherwise."""

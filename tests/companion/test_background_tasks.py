@@ -1,0 +1,384 @@
+"""Each background task of a running companion is killed: it comes back, does its work again, and /v1/health tells of it."""
+
+import asyncio
+import contextlib
+import logging
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import aiomqtt
+import pytest
+
+import get_mosquitto
+from engram import log_line
+from engram_host.cli.checks import companion as checks
+from engram_host.companion import searching, service, supervisor
+from engram_host.companion.embedding import batch
+from engram_host.companion.home import read_settings
+from engram_host.companion.supervisor import TASKS
+from engram_host.scripted import serving
+from markdown_folders import write
+from peers import ROOT, Broker, free_port
+from served_companion import SECONDS, WAYS, Killed, Served, cancel, coroutine_of, file_of, one_task, run, served, soon
+
+# --- how each task shows that it works
+
+
+async def copies(companion: Served) -> None:
+    """replication, http"""
+    await companion.posted(companion.hello())
+    assert (await companion.posted(companion.says()))["have"] == companion.count
+
+
+async def hears_over_mqtt(companion: Served) -> None:
+    """mqtt, broker"""
+    where = urlsplit(companion.running.addresses()["mqtt"])
+
+    async def is_answered() -> bool:
+        with contextlib.suppress(aiomqtt.MqttError, TimeoutError):
+            async with aiomqtt.Client(where.hostname or "", where.port or 0, username="kitchen", timeout=5) as board:
+                await board.subscribe("engram/v1/kitchen/down", qos=1)
+                await board.publish("engram/v1/kitchen/up", companion.hello(), qos=1)
+                async with asyncio.timeout(2):
+                    async for answer in board.messages:
+                        assert isinstance(answer.payload, bytes)
+                        return log_line.decode(answer.payload)["op"] == "welcome"
+        return False
+
+    await soon("a board is answered over MQTT", is_answered)
+
+
+async def embeds(companion: Served) -> None:
+    await copies(companion)
+    said = f"number {companion.count}"
+
+    async def is_embedded() -> bool:
+        asked = [text for request in companion.embedder.requests for text in request["input"]]
+        return any(said in text for text in asked) and companion.running.service.meaning.left == 0
+
+    await soon(f"{said} has a vector", is_embedded)
+
+
+async def reads_folders(companion: Served) -> None:
+    companion.count += 1
+    word = f"zebra{companion.count}"
+    write(companion.root, {f"{word}.md": f"# {word}\n\nsomething of it\n"})
+
+    async def is_found() -> bool:
+        answer = await companion.client.post("/v1/search", json={"query": word, "meaning": False})
+        return [hit["citation"] for hit in answer.json()["hits"]] == [f"notes/{word}.md#1"]
+
+    await soon(f"{word} is found", is_found)
+
+
+async def warms(companion: Served) -> None:
+    async def is_warm() -> bool:
+        return companion.running.service.searching.indexed == ["kitchen"]
+
+    await soon("the index is made before anybody asks", is_warm)
+
+
+WORKS = {
+    "broker": hears_over_mqtt,
+    "embedding": embeds,
+    "folders": reads_folders,
+    "http": copies,
+    "mqtt": hears_over_mqtt,
+    "replication": copies,
+    "warming": warms,
+}
+
+
+@pytest.fixture
+def mosquitto(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The URL of a mosquitto for the test of the MQTT client, empty for others: these have the broker inside."""
+    with ExitStack() as stack:
+        name = request.node.callspec.params.get("name")
+        if name == "mqtt" and not get_mosquitto.usable():
+            pytest.skip("there is no mosquitto for this machine")
+        yield stack.enter_context(Broker()).url if name == "mqtt" else ""
+
+
+def test_the_background_tasks_that_are_killed_here_are_all_there_are():
+    assert set(WORKS) == set(TASKS)
+
+
+@pytest.mark.parametrize("kill", WAYS, ids=lambda way: way.__name__)
+@pytest.mark.parametrize("name", WORKS)
+def test_a_task_that_is_killed_comes_back_and_health_tells_it(
+    tmp_path: Path, name: str, kill, mosquitto: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    monkeypatch.setattr(searching, "LARGE", 1)
+    monkeypatch.setattr(service, "_WARM_AFTER_SECONDS", 2.0 if name == "warming" else 0.0)
+
+    async def play(companion: Served) -> None:
+        works = WORKS[name]
+        if name == "warming":
+            await copies(companion)
+        else:
+            await works(companion)
+        before = await companion.health()
+        assert [task["restarts"] for task in before["tasks"]] == [0] * len(before["tasks"])
+        kill(await one_task(name))
+
+        async def is_back() -> bool:
+            task = await companion.task(name)
+            return task["restarts"] == 1 and task["state"] in ("running", "finished")
+
+        await soon(f"{name} is back", is_back)
+        told = await companion.health()
+        task = await companion.task(name)
+        assert task["error"].startswith(WAYS[kill]) and task["since"] >= int(time.time()) - SECONDS
+        if name != "warming" or task["state"] == "running":
+            assert told["status"] == "degraded"
+            assert any(f"the background task {name} failed ({WAYS[kill]}" in problem for problem in told["problems"])
+        await works(companion)
+        assert (await companion.task(name))["restarts"] == 1
+
+    run(tmp_path / "home", play, {("mqtt", "url"): mosquitto})
+    errors = [record for record in caplog.records if record.levelno >= logging.ERROR]
+    assert [record.name for record in errors] == ["engram.supervisor"] and name in errors[0].message
+
+
+# --- tasks below them
+
+
+async def _restarts(companion: Served, name: str) -> bool:
+    return (await companion.task(name))["restarts"] == 1
+
+
+BELOW = {
+    "folders' changes": ("folders", reads_folders),
+    "Broker._broadcast_loop": ("broker", hears_over_mqtt),
+    "Broker._session_monitor": ("broker", hears_over_mqtt),
+}
+"""Tasks of a task's own: this one comes back with them, and shows that they work."""
+
+
+@pytest.mark.parametrize("kill", WAYS, ids=lambda way: way.__name__)
+@pytest.mark.parametrize("name", BELOW)
+def test_a_task_below_another_that_is_killed_comes_back_with_it(tmp_path: Path, name: str, kill):
+    above, works = BELOW[name]
+
+    async def play(companion: Served) -> None:
+        await works(companion)
+        kill(await one_task(name))
+        await soon(f"{above} is back", partial(_restarts, companion, above))
+        await works(companion)
+
+    run(tmp_path / "home", play)
+
+
+@pytest.mark.parametrize("kill", WAYS, ids=lambda way: way.__name__)
+def test_a_batch_job_whose_task_is_killed_is_taken_up_again(tmp_path: Path, kill, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(batch, "_POLL_SECONDS", 0.05)
+
+    async def play(companion: Served) -> None:
+        companion.embedder.polls_until_done = 10**9
+        await copies(companion)
+        task = await one_task("Backlog._by_job")
+
+        async def has_begun() -> bool:
+            return any(job["looks"] for job in companion.embedder.jobs.values())
+
+        await soon("the job is looked at", has_begun)
+        kill(task)
+        await soon("its task has ended", lambda: asyncio.sleep(0, task.done()))
+        companion.embedder.polls_until_done = 0
+
+        async def is_embedded() -> bool:
+            return companion.running.service.meaning.left == 0
+
+        await soon("all lines have a vector", is_embedded)
+        assert len(companion.embedder.jobs) == 1
+
+    jobs = {("embedding", "batch_jobs"): True, ("embedding", "batch_least"): 1, ("folders", "paths"): []}
+    run(tmp_path / "home", play, jobs)
+
+
+def test_a_companion_at_rest_runs_no_other_task(tmp_path: Path):
+    async def play(companion: Served) -> None:
+        for works in (embeds, reads_folders, hears_over_mqtt):
+            await works(companion)
+
+        async def other_tasks() -> set[str]:
+            own = [task for task in asyncio.all_tasks() if "engram_host" in file_of(task)]
+            # The connection of the MQTT client to the broker inside ends with that client, which connects again.
+            known = {*TASKS, *BELOW, "GuardedBroker.stream_connected"}
+            return {coroutine_of(task) for task in own if not {task.get_name(), coroutine_of(task)} & known}
+
+        async def are_none() -> bool:
+            return not await other_tasks()
+
+        await soon("nothing but the tasks that are killed here", are_none)
+
+    run(tmp_path / "home", play)
+
+
+# --- what waits for a task
+
+
+@pytest.mark.parametrize("way", ["fail", "cancel"])
+def test_lines_that_the_writer_held_when_it_was_killed_are_refused_and_those_behind_are_answered(
+    tmp_path: Path, way: str, monkeypatch: pytest.MonkeyPatch
+):
+    async def play(companion: Served) -> None:
+        store = companion.running.service.store
+        take, is_taking, may_end = store.take, asyncio.Event(), threading.Event()
+        loop = asyncio.get_running_loop()
+
+        def slow(batches: Any, now: int) -> Any:
+            monkeypatch.setattr(store, "take", take)
+            loop.call_soon_threadsafe(is_taking.set)
+            may_end.wait(SECONDS)
+            raise Killed("killed")
+
+        await companion.posted(companion.hello())
+        monkeypatch.setattr(store, "take", slow)
+        first = asyncio.create_task(companion.posted(companion.says()))
+        await is_taking.wait()
+        behind = asyncio.create_task(companion.posted(companion.says()))
+
+        async def waits() -> bool:
+            return companion.running.service.replication.waiting == 1
+
+        await soon("another message waits", waits)
+        if way == "cancel":
+            cancel(await one_task("replication"))
+        else:
+            may_end.set()
+        refused = await first
+        assert (refused["op"], refused["again"]) == ("refused", 15)
+        assert ("fault" if way == "fail" else "interrupted") in refused["why"]
+        assert (await behind)["op"] in ("have", "differs")
+        may_end.set()
+
+    assert run(tmp_path / "home", play) == []
+
+
+def test_a_message_over_mqtt_whose_answer_fails_is_told_in_the_log_and_nowhere_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    async def play(companion: Served) -> None:
+        store = companion.running.service.store
+        greet = store.greet
+
+        def fails_once(*arguments: Any) -> Any:
+            monkeypatch.setattr(store, "greet", greet)
+            raise Killed("killed")
+
+        monkeypatch.setattr(store, "greet", fails_once)
+        await hears_over_mqtt(companion)  # asks again
+        assert (await companion.health())["status"] == "well"
+
+    assert run(tmp_path / "home", play) == []
+    assert "a message was not answered" in caplog.text
+
+
+def test_a_call_of_the_gateway_that_cannot_be_counted_is_told_in_the_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    async def play(companion: Served) -> None:
+        store = companion.running.service.store
+
+        def fails(*_: Any) -> None:
+            raise Killed("killed")
+
+        monkeypatch.setattr(store, "end_call", fails)
+        token = (tmp_path / "home" / "operator.token").read_text().strip()
+        await companion.client.post(
+            "/gateway/v1/chat/completions",
+            json={"model": "m", "messages": [{"role": "user", "content": "hi"}]},
+            headers={"Authorization": f"Bearer {token}"},
+        )
+
+    with serving([{"reply": "hello"}]) as model:
+        assert run(tmp_path / "home", play, {("gateway", "url"): f"{model.url}/v1"}) == []
+    assert "a call stays counted as estimated" in caplog.text
+
+
+# --- the end
+
+
+def test_a_companion_whose_tasks_have_all_failed_ends_at_once_and_leaves_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(supervisor, "FIRST_PAUSE", SECONDS)
+    monkeypatch.setattr(supervisor, "LONGEST_PAUSE", SECONDS)
+    left: list[str] = []
+
+    async def play(companion: Served) -> None:
+        for name in TASKS:
+            cancel(await one_task(name))
+
+        async def have_failed() -> bool:
+            running = companion.running.service.supervisor.statuses()
+            return not any(status.state == "running" for status in running if status.name != "replication")
+
+        await soon("all wait to start again", have_failed)
+
+    async def whole() -> None:
+        async with asyncio.timeout(SECONDS / 2):
+            async with served(tmp_path / "home", {}) as companion:
+                await play(companion)
+            left.extend(task.get_name() for task in asyncio.all_tasks() if "engram_host" in file_of(task))
+
+    asyncio.run(whole())
+    assert left == []
+
+
+_FAILING_SERVER = """
+import asyncio, uvicorn
+async def fail(self):
+    await asyncio.sleep(0.2)
+    raise RuntimeError("killed")
+uvicorn.Server.main_loop = fail
+from engram_host.__main__ import main
+main()
+"""
+
+
+def test_serve_ends_with_status_1_when_the_http_server_fails_again_and_again(tmp_path: Path):
+    words = [sys.executable, "-c", _FAILING_SERVER, "serve", "--home", str(tmp_path / "home")]
+    words += ["--http-port", "0", "--mqtt-port", str(free_port())]
+    variables = {"PYTHONPATH": f"{ROOT / 'host'}:{ROOT / 'firmware'}", "EMBEDDING_PROVIDER": "none"}
+    ended = subprocess.run(words, env=variables, capture_output=True, text=True, timeout=SECONDS, check=False)
+    assert ended.returncode == 1
+    assert "engram serve: the background task http failed (RuntimeError: killed" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+# --- where it is told
+
+
+def test_failures_are_counted_in_the_metrics(tmp_path: Path):
+    async def play(companion: Served) -> None:
+        cancel(await one_task("replication"))
+        await soon("replication is back", partial(_restarts, companion, "replication"))
+        told = (await companion.client.get("/metrics")).text
+        assert 'engram_task_failures_total{task="replication"} 1.0' in told
+        assert 'engram_task_failures_total{task="mqtt"} 0.0' in told and "engram_tasks_down 0.0" in told
+
+    run(tmp_path / "home", play)
+
+
+def test_doctor_names_a_task_that_was_restarted(tmp_path: Path):
+    async def play(companion: Served) -> None:
+        cancel(await one_task("folders"))
+        await soon("folders is back", partial(_restarts, companion, "folders"))
+        settings = read_settings(tmp_path / "home", {}, {})
+        where = {"http": companion.running.web.url}
+        (tmp_path / "home" / "companion.toml").write_text(f"[http]\nport = {companion.running.web.port}\n")
+        found = await asyncio.to_thread(lambda: list(checks.companion(settings, where)))
+        told = [(each.state, each.told) for each in found]
+        assert ("watch", "its task folders was restarted, times: 1; last error: it was cancelled") in told
+
+    run(tmp_path / "home", play)

@@ -1,0 +1,86 @@
+"""The local model's files: only the original's are used; else searches go by words, and health, doctor and log say why."""
+
+import asyncio
+import logging
+import threading
+from pathlib import Path
+
+import pytest
+
+from cli_case import engram
+from engram_host.companion.embedding import minilm, provenance
+from engram_host.companion.embedding.minilm import MiniLm
+from engram_host.companion.embedding.settings import EmbeddingSettings
+from engram_host.companion.errors import EmbedderRefused
+from engram_host.companion.meaning import Meaning
+from engram_host.companion.store.base import Store
+
+WEIGHTS, TOKENIZER = "model.safetensors", "tokenizer.json"
+SECONDS = 30
+
+
+@pytest.fixture
+def changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The model's folder, in which a letter of the tokenizer is another one."""
+    original = minilm.model_folder()
+    folder = tmp_path / "model"
+    folder.mkdir()
+    (folder / WEIGHTS).symlink_to(original / WEIGHTS)
+    text = (original / TOKENIZER).read_text(encoding="utf-8")
+    (folder / TOKENIZER).write_text(text.replace('"##ing"', '"##gni"', 1), encoding="utf-8")
+    monkeypatch.setattr(minilm, "model_folder", lambda: folder)
+    return folder
+
+
+def test_the_files_of_the_installed_package_are_the_originals():
+    provenance.check_files(minilm.model_folder())
+
+
+def test_a_changed_file_is_not_used_and_its_name_is_told(changed: Path):
+    with pytest.raises(EmbedderRefused, match=f"{TOKENIZER} is not the one that {provenance.SOURCE} publishes"):
+        asyncio.run(MiniLm().ready())
+
+
+def test_a_file_that_is_gone_is_told_with_what_brings_it_back(changed: Path):
+    (changed / WEIGHTS).unlink()
+    with pytest.raises(EmbedderRefused, match=f"{WEIGHTS} cannot be read .* {provenance.BRING_BACK} brings it back"):
+        provenance.check_files(changed)
+
+
+def test_it_is_logged_once_however_often_it_is_tried(changed: Path, caplog: pytest.LogCaptureFixture):
+    embedder = MiniLm()
+    for _ in range(2):
+        with caplog.at_level(logging.WARNING), pytest.raises(EmbedderRefused):
+            asyncio.run(embedder.ready())
+    assert [TOKENIZER in record.getMessage() for record in caplog.records] == [True]
+
+
+def test_the_files_are_compared_in_a_thread_of_their_own(monkeypatch: pytest.MonkeyPatch):
+    threads: list[threading.Thread] = []
+    monkeypatch.setattr(minilm, "check_files", lambda folder: threads.append(threading.current_thread()))
+    embedder = MiniLm()
+    asyncio.run(embedder.ready())
+    assert threads and threads[0] is not threading.main_thread()
+
+
+def test_searches_go_by_words_and_health_says_why(changed: Path, store: Store):
+    async def told() -> tuple[str, str]:
+        meaning = Meaning(store, EmbeddingSettings())
+        meaning.start()
+        try:
+            async with asyncio.timeout(SECONDS):
+                while TOKENIZER not in meaning.problem:
+                    await asyncio.sleep(0.02)
+            return meaning.problem, meaning.told()
+        finally:
+            await meaning.stop()
+
+    problem, how_it_stands = asyncio.run(told())
+    assert "is not the one that" in problem and problem.endswith(".")
+    assert how_it_stands.endswith("searches go by words only.")
+
+
+def test_doctor_finds_it_wrong_and_says_what_to_do(changed: Path, tmp_path: Path):
+    ran = engram("doctor", "--home", tmp_path / "none", "--json", EMBEDDING_PROVIDER="minilm")
+    (found,) = (check for check in ran.json["checks"] if check["name"] == "embedder")
+    assert found["state"] == "wrong" and provenance.BRING_BACK in found["do"]

@@ -1,0 +1,277 @@
+"""The supervisor of background tasks: what failed is started again, after pauses that grow to a bound, and is told."""
+
+import asyncio
+import gc
+import logging
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from engram_host.companion import supervisor as supervisor_module
+from engram_host.companion.errors import StoreUnavailable
+from engram_host.companion.security.tokens import new_token
+from engram_host.companion.supervisor import Supervisor
+
+
+def run(work: Callable[[], Awaitable[None]]) -> None:
+    async def in_time() -> None:
+        async with asyncio.timeout(20):
+            await work()
+
+    asyncio.run(in_time())
+
+
+async def until(is_so: Callable[[], object]) -> None:
+    while not is_so():
+        await asyncio.sleep(0.005)
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(supervisor_module, "FIRST_PAUSE", 0.01)
+
+
+@pytest.fixture
+def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The pauses that tasks make, which are over at once."""
+    made: list[float] = []
+
+    class Loop(asyncio.SelectorEventLoop):
+        def call_later(self, delay, callback, *arguments, **more):
+            if getattr(callback, "__name__", "") == "_restart":
+                made.append(delay)
+                delay = 0
+            return super().call_later(delay, callback, *arguments, **more)
+
+    monkeypatch.setattr(asyncio.DefaultEventLoopPolicy, "_loop_factory", Loop)
+    return made
+
+
+class Failing:
+    """Work that fails so many times, with an error of this kind, and then goes on for ever."""
+
+    def __init__(self, times: int, error: Callable[[int], BaseException] = lambda count: KeyError("a mistake")):
+        self.times = times
+        self.begun = 0
+        self.error = error
+
+    async def __call__(self) -> None:
+        self.begun += 1
+        if self.begun <= self.times:
+            raise self.error(self.begun)
+        await asyncio.Event().wait()
+
+
+def test_work_that_fails_is_begun_again_and_its_error_is_kept(quick):
+    async def play() -> None:
+        supervisor, failing = Supervisor(), Failing(2)
+        task = supervisor.start("mqtt", failing)
+        await until(lambda: failing.begun == 3)
+        [status] = supervisor.statuses()
+        assert (status.name, status.state, status.restarts) == ("mqtt", "running", 2)
+        assert status.error.startswith("KeyError: 'a mistake' at test_supervisor.py:")
+        await task.stop()
+        assert task.status.state == "stopped" and supervisor.problems() == []
+
+    run(play)
+
+
+def test_work_that_is_cancelled_by_another_is_begun_again(quick):
+    async def play() -> None:
+        failing = Failing(0)
+        task = Supervisor().start("mqtt", failing)
+        await until(lambda: failing.begun == 1)
+        [mine] = [each for each in asyncio.all_tasks() if each.get_name() == "mqtt"]
+        mine.cancel()
+        await until(lambda: failing.begun == 2)
+        assert task.status.error == "it was cancelled"
+        await task.stop()
+
+    run(play)
+
+
+def test_work_that_ends_before_its_time_is_begun_again(quick):
+    async def play() -> None:
+        begun = 0
+
+        async def ends() -> None:
+            nonlocal begun
+            begun += 1
+
+        task = Supervisor().start("mqtt", ends)
+        await until(lambda: begun == 3)
+        assert task.status.error == "it ended before its time"
+        await task.stop()
+
+    run(play)
+
+
+def test_finite_work_that_ends_is_finished(quick):
+    async def play() -> None:
+        mistakes = [KeyError("a mistake")]
+
+        async def ends_the_second_time() -> None:
+            if mistakes:
+                raise mistakes.pop()
+
+        supervisor = Supervisor()
+        task = supervisor.start("warming", ends_the_second_time, is_finite=True)
+        await until(lambda: task.status.state == "finished")
+        assert task.status.restarts == 1 and supervisor.problems() == []
+        await task.stop()
+
+    run(play)
+
+
+def test_pauses_double_to_a_bound(pauses: list[float]):
+    async def play() -> None:
+        failing = Failing(9)
+        task = Supervisor().start("mqtt", failing, longest_pause=5.0)
+        await until(lambda: failing.begun == 10)
+        await task.stop()
+
+    run(play)
+    assert pauses == [0.25, 0.5, 1.0, 2.0, 4.0, 5.0, 5.0, 5.0, 5.0]
+
+
+def test_after_a_time_without_failures_the_next_pause_is_the_first(pauses: list[float], monkeypatch):
+    monkeypatch.setattr(supervisor_module, "STEADY_SECONDS", -1)
+
+    async def play() -> None:
+        supervisor, failing = Supervisor(), Failing(3)
+        task = supervisor.start("mqtt", failing)
+        await until(lambda: failing.begun == 4)
+        assert supervisor.problems() == []
+        await task.stop()
+
+    run(play)
+    assert pauses == [0.25, 0.25, 0.25]
+
+
+def test_a_task_that_waits_to_start_again_is_a_problem_and_so_is_one_that_has_just_started_again():
+    async def play() -> None:
+        supervisor, failing = Supervisor(), Failing(1, lambda count: StoreUnavailable("the disk is gone."))
+        task = supervisor.start("replication", failing)
+        await until(lambda: task.status.state == "restarting")
+        [told] = supervisor.problems()
+        assert told.startswith("the background task replication failed (the disk is gone at test_supervisor.py:")
+        assert told.endswith("and starts again within 0.25 s; restarts so far: 0.")
+        await until(lambda: task.status.state == "running")
+        assert supervisor.problems()[0].endswith("and started again 0 s ago.")
+        await task.stop()
+
+    run(play)
+
+
+def test_the_same_error_is_logged_once_and_another_one_again(quick, caplog: pytest.LogCaptureFixture):
+    def error(count: int) -> BaseException:
+        return ValueError(f"number {count}") if count == 4 else KeyError(f"number {count}")
+
+    async def play() -> None:
+        failing = Failing(4, error)
+        task = Supervisor().start("mqtt", failing)
+        await until(lambda: failing.begun == 5)
+        await task.stop()
+
+    with caplog.at_level(logging.DEBUG, "engram.supervisor"):
+        run(play)
+    errors = [record for record in caplog.records if record.levelno == logging.ERROR]
+    assert ["KeyError" in errors[0].message, "ValueError" in errors[1].message, len(errors)] == [True, True, 2]
+    assert not any(record.exc_info for record in errors)
+    assert sum(bool(record.exc_info) for record in caplog.records if record.levelno == logging.DEBUG) == 4
+
+
+def test_a_task_that_fails_too_often_is_lost(quick):
+    async def play() -> None:
+        supervisor, failing, lost = Supervisor(), Failing(9), asyncio.Event()
+        task = supervisor.start("http", failing, most_failures=3, on_lost=lost.set)
+        await lost.wait()
+        assert task.status.state == "failed" and failing.begun == 3
+        assert "3 times in a row" in supervisor.problems()[0] and "restart the companion" in supervisor.problems()[0]
+        await task.stop()
+
+    run(play)
+
+
+def test_finite_work_that_fails_after_a_long_time_is_lost_too(quick, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(supervisor_module, "STEADY_SECONDS", -1)
+
+    async def play() -> None:
+        lost = asyncio.Event()
+        Supervisor().start("warming", Failing(9), is_finite=True, most_failures=3, on_lost=lost.set)
+        await lost.wait()
+
+    run(play)
+
+
+@pytest.mark.parametrize("ends", ["stop", "finish"])
+def test_a_task_that_is_ended_while_it_waits_to_start_again_does_not(quick, ends: str):
+    async def play() -> None:
+        failing = Failing(1)
+        task = Supervisor().start("mqtt", failing)
+        while task.status.state != "restarting":
+            await asyncio.sleep(0)
+        await getattr(task, ends)()
+        assert task.status.state == "stopped"
+        await asyncio.sleep(2 * supervisor_module.FIRST_PAUSE)  # it would have been due before this
+        assert failing.begun == 1
+
+    run(play)
+
+
+def test_an_error_while_it_is_stopped_is_logged_and_not_raised(caplog: pytest.LogCaptureFixture):
+    async def play() -> None:
+        async def fails_at_its_end() -> None:
+            try:
+                await asyncio.Event().wait()
+            finally:
+                raise KeyError("at the end")
+
+        task = Supervisor().start("mqtt", fails_at_its_end)
+        await asyncio.sleep(0)
+        await task.stop()
+
+    run(play)
+    assert "KeyError: 'at the end'" in caplog.text and "failed when it was stopped" in caplog.text
+
+
+def test_no_error_is_left_for_the_loop_to_complain_of(quick):
+    complaints = []
+
+    async def play() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _loop, context: complaints.append(context))
+        failing = Failing(3)
+        task = Supervisor().start("mqtt", failing)
+        await until(lambda: failing.begun == 4)
+        await task.stop()
+        gc.collect()
+
+    run(play)
+    assert complaints == []
+
+
+def test_an_error_is_told_without_a_secret_and_shortened(quick):
+    token = new_token()
+
+    async def play() -> None:
+        failing = Failing(1, lambda count: ValueError(f"{token} \x1b[2J" + "x" * 10_000))
+        task = Supervisor().start("mqtt", failing)
+        await until(lambda: failing.begun == 2)
+        told = task.status.error
+        assert token not in told and "\x1b" not in told and len(told) < 400
+        await task.stop()
+
+    run(play)
+
+
+def test_each_failure_is_counted(quick):
+    counted: list[str] = []
+
+    async def play() -> None:
+        failing = Failing(3)
+        task = Supervisor(counted.append).start("folders", failing)
+        await until(lambda: failing.begun == 4)
+        await task.stop()
+
+    run(play)
+    assert counted == ["folders"] * 3

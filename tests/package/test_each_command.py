@@ -1,0 +1,87 @@
+"""Every command of docs/reference/cli.md with the base package alone: it works, or one sentence says what it needs."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from engram_host.cli.problems import FAILED, FINE, NOT_FOUND, NOT_INSTALLED
+from environment import ROOT, Environment, Ran
+
+COMPANION, BOARD = "pip install 'engram-mcu[companion]'", "pip install 'engram-mcu[board]'"
+NOBODY = "no companion answers"
+ELSEWHERE = ("--url", "http://127.0.0.1:1")
+
+
+@dataclass(frozen=True)
+class Case:
+    """The words behind a command's name, its status, and what it says; `given` is what a person types."""
+
+    words: tuple[str, ...]
+    status: int
+    says: str
+    given: str = ""
+
+
+CASES = {
+    "run": Case((), NOT_INSTALLED, "no micropython 1.25 or newer is on PATH"),
+    "serve": Case((), NOT_INSTALLED, COMPANION),
+    "search": Case(("tea", *ELSEWHERE), FAILED, NOBODY),
+    "show": Case(("m1", *ELSEWHERE), FAILED, NOBODY),
+    "list": Case(ELSEWHERE, FAILED, NOBODY),
+    "history": Case(ELSEWHERE, FAILED, NOBODY),
+    "edit": Case(("m1", "--text", "x"), NOT_INSTALLED, BOARD),
+    "export": Case(ELSEWHERE, FAILED, NOBODY),
+    "import": Case(("notes.md", "--out", "notes.jsonl"), FINE, "1 written"),
+    "backup": Case(("saved.db",), NOT_INSTALLED, COMPANION),
+    "restore": Case(("saved.db",), NOT_INSTALLED, COMPANION),
+    "stats": Case(ELSEWHERE, FAILED, NOBODY),
+    "folders": Case(ELSEWHERE, FAILED, NOBODY),
+    "eval": Case(("sets",), NOT_INSTALLED, "from a clone"),
+    "doctor": Case((), FAILED, COMPANION),
+    "device add": Case(("kitchen",), NOT_INSTALLED, COMPANION),
+    "device rotate": Case(("kitchen",), NOT_INSTALLED, COMPANION),
+    "device remove": Case(("kitchen",), NOT_INSTALLED, COMPANION),
+    "device list": Case((), NOT_INSTALLED, COMPANION),
+    "device mosquitto": Case(("files",), NOT_INSTALLED, COMPANION),
+    "board image": Case(("--board", "ESP32_GENERIC"), NOT_INSTALLED, BOARD),
+    "board package": Case(("--board", "ESP32_GENERIC_SPIRAM"), NOT_INSTALLED, BOARD),
+    "board flash": Case(("--board", "ESP32_GENERIC", "--firmware", "none.bin"), NOT_FOUND, "none.bin cannot be read"),
+    "board deploy": Case(("--port", "/dev/ttyNONE"), NOT_INSTALLED, BOARD),
+    "board monitor": Case(("--port", "/dev/ttyNONE"), NOT_INSTALLED, BOARD),
+    "board chat": Case(("--port", "/dev/ttyNONE"), NOT_INSTALLED, BOARD),
+    "board wifi": Case(("--port", "/dev/ttyNONE"), NOT_INSTALLED, BOARD, given="home\nopensesame\n\n"),
+    "board backup": Case(("saved.tar.gz", "--port", "/dev/ttyNONE"), NOT_INSTALLED, BOARD),
+    "board restore": Case(("none.tar.gz",), NOT_FOUND, "none.tar.gz cannot be read"),
+}
+
+_DOCUMENTED = re.findall(
+    r"^\| `engram ([a-z ]+)` \|", (ROOT / "docs" / "reference" / "cli.md").read_text(encoding="utf-8"), re.MULTILINE
+)
+
+
+def _run(base: Environment, home: Path, *words: str, given: str = "") -> Ran:
+    (home / "notes.md").write_text("- Ada drinks tea\n")
+    return base.run(home, "engram", *words, given=given)
+
+
+@pytest.mark.parametrize("name", _DOCUMENTED)
+def test_a_command_works_or_says_in_a_sentence_what_it_needs(name: str, base: Environment, tmp_path: Path):
+    case = CASES[name]
+    ran = _run(base, tmp_path, *name.split(), *case.words, given=case.given)
+    assert (ran.status, "Traceback" in ran.err) == (case.status, False), ran
+    assert case.says in ran.out + ran.err, ran
+    if case.status not in (FINE, FAILED):
+        assert len(ran.sentences) == 1 and ran.sentences[0].endswith("."), ran
+
+
+def test_the_help_of_each_command_needs_no_extra(base: Environment, tmp_path: Path):
+    words = [[*name.split(), "--help"] for name in _DOCUMENTED]
+    code = f"from engram_host.cli.commands import main\nfor words in {words}:\n    assert main(words) == 0, words\n"
+    ran = base.run(tmp_path, "python", "-c", code)
+    assert ran.status == 0 and ran.out.count("Example: engram") >= len(words) and not ran.err, ran
+
+
+def test_each_documented_command_is_tried():
+    assert sorted(CASES) == sorted(_DOCUMENTED)
