@@ -28,7 +28,7 @@ export PYTHONPYCACHEPREFIX = $(CURDIR)/build/pycache
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  make %-12s %s\n", $$1, $$2}'
 
-run:  ## chat in the terminal with the firmware (LLM=script: a scripted model; COMPANION=1: a companion; REPL=1: a prompt)
+run:  ## chat with the firmware in the terminal (LLM=script: a scripted model; COMPANION=1: a companion; REPL=1: a prompt)
 	@$(PYTHON) tools/get_micropython.py 64 >/dev/null
 	@$(if $(COMPANION),$(PYTHON) tools/bootstrap.py)
 	@$(PYTHON) -m engram_host.sim
@@ -36,32 +36,32 @@ run:  ## chat in the terminal with the firmware (LLM=script: a scripted model; C
 serve: .venv  ## run the companion: HTTP API, MQTT broker and database in one process (ARGS="--help" lists its options)
 	@PYTHONPATH=host:firmware $(BIN)/python -m engram_host serve $(ARGS)
 
-image: .venv  ## make a board's file system as one file (BOARD=..., CONFIG=config.json OUT=fs.bin if wanted)
+image: .venv  ## write a board's file system to one file (BOARD=..., optional: CONFIG=config.json OUT=fs.bin)
 	@$(BOARDS) image --board "$(BOARD)" $(TAKE_CONFIG) $(if $(OUT),--out "$(OUT)")
 
-package: .venv  ## make a folder from which `mpremote mip install` fills a board with PSRAM (BOARD=..., OUT=... if wanted)
+package: .venv  ## write a folder from which `mpremote mip install` fills a board with PSRAM (BOARD=..., optional: OUT=...)
 	@$(BOARDS) package --board "$(BOARD)" $(TAKE_CONFIG) $(if $(OUT),--out "$(OUT)")
 
 flash: .venv  ## write MicroPython and Engram to a board (BOARD=... FIRMWARE=official.bin PORT=...; ERASE_MEMORY=1)
 	@$(BOARDS) flash --board "$(BOARD)" --port "$(PORT)" --baud "$(BAUD)" $(TAKE_CONFIG) \
 	    $(if $(FIRMWARE),--firmware "$(FIRMWARE)") $(if $(ERASE_MEMORY),--erase-memory)
 
-deploy: .venv  ## bring the code on a board up to date, keeping all else (PORT=...; BOARD=... the first time)
+deploy: .venv  ## update the code on a board, keep everything else (PORT=...; BOARD=... the first time)
 	@$(BOARDS) deploy --port "$(PORT)" --board "$(BOARD)" $(TAKE_CONFIG)
 
-monitor: .venv  ## show what a board prints, and type to it; Ctrl-] ends (PORT=...)
+monitor: .venv  ## show what a board prints, send what you type; Ctrl-] ends (PORT=...)
 	@$(BOARDS) monitor --port "$(PORT)"
 
 chat: .venv  ## chat with a board (PORT=...)
 	@$(BOARDS) chat --port "$(PORT)"
 
-wifi: .venv  ## ask for a network and a key, and give them to a board (PORT=...)
+wifi: .venv  ## set a board's Wi-Fi network and API key (PORT=...)
 	@$(BOARDS) wifi --port "$(PORT)"
 
 backup: .venv  ## save a board's memory, journal, profile and settings (PORT=... FILE=board.tar.gz; SECRETS=1)
 	@$(BOARDS) backup --port "$(PORT)" $(if $(FILE),"$(FILE)") $(if $(SECRETS),--secrets)
 
-restore: .venv  ## put a backup back on a board (PORT=... FILE=board.tar.gz; ERASE_MEMORY=1)
+restore: .venv  ## restore a backup to a board (PORT=... FILE=board.tar.gz; ERASE_MEMORY=1)
 	@$(BOARDS) restore --port "$(PORT)" $(if $(FILE),"$(FILE)") $(if $(ERASE_MEMORY),--erase-memory)
 
 test: .venv micropython mosquitto  ## run all tests (ARGS="..." goes to pytest)
@@ -70,7 +70,7 @@ test: .venv micropython mosquitto  ## run all tests (ARGS="..." goes to pytest)
 soak: .venv micropython mosquitto  ## run the long tests: power cuts at every change of the flash, and more (an hour and longer)
 	@$(BIN)/pytest -n 3 --dist loadgroup -m soak -o faulthandler_timeout=0 $(ARGS)
 
-eval: .venv micropython  ## ask the questions of a set about a board's memory and count what is found (SETS=folder ENGINE=companion)
+eval: .venv micropython  ## ask a board's memory the questions of a set and count the answers found (SETS=folder ENGINE=companion)
 	@if [ -d "$(SETS)" ]; then $(BIN)/python tools/eval_retrieval.py --engine "$(ENGINE)" "$(SETS)" build/eval; \
 	else echo "$(SETS) is not there: name a folder of conversations with SETS=..."; fi
 
@@ -80,10 +80,10 @@ bench-store: .venv micropython  ## measure the store at five sizes, up to 10,000
 bench-companion: .venv mosquitto  ## measure the companion on SQLite and PostgreSQL: searches, boards, memory (ARGS="sqlite": one)
 	@$(BIN)/python tools/bench_companion.py $(ARGS)
 
-heap: .venv micropython  ## measure the heap that modules, the start and a turn take (FROZEN=1: also of frozen modules)
+heap: .venv micropython  ## measure the heap of modules, the start and a turn (FROZEN=1: also with frozen modules)
 	@$(BIN)/python tools/heap.py $(if $(FROZEN),--frozen)
 
-month: .venv micropython  ## play a month of talk on a board, with power cuts and a wrong clock, and report (DAYS=30 SEED=1)
+month: .venv micropython  ## play a month of conversation on a board, with power cuts and a wrong clock (DAYS=30 SEED=1)
 	@PYTHONPATH=host:tools:tests/month $(BIN)/python tests/month/month.py "$(DAYS)" "$(SEED)"
 
 lint: .venv  ## check style and types of all code
@@ -91,15 +91,15 @@ lint: .venv  ## check style and types of all code
 	@$(BIN)/ruff format --check .
 	@$(BIN)/pyright
 
-format: .venv  ## put all code into the project's style
+format: .venv  ## format all code
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-lock: .venv  ## pin the newest fitting versions of the Python packages in requirements.lock (needs uv)
+lock: .venv  ## pin the newest compatible Python packages in requirements.lock (needs uv)
 	@uv pip compile --upgrade --quiet --universal --python-version 3.11 --generate-hashes --extra board --extra companion --extra postgres --group dev \
 	    pyproject.toml --output-file requirements.lock
 
-clean:  ## remove all that was fetched or built (chats and memories are kept elsewhere)
+clean:  ## remove everything fetched or built (chats and memories are kept elsewhere)
 	rm -rf .venv build
 
 .PHONY: .venv micropython mosquitto

@@ -9,7 +9,7 @@ import sys
 app = None
 
 _NO_MEMORY = (
-    "there is not enough memory: freeze Engram into MicroPython, or take a board with PSRAM (see docs/boards.md)."
+    "there is not enough memory: freeze Engram into MicroPython, or take a board with PSRAM (see docs/start/boards.md)."
 )
 
 

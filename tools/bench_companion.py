@@ -56,7 +56,7 @@ KEYS = (
     "boards_lost", "boards_doubled", "fleet_seconds", "rss_mb", "rss_growth_mb", "start_s", "cold_search_ms",
     "big_cold_search_ms", "database_mb", "inside_fleet_seconds", "inside_rss_mb",
 )  # fmt: skip
-"""In the order of the table; docs/companion.md says what each is."""
+"""In the order of the table; docs/design/companion.md says what each is."""
 
 Figures = dict[str, float]
 _SYLLABLES = [first + last for first in "bdfghklmnprstvw" for last in "aeiou"]

@@ -1,4 +1,4 @@
-"""The tuned ranker of docs/retrieval.md in floats, for comparison: what the board's ranks would be with nothing rounded off.
+"""The tuned ranker of docs/design/retrieval.md in floats, for comparison: the board's ranks with nothing rounded off.
 
     B     = BM25 of the turn                                   k1 .9, b .4
     T     = B + .4 B(turns before and after in the session) + .2 B(next but one on either side)

@@ -4,7 +4,7 @@
     heap.py [--frozen]      from .mpy files and from a ROMFS; with --frozen also built into MicroPython
 
 Everything runs on the 32-bit MicroPython, which has the chip's object sizes, with the settings of boards/ESP32_GENERIC
-and its file system as a flash with 2,000 records. Prints tables, and keeps all figures in build/heap.json; docs/heap.md
+and its file system as a flash with 2,000 records. Prints tables, and keeps all figures in build/heap.json; docs/design/heap.md
 says what they mean.
 """
 

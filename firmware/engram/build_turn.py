@@ -126,7 +126,7 @@ def trust(config, folder: str, url: str):
     name = config.get("llm.roots")
     roots = files.read(folder + "/" + name, _ROOTS_LARGEST)
     if not roots:
-        raise ConfigError("llm.roots", "there is no file %s with root certificates; see docs/settings.md." % name)
+        raise ConfigError("llm.roots", "no file %s with root certificates; see docs/reference/settings.md." % name)
     try:
         return tls_context(roots)
     except ArgumentError as error:

@@ -3,7 +3,7 @@
 Each line of SETTINGS is a name and, in JSON, its default with the lowest and the highest value, or the bounds of a text's
 length, or the list of the values allowed: one text takes a third of the heap of tuples. In the files the names are nested:
 {"llm": {"url": "..."}} sets llm.url.
-docs/settings.md says what each is for; a test keeps the two in step.
+docs/reference/settings.md says what each is for; a test keeps the two in step.
 """
 
 import json
@@ -159,7 +159,7 @@ def _row(name: str) -> list:
     """The default of a setting, and its bounds."""
     at = SETTINGS.find("\n" + name + " [")
     if at < 0:
-        raise ConfigError(name, "there is no such setting; see docs/settings.md.")
+        raise ConfigError(name, "there is no such setting; see docs/reference/settings.md.")
     at += len(name) + 2
     return json.loads(SETTINGS[at : SETTINGS.find("\n", at)])
 
@@ -191,9 +191,9 @@ def _read(path: str, name: str) -> dict:
     try:
         values = text.loads(data)
     except ValueError:
-        raise ConfigError(name, "is not valid JSON; compare it with docs/settings.md.") from None
+        raise ConfigError(name, "is not valid JSON; see docs/reference/settings.md.") from None
     if not isinstance(values, dict):
-        raise ConfigError(name, "must be a JSON object; compare it with docs/settings.md.")
+        raise ConfigError(name, "must be a JSON object; see docs/reference/settings.md.")
     return values
 
 

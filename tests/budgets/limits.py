@@ -73,5 +73,5 @@ def over(budgets: Mapping[str, Budget], figures: Mapping[str, float]) -> str:
         )
     widths = [max(len(row[at]) for row in rows) for at in range(3)]
     lines = [f"{a:{widths[0]}}  {b:>{widths[1]}}  {c:>{widths[2]}}  {d}".rstrip() for a, b, c, d in rows]
-    advice = "Make it cheaper. If it has to cost more: docs/testing.md says how a limit is raised."
+    advice = "Make it cheaper. If it has to cost more: docs/design/testing.md says how a limit is raised."
     return "\n".join(["a budget is exceeded", "", *lines, "", advice])

@@ -1,6 +1,7 @@
 """A board as plain Python: two logs in dictionaries, and the way in which it tells a store of them.
 
-It follows docs/formats.md as a board does: hello, then for each log what differs and what is new, one message at a time.
+It follows docs/reference/messages.md as a board does: hello, then for each log what differs and what is new, one message
+at a time.
 """
 
 import copy

@@ -1,4 +1,4 @@
-"""The examples of docs/cli.md, played on a real companion and a board that was told what the page says."""
+"""The examples of docs/reference/cli.md, played on a real companion and a board that was told what the page says."""
 
 import re
 import shlex
@@ -11,7 +11,7 @@ from cli_case import engram
 from peers import ROOT, BoardProcess, Companion
 from waiting import wait_until
 
-PAGE = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "reference" / "cli.md").read_text(encoding="utf-8")
 _FENCE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?: \d\d:\d\d(?!:))?")
 

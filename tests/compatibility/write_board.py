@@ -1,4 +1,4 @@
-"""Writes all that a board can keep into a folder, the same bytes on each run: the fixture of docs/testing.md.
+"""Writes all that a board can keep into a folder, the same bytes on each run: the fixture of docs/design/testing.md.
 
     write_board.py FOLDER           into a folder of the host
     write_board.py FOLDER FLASH     into a littlefs in the file FLASH, mounted at FOLDER; MicroPython only

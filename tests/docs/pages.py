@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import dedent
 
 ROOT = Path(__file__).resolve().parents[2]
 FIRMWARE = ROOT / "firmware" / "engram"
@@ -13,7 +14,7 @@ PAGES = [
     *sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md")),
 ]
 
-_FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 _CODE = re.compile(r"`([^`\n]+)`")
 _CELL_END = re.compile(r"(?<!\\)\|")
 
@@ -33,8 +34,8 @@ class Fence:
 
 
 def fences(text: str, language: str) -> list[Fence]:
-    """The fenced blocks of a page in one language."""
-    found = [Fence(m[1], m[2], text.count("\n", 0, m.start()) + 2) for m in _FENCE.finditer(text)]
+    """The fenced blocks of a page in one language, those of a list's items without their indentation."""
+    found = [Fence(m[2], dedent(m[3]), text.count("\n", 0, m.start()) + 2) for m in _FENCE.finditer(text)]
     return [fence for fence in found if fence.language == language]
 
 
@@ -59,7 +60,7 @@ def section(text: str, heading: str, *, below: bool = True) -> str:
     kept: list[str] = []
     is_inside = is_fenced = False
     for line in text.splitlines(keepends=True):
-        is_fenced ^= line.startswith("```")
+        is_fenced ^= line.lstrip().startswith("```")
         if is_inside and not is_fenced and re.match(rf"#{{1,{rank}}} ", line):
             return "".join(kept)
         if is_inside:

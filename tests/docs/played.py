@@ -1,9 +1,10 @@
-"""The board as `make run` starts it, on a pipe: the examples of the documentation are played on it."""
+"""The board as `make run` starts it, on a pipe: the sessions of the documentation are played on it."""
 
 import os
 import re
 import subprocess
 import sys
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,39 @@ from pages import ROOT
 SECONDS = 60
 """How long one conversation may take; it takes less than one."""
 
+START = "$ make run"
+PROMPT = "> "
+
 _OURS = ("ENGRAM_", "LLM", "REPL")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?: \d\d:\d\d)?")
+
+
+@dataclass
+class Run:
+    """One start of the board in a page: what the page says is printed at the start, and after each message."""
+
+    environment: dict[str, str] = field(default_factory=dict[str, str])
+    start: str | None = None
+    messages: list[str] = field(default_factory=list[str])
+    wanted: list[str] = field(default_factory=list[str])
+
+
+def runs(examples: list[str]) -> list[Run]:
+    """The runs that the console examples of a page show, in order; a page may begin within one."""
+    found = [Run()]
+    for line in "".join(examples).splitlines(keepends=True):
+        run = found[-1]
+        if line.startswith(START):
+            words = line.removeprefix(START).split()
+            found.append(Run(dict(word.split("=", 1) for word in words), ""))
+        elif line.startswith(PROMPT):
+            run.messages.append(line.removeprefix(PROMPT).rstrip("\n"))
+            run.wanted.append("")
+        elif run.messages:
+            run.wanted[-1] += line
+        else:
+            run.start = (run.start or "") + line
+    return [run for run in found if run.messages]
 
 
 def answers(home: Path, messages: list[str], **environment: str) -> list[str]:
@@ -35,6 +67,12 @@ def answers(home: Path, messages: list[str], **environment: str) -> list[str]:
     output = done.stdout.decode()
     assert done.returncode == 0, output + done.stderr.decode()
     return re.split(r"^/-: there is no such command.*\n", output, flags=re.MULTILINE)[:-1]
+
+
+def fits(output: str, wanted: str) -> bool:
+    """Whether the output is as wanted, where "..." stands for anything and a date for any date."""
+    pattern = re.escape(undated(wanted)).replace(re.escape("..."), ".*")
+    return re.fullmatch(pattern, undated(output), re.DOTALL) is not None
 
 
 def undated(text: str) -> str:

@@ -10,7 +10,7 @@ from pages import ROOT, in_backticks, plain, read, rows, section
 PROFILES = {
     path.parent.name: json.loads(path.read_text(encoding="utf-8")) for path in (ROOT / "boards").glob("*/board.json")
 }
-TABLE = {plain(row[0]): row for row in rows(section(read("docs/boards.md"), "## Which board"))}
+TABLE = {plain(row[0]): row for row in rows(section(read("docs/start/boards.md"), "## Which board"))}
 CHIPS = {"esp32": "ESP32", "esp32s3": "ESP32-S3"}
 
 

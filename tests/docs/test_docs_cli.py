@@ -10,7 +10,7 @@ from engram_host.cli.commands import app
 from engram_host.companion.metrics import GAUGES, Metrics
 from pages import plain, read, rows, section
 
-PAGE = "docs/cli.md"
+PAGE = "docs/reference/cli.md"
 
 
 def _names(command: Any, name: str = "engram") -> Iterator[str]:
@@ -22,13 +22,13 @@ def _names(command: Any, name: str = "engram") -> Iterator[str]:
 
 
 def test_the_table_of_commands_is_the_codes():
-    told = [plain(row[0]) for row in rows(section(read(PAGE), "# The command", below=False))]
+    told = [plain(row[0]) for row in rows(section(read(PAGE), "# The command `engram`", below=False))]
     assert sorted(told) == sorted(_names(get_command(app)))
 
 
 def test_what_a_command_needs_is_what_its_help_says():
     commands = get_command(app)
-    for name, _, needs in rows(section(read(PAGE), "# The command", below=False)):
+    for name, _, needs in rows(section(read(PAGE), "# The command `engram`", below=False)):
         one: Any = commands
         for word in plain(name).split()[1:]:
             one = one.commands[word]

@@ -11,7 +11,7 @@ from engram.api import Memory
 from engram.app import App
 from pages import PAGES, fences, in_backticks, plain, read, rows, section
 
-PAGE = "docs/code-on-the-board.md"
+PAGE = "docs/reference/code-on-the-board.md"
 _OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.IGNORE_EXCEPTION_DETAIL
 _DOCUMENTED_APART = {"note"}
 

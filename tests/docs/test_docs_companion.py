@@ -19,7 +19,9 @@ from engram_host.companion.start import read_settings
 from engram_host.companion.supervisor import TASKS
 from pages import fences, plain, read, rows, section
 
-PAGE = "docs/companion.md"
+PAGE = "docs/reference/companion-settings.md"
+START = "docs/start/companion.md"
+GUIDES = ("docs/guides/gateway.md", "docs/guides/embedding.md")
 SECTIONS = {
     "http": HttpSettings,
     "mqtt": MqttSettings,
@@ -48,11 +50,13 @@ def test_the_table_of_settings_is_the_codes():
 
 
 def test_the_table_of_background_tasks_is_the_codes():
-    assert tuple(plain(row[0]) for row in rows(section(read(PAGE), "## Background tasks"))) == TASKS
+    assert (
+        tuple(plain(row[0]) for row in rows(section(read("docs/design/companion.md"), "## Background tasks"))) == TASKS
+    )
 
 
 def test_the_example_of_folders_is_taken(tmp_path: Path):
-    (tmp_path / "companion.toml").write_text(fences(read("docs/folders.md"), "toml")[0].text, encoding="utf-8")
+    (tmp_path / "companion.toml").write_text(fences(read("docs/guides/folders.md"), "toml")[0].text, encoding="utf-8")
     folders = places(read_settings(tmp_path, {}, {}).folders, "test")
     assert [(place.name, place.form, place.scope) for place in folders] == [
         ("agent", "memory", "user:owner"),
@@ -67,7 +71,7 @@ def test_the_example_of_a_file_is_taken(tmp_path: Path):
     assert read_settings(tmp_path, {}, {}).mqtt.url.startswith("mqtt://")
 
 
-@pytest.mark.parametrize("fence", [*fences(read(PAGE), "toml"), *fences(read("docs/gateway.md"), "toml")])
+@pytest.mark.parametrize("fence", [fence for page in (PAGE, START, *GUIDES) for fence in fences(read(page), "toml")])
 def test_each_example_of_settings_is_taken(fence, tmp_path: Path):
     (tmp_path / "companion.toml").write_text(fence.text, encoding="utf-8")
     assert read_settings(tmp_path, {}, {})
@@ -75,7 +79,8 @@ def test_each_example_of_settings_is_taken(fence, tmp_path: Path):
 
 def test_the_gateways_page_tells_the_limits_defaults():
     told = {
-        plain(row[0]).removeprefix("gateway."): row[1] for row in rows(section(read("docs/gateway.md"), "## Limits"))
+        plain(row[0]).removeprefix("gateway."): row[1]
+        for row in rows(section(read("docs/guides/gateway.md"), "## Limits"))
     }
     known = {each.name: str(each.default) for each in fields(GatewaySettings) if each.name in told}
     assert told == known and len(told) == 4

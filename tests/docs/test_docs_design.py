@@ -7,7 +7,7 @@ import pytest
 from engram.store.store import Store
 from pages import FIRMWARE, ROOT, in_backticks, plain, read, rows, section
 
-PAGE = "docs/design.md"
+PAGE = "docs/design/README.md"
 COMPANION = ROOT / "host" / "engram_host" / "companion"
 TOP = ("app", "api", "repl")
 """Modules beside the ground that are layers of their own."""

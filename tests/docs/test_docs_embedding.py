@@ -6,7 +6,8 @@ from dataclasses import fields
 from engram_host.companion.embedding.settings import PROVIDERS, EmbeddingSettings
 from pages import plain, read, rows, section
 
-PAGE = "docs/embedding.md"
+PAGE = "docs/reference/companion-settings.md"
+GUIDE = "docs/guides/embedding.md"
 
 
 def bounds(default, rules) -> str:
@@ -18,7 +19,7 @@ def bounds(default, rules) -> str:
 
 
 def test_the_table_of_settings_is_the_codes():
-    documented = [tuple(row[:4]) for row in rows(section(read(PAGE), "## Settings"))]
+    documented = [tuple(row[:4]) for row in rows(section(read(PAGE), "## Embedding"))]
     expected = [
         (
             f"`{one.name}`",
@@ -32,9 +33,9 @@ def test_the_table_of_settings_is_the_codes():
 
 
 def test_each_setting_says_what_it_is_for():
-    for row in rows(section(read(PAGE), "## Settings")):
+    for row in rows(section(read(PAGE), "## Embedding")):
         assert len(row) == 5 and len(row[4]) > 10, row
 
 
 def test_the_table_of_providers_is_the_codes():
-    assert [plain(row[0]) for row in rows(section(read(PAGE), "## Who makes vectors"))] == list(PROVIDERS)
+    assert [plain(row[0]) for row in rows(section(read(GUIDE), "## Choose an embedder"))] == list(PROVIDERS)

@@ -6,7 +6,7 @@ import pytest
 
 from pages import ROOT, in_backticks, read, rows
 
-PAGE = "docs/features.md"
+PAGE = "docs/design/features.md"
 FEATURES = rows(read(PAGE))
 
 

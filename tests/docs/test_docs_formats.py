@@ -22,7 +22,7 @@ from engram_host.scripted import serving
 from pages import PAGES, fences, in_backticks, plain, read, rows, section, tables
 from sharing import shared
 
-PAGE = "docs/formats.md"
+PAGE = "docs/reference/formats.md"
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 LOGS = ("memory/memory_records", "journal/journal")

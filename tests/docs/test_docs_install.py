@@ -11,7 +11,7 @@ from engram_host.companion.embedding.provenance import REVISION, SHA256, SOURCE
 from engram_host.extras import DISTRIBUTION, EXTRAS
 from pages import PAGES, ROOT, in_backticks, plain, read, rows, section
 
-INSTALL, LICENCES, EMBEDDING = "docs/install.md", "docs/licences.md", "docs/embedding.md"
+INSTALL, LICENCES, EMBEDDING = "docs/start/install.md", "docs/reference/licences.md", "docs/guides/embedding.md"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PARTS: dict[str, list[str]] = {
     "base": PROJECT["project"]["dependencies"],

@@ -7,7 +7,7 @@ import pytest
 
 from pages import PAGES, ROOT, fences, in_backticks, plain, read, rows, section
 
-PAGE = "docs/testing.md"
+PAGE = "docs/design/testing.md"
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 STEPS = {".venv", "micropython", "mosquitto"}
 """Targets that others stand on and nobody types."""
@@ -50,5 +50,5 @@ def test_no_page_names_a_target_that_there_is_not(page):
 
 
 def test_the_two_commands_of_the_readme_are_targets():
-    commands = section(read("README.md"), "## Two commands")
+    commands = section(read("README.md"), "## Try it")
     assert {"make run", "make test"} <= set(in_backticks(commands))

@@ -5,13 +5,14 @@ import pytest
 from engram.link import messages
 from pages import in_backticks, read, rows, section
 
+PAGE = "docs/reference/messages.md"
 SIDES = {"From a board": messages.FROM_BOARD, "To a board": messages.TO_BOARD}
 
 
 def _told(heading: str) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     name = ""
-    for message, field, *_ in rows(section(read("docs/formats.md"), f"### {heading}")):
+    for message, field, *_ in rows(section(read(PAGE), f"## {heading}")):
         name = in_backticks(message)[0] if message else name
         found.setdefault(name, []).extend(in_backticks(field))
     return found
@@ -24,5 +25,5 @@ def test_each_message_is_told_with_its_fields_in_order(heading):
 
 
 def test_the_fields_of_all_messages_are_told():
-    about = section(read("docs/formats.md"), "## Messages between board and companion", below=False)
+    about = section(read(PAGE), "## Fields of every message")
     assert [in_backticks(row[0]) for row in rows(about)] == [["board"], ["link"], ["n"]]

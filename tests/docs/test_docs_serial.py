@@ -10,7 +10,7 @@ from engram.channels.console.json_lines import JsonLines
 from engram.memory import caller_check
 from pages import fences, plain, read, rows, section
 
-PAGE = "docs/serial.md"
+PAGE = "docs/reference/serial.md"
 
 
 def _played() -> list[dict]:

@@ -10,7 +10,7 @@ from engram_host.companion.gateway import key
 from engram_host.roots import ROOTS
 from pages import PAGES, ROOT, fences, in_backticks, plain, read, rows, section
 
-PAGE = "docs/settings.md"
+PAGE = "docs/reference/settings.md"
 ALL = {name: json.loads(row) for name, row in (line.split(" ", 1) for line in SETTINGS.strip().splitlines())}
 
 _VARIABLE = re.compile(r"\bENGRAM_[A-Z_]*[A-Z]\b|environ\.get\(\"([A-Z_]+)\"\)")
@@ -36,7 +36,9 @@ def test_each_setting_says_what_it_is_for():
         assert len(row) == 4 and len(row[3]) > 10, row
 
 
-@pytest.mark.parametrize(("heading", "name"), [("# Settings", "config.json"), ("## Secrets", "secrets.json")])
+@pytest.mark.parametrize(
+    ("heading", "name"), [("# Settings of the board", "config.json"), ("## Secrets", "secrets.json")]
+)
 def test_the_example_of_a_file_is_taken(heading, name, tmp_path):
     for fence in fences(section(read(PAGE), heading, below=False), "json"):
         (tmp_path / name).write_text(fence.text, encoding="utf-8")
@@ -72,9 +74,9 @@ def test_the_table_of_the_environment_is_what_the_code_reads():
 def test_no_page_names_a_variable_that_there_is_not(page):
     documented = {plain(row[0]) for row in rows(section(read(PAGE), "## Environment of `make run`"))}
     # Those of the companion stand in its own table.
-    documented |= {plain(row[1]) for row in rows(section(read("docs/companion.md"), "## Settings"))}
+    documented |= {plain(row[1]) for row in rows(section(read("docs/reference/companion-settings.md"), "## Settings"))}
     documented.add(key.VARIABLE)  # a secret, told of on the gateway's page alone
-    documented |= {plain(row[0]) for row in rows(section(read("docs/cli.md"), "## Which companion"))}
+    documented |= {plain(row[0]) for row in rows(section(read("docs/reference/cli.md"), "## Which companion"))}
     assert set(re.findall(r"\bENGRAM_[A-Z_]+", read(page))) <= documented
 
 

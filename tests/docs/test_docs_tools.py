@@ -16,7 +16,7 @@ from engram.llm.types import Call
 from engram.memory.access import OWNER
 from pages import PAGES, fences, headings, in_backticks, plain, read, rows, section
 
-PAGE = "docs/tools.md"
+PAGE = "docs/reference/tools.md"
 GROUPS = {"## Full mode": schemas.FULL, "## Lightweight mode": schemas.LIGHTWEIGHT, "## Both modes": schemas.BOTH}
 TOOLS = [tool for tools in GROUPS.values() for tool in tools]
 LATEST = "t4"

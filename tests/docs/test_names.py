@@ -13,7 +13,7 @@ FOLDERS = ("firmware", "host", "tools", "tests", "boards")
 FOREIGN = {"time.py", "src/main.py", "engram.pack", "notes.Position"}
 """Names of things that are not the project's code: MicroPython's modules, examples, files on the flash, columns."""
 FORMER = {"text.py"}
-"""Files of the founders' design, which docs/design.md compares with what is built."""
+"""Files of the founders' design, which docs/design/README.md compares with what is built."""
 PROPER = {"CoClaw", "LoCoMo", "MicroPython", "MicroPythons", "PyTorch", "UsageError", "WebSockets"}
 """Words written like classes that are none of the project's."""
 PLACEHOLDER = re.compile(r"NAME|N{2,}")

@@ -87,9 +87,9 @@ def pages_tests() -> list[str]:
 
 
 def name_it_in_the_pages(copy: Copy) -> None:
-    table = (ROOT / "docs" / "boards.md").read_text(encoding="utf-8")
+    table = (ROOT / "docs" / "start" / "boards.md").read_text(encoding="utf-8")
     last = re.findall(rf"^\| `{NEAREST}` .*\n", table, re.MULTILINE)[-1]
-    copy.change("docs/boards.md", last, last + ROW)
+    copy.change("docs/start/boards.md", last, last + ROW)
     copy.change("boards/README.md", "- `SIM` is", f"- N8R8: `{NEW}`.\n- `SIM` is")
 
 

@@ -14,7 +14,7 @@ from engram_host.board.errors import BoardError, NoPort
 from engram_host.board.progress import Meter, Progress
 from engram_host.cli.board import app
 
-PAGE = (ROOT / "docs" / "boards.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "start" / "boards.md").read_text(encoding="utf-8")
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 COMMANDS = [command.callback.__name__ for command in app.registered_commands if command.callback]
 TYPED = "Home\n\nkey\n"

@@ -174,7 +174,7 @@ def test_a_run_that_told_nothing_of_the_heap_is_a_failure():
 
 
 def test_the_page_explains_each_build_and_each_case():
-    page = (heap_builds.ROOT / "docs" / "heap.md").read_text(encoding="utf-8")
+    page = (heap_builds.ROOT / "docs" / "design" / "heap.md").read_text(encoding="utf-8")
     names = [*heap_builds.BUILDS, *(case.name for case in heap_bench.CASES)]
     assert not [name for name in names if f"`{name}`" not in page]
 

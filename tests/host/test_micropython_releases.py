@@ -13,7 +13,7 @@ import get_micropython
 from engram_host.board import contents, firmware, profile
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = (ROOT / "docs" / "boards.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "start" / "boards.md").read_text(encoding="utf-8")
 
 FORMATS = {(1, 25): (6, 3), (1, 26): (6, 3), (1, 27): (6, 3), (1, 28): (6, 3), (1, 29): (6, 3)}
 """MPY_VERSION and MPY_SUB_VERSION in py/persistentcode.h of each release. Of 1.25 only the unix port is used."""

@@ -15,7 +15,7 @@ from engram_host.scripted.asked import Asked, Result, split_recalled
 from engram_host.scripted.reading import FAULTS, RULE, WHEN
 from engram_host.scripted.rules import DEFAULT_REPLY, Script
 
-DOCS = Path(__file__).parent.parent.parent / "docs" / "scripted-llm.md"
+DOCS = Path(__file__).parent.parent.parent / "docs" / "guides" / "scripted-llm.md"
 RECALLED = ("- [m12 2026-01-31] The user's name is Ada", "- [m7 2026-01-30] Ada likes tea")
 TOOLS = ("memory_store", "memory_recall")
 

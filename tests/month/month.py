@@ -29,7 +29,7 @@ OUT = ROOT / "build" / "bench" / "month.json"
 
 STAND_IN_KILOBYTES = 21
 """What is on the heap and on no chip: the flash, the model and the modules of the play, all loaded from .mpy. test_month.py
-measures it. What a chip has in their place, its network and the link to the model, takes some KB: docs/heap.md.
+measures it. What a chip has in their place, its network and the link to the model, takes some KB: docs/design/heap.md.
 """
 
 CODE_KILOBYTES = 308
@@ -55,7 +55,7 @@ _COLUMNS = {
     "notes_bytes": "notes",
     "intents": "intents",
 }
-"""Those of the report, with their titles: see docs/month.md."""
+"""Those of the report, with their titles: see docs/design/month.md."""
 _ON_BOARD = ("month_board", "export_board", "weigh_board", "witness", "life", "scripted_month")
 _LONGEST_SECONDS = 3600
 

@@ -1,4 +1,4 @@
-"""Every command of docs/cli.md in an environment with the base package alone: it works, or one sentence says what it needs."""
+"""Every command of docs/reference/cli.md with the base package alone: it works, or one sentence says what it needs."""
 
 import re
 from dataclasses import dataclass
@@ -57,7 +57,7 @@ CASES = {
 }
 
 _DOCUMENTED = re.findall(
-    r"^\| `engram ([a-z ]+)` \|", (ROOT / "docs" / "cli.md").read_text(encoding="utf-8"), re.MULTILINE
+    r"^\| `engram ([a-z ]+)` \|", (ROOT / "docs" / "reference" / "cli.md").read_text(encoding="utf-8"), re.MULTILINE
 )
 
 

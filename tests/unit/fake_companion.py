@@ -1,4 +1,4 @@
-"""A companion in the same process that follows docs/formats.md, for tests of the board's side; and a way to it with faults.
+"""A companion in the same process that follows docs/reference/messages.md, for tests of the board; and a way to it with faults.
 
 `Companion.answers(message)` gives the answers to a message. `Way` is a transport of engram.link.rpc that loses, doubles,
 delays and reorders what goes either way, by chance.

@@ -450,7 +450,7 @@ def every(attempt):
 
 
 def _may_see(caller, told):
-    """Whether something with a scope is a caller's to see, as docs/security.md has it."""
+    """Whether something with a scope is a caller's to see, as docs/guides/security.md has it."""
     return not caller.group and told in ("user:" + caller.principal, "ws:" + caller.workspace)
 
 

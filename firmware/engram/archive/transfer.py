@@ -6,7 +6,7 @@
     list      which memories are archived, where it has more: see rebuild.py             listed
     get       one memory or turn by its id                                               got: its line, in parts
 
-docs/archive.md tells what happens on the board in between, and what a cut after each step leaves.
+docs/design/archive.md describes what happens on the board in between, and what a cut after each step leaves.
 """
 
 import asyncio

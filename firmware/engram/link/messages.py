@@ -1,7 +1,7 @@
 """The messages between board and companion, the same over MQTT and HTTP, and the same code on both sides.
 
 A message is a head, which is a line as in every log (see engram.log_line), and for `lines` the raw lines of a log behind it.
-docs/formats.md tells what each field is for; the tables here tell what each may be.
+docs/reference/messages.md tells what each field is for; the tables here tell what each may be.
 
 All messages of a board have its id (`board`), the number of its connection (`link`) and their own number (`n`), which both
 only ever rise: so what comes twice or late is known, and does nothing. An answer repeats the three.

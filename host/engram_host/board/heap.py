@@ -1,10 +1,10 @@
 """Whether a board's heap holds modules that come from files; where it does not, there are two ways out."""
 
-TWO_WAYS = "freeze Engram into MicroPython, or take a board with PSRAM (see docs/boards.md)"
+TWO_WAYS = "freeze Engram into MicroPython, or take a board with PSRAM (see docs/start/boards.md)"
 """The board itself says the same when it has no memory for Engram: see firmware/main.py."""
 
 FOR_FILES = 400 << 10
-"""Bytes of heap with which modules from files run: docs/heap.md has the figures. A chip without PSRAM has less than half."""
+"""Bytes of heap in which modules from files run (figures: docs/design/heap.md). A chip without PSRAM has less than half."""
 
 OF_FIRMWARE = (
     f"Note: this MicroPython has no Engram in it, and from files Engram needs more heap than a chip without PSRAM has:"

@@ -30,7 +30,7 @@ def parse(text: str, name: str) -> Settings:
     except ValueError as problem:
         raise BadRequest(f"{name} is not valid JSON: {problem}.") from None
     if not isinstance(values, dict):
-        raise BadRequest(f"{name} must be a JSON object; compare it with docs/settings.md.")
+        raise BadRequest(f"{name} must be a JSON object; see docs/reference/settings.md.")
     flat: Settings = {}
     for group, value in values.items():
         flat.update(

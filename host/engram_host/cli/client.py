@@ -101,7 +101,7 @@ class Companion:
         if len(names) == 1:
             return names[0]
         if not names:
-            raise Refused(404, "no board has been here yet: give one companion.url, see docs/companion.md.")
+            raise Refused(404, "no board has been here yet: give one companion.url, see docs/start/companion.md.")
         raise Refused(422, f"there is more than one board: name one with --device ({', '.join(names[:10])}).")
 
     def _ask(self, method: str, path: str, **more: Any) -> Any:

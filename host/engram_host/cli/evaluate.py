@@ -30,7 +30,7 @@ def evaluate(
     if engine not in tools.ENGINES:
         raise WrongUsage(f"--engine takes one of {', '.join(sorted(tools.ENGINES))}.")
     if not sets.is_dir():
-        raise NotFound(f"there is no folder {sets}: docs/retrieval.md says what a set is.")
+        raise NotFound(f"there is no folder {sets}: docs/design/retrieval.md says what a set is.")
     try:
         result = tools.evaluate(engine, sets, out)
     except tools.FAILURES as error:

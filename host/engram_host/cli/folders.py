@@ -32,7 +32,9 @@ def folders(
         output.document({"folders": found})
         return
     columns = ("folder", "scope", "state", "files", "passages", "last read")
-    output.table(columns, [_row(one) for one in found], empty="no folder that may be shown: docs/folders.md adds one.")
+    output.table(
+        columns, [_row(one) for one in found], empty="no folder that may be shown: docs/guides/folders.md adds one."
+    )
     for one in found:
         for problem in _problems(one):
             output.say(f"{one['name']}: {problem}")

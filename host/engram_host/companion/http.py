@@ -288,7 +288,7 @@ def _add_messages(app: FastAPI, service: Service) -> None:
         | {"requestBody": {"required": True, "content": {BINARY: {"schema": {"type": "string", "format": "binary"}}}}},
     )
     async def message(device: DeviceName, request: Request, caller: CallerHere) -> Response:
-        """A message of a board, as docs/formats.md describes it."""
+        """A message of a board, as docs/reference/messages.md describes it."""
         if not caller.device:  # else the guard has taken its turn
             service.doors.take_turn(device)
         if request.headers.get("content-type", BINARY).split(";")[0].strip() != BINARY:

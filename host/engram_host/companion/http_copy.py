@@ -45,7 +45,7 @@ class Entry(BaseModel):
 
     id: str
     state: State
-    line: dict[str, Any] = Field(description="as the board wrote it, see docs/formats.md")
+    line: dict[str, Any] = Field(description="as the board wrote it, see docs/reference/formats.md")
 
 
 class Entries(BaseModel):
@@ -65,7 +65,7 @@ class AsideShown(BaseModel):
     log: LogName
     epoch: int
     seq: int
-    line: dict[str, Any] = Field(description="as the board wrote it, see docs/formats.md")
+    line: dict[str, Any] = Field(description="as the board wrote it, see docs/reference/formats.md")
 
 
 class History(Entry):
@@ -135,7 +135,7 @@ def add_copy(app: FastAPI, store: Store, not_found: dict[int | str, dict[str, An
         response_class=StreamingResponse,
         responses={
             **not_found,
-            200: {"content": {LINES: {}}, "description": "JSON Lines, see docs/formats.md"},
+            200: {"content": {LINES: {}}, "description": "JSON Lines, see docs/reference/export.md"},
             429: {**not_found[404], "description": f"{MOST_EXPORTS} exports are being written already"},
         },
         openapi_extra=may(Who.OPERATOR),

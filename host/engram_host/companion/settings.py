@@ -2,7 +2,7 @@
 default.
 
 Each setting is a field of a dataclass below: its type, its default, its bounds or choices and the name that it has in the
-environment. docs/companion.md says what each is for; a test keeps the two in step.
+environment. docs/reference/companion-settings.md says what each is for; a test keeps the two in step.
 """
 
 import os
@@ -112,7 +112,7 @@ def read_section(
     rules = {each.name: each for each in fields(section)}  # pyright: ignore[reportArgumentType]
     for key in table:
         if key not in rules:
-            raise SettingError(f"{name}.{key}", "there is no such setting; see docs/companion.md.")
+            raise SettingError(f"{name}.{key}", "there is no such setting; see docs/reference/companion-settings.md.")
     values = {}
     for key, each in rules.items():
         variable = each.metadata["environment"]

@@ -1,4 +1,4 @@
-"""The console for programs: a JSON object a line, both ways. docs/serial.md is the protocol.
+"""The console for programs: a JSON object a line, both ways. docs/reference/serial.md is the protocol.
 
 The lines are those of engram.log_line: each one from here ends with its crc. One that comes may have none, but once one
 had it all have to: a UART loses what comes while the board is busy, and half a message must not be taken for a whole.

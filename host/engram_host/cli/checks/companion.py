@@ -199,7 +199,7 @@ def companion(settings: Settings, running: dict[str, str]) -> Iterator[Finding]:
         return
     yield well("companion", f"{health['version']} at {running['http']}")
     for problem in health["problems"]:
-        yield wrong("companion", problem, "see docs/companion.md, and the companion's log.")
+        yield wrong("companion", problem, "see docs/start/companion.md, and the companion's log.")
     for task in health.get("tasks", []):
         if task["restarts"]:
             told = f"its task {task['name']} was restarted, times: {task['restarts']}; last error: {task['error']}"

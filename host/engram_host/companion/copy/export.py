@@ -1,4 +1,4 @@
-"""An export of a board's copy, in the form that the board itself exports and imports (docs/formats.md).
+"""An export of a board's copy, in the form that the board itself exports and imports (docs/reference/export.md).
 
 Profile, notes, and how often a memory was of use are files of the board that the companion has no copy of: they are not in it.
 """

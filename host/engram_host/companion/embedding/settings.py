@@ -1,4 +1,4 @@
-"""The settings of embedding; docs/embedding.md says what each is for, and a test keeps the two in step."""
+"""The settings of embedding; docs/reference/companion-settings.md says what each is for, and a test keeps the two in step."""
 
 import json
 import re

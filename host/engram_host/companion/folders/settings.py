@@ -1,4 +1,4 @@
-"""The settings of Markdown folders; docs/companion.md says what each is for, and a test keeps the two in step."""
+"""The settings of Markdown folders; docs/reference/companion-settings.md describes each, and a test compares the two."""
 
 import re
 from collections.abc import Mapping

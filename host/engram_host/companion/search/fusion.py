@@ -9,8 +9,8 @@ speaker    1.2 for the only person whom the query names, if it is theirs
 importance .75 to 1.25 for a record, as on the board
 dates      .2 for what was said at a time that the query names, if that is asked for
 
-Scores are fused and not ranks, since one side is weaker (docs/retrieval.md). A threshold belongs to a side, before fusion:
-what one side does not take may still be found by the other.
+Scores are fused and not ranks, since one side is weaker (docs/design/retrieval.md). A threshold belongs to a side, before
+fusion: what one side does not take may still be found by the other.
 """
 
 import re

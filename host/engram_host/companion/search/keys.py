@@ -2,7 +2,7 @@
 
 A turn's text alone often does not say what it is about: "Yes, she liked it." So what is embedded has the day and the
 speaker before it and the caption of a picture behind it, as the words by which the board finds a turn do. On LoCoMo that
-key found the evidence of .57 of the questions by meaning alone (docs/retrieval.md).
+key found the evidence of .57 of the questions by meaning alone (docs/design/retrieval.md).
 """
 
 from typing import Any

@@ -23,7 +23,7 @@ Part = tuple[str, float]
 
 @dataclass(frozen=True)
 class Weights:
-    """What counts for how much; the defaults are those of docs/retrieval.md, where the formula stands."""
+    """What counts for how much; the defaults are those of docs/design/retrieval.md, where the formula stands."""
 
     near: float = 0.4
     far: float = 0.2

@@ -10,7 +10,8 @@ in 64-bit floats, with idf = log(1 + (N - n + .5) / (n + .5)). N, n, mean length
 are searched. The side whose best entry matches less weight of words is scaled down by the ratio of the two, as in the
 board's engram.memory.recall. Sums are taken in the order of the query's words, so the order of rows changes no bit.
 
-Source: Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework: BM25 and Beyond"; weights from docs/retrieval.md.
+Source: Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework: BM25 and Beyond"; weights:
+docs/design/retrieval.md.
 """
 
 import math

@@ -1,1 +1,1 @@
-"""Who may do what: tokens, the checks of HTTP and MQTT, limits of rates and sizes. docs/security.md says what is protected."""
+"""Who may do what: tokens, checks of HTTP and MQTT, limits of rates and sizes. What is protected: docs/guides/security.md."""

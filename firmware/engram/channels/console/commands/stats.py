@@ -88,6 +88,6 @@ def companion_command(companion, caller, rest: str):
     """Tell how the link to the companion is."""
     only_owner(caller, "/companion")
     if companion is None:
-        yield "no companion is set up (companion.url, see docs/companion.md); the board needs none"
+        yield "no companion is set up (see docs/start/companion.md); the board needs none"
         return
     yield from companion.status_lines()

@@ -138,7 +138,7 @@ def _path(folder, caller, name: str) -> str:
         raise ArgumentError("/import", "takes a name with letters, digits, '.', '_' and '-' only, and no folder.")
     path = folder + "/" + name
     if files.size(path) < 0:
-        raise NotFound("file", name, "put it beside config.json first; see docs/moving.md.")
+        raise NotFound("file", name, "put it beside config.json first; see docs/guides/moving.md.")
     return path
 
 

@@ -1,0 +1,73 @@
+"""The pages are written in plain English, with prose of at most 100 columns."""
+
+import re
+
+import pytest
+
+from pages import PAGES, read, without_fences
+
+WIDEST = 100
+MOST_WORDS = 500
+"""Of the README, code and tables not counted."""
+
+LATER = {"CHANGELOG.md"}
+"""Every change adds a line to the list of changes, in its own width."""
+
+AVOIDED = [
+    r"\banew\b",
+    r"\b(?:is|are|was|were) told\b",
+    r"\b(?:lets?|let) go\b",
+    r"\bby which\b",
+    r"\bfor want of\b",
+    r"\bwhat is missing of\b",
+    r"\bhow-manieth\b",
+    r"\ball (?:else|of that)\b",
+    r"\bstands? (?:in(?! for)|at|there|behind|beside|under)\b",
+    r"(?:^|[.:] )(?:What an? |Whether |Of (?:these|them|those)\b)",
+]
+"""Turns of phrase that a reader stumbles over; plain ones are again, learns, deletes, that, for lack of, the rest, is in."""
+
+
+def prose(text: str) -> list[str]:
+    """The lines of a page that are neither code nor part of a table."""
+    return [line for line in without_fences(text).splitlines() if not line.startswith(("|", "    "))]
+
+
+def too_wide(text: str) -> list[str]:
+    """The lines of prose that are too wide and could be broken; a heading, a picture or a single link cannot."""
+    return [
+        line
+        for line in prose(text)
+        if len(line) > WIDEST and not line.startswith(("#", "![")) and len(line.split()) > 2
+    ]
+
+
+def avoided(text: str) -> list[str]:
+    """The phrases of a page that are avoided; quotations of commands and of messages in backticks do not count."""
+    words = re.sub(r"`[^`\n]*`|\"[^\"]*\"", "", without_fences(text))
+    return [match[0] for phrase in AVOIDED for match in re.finditer(phrase, words, re.MULTILINE)]
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in LATER])
+def test_prose_is_not_too_wide(page: str):
+    assert too_wide(read(page)) == []
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in LATER])
+def test_no_page_has_a_phrase_that_is_avoided(page: str):
+    assert avoided(read(page)) == []
+
+
+def test_the_readme_is_read_in_about_a_minute():
+    text = re.sub(r"\]\([^)]*\)", "]", "\n".join(prose(read("README.md"))))
+    assert len(text.split()) <= MOST_WORDS
+
+
+def test_what_is_avoided_is_noticed_outside_of_code_and_quotations():
+    assert avoided("What a board keeps is made anew.") == ["anew", "What a "]
+    assert avoided('`engram anew`\n\n```\nanew\n```\n"made anew"') == []
+
+
+def test_a_wide_line_is_noticed_but_not_a_wide_table():
+    wide = "word " * 30
+    assert too_wide(f"| {wide}|\n\n{wide}\n\n    {wide}") == [wide]
