@@ -1,0 +1,1 @@
+"""The companion's HTTP API: what people, programs and boards ask it."""
