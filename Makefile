@@ -31,7 +31,7 @@ help:  ## list the targets
 run:  ## chat with the firmware in the terminal (LLM=script: a scripted model; COMPANION=1: a companion; REPL=1: a prompt)
 	@$(PYTHON) tools/get_micropython.py 64 >/dev/null
 	@$(if $(COMPANION),$(PYTHON) tools/bootstrap.py)
-	@$(PYTHON) -m engram_host.sim
+	@$(PYTHON) -m engram_host.simulator
 
 serve: .venv  ## run the companion: HTTP API, MQTT broker and database in one process (ARGS="--help" lists its options)
 	@PYTHONPATH=host:firmware $(BIN)/python -m engram_host serve $(ARGS)

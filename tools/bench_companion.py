@@ -29,11 +29,11 @@ import numpy as np  # noqa: E402
 import psutil  # noqa: E402
 
 from engram import log_line  # noqa: E402
-from engram_host.companion.embedding.notes import read_position, write_index, write_position  # noqa: E402
-from engram_host.companion.model import Batch, Hello, Identity, LogState, Sender, Span, StoredVector  # noqa: E402
-from engram_host.companion.search.keys import KEY_VERSION, digest_of, key_of  # noqa: E402
+from engram_host.companion.embedding.index_state import read_position, write_index, write_position  # noqa: E402
+from engram_host.companion.entries.embedding_text import KEY_VERSION, digest_of, key_of  # noqa: E402
 from engram_host.companion.store import open_store  # noqa: E402
 from engram_host.companion.store.base import Store  # noqa: E402
+from engram_host.companion.types import Batch, Hello, Identity, LogState, Sender, Span, StoredVector  # noqa: E402
 from peers import Broker, Companion  # noqa: E402
 from postgres_server import PostgresServer  # noqa: E402
 

@@ -18,7 +18,7 @@ import debian
 import frozen_build
 import get_micropython
 import heap_flash
-from engram_host.board import profile
+from engram_host.boards import profile
 from heap_bench import Bench, BoardFailed, modules_in_order
 from heap_builds import BUILDS, FOLDER, ROOT
 from heap_tables import tables

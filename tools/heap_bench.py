@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from engram_host.scripted import serving
+from engram_host.fake_llm import serving
 from heap_builds import ROOT, Build
 
 CHIP_KILOBYTES = 148

@@ -4,7 +4,7 @@ import random
 import tempfile
 from pathlib import Path
 
-from engram_host.board import image, profile
+from engram_host.boards import image, profile
 
 SESSION_TURNS = 40
 START = 1790000000

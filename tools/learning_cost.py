@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import get_micropython
-from engram_host.scripted import Rule, Serving, read_rule, serving
+from engram_host.fake_llm import Rule, Serving, read_rule, serving
 
 ROOT = Path(__file__).resolve().parent.parent
 SETS = ROOT.parent / "shared" / "data" / "locomo"
@@ -58,7 +58,7 @@ def talk(said: list[str], server: Serving, folder: Path, one_by_one: bool) -> tu
         "ENGRAM_SETTINGS": json.dumps(settings),
         "PYTHONPATH": str(ROOT / "host"),
     }
-    command = [sys.executable, "-m", "engram_host.sim"]
+    command = [sys.executable, "-m", "engram_host.simulator"]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=environment, text=True
     ) as board:

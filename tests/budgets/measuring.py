@@ -16,7 +16,7 @@ import firmware_build
 import heap
 import heap_builds
 import heap_flash
-from engram_host.board import profile
+from engram_host.boards import profile
 from heap_bench import COMPARES, TOOLS, TURN, Bench, BoardFailed, Case
 
 COUNT = 2000

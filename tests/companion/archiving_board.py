@@ -3,11 +3,11 @@
 from typing import Any
 
 from engram import log_line
-from engram_host.companion.copy.reading import CopyOfLog
-from engram_host.companion.model import LogName, Range
+from engram_host.companion.entries.reader import CopyOfLog
 from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.engine import SearchEngine
 from engram_host.companion.store.base import Store
+from engram_host.companion.types import LogName, Range
 from plain_board import PlainBoard
 from search_store import asked, ids
 from sending import digest

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from engram_host.companion.security import tokens
+from engram_host.companion.auth import tokens
 from engram_host.companion.store import open_store
 
 

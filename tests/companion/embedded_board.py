@@ -6,9 +6,9 @@ import numpy as np
 
 from embedding_service import direction
 from engram import log_line
-from engram_host.companion.embedding.backlog import Backlog
+from engram_host.companion.embedding.indexer import Backlog
 from engram_host.companion.errors import EmbedderRefused
-from engram_host.companion.model import Batch, Hello, LogState, Sender, Span
+from engram_host.companion.types import Batch, Hello, LogState, Sender, Span
 
 KEY = 3
 NOW = 1_800_000_000

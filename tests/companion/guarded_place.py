@@ -8,12 +8,12 @@ from typing import Any
 
 import aiomqtt
 
-from engram_host.companion.broker import EmbeddedBroker
-from engram_host.companion.mqtt import Bus, Login
-from engram_host.companion.security import tokens
-from engram_host.companion.security.broker_door import WORKER, Door
-from engram_host.companion.security.callers import Callers
-from engram_host.companion.security.rates import Rates
+from engram_host.companion.auth import tokens
+from engram_host.companion.auth.identity import Callers
+from engram_host.companion.auth.rate_limit import Rates
+from engram_host.companion.mqtt.client import Bus, Login
+from engram_host.companion.mqtt.embedded_broker import EmbeddedBroker
+from engram_host.companion.mqtt.guarded_broker import WORKER, Door
 from engram_host.companion.store import open_store
 from mqtt_marks import MARK, Received, received_before_mark
 

@@ -3,10 +3,10 @@
 import threading
 from pathlib import Path
 
-from engram_host.companion.folders.indexing import Indexer, Progress
-from engram_host.companion.folders.places import Place, places
-from engram_host.companion.folders.reading import list_files
+from engram_host.companion.folders.indexer import Indexer, Progress
+from engram_host.companion.folders.reader import list_files
 from engram_host.companion.folders.settings import FoldersSettings
+from engram_host.companion.folders.sources import Place, places
 from engram_host.companion.store.base import Store
 
 

@@ -9,16 +9,16 @@ import numpy as np
 from engram import log_line
 from engram import text as board
 from engram.memory.access import OWNER
+from engram_host.companion.entries import embedding_text
 from engram_host.companion.errors import UnknownDevice
-from engram_host.companion.model import Change, Device, Identity, LogName, LogState, StoredVector, Vector
-from engram_host.companion.search import keys
 from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.engine import QueryVector, SearchEngine
 from engram_host.companion.search.request import SearchRequest, SearchResult
 from engram_host.companion.store.base import Store
+from engram_host.companion.types import Change, Device, Identity, LogName, LogState, StoredVector, Vector
 
 NOW = 1_800_000_000
-IDENTITY = Identity("test", 8, keys.KEY_VERSION)
+IDENTITY = Identity("test", 8, embedding_text.KEY_VERSION)
 
 
 def line_of(seq: int, **fields: Any) -> bytes:
@@ -56,7 +56,7 @@ class SearchStore:
         """Keep a vector for the line as it is now."""
         line = self._lines[device][log, seq][1]
         assert line is not None
-        digest = keys.digest_of(keys.key_of(log, log_line.decode(line), self._zone))
+        digest = embedding_text.digest_of(embedding_text.key_of(log, log_line.decode(line), self._zone))
         self._version += 1
         kept = np.asarray(vector, np.float32)
         self._vectors.setdefault(device, []).append((self._version, StoredVector(log, seq, digest, kept)))
@@ -99,7 +99,7 @@ def vector_of(text: str) -> Vector:
 def embed_all(store: SearchStore, device: str) -> None:
     """Give each line that has a text its vector."""
     for change in store.changes(device, 0, 1 << 30):
-        text = keys.key_of(change.log, log_line.decode(change.line), 0) if change.line else ""
+        text = embedding_text.key_of(change.log, log_line.decode(change.line), 0) if change.line else ""
         if text:
             store.embed(device, change.log, change.seq, vector_of(text))
 

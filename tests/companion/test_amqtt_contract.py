@@ -20,8 +20,8 @@ from amqtt.contexts import Action
 from amqtt.session import Session
 from packaging.requirements import Requirement
 
-from engram_host.companion.security import broker_door
-from engram_host.companion.security.broker_door import GuardedBroker
+from engram_host.companion.mqtt import guarded_broker
+from engram_host.companion.mqtt.guarded_broker import GuardedBroker
 from guarded_place import Place, gets, run
 from peers import ROOT
 from waiting import wait_until_async
@@ -79,7 +79,7 @@ def test_the_method_in_its_place_is_called_in_the_same_way(name: str):
 
 def test_the_reader_of_a_connection_has_the_method_that_is_overridden():
     assert list(inspect.signature(StreamReaderAdapter.read).parameters) == ["self", "n"]
-    assert list(inspect.signature(broker_door._Reader.read).parameters) == ["self", "n"]
+    assert list(inspect.signature(guarded_broker._Reader.read).parameters) == ["self", "n"]
 
 
 # --- what amqtt asks, and when

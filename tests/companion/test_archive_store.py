@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from archiving_board import RECORDS, ArchivingBoard, archive, board_of_six
 from engram import log_line
 from engram.memory.access import OWNER, Caller
-from engram_host.companion.model import Identity, Span, StoredVector
 from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.engine import SearchEngine
 from engram_host.companion.store.base import Store
 from engram_host.companion.store.sqlite import SqliteStore
+from engram_host.companion.types import Identity, Span, StoredVector
 from search_store import asked
 
 ANN = Caller("ann", "chat", False, "")

@@ -20,11 +20,11 @@ import pytest
 import get_mosquitto
 from engram import log_line
 from engram_host.cli.checks import companion as checks
-from engram_host.companion import searching, service, supervisor
+from engram_host.companion import app, search_service, supervisor
 from engram_host.companion.embedding import batch
 from engram_host.companion.home import read_settings
 from engram_host.companion.supervisor import TASKS
-from engram_host.scripted import serving
+from engram_host.fake_llm import serving
 from markdown_folders import write
 from peers import ROOT, Broker, free_port
 from served_companion import SECONDS, WAYS, Killed, Served, cancel, coroutine_of, file_of, one_task, run, served, soon
@@ -117,8 +117,8 @@ def test_the_background_tasks_that_are_killed_here_are_all_there_are():
 def test_a_task_that_is_killed_comes_back_and_health_tells_it(
     tmp_path: Path, name: str, kill, mosquitto: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
-    monkeypatch.setattr(searching, "LARGE", 1)
-    monkeypatch.setattr(service, "_WARM_AFTER_SECONDS", 2.0 if name == "warming" else 0.0)
+    monkeypatch.setattr(search_service, "LARGE", 1)
+    monkeypatch.setattr(app, "_WARM_AFTER_SECONDS", 2.0 if name == "warming" else 0.0)
 
     async def play(companion: Served) -> None:
         works = WORKS[name]

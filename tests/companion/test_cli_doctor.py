@@ -12,7 +12,7 @@ import pytest
 from cli_case import Ran, engram, fine
 from engram_host.cli import serve
 from engram_host.cli.checks import machine
-from engram_host.companion.security import tokens
+from engram_host.companion.auth import tokens
 from engram_host.companion.store import choose_store
 from peers import Companion, free_port
 

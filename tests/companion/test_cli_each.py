@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from cli_case import EACH, TALKS, engram, fine
-from engram_host.cli.problems import FAILED, NOT_FOUND, WRONG_USAGE
+from engram_host.cli.exit_status import FAILED, NOT_FOUND, WRONG_USAGE
 from peers import ROOT
 from told_board import DEVICE, Told, told_board
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from cli_case import engram, fine
-from engram_host.sim import board as sim
+from engram_host.simulator import board as sim
 from peers import BoardProcess
 from told_board import DEVICE, Told, told_board
 from waiting import wait_until
@@ -98,8 +98,8 @@ def test_an_export_is_what_the_board_itself_exports(told: Told, home, tmp_path: 
 
 
 def _board_export(folder: Path) -> list[str]:
-    from engram_host.cli.on_board import talking
-    from engram_host.cli.on_board import told as lines
+    from engram_host.cli.console_session import talking
+    from engram_host.cli.console_session import told as lines
 
     with talking("", folder) as board:
         return list(lines(board, "/export"))

@@ -15,8 +15,8 @@ from unittest import mock
 import pytest
 
 from cli_case import EACH, TALKS, engram, fine
-from engram_host.cli import evaluate, output, problems
-from engram_host.companion.presence import LISTENING, in_use, listening, told_where
+from engram_host.cli import evaluate, exit_status, output
+from engram_host.companion.lockfile import LISTENING, in_use, listening, told_where
 from peers import ROOT, Companion
 from sending import Sent
 from waiting import wait_until
@@ -91,7 +91,10 @@ def test_a_backup_into_a_folder_that_is_not_there_is_not_found(tmp_path: Path):
 def test_what_is_not_installed_has_a_status_of_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setattr(evaluate, "TOOLS", tmp_path)
     assert engram("eval", tmp_path).status == 3
-    assert problems.told(ModuleNotFoundError(name="cat")) == (3, problems.told(ModuleNotFoundError(name="cat"))[1])  # type: ignore[index]
+    assert exit_status.told(ModuleNotFoundError(name="cat")) == (
+        3,
+        exit_status.told(ModuleNotFoundError(name="cat"))[1],
+    )  # type: ignore[index]
 
 
 def test_a_mistake_in_the_program_is_not_hidden(monkeypatch: pytest.MonkeyPatch):
@@ -106,7 +109,7 @@ def test_a_mistake_in_the_program_is_not_hidden(monkeypatch: pytest.MonkeyPatch)
 def test_an_operators_token_goes_nowhere_but_to_its_own_companion(tmp_path: Path):
     (tmp_path / "operator.token").touch(mode=0o600)
     (tmp_path / "operator.token").write_text("t" * 43)
-    from engram_host.cli.client import Companion
+    from engram_host.cli.api_client import Companion
 
     def shown(url: str) -> str:
         with Companion(url, tmp_path) as companion:
@@ -132,7 +135,7 @@ def test_no_proxy_is_shown_the_token_of_the_folder_in_the_clear(tmp_path: Path, 
     proxy = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Proxy)
     proxy.seen = []  # pyright: ignore[reportAttributeAccessIssue]
     threading.Thread(target=proxy.serve_forever, daemon=True).start()
-    from engram_host.cli.client import Companion
+    from engram_host.cli.api_client import Companion
 
     address = f"http://127.0.0.1:{proxy.server_address[1]}"
     with (
@@ -140,7 +143,7 @@ def test_no_proxy_is_shown_the_token_of_the_folder_in_the_clear(tmp_path: Path, 
         told_where(tmp_path, {"http": f"http://{host}:9"}),
         mock.patch.dict(os.environ, {"http_proxy": address, "HTTP_PROXY": address, "no_proxy": "", "NO_PROXY": ""}),
         Companion("", tmp_path, seconds=0.3) as companion,
-        pytest.raises(problems.Problem, match="no companion answers"),
+        pytest.raises(exit_status.Problem, match="no companion answers"),
     ):
         companion.get("/v1/health")
     proxy.shutdown()

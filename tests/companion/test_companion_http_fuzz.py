@@ -6,7 +6,7 @@ import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 
-from engram_host.scripted import serving
+from engram_host.fake_llm import serving
 from peers import Companion
 from sending import Sent
 

@@ -6,7 +6,7 @@ import pytest
 
 from engram import log_line
 from engram.link import messages
-from engram_host.companion.replication import Replication
+from engram_host.companion.replication.protocol import Replication
 from engram_host.companion.store import open_store
 from engram_host.companion.store.sqlite import SqliteStore
 from sending import Sent, digest

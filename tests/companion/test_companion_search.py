@@ -9,14 +9,14 @@ from engram import log_line, text
 from engram.link import messages
 from engram.memory import access
 from engram.memory.access import Caller
+from engram_host.companion.api.search import Question
+from engram_host.companion.embedding.embedding_service import Meaning
 from engram_host.companion.embedding.settings import EmbeddingSettings
 from engram_host.companion.errors import BadSearch
-from engram_host.companion.http_search import Question
-from engram_host.companion.meaning import Meaning
-from engram_host.companion.model import Batch, Hello, LogState, Sender, Span
 from engram_host.companion.search.request import SearchRequest
-from engram_host.companion.searching import Searching
+from engram_host.companion.search_service import Searching
 from engram_host.companion.settings import SearchSettings
+from engram_host.companion.types import Batch, Hello, LogState, Sender, Span
 from peers import Companion
 from sending import Sent
 from waiting import wait_until
@@ -196,7 +196,7 @@ def test_what_is_meant_is_found_though_no_word_is_the_same(tmp_path):
 
 
 def test_the_indexes_of_large_boards_that_have_room_are_made_before_somebody_asks(searching, monkeypatch):
-    monkeypatch.setattr("engram_host.companion.searching.LARGE", 4000)
+    monkeypatch.setattr("engram_host.companion.search_service.LARGE", 4000)
     asyncio.run(searching.warm())
     assert searching.indexed == ["newest", "middle"]
 
@@ -207,7 +207,7 @@ def test_no_index_is_made_for_small_boards(searching):
 
 
 def test_an_index_that_is_being_made_is_broken_off_when_the_companion_stops(searching, monkeypatch, caplog):
-    monkeypatch.setattr("engram_host.companion.searching.LARGE", 4000)
+    monkeypatch.setattr("engram_host.companion.search_service.LARGE", 4000)
     searching.stop()
     asyncio.run(searching.warm())
     assert "is being stopped" in caplog.text

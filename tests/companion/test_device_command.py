@@ -13,7 +13,7 @@ import aiomqtt
 import pytest
 
 from cli_case import engram
-from engram_host.companion.security.mosquitto import USER
+from engram_host.companion.auth.mosquitto import USER
 from mqtt_marks import MARK, received_before_mark
 from peers import Broker, Companion
 from serve_process import VARIABLES

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from engram_host.companion.http_docs import page
+from engram_host.companion.api.docs_page import page
 from peers import Companion
 
 _VOID = ("meta",)

@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 
 from embedded_board import KEY, Board, Embedder, KilledError, make, text_of
 from embedding_service import direction
-from engram_host.companion.embedding import backlog as backlog_module
-from engram_host.companion.embedding import notes
-from engram_host.companion.embedding.backlog import Backlog
+from engram_host.companion.embedding import index_state
+from engram_host.companion.embedding import indexer as backlog_module
 from engram_host.companion.embedding.cache import CachedEmbedder
 from engram_host.companion.embedding.digest import digest_of
+from engram_host.companion.embedding.indexer import Backlog
 from engram_host.companion.errors import EmbedderRefused, EmbedderUnavailable, StoreUnavailable
-from engram_host.companion.model import Identity
 from engram_host.companion.store.sqlite import SqliteStore
 from engram_host.companion.supervisor import Supervisor
+from engram_host.companion.types import Identity
 from waiting import SECONDS, wait_until_async
 
 
@@ -109,7 +109,7 @@ def test_the_index_ends_whole_whatever_comes_between(tmp_path_factory, steps):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(backlog_module, "WINDOW", 4)
         patch.setattr(backlog_module, "TEXTS_AT_ONCE", 2)
-        patch.setattr(notes, "_MOST_GAPS", 2)
+        patch.setattr(index_state, "_MOST_GAPS", 2)
         store = SqliteStore(tmp_path_factory.mktemp("life") / "store.db")
         store.open()
         board, embedder = Board(store), Embedder()
@@ -124,7 +124,7 @@ def test_the_index_ends_whole_whatever_comes_between(tmp_path_factory, steps):
                 with contextlib.suppress(KilledError):
                     asyncio.run(backlog.round())
                 embedder.calls_left = 10**9
-                notes.let_go(store, backlog._who)
+                index_state.let_go(store, backlog._who)
                 backlog = make(store, embedder)
         finish(backlog)
         assert_whole(store, embedder, board)
@@ -151,7 +151,7 @@ def fresh(store, embedder):
     """A companion that starts after the one before was stopped."""
     note = store.get("embedding.keeper")
     if note:
-        notes.let_go(store, json.loads(note)["who"])
+        index_state.let_go(store, json.loads(note)["who"])
     return make(store, embedder)
 
 
@@ -360,7 +360,7 @@ def test_another_companion_goes_on_when_the_keeper_is_gone(store, small, monkeyp
 def test_a_database_that_went_back_is_looked_through_again(store, small):
     board, embedder = Board(store), Embedder()
     identity = Identity("little", 8, KEY)
-    notes.write_position(store, "kitchen", notes.Position(str(identity), 0, 1000, []))
+    index_state.write_position(store, "kitchen", index_state.Position(str(identity), 0, 1000, []))
     board.say(*"abc")
     finish(make(store, embedder))
     assert_whole(store, embedder, board)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from embedding_service import direction
 from engram_host.companion.embedding.cache import CachedEmbedder
 from engram_host.companion.embedding.digest import digest_of
-from engram_host.companion.model import Identity
+from engram_host.companion.types import Identity
 
 
 class Counting:

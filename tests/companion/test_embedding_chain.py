@@ -1,4 +1,4 @@
-"""The chain of embedders: who makes vectors when, by the invariants that chain.py states."""
+"""The chain of embedders: who makes vectors when, by the invariants that fallback.py states."""
 
 import asyncio
 
@@ -8,7 +8,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from engram_host.companion.embedding.chain import Chain
+from engram_host.companion.embedding.fallback import Chain
 from engram_host.companion.embedding.none import NoEmbedder
 from engram_host.companion.errors import EmbedderError, EmbedderRefused, EmbedderUnavailable
 

@@ -9,10 +9,10 @@ import pytest
 
 from cli_case import engram
 from engram_host.companion.embedding import minilm, provenance
+from engram_host.companion.embedding.embedding_service import Meaning
 from engram_host.companion.embedding.minilm import MiniLm
 from engram_host.companion.embedding.settings import EmbeddingSettings
 from engram_host.companion.errors import EmbedderRefused
-from engram_host.companion.meaning import Meaning
 from engram_host.companion.store.base import Store
 from waiting import wait_until_async
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from embedding_service import KEY, MODEL, WIDTH, EmbeddingService, direction
 from engram_host.companion.embedding.gemini import GeminiEmbedder
+from engram_host.companion.embedding.http_client import Service
 from engram_host.companion.embedding.remote import OpenAiEmbedder
-from engram_host.companion.embedding.service import Service
 from engram_host.companion.errors import EmbedderError, EmbedderRefused, EmbedderUnavailable
 
 pytestmark = pytest.mark.filterwarnings("error")

@@ -4,8 +4,8 @@ import pytest
 
 from embedding_service import KEY
 from engram_host.companion.embedding.cache import CachedEmbedder
-from engram_host.companion.embedding.chain import Chain
-from engram_host.companion.embedding.make import make_embedder
+from engram_host.companion.embedding.factory import make_embedder
+from engram_host.companion.embedding.fallback import Chain
 from engram_host.companion.embedding.none import NoEmbedder
 from engram_host.companion.embedding.settings import EmbeddingSettings
 from engram_host.companion.errors import SettingError

@@ -9,7 +9,7 @@ import pytest
 from fastapi import FastAPI
 
 from archiving_board import ArchivingBoard
-from engram_host.companion.http_copy import MOST_EXPORTS, add_copy
+from engram_host.companion.api.entries import MOST_EXPORTS, add_copy
 from engram_host.companion.store.sqlite import SqliteStore
 
 EXPORT = "/v1/devices/kitchen/export"

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engram_host.companion.errors import FileUnreadable, SettingError
-from engram_host.companion.folders.places import places
-from engram_host.companion.folders.reading import list_files, read
+from engram_host.companion.folders.reader import list_files, read
 from engram_host.companion.folders.settings import FoldersSettings
+from engram_host.companion.folders.sources import places
 from markdown_folders import place_of, settings_of, write
 
 SECRET = b"the secret is 4711"

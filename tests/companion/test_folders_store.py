@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engram import log_line, text
-from engram_host.companion.folders import indexing
-from engram_host.companion.folders.indexing import Indexer, Progress
-from engram_host.companion.folders.places import Place
-from engram_host.companion.folders.reading import list_files
-from engram_host.companion.model import Identity, Span, StoredVector
+from engram_host.companion.folders import indexer
+from engram_host.companion.folders.indexer import Indexer, Progress
+from engram_host.companion.folders.reader import list_files
+from engram_host.companion.folders.sources import Place
 from engram_host.companion.store import choose_store
 from engram_host.companion.store.base import Store
+from engram_host.companion.types import Identity, Span, StoredVector
 from markdown_folders import place_of, read_into, settings_of, write
 
 IDENTITY = Identity("test", 4, 1)
@@ -95,11 +95,11 @@ def test_the_places_of_passages_follow_the_file(store: Store, place: Place):
 
 
 def test_what_is_the_same_is_not_read_again(store: Store, place: Place, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(indexing, "_JUST_NOW_SECONDS", 0)
+    monkeypatch.setattr(indexer, "_JUST_NOW_SECONDS", 0)
     write(place.root, {"a.md": "tea"})
     read_into(store, place)
     version = store.device(place.device).version
-    monkeypatch.setattr(indexing, "read", None)
+    monkeypatch.setattr(indexer, "read", None)
     assert read_into(store, place).passages == 1
     assert store.device(place.device).version == version
 
@@ -175,7 +175,7 @@ def test_a_file_that_is_no_text_any_more_is_found_no_more(store: Store, place: P
 
 
 def test_a_stop_after_each_group_loses_nothing_and_the_rest_comes_later(store: Store, place: Place, monkeypatch):
-    monkeypatch.setattr(indexing, "FILES_AT_ONCE", 3)
+    monkeypatch.setattr(indexer, "FILES_AT_ONCE", 3)
     write(place.root, {f"{number}.md": f"tea {number}" for number in range(10)})
     settle(place)
     counts = []
@@ -205,7 +205,7 @@ def test_a_folder_that_is_let_go_leaves_nothing(store: Store, place: Place):
 )
 def test_what_a_terminal_is_not_shown_is_what_the_board_does_not_show(told: str):
     shown = told.encode("utf-8", "replace").decode()
-    assert indexing.printable(shown) == text.printable(shown)
+    assert indexer.printable(shown) == text.printable(shown)
 
 
 GROWTH = 3 << 20

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from engram.memory.access import Caller
-from engram_host.companion.folders import keeping, watching
-from engram_host.companion.folders.keeping import Folders
+from engram_host.companion.folders import service, watcher
+from engram_host.companion.folders.service import Folders
 from engram_host.companion.store import choose_store
 from engram_host.companion.store.base import Store
 from markdown_folders import settings_of, write
@@ -82,7 +82,7 @@ def test_what_is_in_a_new_folder_is_noticed(root: Path):
 
 
 def test_a_folder_that_went_is_told_and_comes_back(root: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(keeping, "_POLL_SECONDS", 0.1)
+    monkeypatch.setattr(service, "_POLL_SECONDS", 0.1)
 
     async def steps(folders: Folders, store: Store) -> None:
         shutil.rmtree(root)
@@ -113,8 +113,8 @@ def test_without_events_folders_are_looked_through(root: Path, monkeypatch: pyte
     def no_events(*_: object, **__: object):
         raise OSError("too many watches")
 
-    monkeypatch.setattr(watching, "awatch", no_events)
-    monkeypatch.setattr(keeping, "_POLL_SECONDS", 0.1)
+    monkeypatch.setattr(watcher, "awatch", no_events)
+    monkeypatch.setattr(service, "_POLL_SECONDS", 0.1)
 
     async def steps(folders: Folders, store: Store) -> None:
         write(root, {"b.md": "coffee"})
@@ -159,7 +159,7 @@ def heard_after(monkeypatch: pytest.MonkeyPatch, changes: int, pause: float, deb
         await asyncio.Event().wait()
 
     async def work() -> float:
-        watch = watching.Watch(debounce)
+        watch = watcher.Watch(debounce)
         assert await watch.follow([("/notes", 1)])
         assert await watch.wait(60) == {"/notes/b.md"}
         now = asyncio.get_running_loop().time()
@@ -167,7 +167,7 @@ def heard_after(monkeypatch: pytest.MonkeyPatch, changes: int, pause: float, deb
         watch._task.cancel()
         return now
 
-    monkeypatch.setattr(watching, "awatch", change)
+    monkeypatch.setattr(watcher, "awatch", change)
     with asyncio.Runner(loop_factory=JumpingLoop) as runner:
         return runner.run(work())
 
@@ -185,15 +185,15 @@ def test_a_folder_at_rest_is_not_read_again_and_again(root: Path, monkeypatch: p
     one listing at most.
     """
     listings, heard = [], []
-    list_files, awatch = keeping.list_files, watching.awatch
-    monkeypatch.setattr(keeping, "list_files", lambda *arguments: listings.append(1) or list_files(*arguments))
+    list_files, awatch = service.list_files, watcher.awatch
+    monkeypatch.setattr(service, "list_files", lambda *arguments: listings.append(1) or list_files(*arguments))
 
     async def noting(*arguments: Any, **options: Any) -> AsyncIterator[Any]:
         async for group in awatch(*arguments, **options):
             heard.append({path for _, path in group})
             yield group
 
-    monkeypatch.setattr(watching, "awatch", noting)
+    monkeypatch.setattr(watcher, "awatch", noting)
 
     async def steps(folders: Folders, store: Store) -> None:
         at_first = len(listings)

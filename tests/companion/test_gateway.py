@@ -17,7 +17,7 @@ import pytest
 from device_tokens import make_tokens
 from engram_host.companion.gateway.proxy import MOST_OF_ONE
 from engram_host.companion.store import open_store
-from engram_host.scripted import Serving, serving
+from engram_host.fake_llm import Serving, serving
 from leaky_service import LeakyService
 from peers import ROOT, Companion
 from waiting import wait_until

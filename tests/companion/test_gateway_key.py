@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from device_tokens import make_tokens
 from engram_host.companion.errors import SettingError
-from engram_host.companion.gateway import key as keys
-from engram_host.companion.gateway.counting import MOST_LINE, Count
-from engram_host.companion.gateway.key import Key, find_key
+from engram_host.companion.gateway import api_key as keys
+from engram_host.companion.gateway.api_key import Key, find_key
 from engram_host.companion.gateway.proxy import Gateway
+from engram_host.companion.gateway.token_usage import MOST_LINE, Count
 from engram_host.companion.metrics import Metrics
 from engram_host.companion.settings import GatewaySettings
 from engram_host.companion.store import open_store

@@ -3,8 +3,8 @@
 import threading
 from collections.abc import Callable
 
-from engram_host.companion.model import GatewayUse
 from engram_host.companion.store.base import Store
+from engram_host.companion.types import GatewayUse
 
 NONE = {"device": GatewayUse(0, 0), "all": GatewayUse(0, 0)}
 

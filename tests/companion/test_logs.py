@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engram_host.companion.auth.tokens import new_token
 from engram_host.companion.logs import FORMATS, JsonLines, set_up, without_secrets
-from engram_host.companion.security.tokens import new_token
 
 _NAMES = st.text("abcdefghij_", min_size=1, max_size=8)
 _VALUES = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), st.text(), st.binary())

@@ -7,9 +7,9 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from archiving_board import ArchivingBoard
-from engram_host.companion.security.tokens import new_token, operator_token
+from engram_host.companion.auth.tokens import new_token, operator_token
 from engram_host.companion.store import open_store
-from engram_host.scripted import serving
+from engram_host.fake_llm import serving
 from peers import Companion
 from sending import Sent
 from waiting import wait_until

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engram_host.companion.model import LogName
-from engram_host.companion.search import postings, words_side
+from engram_host.companion.search import bm25, postings
 from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.index import DeviceIndex
 from engram_host.companion.search.postings import Postings
 from engram_host.companion.search.request import SearchResult
-from engram_host.companion.search.words import Words
+from engram_host.companion.search.tokenizer import Words
+from engram_host.companion.types import LogName
 from search_store import IDENTITY, SearchStore, asked, embed_all, engine_of, ids, line_of, record, turn, vector_of
 
 WORDS = ["tea", "green", "bike", "paint", "garden", "car", "shop", "blue"]
@@ -277,4 +277,4 @@ def test_what_an_index_says_that_it_takes_is_what_it_takes():
 
 
 def test_the_formula_has_the_boards_constants():
-    assert (words_side.K1, words_side.B_ENTRY, words_side.B_SESSION) == (0.9, 0.4, 0.2)
+    assert (bm25.K1, bm25.B_ENTRY, bm25.B_SESSION) == (0.9, 0.4, 0.2)

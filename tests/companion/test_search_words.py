@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engram import text as board
-from engram_host.companion.search import words as search_words
-from engram_host.companion.search.words import Words, identifier_terms, query_terms
+from engram_host.companion.search import tokenizer as search_words
+from engram_host.companion.search.tokenizer import Words, identifier_terms, query_terms
 from search_store import SearchStore, asked, engine_of, ids, turn
 
 PIECES = st.text(st.sampled_from("aAbZ09 '\n\t._-/é猫自行車ไทย👍🏽😀ßŁ한\u2019"), max_size=40) | st.text(max_size=30)

@@ -12,15 +12,16 @@ import aiomqtt
 import pytest
 import trustme
 
-from engram_host.companion.broker import EmbeddedBroker
+from engram_host.companion.auth import identity, tokens
+from engram_host.companion.auth.exposure import tls_of
+from engram_host.companion.auth.identity import Caller, Callers
+from engram_host.companion.auth.rate_limit import Rates
+from engram_host.companion.auth.tls import tls_to_own
 from engram_host.companion.errors import SettingError
-from engram_host.companion.mqtt import Bus, Login, login_of
-from engram_host.companion.security import broker_door, callers, tokens
-from engram_host.companion.security.broker_door import WORKER, Door
-from engram_host.companion.security.callers import Caller, Callers
-from engram_host.companion.security.listening import tls_of
-from engram_host.companion.security.rates import Rates
-from engram_host.companion.security.trust import tls_to_own
+from engram_host.companion.mqtt import guarded_broker
+from engram_host.companion.mqtt.client import Bus, Login, login_of
+from engram_host.companion.mqtt.embedded_broker import EmbeddedBroker
+from engram_host.companion.mqtt.guarded_broker import WORKER, Door
 from engram_host.companion.settings import MqttSettings
 from engram_host.companion.store import open_store
 from guarded_place import SECRET, Place, gets, run
@@ -188,7 +189,7 @@ def test_who_fails_to_connect_changes_nothing_for_who_is_connected(tmp_path: Pat
 
 def test_a_token_that_was_taken_away_ends_what_is_connected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     clock = Clock()
-    monkeypatch.setattr(callers, "time", clock)
+    monkeypatch.setattr(identity, "time", clock)
 
     async def work(where: Place) -> None:
         async with where.client("kitchen") as board, where.client("garden") as other:
@@ -197,12 +198,12 @@ def test_a_token_that_was_taken_away_ends_what_is_connected(tmp_path: Path, monk
             store = open_store(folder=tmp_path)
             store.remove_token("kitchen")
             store.close()
-            clock.now += callers.SECONDS_KEPT
-            known: list[callers.Caller] = []
+            clock.now += identity.SECONDS_KEPT
+            known: list[identity.Caller] = []
             monkeypatch.setattr(where.callers, "of_digest", _noted(where.callers.of_digest, known))
             await board.publish("engram/v1/kitchen/up", b"late", qos=1)
             await wait_until_async("somebody looks whose it is", lambda: known)
-            assert known == [callers.STRANGER]
+            assert known == [identity.STRANGER]
             assert await gets(other, "garden") == []
             assert len(board.messages) == 0 and where.heard == []
 
@@ -267,7 +268,7 @@ def connect(name: str, token: str) -> bytes:
     ],
 )
 def test_what_is_no_connection_is_ended_at_once(tmp_path: Path, data: bytes, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(broker_door, "CONNECT_SECONDS", 1.0)
+    monkeypatch.setattr(guarded_broker, "CONNECT_SECONDS", 1.0)
 
     async def work(where: Place) -> None:
         assert await raw(where, data) == b""
@@ -276,7 +277,7 @@ def test_what_is_no_connection_is_ended_at_once(tmp_path: Path, data: bytes, mon
 
 
 def test_who_says_nothing_is_let_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(broker_door, "CONNECT_SECONDS", 0.2)
+    monkeypatch.setattr(guarded_broker, "CONNECT_SECONDS", 0.2)
 
     async def work(where: Place) -> None:
         assert await raw(where, b"") == b""
@@ -294,7 +295,7 @@ def test_a_message_that_is_longer_than_any_ends_the_connection(tmp_path: Path):
 
 
 def test_who_does_not_read_is_not_read_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(broker_door, "MOST_UNREAD", 512)
+    monkeypatch.setattr(guarded_broker, "MOST_UNREAD", 512)
 
     async def work(where: Place) -> None:
         mine = socket.socket()

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engram_host.companion.auth import tokens
+from engram_host.companion.auth.identity import OPERATOR, STRANGER, Caller, Callers
+from engram_host.companion.auth.rate_limit import Rates
 from engram_host.companion.errors import SettingError
-from engram_host.companion.security import tokens
-from engram_host.companion.security.callers import OPERATOR, STRANGER, Caller, Callers
-from engram_host.companion.security.rates import Rates
 from engram_host.companion.store.base import Store
 
 

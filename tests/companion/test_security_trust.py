@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import trustme
 
+from engram_host.companion.auth.tls import tls_by_authority, tls_to_own
 from engram_host.companion.errors import SettingError
-from engram_host.companion.security.trust import tls_by_authority, tls_to_own
 
 
 def _shakes_hands(client: ssl.SSLContext, shown: trustme.LeafCert, name: str = "companion.example") -> bool:

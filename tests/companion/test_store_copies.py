@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from engram_host.companion.errors import Refused, Stale
-from engram_host.companion.model import LOGS, Identity, LogName, Span, StoredVector
 from engram_host.companion.store.base import SILENCE_SECONDS, Store
+from engram_host.companion.types import LOGS, Identity, LogName, Span, StoredVector
 from plain_board import NoAnswer, PlainBoard, PlainLog
 
 NAMES = count(1)

@@ -253,7 +253,7 @@ def killed(url: str, board: PlainBoard) -> int:
 
 TAKER = """
 import sys
-from engram_host.companion.model import Batch, Sender, Span
+from engram_host.companion.types import Batch, Sender, Span
 from engram_host.companion.store import open_store
 url, device, board, epoch = sys.argv[1:]
 lines = list(enumerate(sys.stdin.buffer.read().splitlines(keepends=True), 1))

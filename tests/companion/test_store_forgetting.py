@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from engram import log_line
-from engram_host.companion.model import LOGS, Identity, Span, StoredVector
 from engram_host.companion.store.base import Store
 from engram_host.companion.store.sqlite import SqliteStore
+from engram_host.companion.types import LOGS, Identity, Span, StoredVector
 from plain_board import PlainBoard, PlainLog
 
 IDENTITY = Identity("test", 3, 1)

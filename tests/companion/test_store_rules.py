@@ -8,8 +8,8 @@ import pytest
 
 from engram import log_line
 from engram_host.companion.errors import Refused, Stale, UnknownDevice
-from engram_host.companion.model import LOGS, Batch, Hello, Identity, LogName, Sender, Span, StoredVector
 from engram_host.companion.store.base import SILENCE_SECONDS, Store
+from engram_host.companion.types import LOGS, Batch, Hello, Identity, LogName, Sender, Span, StoredVector
 from plain_board import PlainBoard, PlainLog
 
 IDENTITY = Identity("test", 3, 1)
@@ -238,7 +238,7 @@ def test_a_name_that_was_never_here_is_unknown(store: Store):
 
 
 def test_events_of_a_device_are_bounded(store: Store, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("engram_host.companion.store.rows.EVENTS_KEPT", 3)
+    monkeypatch.setattr("engram_host.companion.store.queries.EVENTS_KEPT", 3)
     board = PlainBoard(store)
     for lines in range(6):
         board.logs["journal"] = PlainLog()

@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from engram_host.companion import supervisor as supervisor_module
+from engram_host.companion.auth.tokens import new_token
 from engram_host.companion.errors import StoreUnavailable
-from engram_host.companion.security.tokens import new_token
 from engram_host.companion.supervisor import Supervisor
 from waiting import wait_until_async
 

@@ -13,7 +13,7 @@ from zlib import crc32
 
 import firmware_build
 import get_micropython
-from engram_host.board import image
+from engram_host.boards import image
 
 HERE = Path(__file__).resolve().parent
 DATA = HERE.parent / "data" / "flash-0.1"

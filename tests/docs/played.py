@@ -58,7 +58,7 @@ def answers(home: Path, messages: list[str], **environment: str) -> list[str]:
     lines = [line for message in ["", *messages] for line in (message, "/-")]
     kept = {name: value for name, value in os.environ.items() if not name.startswith(_OURS)}
     done = subprocess.run(
-        [sys.executable, "-m", "engram_host.sim"],
+        [sys.executable, "-m", "engram_host.simulator"],
         input="\n".join(lines).encode(),
         capture_output=True,
         timeout=SECONDS,

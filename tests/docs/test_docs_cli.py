@@ -5,7 +5,7 @@ from typing import Any
 
 from typer.main import get_command
 
-from engram_host.cli import problems
+from engram_host.cli import exit_status
 from engram_host.cli.commands import app
 from engram_host.companion.metrics import GAUGES, Metrics
 from pages import plain, read, rows, section
@@ -37,7 +37,7 @@ def test_what_a_command_needs_is_what_its_help_says():
 
 def test_the_table_of_statuses_is_the_codes():
     told = {int(row[0]) for row in rows(section(read(PAGE), "## Output"))}
-    known = {getattr(problems, name) for name in vars(problems) if name.isupper()}
+    known = {getattr(exit_status, name) for name in vars(exit_status) if name.isupper()}
     assert told == known
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from engram_host.companion.folders.places import places
 from engram_host.companion.folders.settings import FoldersSettings
+from engram_host.companion.folders.sources import places
 from engram_host.companion.settings import (
     GatewaySettings,
     HttpSettings,

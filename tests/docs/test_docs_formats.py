@@ -18,7 +18,7 @@ from engram.archive.index import ArchiveIndex
 from engram.llm.types import Call
 from engram.memory.access import OWNER, Caller
 from engram.reminders import reminder_file
-from engram_host.scripted import serving
+from engram_host.fake_llm import serving
 from pages import PAGES, fences, in_backticks, plain, read, rows, section, tables
 from sharing import shared
 

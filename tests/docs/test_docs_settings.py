@@ -6,8 +6,8 @@ import re
 import pytest
 
 from engram.config import SECRETS, SETTINGS, Config
-from engram_host.companion.gateway import key
-from engram_host.roots import ROOTS
+from engram_host.companion.gateway import api_key
+from engram_host.root_certificates import ROOTS
 from pages import PAGES, ROOT, fences, in_backticks, plain, read, rows, section
 
 PAGE = "docs/reference/settings.md"
@@ -61,7 +61,7 @@ def test_no_page_names_a_setting_that_there_is_not(page):
 
 def test_the_table_of_the_environment_is_what_the_code_reads():
     found = set()
-    for folder in ("host/engram_host/sim", "boards"):
+    for folder in ("host/engram_host/simulator", "boards"):
         for path in (ROOT / folder).rglob("*.py"):
             for match in _VARIABLE.finditer(path.read_text(encoding="utf-8")):
                 found.add(match[1] or match[0])
@@ -75,7 +75,7 @@ def test_no_page_names_a_variable_that_there_is_not(page):
     documented = {plain(row[0]) for row in rows(section(read(PAGE), "## Environment of `make run`"))}
     # Those of the companion stand in its own table.
     documented |= {plain(row[1]) for row in rows(section(read("docs/reference/companion-settings.md"), "## Settings"))}
-    documented.add(key.VARIABLE)  # a secret, told of on the gateway's page alone
+    documented.add(api_key.VARIABLE)  # a secret, told of on the gateway's page alone
     documented |= {plain(row[0]) for row in rows(section(read("docs/reference/cli.md"), "## Which companion"))}
     assert set(re.findall(r"\bENGRAM_[A-Z_]+", read(page))) <= documented
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import firmware_build
 import get_micropython
 from driving import Ended, Home, say
-from engram_host.scripted import serving
+from engram_host.fake_llm import serving
 
 MICROPYTHON = get_micropython.HOME / "32"
 FLASH_BYTES = 1 << 20

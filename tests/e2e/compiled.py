@@ -13,7 +13,7 @@ from pathlib import Path
 
 def main(path: str, kept: str) -> int:
     """The launcher; its status."""
-    from engram_host.sim import __main__, board
+    from engram_host.simulator import __main__, board
 
     board.SEARCH_PATH = path
     __main__._provide_roots = functools.partial(_provide_roots, Path(kept))
@@ -24,10 +24,10 @@ def _provide_roots(kept: Path, path: Path) -> None:
     if path.exists():
         return
     if not kept.exists():
-        from engram_host import roots
+        from engram_host import root_certificates
 
         draft = kept.with_name(f"{kept.name}.{os.getpid()}")
-        draft.write_text(roots.bundle(), encoding="ascii")
+        draft.write_text(root_certificates.bundle(), encoding="ascii")
         draft.rename(kept)
     shutil.copyfile(kept, path)
 

@@ -27,7 +27,7 @@ from typing import Any
 
 import firmware_build
 import small
-from engram_host.scripted import RecordedRequest
+from engram_host.fake_llm import RecordedRequest
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 40.0
@@ -93,7 +93,7 @@ class Home:
         return [line["content"] for line in self.lines("memory/memory_records") if "content" in line]
 
 
-AS_TYPED = (sys.executable, "-m", "engram_host.sim")
+AS_TYPED = (sys.executable, "-m", "engram_host.simulator")
 """The launcher as `make run` starts it."""
 
 CHIP_SOCKETS = Path(__file__).with_name("chip_sockets")

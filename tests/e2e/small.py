@@ -30,7 +30,7 @@ def on_small_board(name: str, kilobytes: str) -> tuple[str, ...]:
 
 def main(kilobytes: str, program: str, path: str, *start: str) -> int:
     """The launcher; its status."""
-    from engram_host.sim import __main__, board
+    from engram_host.simulator import __main__, board
 
     words = [*start, "main"]
     # At the prompt the app is at hand by its name.

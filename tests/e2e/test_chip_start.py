@@ -12,8 +12,8 @@ import pytest
 import chip_flash
 from chip_flash import HARD_RESET, RESET, SOFT_RESET, WATCHDOG, Chip
 from driving import Talk
-from engram_host.board import heap as heap_notes
-from engram_host.scripted import Serving
+from engram_host.boards import heap as heap_notes
+from engram_host.fake_llm import Serving
 
 Scripted = Callable[..., Serving]
 Boards = Callable[..., Chip]

@@ -13,7 +13,7 @@ import pytest
 import get_micropython
 import small
 from driving import SECONDS, Home, Talk, said, talking
-from engram_host.scripted import RecordedRequest, Serving
+from engram_host.fake_llm import RecordedRequest, Serving
 from waiting import wait_until
 
 Scripted = Callable[..., Serving]

@@ -16,11 +16,11 @@ import pytest
 import serial
 
 from driving import SECONDS, Home
-from engram_host.board import json_lines
-from engram_host.board.json_lines import opened, with_crc
+from engram_host.boards import json_lines
+from engram_host.boards.json_lines import opened, with_crc
 from engram_host.cli.commands import main
-from engram_host.scripted import Serving
-from engram_host.sim import board as sim
+from engram_host.fake_llm import Serving
+from engram_host.simulator import board as sim
 
 Scripted = Callable[..., Serving]
 

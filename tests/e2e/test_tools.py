@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable
 
 from driving import Home, say
-from engram_host.scripted import Serving
+from engram_host.fake_llm import Serving
 
 Scripted = Callable[..., Serving]
 

@@ -5,9 +5,9 @@ import os
 from hashlib import sha256
 from pathlib import Path
 
-from engram_host.board import image, profile
-from engram_host.board.contents import Files
-from engram_host.board.places import FIRMWARE
+from engram_host.boards import image, profile
+from engram_host.boards.file_set import Files
+from engram_host.boards.firmware_paths import FIRMWARE
 
 ROOT = Path(__file__).resolve().parents[2]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT / "host")}

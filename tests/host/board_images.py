@@ -11,8 +11,8 @@ import pytest
 
 import firmware_build
 import get_micropython
-from engram_host.board import partitions
-from engram_host.board.profile import CHIPS, Profile
+from engram_host.boards import partitions
+from engram_host.boards.profile import CHIPS, Profile
 
 CHIP_IDS = {"esp32": 0, "esp32c3": 5, "esp32s3": 9}
 VARIANTS = {"": b"", "SPIRAM": b" with SPIRAM", "SPIRAM_OCT": b" with Octal-SPIRAM"}

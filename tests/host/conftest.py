@@ -6,20 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from engram_host import roots
-from engram_host.board import contents
+from engram_host import root_certificates
+from engram_host.boards import file_set
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "unit"))
 
-_modules = functools.cache(contents._modules)
-_bundle = functools.cache(roots.bundle)
+_modules = functools.cache(file_set._modules)
+_bundle = functools.cache(root_certificates.bundle)
 
 
 @pytest.fixture(autouse=True)
 def compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """To compile the firmware for each image, and to look for root certificates, would be most of what these tests take."""
-    monkeypatch.setattr(contents, "_modules", _modules)
-    monkeypatch.setattr(roots, "bundle", _bundle)
+    monkeypatch.setattr(file_set, "_modules", _modules)
+    monkeypatch.setattr(root_certificates, "bundle", _bundle)
 
 
 @pytest.fixture
@@ -28,9 +28,9 @@ def importing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     from importing_board import Importing
 
     import support
-    from engram_host.cli import on_board
+    from engram_host.cli import console_session
 
     support.use_root(str(tmp_path))
     importing = Importing(tmp_path)
-    monkeypatch.setattr(on_board, "talking", importing.talking)
+    monkeypatch.setattr(console_session, "talking", importing.talking)
     return importing

@@ -12,7 +12,7 @@ from movers import answered, mover
 
 
 class Console:
-    """A board's console as engram_host.board.json_lines has it."""
+    """A board's console as engram_host.boards.json_lines has it."""
 
     def __init__(self, board: Any):
         self._board = board

@@ -17,11 +17,11 @@ from board_stand_in import StandIn, started
 from engram.agent.agent import Sink
 from engram.app import App
 from engram.memory.access import OWNER
-from engram_host.board import backup, contents, profile, restore
-from engram_host.board.contents import Files
-from engram_host.board.errors import BadRequest, BoardError, BoardFailed, MemoryAtRisk, NoAnswer, NoPort, WrongBoard
-from engram_host.board.places import FIRMWARE
-from engram_host.board.progress import Progress
+from engram_host.boards import backup, file_set, profile, restore
+from engram_host.boards.errors import BadRequest, BoardError, BoardFailed, MemoryAtRisk, NoAnswer, NoPort, WrongBoard
+from engram_host.boards.file_set import Files
+from engram_host.boards.firmware_paths import FIRMWARE
+from engram_host.boards.progress import Progress
 
 BOARD = profile.load("ESP32_GENERIC")
 SIZE = 1 << 20
@@ -32,7 +32,7 @@ def code_of(board: str) -> Files:
     return {"boot.py": (FIRMWARE / "boot.py").read_bytes(), "code.json": json.dumps({"board": board}).encode()}
 
 
-FRESH = contents.seeds(BOARD, {}) | code_of(BOARD.name)
+FRESH = file_set.seeds(BOARD, {}) | code_of(BOARD.name)
 
 
 @pytest.fixture(scope="module")
@@ -178,7 +178,7 @@ def test_cut_in_the_middle_the_board_has_the_old_memory_or_the_new_one(
 @needs_micropython
 def test_on_another_kind_of_board_its_own_limits_hold(saved: Path, tmp_path: Path):
     s3 = profile.load("ESP32_GENERIC_S3")
-    flash = flash_with(tmp_path, contents.seeds(s3, {}) | code_of(s3.name), SIZE)
+    flash = flash_with(tmp_path, file_set.seeds(s3, {}) | code_of(s3.name), SIZE)
     with StandIn(flash) as board:
         run_restore(board, saved)
     config = json.loads(files_on(flash)["config.json"])

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from board_files import ENVIRONMENT, ROOT
 
-from engram_host.board import errors, port
-from engram_host.board.errors import BoardError, NoPort
-from engram_host.board.progress import Meter, Progress
+from engram_host.boards import errors, port
+from engram_host.boards.errors import BoardError, NoPort
+from engram_host.boards.progress import Meter, Progress
 from engram_host.cli.board import app
 
 PAGE = (ROOT / "docs" / "start" / "boards.md").read_text(encoding="utf-8")

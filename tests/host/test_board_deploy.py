@@ -12,8 +12,8 @@ from board_files import BOARD, KEPT, NEW, OLD, files_on, flash_with, with_code_j
 from board_images import needs_micropython
 from board_stand_in import StandIn
 
-from engram_host.board import contents, deploy, heap, line, session
-from engram_host.board.errors import (
+from engram_host.boards import deploy, file_set, heap, raw_repl, session
+from engram_host.boards.errors import (
     BadRequest,
     BoardFailed,
     Garbled,
@@ -23,7 +23,7 @@ from engram_host.board.errors import (
     WrongBoard,
     WrongFirmware,
 )
-from engram_host.board.progress import Progress
+from engram_host.boards.progress import Progress
 
 pytestmark = needs_micropython
 
@@ -31,7 +31,7 @@ pytestmark = needs_micropython
 @pytest.fixture(autouse=True)
 def new_code(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is deployed: few files, so that a test takes a second."""
-    monkeypatch.setattr(contents, "code", lambda board: with_code_json(NEW))
+    monkeypatch.setattr(file_set, "code", lambda board: with_code_json(NEW))
 
 
 def run(board: StandIn, name: str = "", config: Path | None = None) -> None:
@@ -49,7 +49,7 @@ def test_the_board_has_the_new_code_and_what_it_had_beside_it(tmp_path: Path):
 def test_a_board_that_is_silent_while_it_puts_the_code_in_place_is_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(line, "SILENT_SECONDS", 1.0)
+    monkeypatch.setattr(raw_repl, "SILENT_SECONDS", 1.0)
     flash = flash_with(tmp_path, with_code_json(OLD) | KEPT)
     with StandIn(flash, boot_seconds=1.5) as board:
         run(board)
@@ -101,7 +101,7 @@ def test_a_board_with_plain_micropython_gets_all_of_it(tmp_path: Path):
     flash = flash_with(tmp_path, {"boot.py": b"# This file is executed on every boot\n"})
     with StandIn(flash) as board:
         run(board, BOARD.name)
-    assert files_on(flash) == contents.seeds(BOARD, {}) | with_code_json(NEW)
+    assert files_on(flash) == file_set.seeds(BOARD, {}) | with_code_json(NEW)
 
 
 def test_which_board_it_is_has_to_be_said_where_it_cannot_be_known(tmp_path: Path):
@@ -157,7 +157,7 @@ def test_a_deploy_that_was_ready_is_finished_by_the_start_and_not_sent(tmp_path:
 
 
 def test_other_mpy_files_than_the_board_takes_are_not_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(contents, "MPY_VERSION", (6, 2))
+    monkeypatch.setattr(file_set, "MPY_VERSION", (6, 2))
     with (
         StandIn(flash_with(tmp_path, OLD)) as board,
         pytest.raises(WrongFirmware, match=r"version 6\.3, and these are 6\.2"),

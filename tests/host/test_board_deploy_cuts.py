@@ -8,10 +8,10 @@ from board_files import KEPT, NEW, OLD, files_on, flash_with, with_code_json
 from board_images import needs_micropython
 from board_stand_in import StandIn, started
 
-from engram_host.board import contents, deploy
-from engram_host.board.contents import Files
-from engram_host.board.errors import NoAnswer, NoPort
-from engram_host.board.progress import Progress
+from engram_host.boards import deploy, file_set
+from engram_host.boards.errors import NoAnswer, NoPort
+from engram_host.boards.file_set import Files
+from engram_host.boards.progress import Progress
 from power.flashes import Image
 
 pytestmark = needs_micropython
@@ -27,7 +27,7 @@ EVERY = 3
 
 @pytest.fixture(autouse=True)
 def new_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(contents, "code", lambda board: with_code_json(NEW))
+    monkeypatch.setattr(file_set, "code", lambda board: with_code_json(NEW))
 
 
 def code_on(flash: Path) -> Files:

@@ -12,8 +12,8 @@ import pytest
 from board_images import TABLE, VFS, micropython, table
 from board_loader import READ_FLASH, Loader
 
-from engram_host.board import contents, flash, heap, image, partitions, profile
-from engram_host.board.errors import (
+from engram_host.boards import file_set, flash, heap, image, partitions, profile
+from engram_host.boards.errors import (
     BoardError,
     MemoryAtRisk,
     NoAnswer,
@@ -23,8 +23,8 @@ from engram_host.board.errors import (
     WrongBoard,
     WrongFirmware,
 )
-from engram_host.board.profile import CHIPS, Profile, Region
-from engram_host.board.progress import Progress
+from engram_host.boards.profile import CHIPS, Profile, Region
+from engram_host.boards.progress import Progress
 
 
 @pytest.fixture(params=profile.names())
@@ -52,7 +52,7 @@ def run(board: Profile, port: str, path: Path, *, may_erase: bool = False) -> No
     flash.flash(board.name, port, path, None, may_erase=may_erase, baud=460800, progress=Progress())
 
 
-def holding(board: Profile, files: contents.Files, place: Region | None = None) -> bytes:
+def holding(board: Profile, files: file_set.Files, place: Region | None = None) -> bytes:
     """A flash with MicroPython's partition table and a file system with these files."""
     place = place or board.filesystem
     entries = TABLE if place == board.filesystem else [*TABLE, ("vfs", 1, 0x81, place.offset, place.size)]
@@ -62,11 +62,11 @@ def holding(board: Profile, files: contents.Files, place: Region | None = None) 
     return bytes(content)
 
 
-def started(board: Profile) -> contents.Files:
+def started(board: Profile) -> file_set.Files:
     """The files of a board that was started, but never talked to."""
     header = b'{"format":2,"log":"journal","epoch":1,"crc":"00000000"}\n'
     logs = {"memory/memory_records.jsonl": header, "journal/journal.jsonl": header, "memory/reserve.bin": bytes(999)}
-    return contents.seeds(board, {}) | {"code.json": b"{}", **logs}
+    return file_set.seeds(board, {}) | {"code.json": b"{}", **logs}
 
 
 # --- what is written
@@ -76,7 +76,7 @@ def test_a_blank_board_gets_micropython_and_the_image(board: Profile, tmp_path: 
     path = saved(tmp_path, micropython(board))
     with Loader(board.chip, board.flash_bytes) as chip:
         run(board, chip.port, path)
-        files = contents.seeds(board, {}) | contents.code(board)
+        files = file_set.seeds(board, {}) | file_set.code(board)
         assert chip.flash[CHIPS[board.chip] :][: path.stat().st_size] == path.read_bytes()
         assert chip.flash[board.filesystem.offset :] == image.build(files, board.filesystem.size)
 
@@ -133,7 +133,7 @@ def test_of_a_frozen_build_nothing_is_told_of_heap(plain: Profile, tmp_path: Pat
         ({"secrets.json": b"{}"}, "networks or keys"),
     ],
 )
-def test_what_the_board_holds_is_not_overwritten(plain: Profile, official: Path, files: contents.Files, what: str):
+def test_what_the_board_holds_is_not_overwritten(plain: Profile, official: Path, files: file_set.Files, what: str):
     before = holding(plain, started(plain) | files)
     with Loader("esp32", plain.flash_bytes, before) as chip:
         with pytest.raises(MemoryAtRisk, match=f"holds {what}: save it with `make backup`"):
@@ -173,7 +173,7 @@ def test_a_file_system_that_cannot_be_read_is_not_overwritten(plain: Profile, of
 
 def test_to_look_for_a_memory_only_a_part_of_the_flash_is_read(plain: Profile, official: Path):
     files = (
-        started(plain) | contents.code(plain) | {f"journal/journal.{n:04}.jsonl": bytes(60000) for n in range(1, 20)}
+        started(plain) | file_set.code(plain) | {f"journal/journal.{n:04}.jsonl": bytes(60000) for n in range(1, 20)}
     )
     with Loader("esp32", plain.flash_bytes, holding(plain, files)) as chip:
         with pytest.raises(MemoryAtRisk):

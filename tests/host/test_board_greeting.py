@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from engram_host.board import greeting, json_lines
-from engram_host.board.greeting import LONGEST_SECONDS, LOOP_STARTS, PROBE, SILENT_SECONDS, Greeting
+from engram_host.boards import greeting, json_lines
+from engram_host.boards.greeting import LONGEST_SECONDS, LOOP_STARTS, PROBE, SILENT_SECONDS, Greeting
 from engram_host.cli.commands import main
 
 ROM = b"ets Jul 29 2019 12:21:46\r\n\r\nrst:0x1 (POWERON_RESET),boot:0x13 (SPI_FAST_FLASH_BOOT)\r\nentry 0x400805e4\r\n"

@@ -9,10 +9,10 @@ from zlib import crc32
 import pytest
 from board_images import STORE_IN_APP, hashes_on, needs_micropython, run_on
 
-from engram_host.board import contents, flash, image, profile
-from engram_host.board.errors import BadRequest
-from engram_host.board.profile import Profile
-from engram_host.board.progress import Progress
+from engram_host.boards import file_set, flash, image, profile
+from engram_host.boards.errors import BadRequest
+from engram_host.boards.profile import Profile
+from engram_host.boards.progress import Progress
 
 AROUND_BOUNDS = [
     *range(140),
@@ -43,7 +43,7 @@ def make(tmp_path: Path, board: Profile, config: dict | None = None) -> Path:
 
 @needs_micropython
 def test_micropython_finds_all_files_as_they_are(board: Profile, tmp_path: Path):
-    files = contents.code(board) | contents.seeds(board, {})
+    files = file_set.code(board) | file_set.seeds(board, {})
     assert hashes_on(make(tmp_path, board)) == {path: sha256(content).hexdigest() for path, content in files.items()}
 
 
@@ -53,7 +53,7 @@ def test_it_has_exactly_the_partitions_size(board: Profile, tmp_path: Path):
 
 def test_the_same_is_made_twice(board: Profile, tmp_path: Path):
     first = make(tmp_path, board).read_bytes()
-    contents._modules.cache_clear()  # compiled anew
+    file_set._modules.cache_clear()  # compiled anew
     assert make(tmp_path, board).read_bytes() == first
 
 
@@ -72,7 +72,7 @@ def test_files_of_all_sizes_are_read_back(tmp_path: Path):
 
 
 def test_all_modules_and_what_must_be_source_are_in_the_code(board: Profile):
-    code = contents.code(board)
+    code = file_set.code(board)
     assert {"boot.py", "main.py", "module_packs.mpy", "code.json", "engram/engram.pack", "engram/store.pack"} <= set(
         code
     )
@@ -81,8 +81,8 @@ def test_all_modules_and_what_must_be_source_are_in_the_code(board: Profile):
 
 @needs_micropython
 def test_each_module_of_the_firmware_is_imported_from_the_packs(board: Profile, tmp_path: Path):
-    sources = (contents.FIRMWARE / "engram").rglob("*.py")
-    names = sorted(".".join(path.relative_to(contents.FIRMWARE).with_suffix("").parts) for path in sources)
+    sources = (file_set.FIRMWARE / "engram").rglob("*.py")
+    names = sorted(".".join(path.relative_to(file_set.FIRMWARE).with_suffix("").parts) for path in sources)
     names = [name.removesuffix(".__init__") for name in names]
     found = run_on(make(tmp_path, board), FIND_MODULES.format(names=names), heap="1m").split()
     assert found == ["True", str(len(names))]
@@ -153,14 +153,14 @@ def test_ctrl_c_and_a_lack_of_memory_while_a_module_is_looked_for_are_not_lost(
 
 
 def test_a_pack_has_its_modules_with_their_checksums():
-    packed = contents.packs({"engram/app.mpy": b"app", "engram/store/log.mpy": b"log!", "engram/store/x/y.mpy": b""})
+    packed = file_set.packs({"engram/app.mpy": b"app", "engram/store/log.mpy": b"log!", "engram/store/x/y.mpy": b""})
     store = b"log.mpy 0 4 %08x\nx/y.mpy 4 0 00000000\n" % crc32(b"log!")
     assert packed["engram/store.pack"] == b"engram-pack 1 %d %08x\n" % (len(store), crc32(store)) + store + b"log!"
     assert b"\nstore/ 3 0 00000000\napp" in packed["engram/engram.pack"] and len(packed) == 2
 
 
 def test_code_json_tells_the_hash_of_every_other_file(board: Profile):
-    code = contents.code(board)
+    code = file_set.code(board)
     told = json.loads(code.pop("code.json"))
     assert told["files"] == {path: sha256(content).hexdigest()[:16] for path, content in code.items()}
     assert told["micropython"] == "6.3" and told["board"] == board.name
@@ -168,13 +168,13 @@ def test_code_json_tells_the_hash_of_every_other_file(board: Profile):
 
 def test_line_numbers_are_kept_where_there_is_psram():
     boards = [profile.load(name) for name in profile.names()]
-    sizes = {board.psram: len(contents.code(board)["engram/engram.pack"]) for board in boards}
+    sizes = {board.psram: len(file_set.code(board)["engram/engram.pack"]) for board in boards}
     assert sizes[False] < sizes[True]
-    assert all(len(contents.code(board)["engram/engram.pack"]) == sizes[board.psram] for board in boards)
+    assert all(len(file_set.code(board)["engram/engram.pack"]) == sizes[board.psram] for board in boards)
 
 
 def test_modules_are_not_doubled_where_they_are_frozen(board: Profile):
-    assert set(contents.code(board, is_frozen=True)) == {"boot.py", "main.py", "module_packs.mpy", "code.json"}
+    assert set(file_set.code(board, is_frozen=True)) == {"boot.py", "main.py", "module_packs.mpy", "code.json"}
 
 
 def test_settings_go_before_the_profiles(tmp_path: Path):

@@ -12,11 +12,11 @@ from board_files import KEPT, OLD, flash_with, with_code_json
 from board_images import needs_micropython
 from board_stand_in import StandIn
 
-from engram_host.board import backup, on_board, progress, session
-from engram_host.board.errors import NoAnswer
-from engram_host.board.line import SILENT_SECONDS, Line
-from engram_host.board.progress import Progress, Tally
-from engram_host.board.session import Session
+from engram_host.boards import backup, device_script, progress, session
+from engram_host.boards.errors import NoAnswer
+from engram_host.boards.progress import Progress, Tally
+from engram_host.boards.raw_repl import SILENT_SECONDS, Line
+from engram_host.boards.session import Session
 
 SIGN, SIGN_BYTES = b"~8192\r\n", 8192
 FOUND = b'["/memory/x.jsonl", 7, "hash"]\r\n'
@@ -119,7 +119,7 @@ def test_looking_at_a_large_file_says_something_with_each_piece(tmp_path: Path):
         found = opened.tree("journal", counted.append)
         assert opened.free_flash() > 0
     assert sum(counted) == sum(entry.size for entry in found.values())
-    assert max(counted) <= on_board._SIGN_BYTES + on_board._PIECE
+    assert max(counted) <= device_script._SIGN_BYTES + device_script._PIECE
 
 
 @needs_micropython

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from engram.config import SETTINGS
-from engram_host.board import contents, image, partitions, profile, settings
-from engram_host.board.errors import BadRequest
-from engram_host.board.places import BOARDS, FIRMWARE
-from engram_host.board.profile import BLOCK, Profile, Region
+from engram_host.boards import file_set, image, partitions, profile, settings
+from engram_host.boards.errors import BadRequest
+from engram_host.boards.firmware_paths import BOARDS, FIRMWARE
+from engram_host.boards.profile import BLOCK, Profile, Region
 
 BOARD_NAMES = profile.names()
 FROZEN_NAMES = [name for name in BOARD_NAMES if (BOARDS / name / "mpconfigboard.cmake").exists()]
@@ -51,7 +51,7 @@ def test_full_logs_with_their_indexes_leave_room_for_a_deploy(board: Profile):
     rows = (line.split(" ", 1) for line in SETTINGS.strip().splitlines())
     limits = {name: json.loads(row)[0] for name, row in rows} | board.settings
     records, journal = limits["records.bytes"], limits["journal.bytes"]
-    code = used(image.build(contents.code(board), board.filesystem.size))
+    code = used(image.build(file_set.code(board), board.filesystem.size))
     indexes = INDEX_TO_LOG * (records + journal) + INDEX_TO_LOG * max(records, journal)  # one is merged into a new one
     reserves = sum(min(log // 8, LARGEST_SEGMENT) + 3 * BLOCK for log in (records, journal))
     others = limits["records.trash_bytes"] + limits["notes.bytes"]
@@ -165,8 +165,8 @@ def test_a_manifest_freezes_all_modules_beside_the_official_ones(frozen: Profile
 
 @pytest.mark.parametrize("module", sorted((FIRMWARE / "engram").rglob("*.py")), ids=lambda path: path.stem)
 def test_a_module_of_the_manifest_compiles_for_the_chip(module: Path):
-    compiled = contents.compile_module(module, "-march=xtensawin", *contents.WITHOUT_LINES)
-    assert compiled[:1] == b"M" and compiled[1] == contents.MPY_VERSION[0]
+    compiled = file_set.compile_module(module, "-march=xtensawin", *file_set.WITHOUT_LINES)
+    assert compiled[:1] == b"M" and compiled[1] == file_set.MPY_VERSION[0]
 
 
 # --- partition tables

@@ -11,10 +11,10 @@ from board_files import BOOT, ENVIRONMENT, files_on, flash_with
 from board_images import needs_micropython
 from board_stand_in import StandIn
 
-from engram_host.board import wifi
-from engram_host.board.contents import Files
-from engram_host.board.errors import BadRequest, BoardFailed
-from engram_host.board.progress import Progress
+from engram_host.boards import wifi
+from engram_host.boards.errors import BadRequest, BoardFailed
+from engram_host.boards.file_set import Files
+from engram_host.boards.progress import Progress
 
 PASSWORD, KEY = "correct horse", "sk-secret-0123456789"
 

@@ -7,7 +7,7 @@ import pytest
 import debian
 import get_micropython
 import versions
-from engram_host.sim import micropython
+from engram_host.simulator import micropython
 
 
 @pytest.fixture

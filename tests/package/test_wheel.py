@@ -13,7 +13,7 @@ import pytest
 
 import get_micropython
 from cli_case import fine
-from engram_host.board import profile
+from engram_host.boards import profile
 from engram_host.extras import EXTRAS
 from environment import ROOT, SECONDS, Environment, empty, install, requirements
 

@@ -22,18 +22,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 from engram import log_line
-from engram_host.companion.copy.reading import CopyOfLog
-from engram_host.companion.dispatch import Dispatch
+from engram_host.companion.embedding.embedding_service import Meaning
 from engram_host.companion.embedding.settings import EmbeddingSettings
-from engram_host.companion.meaning import Meaning
-from engram_host.companion.model import Span
-from engram_host.companion.replication import Replication
-from engram_host.companion.searching import Searching
+from engram_host.companion.entries.reader import CopyOfLog
+from engram_host.companion.replication.dispatch import Dispatch
+from engram_host.companion.replication.protocol import Replication
+from engram_host.companion.search_service import Searching
 from engram_host.companion.settings import SearchSettings
 from engram_host.companion.store.backup import save_sqlite
-from engram_host.companion.store.rows import Rows
+from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.sql_store import Result
 from engram_host.companion.store.sqlite import SqliteStore
+from engram_host.companion.types import Span
 
 NOW = 1790000000
 DEVICE = "board"

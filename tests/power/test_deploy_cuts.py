@@ -12,7 +12,7 @@ import pytest
 
 import firmware_build
 import get_micropython
-from engram_host.board import image
+from engram_host.boards import image
 from flashes import BLOCK, Cut, Image, read_trace
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from boards import run
-from engram_host.board import contents, profile
-from engram_host.board.profile import Profile
+from engram_host.boards import file_set, profile
+from engram_host.boards.profile import Profile
 
 SPARE = 8
 """Blocks that stay free at any time: littlefs writes anew before it frees."""
@@ -28,7 +28,7 @@ A_RECORD, A_TURN = 272, 306
 
 def _code_and_settings(board: Profile, folder: Path) -> tuple[Path, str]:
     """The code as a board of that profile has it, in a folder, and the profile's settings."""
-    for path, content in contents.code(board).items():
+    for path, content in file_set.code(board).items():
         file = folder / "code" / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)

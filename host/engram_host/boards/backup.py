@@ -15,11 +15,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from engram_host.board import contents
-from engram_host.board.contents import CODE_JSON, Files
-from engram_host.board.errors import BadRequest, BoardFailed, Garbled, NoFile, kilobytes
-from engram_host.board.progress import Meter, Progress, Tally
-from engram_host.board.session import Entry, Session, opened
+from engram_host.boards import file_set
+from engram_host.boards.errors import BadRequest, BoardFailed, Garbled, NoFile, kilobytes
+from engram_host.boards.file_set import CODE_JSON, Files
+from engram_host.boards.progress import Meter, Progress, Tally
+from engram_host.boards.session import Entry, Session, opened
 
 LOG_FOLDERS = ("memory", "journal")
 FOLDERS = (*LOG_FOLDERS, "profile")
@@ -97,7 +97,7 @@ def _is_ours(path: str) -> bool:
 
 
 def _description(session: Session, present: dict[str, Entry], wanted: dict[str, Entry]) -> dict[str, Any]:
-    told = contents.told_by(session.get(CODE_JSON)) if CODE_JSON in present else {}
+    told = file_set.told_by(session.get(CODE_JSON)) if CODE_JSON in present else {}
     return {
         "format": _FORMAT,
         "board": told.get("board", ""),

@@ -3,7 +3,7 @@
 import sys
 import unicodedata
 
-from engram_host.board.json_lines import Board, opened
+from engram_host.boards.json_lines import Board, opened
 
 PROMPT = "> "
 

@@ -4,9 +4,9 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-from engram_host.board import port as ports
-from engram_host.board.errors import BoardError, NoAnswer, WrongBoard
-from engram_host.board.progress import Progress
+from engram_host.boards import port as ports
+from engram_host.boards.errors import BoardError, NoAnswer, WrongBoard
+from engram_host.boards.progress import Progress
 
 BAUD = 460800
 """The speed while flashing: most USB-UARTs keep up with it."""

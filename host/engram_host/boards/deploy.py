@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from engram_host.board import contents, heap, profile, settings, staging
-from engram_host.board.contents import CODE_JSON, Files
-from engram_host.board.errors import BadRequest, WrongBoard, WrongFirmware, kilobytes
-from engram_host.board.profile import CHIPS, Profile
-from engram_host.board.progress import Progress, Tally
-from engram_host.board.session import Entry, Session, opened
+from engram_host.boards import file_set, heap, profile, settings, staging
+from engram_host.boards.errors import BadRequest, WrongBoard, WrongFirmware, kilobytes
+from engram_host.boards.file_set import CODE_JSON, Files
+from engram_host.boards.profile import CHIPS, Profile
+from engram_host.boards.progress import Progress, Tally
+from engram_host.boards.session import Entry, Session, opened
 
 _CODE_FOLDER = "engram/"
 
@@ -38,8 +38,8 @@ def deploy(named_port: str, board: str, config: Path | None, progress: Progress)
 
 def _check_runtime(session: Session) -> None:
     about = session.about()
-    if about.mpy != contents.MPY_VERSION:
-        found, made = (".".join(str(number) for number in form) for form in (about.mpy, contents.MPY_VERSION))
+    if about.mpy != file_set.MPY_VERSION:
+        found, made = (".".join(str(number) for number in form) for form in (about.mpy, file_set.MPY_VERSION))
         raise WrongFirmware(
             f"the board's MicroPython takes .mpy files of version {found}, and these are {made}: `make flash`."
         )
@@ -57,7 +57,7 @@ def _board_on(session: Session, present: dict[str, Entry]) -> str:
         if "main.py" in present:
             raise WrongBoard("the board has a main.py that is not Engram's: name BOARD=... to put Engram in its place.")
         raise BadRequest(f"the board has no Engram yet: say which it is, BOARD={' or '.join(profile.names())}.")
-    name = contents.told_by(session.get(CODE_JSON)).get("board")
+    name = file_set.told_by(session.get(CODE_JSON)).get("board")
     if name not in profile.names():
         raise WrongBoard("the board's code.json does not tell which board it is: say it (BOARD=...).")
     return str(name)
@@ -67,9 +67,9 @@ def _changes(
     session: Session, present: dict[str, Entry], wanted: Profile, given: settings.Settings
 ) -> tuple[Files, list[str]]:
     """The files to send, and what is to go."""
-    code = contents.code(wanted)
+    code = file_set.code(wanted)
     files = staging.missing(code, present)
-    seeds = contents.seeds(wanted, given)
+    seeds = file_set.seeds(wanted, given)
     files |= {path: content for path, content in seeds.items() if path not in present}
     if given and "config.json" in present:
         old = settings.parse(session.get("config.json").decode("utf-8", "replace"), "the board's config.json")

@@ -12,7 +12,7 @@
       BoardFailed        the board could not do it: its flash is full, a file is missing there
         Garbled          what went over the line did not arrive as it was sent
 
-str(error) is one sentence for a person: what is wrong, and what to do. The command makes a status of it (see cli/problems.py).
+str(error) is one sentence for a person: what is wrong, and what to do. It decides the exit status (see cli/exit_status.py).
 """
 
 

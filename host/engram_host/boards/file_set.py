@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from engram_host import roots
-from engram_host.board import settings
-from engram_host.board.errors import BoardError
-from engram_host.board.places import FIRMWARE
-from engram_host.board.profile import Profile
+from engram_host import root_certificates
+from engram_host.boards import settings
+from engram_host.boards.errors import BoardError
+from engram_host.boards.firmware_paths import FIRMWARE
+from engram_host.boards.profile import Profile
 
 Files = dict[str, bytes]
 """Contents by path."""
@@ -102,7 +102,7 @@ def seeds(profile: Profile, given: settings.Settings) -> Files:
 
     files = {"config.json": settings.config_json(profile.settings, given)}
     files.update({f"profile/{name}": text.encode() for name, text in TEMPLATES.items()})
-    if certificates := roots.bundle():
+    if certificates := root_certificates.bundle():
         files["roots.pem"] = certificates.encode("ascii")
     return files
 

@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from engram_host.board import chip as chips
-from engram_host.board import contents, firmware, heap, holdings, image, partitions, port, profile, settings
-from engram_host.board.chip import Chip
-from engram_host.board.errors import BadRequest, MemoryAtRisk, WrongBoard, WrongFirmware, kilobytes
-from engram_host.board.firmware import Firmware
-from engram_host.board.profile import BLOCK, Profile, Region
-from engram_host.board.progress import Progress
+from engram_host.boards import chip as chips
+from engram_host.boards import file_set, heap, image, micropython_image, partitions, port, profile, settings, user_data
+from engram_host.boards.chip import Chip
+from engram_host.boards.errors import BadRequest, MemoryAtRisk, WrongBoard, WrongFirmware, kilobytes
+from engram_host.boards.micropython_image import Firmware
+from engram_host.boards.profile import BLOCK, Profile, Region
+from engram_host.boards.progress import Progress
 
 _MAGIC = b"littlefs"
 _ADVICE = "save it with `make backup`, then flash with ERASE_MEMORY=1, then `make restore`."
@@ -18,7 +18,7 @@ def make_image(board: str, config: Path | None, out: Path, progress: Progress) -
     """Write the file system of a board, as its official MicroPython expects it, to a file."""
     wanted = profile.load(board)
     given = settings.read(config) if config else {}
-    files = contents.seeds(wanted, given) | contents.code(wanted)
+    files = file_set.seeds(wanted, given) | file_set.code(wanted)
     data = image.build(files, wanted.filesystem.size)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -45,9 +45,9 @@ def flash(
     """Write MicroPython from the file `path`, and Engram's file system. MemoryAtRisk if the board holds something."""
     wanted = profile.load(board)
     given = settings.read(config) if config else {}
-    files = contents.seeds(wanted, given)
-    micropython = firmware.read(path, wanted)
-    files |= contents.code(wanted, is_frozen=micropython.has_engram)
+    files = file_set.seeds(wanted, given)
+    micropython = micropython_image.read(path, wanted)
+    files |= file_set.code(wanted, is_frozen=micropython.has_engram)
     progress.say(f"{path.name}: {micropython.version}, for {wanted.chip}.")
     if not (micropython.has_engram or wanted.psram):
         progress.say(heap.OF_FIRMWARE)
@@ -100,6 +100,6 @@ def _holdings(chip: Chip, place: Region) -> list[str]:
         return []
     try:
         files = image.Reader(lambda offset, length: chip.read(place.offset + offset, length))
-        return holdings.held(files.sizes(), files.content)
+        return user_data.held(files.sizes(), files.content)
     except ValueError:
         return ["a file system that cannot be read"]

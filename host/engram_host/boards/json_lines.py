@@ -12,9 +12,9 @@ from binascii import crc32
 from collections.abc import Callable, Generator, Iterator
 from typing import Any, Protocol
 
-from engram_host.board import port as ports
-from engram_host.board.errors import BoardFailed, NoAnswer
-from engram_host.board.greeting import LONGEST_SECONDS, PROBE, Greeting
+from engram_host.boards import port as ports
+from engram_host.boards.errors import BoardFailed, NoAnswer
+from engram_host.boards.greeting import LONGEST_SECONDS, PROBE, Greeting
 
 Answer = dict[str, Any]
 Tell = Callable[[str], None]

@@ -8,10 +8,10 @@ import struct
 from dataclasses import dataclass
 from pathlib import Path
 
-from engram_host.board import partitions
-from engram_host.board.errors import NoFile, WrongFirmware
-from engram_host.board.partitions import Partition
-from engram_host.board.profile import CHIPS, Profile
+from engram_host.boards import partitions
+from engram_host.boards.errors import NoFile, WrongFirmware
+from engram_host.boards.partitions import Partition
+from engram_host.boards.profile import CHIPS, Profile
 
 OLDEST = (1, 26)
 """The oldest MicroPython that a board may run."""

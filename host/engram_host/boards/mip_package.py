@@ -10,10 +10,10 @@ A deploy is safer: mip writes file by file, and when it was cut off the board sa
 import json
 from pathlib import Path
 
-from engram_host.board import contents, heap, profile, settings
-from engram_host.board.contents import CODE_JSON, PLAIN, Files
-from engram_host.board.errors import BadRequest, kilobytes
-from engram_host.board.progress import Progress
+from engram_host.boards import file_set, heap, profile, settings
+from engram_host.boards.errors import BadRequest, kilobytes
+from engram_host.boards.file_set import CODE_JSON, PLAIN, Files
+from engram_host.boards.progress import Progress
 
 CODE, NEW_BOARD = "package.json", "new-board.json"
 
@@ -25,11 +25,11 @@ def make_package(board: str, config: Path | None, out: Path, url: str, progress:
     their paths beside package.json, which mpremote follows from files and URLs alike, and an older mip on a board does not.
     """
     wanted = profile.load(board)
-    seeds = contents.seeds(wanted, settings.read(config) if config else {})
-    code = contents.code(wanted)
+    seeds = file_set.seeds(wanted, settings.read(config) if config else {})
+    code = file_set.code(wanted)
     if not wanted.psram:
         progress.say(heap.OF_FIRMWARE)
-    version = contents.told_by(code[CODE_JSON])["version"]
+    version = file_set.told_by(code[CODE_JSON])["version"]
     lists = {CODE: _list(_in_order(code), version, url), NEW_BOARD: _list(sorted(seeds), version, url)}
     try:
         for path, content in (seeds | code | lists).items():

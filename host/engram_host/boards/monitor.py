@@ -7,9 +7,9 @@ import termios
 import tty
 from typing import Any
 
-from engram_host.board import port as ports
-from engram_host.board.errors import BadRequest
-from engram_host.board.progress import Progress
+from engram_host.boards import port as ports
+from engram_host.boards.errors import BadRequest
+from engram_host.boards.progress import Progress
 
 CTRL_RIGHT_BRACKET = b"\x1d"
 _PIECE = 4096

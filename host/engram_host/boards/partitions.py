@@ -8,7 +8,7 @@ label vfs.
 import struct
 from dataclasses import dataclass
 
-from engram_host.board.profile import Region
+from engram_host.boards.profile import Region
 
 TABLE = Region(0x8000, 0xC00)
 """Where the table is in the flash."""

@@ -4,7 +4,7 @@ import errno
 import os
 import termios
 
-from engram_host.board.errors import BoardError, NoPort, PortBusy, listed
+from engram_host.boards.errors import BoardError, NoPort, PortBusy, listed
 
 LOST = (OSError, termios.error)
 """What is raised when a port goes away while it is in use; pyserial's own error is an OSError."""

@@ -6,12 +6,12 @@ import re
 import zlib
 from pathlib import Path
 
-from engram_host.board import backup, contents, holdings, profile, settings, staging
-from engram_host.board.backup import FOLDERS, LOG_FOLDERS, SECRETS, SETTINGS, Saved
-from engram_host.board.contents import CODE_JSON, Files, short_hash
-from engram_host.board.errors import MemoryAtRisk, WrongBoard, kilobytes
-from engram_host.board.progress import Meter, Progress, Tally
-from engram_host.board.session import Entry, Session, opened
+from engram_host.boards import backup, file_set, profile, settings, staging, user_data
+from engram_host.boards.backup import FOLDERS, LOG_FOLDERS, SECRETS, SETTINGS, Saved
+from engram_host.boards.errors import MemoryAtRisk, WrongBoard, kilobytes
+from engram_host.boards.file_set import CODE_JSON, Files, short_hash
+from engram_host.boards.progress import Meter, Progress, Tally
+from engram_host.boards.session import Entry, Session, opened
 
 RECORDS = "memory/memory_records.jsonl"
 ARCHIVE = "memory/archive.jsonl"
@@ -81,7 +81,7 @@ def _other_epoch(old: bytes, numbers: random.Random) -> bytes:
 
 def _check_holdings(session: Session, present: dict[str, Entry]) -> None:
     sizes = {path: entry.size for path, entry in present.items() if not entry.is_folder and path != SECRETS}
-    holds = holdings.held(sizes, session.get)
+    holds = user_data.held(sizes, session.get)
     if holds:
         raise MemoryAtRisk(holds, _ADVICE)
 
@@ -90,7 +90,7 @@ def _settings(session: Session, saved: Saved) -> Files:
     """The backup's settings; of another board's its limits are left out, since they are that board's."""
     if SETTINGS not in saved.files:
         return {}
-    here = contents.told_by(session.get(CODE_JSON)).get("board")
+    here = file_set.told_by(session.get(CODE_JSON)).get("board")
     if here == saved.board or here not in profile.names():
         return {}
     old = settings.parse(saved.files[SETTINGS].decode("utf-8", "replace"), "the backup's config.json")

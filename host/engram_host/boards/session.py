@@ -12,9 +12,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from engram_host.board import port as ports
-from engram_host.board.errors import BoardError, BoardFailed, Garbled, NoAnswer, WrongBoard, WrongFirmware
-from engram_host.board.firmware import OLDEST
+from engram_host.boards import port as ports
+from engram_host.boards.errors import BoardError, BoardFailed, Garbled, NoAnswer, WrongBoard, WrongFirmware
+from engram_host.boards.micropython_image import OLDEST
 
 _SHOWN_PIECE = 768
 """Bytes of a file that the board prints in a line."""
@@ -40,7 +40,7 @@ _READ_SECONDS = 3.0
 _WRITE_SECONDS = 10.0
 _SETTLE_SECONDS = 0.2
 
-_ON_BOARD = Path(__file__).with_name("on_board.py")
+_ON_BOARD = Path(__file__).with_name("device_script.py")
 _NO_SPACE = "28"
 _END = b"\x04"
 """What the raw REPL says behind all that was printed."""
@@ -272,7 +272,7 @@ def opened(named_port: str) -> Iterator[Session]:
     """The board on a port, stopped; it starts anew when the block ends, however that is."""
     from mpremote.transport import TransportError
 
-    from engram_host.board.line import Line
+    from engram_host.boards.raw_repl import Line
 
     port = ports.choose(named_port)
     try:

@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from engram_host.board.errors import BadRequest, NoFile
+from engram_host.boards.errors import BadRequest, NoFile
 
 Settings = dict[str, Any]
 """Settings by dotted name."""

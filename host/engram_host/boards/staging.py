@@ -8,12 +8,12 @@ Up to READY the board is as it was, whenever it is cut off; from then on every s
 
 from pathlib import PurePosixPath
 
-from engram_host.board.contents import Files
-from engram_host.board.errors import BoardFailed, kilobytes
-from engram_host.board.places import FIRMWARE
-from engram_host.board.profile import BLOCK
-from engram_host.board.progress import Meter, Progress, Tally
-from engram_host.board.session import Count, Entry, Session
+from engram_host.boards.errors import BoardFailed, kilobytes
+from engram_host.boards.file_set import Files
+from engram_host.boards.firmware_paths import FIRMWARE
+from engram_host.boards.profile import BLOCK
+from engram_host.boards.progress import Meter, Progress, Tally
+from engram_host.boards.session import Count, Entry, Session
 
 NEXT = "next"
 READY = "next/READY"

@@ -5,11 +5,11 @@ import json
 import sys
 from typing import Any
 
-from engram_host.board import settings
-from engram_host.board.backup import SECRETS
-from engram_host.board.errors import BadRequest, BoardFailed
-from engram_host.board.progress import Progress
-from engram_host.board.session import opened
+from engram_host.boards import settings
+from engram_host.boards.backup import SECRETS
+from engram_host.boards.errors import BadRequest, BoardFailed
+from engram_host.boards.progress import Progress
+from engram_host.boards.session import opened
 
 MOST_NETWORKS = 8
 

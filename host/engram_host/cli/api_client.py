@@ -11,11 +11,11 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from engram_host.cli.exit_status import FAILED, NOT_FOUND, WRONG_USAGE, Problem
 from engram_host.cli.options import API_VARIABLE
-from engram_host.cli.problems import FAILED, NOT_FOUND, WRONG_USAGE, Problem
-from engram_host.companion.presence import here, listening
-from engram_host.companion.security.tokens import OPERATOR_FILE, read_secret
-from engram_host.companion.security.trust import tls_by_authority, tls_to_own
+from engram_host.companion.auth.tls import tls_by_authority, tls_to_own
+from engram_host.companion.auth.tokens import OPERATOR_FILE, read_secret
+from engram_host.companion.lockfile import here, listening
 from engram_host.companion.settings import HttpSettings, read_file, read_section
 
 TOKEN_VARIABLE = "ENGRAM_OPERATOR_TOKEN"

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from engram_host.board.progress import Progress
+from engram_host.boards.progress import Progress
 from engram_host.cli import output
+from engram_host.cli.exit_status import NotFound, NotInstalled, Problem
 from engram_host.cli.options import DEFAULT_HOME, AsJson, Home
-from engram_host.cli.problems import NotFound, NotInstalled, Problem
 
 if TYPE_CHECKING:
     from engram_host.companion.home import Settings
@@ -61,7 +61,7 @@ def restore(
     Example: engram restore companion-2026-11-22.db --replace
     """
     from engram_host.companion.home import make_folder
-    from engram_host.companion.presence import in_use
+    from engram_host.companion.lockfile import in_use
     from engram_host.companion.store.backup import ToolMissing, restore_postgres, restore_sqlite
 
     settings = _settings(home)

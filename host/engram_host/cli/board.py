@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from engram_host.board.progress import Progress
+from engram_host.boards.progress import Progress
 from engram_host.cli import output
+from engram_host.cli.exit_status import Interrupted, WrongUsage
 from engram_host.cli.options import AsJson, Port
-from engram_host.cli.problems import Interrupted, WrongUsage
 
 app = typer.Typer(help="Boards on a serial port: flash, code, memory, Wi-Fi, chat.", no_args_is_help=True)
 
@@ -43,7 +43,7 @@ def image(
 
     Example: engram board image --board ESP32_GENERIC_S3_OCT --out fs.bin
     """
-    from engram_host.board import flash as flashing
+    from engram_host.boards import flash as flashing
 
     path = out or Path("build/images") / f"{board}.bin"
     _do(lambda progress: flashing.make_image(board, config, path, progress), as_json)
@@ -61,7 +61,7 @@ def package(
 
     Example: engram board package --board ESP32_GENERIC_S3_OCT --out mip
     """
-    from engram_host.board import package as packaging
+    from engram_host.boards import mip_package as packaging
 
     folder = out or Path("build/mip") / board
     _do(lambda progress: packaging.make_package(board, config, folder, url, progress), as_json)
@@ -83,7 +83,7 @@ def flash(
 
     Example: engram board flash --board ESP32_GENERIC_S3_OCT --firmware micropython.bin --port /dev/ttyACM0
     """
-    from engram_host.board import flash as flashing
+    from engram_host.boards import flash as flashing
 
     if firmware is None:
         raise WrongUsage(
@@ -107,7 +107,7 @@ def deploy(
 
     Example: engram board deploy --port /dev/ttyACM0
     """
-    from engram_host.board import deploy as deploying
+    from engram_host.boards import deploy as deploying
 
     _do(lambda progress: deploying.deploy(port, board, config, progress), as_json)
 
@@ -118,7 +118,7 @@ def monitor(port: Port = "") -> None:
 
     Example: engram board monitor --port /dev/ttyACM0
     """
-    from engram_host.board import monitor as monitoring
+    from engram_host.boards import monitor as monitoring
 
     _do(lambda progress: monitoring.monitor(port, progress), False)
 
@@ -129,8 +129,8 @@ def chat(port: Port = "") -> None:
 
     Example: engram board chat --port /dev/ttyACM0
     """
-    from engram_host.board import chat as chatting
-    from engram_host.board import port as ports
+    from engram_host.boards import chat as chatting
+    from engram_host.boards import port as ports
 
     chatting.chat(ports.choose(port))
 
@@ -141,7 +141,7 @@ def wifi(port: Port = "") -> None:
 
     Example: engram board wifi --port /dev/ttyACM0
     """
-    from engram_host.board import wifi as networks
+    from engram_host.boards import wifi as networks
 
     _do(lambda progress: networks.wifi(port, progress), False)
 
@@ -157,7 +157,7 @@ def backup(
 
     Example: engram board backup kitchen.tar.gz --port /dev/ttyACM0
     """
-    from engram_host.board import backup as saving
+    from engram_host.boards import backup as saving
 
     _do(lambda progress: saving.backup(port, _named(file), progress, with_secrets=secrets), as_json)
 
@@ -168,7 +168,7 @@ def restore(file: File = None, port: Port = "", erase_memory: Erase = False, as_
 
     Example: engram board restore kitchen.tar.gz --port /dev/ttyACM0
     """
-    from engram_host.board import restore as restoring
+    from engram_host.boards import restore as restoring
 
     _do(lambda progress: restoring.restore(port, _named(file), progress, may_erase=erase_memory), as_json)
 
@@ -180,7 +180,7 @@ def _named(file: Path | None) -> Path:
 
 
 def _do(work: Callable[[Progress], object], as_json: bool) -> None:
-    """Do some work of engram_host.board, which tells on stderr how it goes on. BoardError, Interrupted."""
+    """Do some work of engram_host.boards, which tells on stderr how it goes on. BoardError, Interrupted."""
     progress = _Told()
     try:
         work(progress)

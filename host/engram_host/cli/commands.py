@@ -10,8 +10,8 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from engram_host.cli import backup, board, device, doctor, evaluate, folders, memory, moving, run, serve, stats
-from engram_host.cli.problems import FAILED, INTERRUPTED, WRONG_USAGE, told
+from engram_host.cli import backup, board, device, doctor, evaluate, folders, memory, run, serve, stats, transfer
+from engram_host.cli.exit_status import FAILED, INTERRUPTED, WRONG_USAGE, told
 from engram_host.extras import DISTRIBUTION
 
 app = typer.Typer(
@@ -26,8 +26,8 @@ app.command("show")(memory.show)
 app.command("list")(memory.list_entries)
 app.command("history")(memory.history)
 app.command("edit")(memory.edit)
-app.command("export")(moving.export)
-app.command("import")(moving.import_file)
+app.command("export")(transfer.export)
+app.command("import")(transfer.import_file)
 app.command("backup")(backup.backup)
 app.command("restore")(backup.restore)
 app.command("stats")(stats.stats)
@@ -44,7 +44,7 @@ def about() -> None:
 
 
 def main(words: list[str]) -> int:
-    """Run a command; its exit status (see problems.py)."""
+    """Run a command; its exit status (see exit_status.py)."""
     command = get_command(app)
     assert isinstance(command, TyperGroup)
     try:

@@ -8,9 +8,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from engram_host.board.errors import BoardError
-from engram_host.board.json_lines import Board, opened
-from engram_host.cli.problems import NotFound, Problem, WrongUsage
+from engram_host.boards.errors import BoardError
+from engram_host.boards.json_lines import Board, opened
+from engram_host.cli.exit_status import NotFound, Problem, WrongUsage
 
 _PACKAGES = str(Path(__file__).resolve().parents[2])
 _PIECE = 65536
@@ -89,7 +89,7 @@ def _simulated(folder: Path) -> Iterator[Board]:
     if not (folder / "memory").is_dir():
         raise NotFound(f"{folder} is no folder of a simulated board: `engram run` makes one.")
     process = subprocess.Popen(
-        [sys.executable, "-m", "engram_host.sim"],
+        [sys.executable, "-m", "engram_host.simulator"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from engram_host.cli.exit_status import NotFound, Problem
 from engram_host.cli.options import DEFAULT_HOME, AsJson, Home
-from engram_host.cli.problems import NotFound, Problem
+from engram_host.companion.auth import mosquitto, tokens
 from engram_host.companion.errors import SettingError
-from engram_host.companion.security import mosquitto, tokens
 
 if TYPE_CHECKING:
     from engram_host.companion.home import Settings

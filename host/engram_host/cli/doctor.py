@@ -45,7 +45,7 @@ def _findings(home: Path) -> Iterator[Finding]:
         yield from (machine.disk(home), machine.clock(home), machine.micropython())
         return
     from engram_host.cli.checks import companion, starting
-    from engram_host.companion.presence import listening
+    from engram_host.companion.lockfile import listening
 
     try:
         settings = read_settings(home, {}, os.environ)

@@ -8,9 +8,9 @@ import time
 from typing import Any
 
 from engram.transfer.jsonl import TextParts
-from engram_host.board.json_lines import Board
-from engram_host.cli.on_board import told
-from engram_host.cli.problems import NotFound, Problem, WrongUsage
+from engram_host.boards.json_lines import Board
+from engram_host.cli.console_session import told
+from engram_host.cli.exit_status import NotFound, Problem, WrongUsage
 
 _NOT_SENT = ("id", "turns", "supersedes", "superseded", "uses", "used")
 """What an edit leaves as it is: an import of one line would only say that it cannot look after it."""

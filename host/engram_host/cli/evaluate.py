@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from engram_host.cli import output
+from engram_host.cli.exit_status import NotFound, NotInstalled, Problem, WrongUsage
 from engram_host.cli.options import AsJson
-from engram_host.cli.problems import NotFound, NotInstalled, Problem, WrongUsage
 from engram_host.firmware import CLONE
 
 TOOLS = CLONE / "tools" if CLONE else None

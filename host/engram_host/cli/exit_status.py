@@ -66,7 +66,7 @@ def _of_companion(error: BaseException) -> tuple[int, str] | None:
 
 
 def _of_board(error: BaseException) -> tuple[int, str] | None:
-    from engram_host.board.errors import BadRequest, BoardError, NoFile, NoPort
+    from engram_host.boards.errors import BadRequest, BoardError, NoFile, NoPort
 
     if not isinstance(error, BoardError):
         return None

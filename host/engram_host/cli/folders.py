@@ -5,8 +5,8 @@ from typing import Annotated, Any
 import typer
 
 from engram_host.cli import output
+from engram_host.cli.exit_status import WrongUsage
 from engram_host.cli.options import DEFAULT_HOME, AsJson, Home, Url
-from engram_host.cli.problems import WrongUsage
 
 _MARKS = "/#."
 """Of which a citation has one at least, and the id of a memory or a turn none."""
@@ -24,7 +24,7 @@ def folders(
 
     Example: engram folders --principal ann --json
     """
-    from engram_host.cli.client import Companion
+    from engram_host.cli.api_client import Companion
 
     with Companion(url, home) as companion:
         found = companion.get("/v1/folders", principal=principal)
@@ -47,7 +47,7 @@ def is_citation(told: str) -> bool:
 
 def show_lines(citation: str, count: int, principal: str, url: str, home: Any, as_json: bool) -> None:
     """Print so many lines of a file, from the one that a citation names."""
-    from engram_host.cli.client import Companion
+    from engram_host.cli.api_client import Companion
 
     path, _, told = citation.partition("#")
     line = told or "1"

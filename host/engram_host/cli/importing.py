@@ -8,12 +8,12 @@ import re
 from pathlib import Path
 
 from engram.transfer import jsonl
-from engram_host.board.errors import BoardFailed
-from engram_host.board.json_lines import Board
-from engram_host.cli.on_board import told
-from engram_host.cli.problems import Problem
+from engram_host.boards.errors import BoardFailed
+from engram_host.boards.json_lines import Board
+from engram_host.cli.console_session import told
+from engram_host.cli.exit_status import Problem
 from engram_host.transfer.foreign import Fields
-from engram_host.transfer.reading import Source
+from engram_host.transfer.reader import Source
 
 _COUNT = re.compile(r"(\d+) (stored|changed|there already|older than here|forgotten|refused)(?:, |$)")
 _ORDER = (

@@ -6,9 +6,9 @@ from typing import Annotated, Any
 import typer
 
 from engram_host.cli import output
+from engram_host.cli.exit_status import WrongUsage
 from engram_host.cli.folders import is_citation, show_lines
 from engram_host.cli.options import DEFAULT_HOME, AsJson, Device, Devices, Home, Port, Sim, Url
-from engram_host.cli.problems import WrongUsage
 
 Shown = Annotated[
     str, typer.Argument(help="a memory such as m12, a turn such as t34, or a place in a file such as notes/tea.md#12")
@@ -42,7 +42,7 @@ def search(
 
     Example: engram search bike --device kitchen --tag colour --limit 3 --json
     """
-    from engram_host.cli.client import Companion
+    from engram_host.cli.api_client import Companion
 
     asked = {
         "query": query,
@@ -127,7 +127,7 @@ def list_entries(
 
     Example: engram list --turns --speaker ann --since 2026-01-01
     """
-    from engram_host.cli.client import Companion
+    from engram_host.cli.api_client import Companion
 
     if state not in _STATES:
         raise WrongUsage(f"--state takes one of {', '.join(_STATES)}.")
@@ -169,7 +169,7 @@ def history(
 
     Example: engram history --aside --limit 20
     """
-    from engram_host.cli.client import Companion
+    from engram_host.cli.api_client import Companion
 
     if (entry and aside) or (before and not aside):
         raise WrongUsage("--aside lists what was set aside of a whole board, and --before goes on in that list.")
@@ -209,8 +209,8 @@ def edit(
 
     Example: engram edit m12 --tag drinks --tag ann --sim ~/.engram/sim
     """
-    from engram_host.cli.editing import change
-    from engram_host.cli.on_board import talking
+    from engram_host.cli.console_session import talking
+    from engram_host.cli.edit import change
 
     if text is None and not tag:
         raise WrongUsage("nothing to change is named: give --text or --tag.")
@@ -230,7 +230,7 @@ _TIMES = ("created", "updated", "expires", "at", "used")
 
 
 def _entry(entry: str, device: str, url: str, home: Any) -> Any:
-    from engram_host.cli.client import Companion
+    from engram_host.cli.api_client import Companion
 
     if entry[:1] not in ("m", "t") or not (entry[1:].isascii() and entry[1:].isdigit()):
         raise WrongUsage(f"{entry[:20]!r} is no id: a memory is such as m12, a turn such as t34.")
@@ -276,7 +276,7 @@ def _explain(hits: list[dict[str, Any]]) -> None:
 
 def _show_aside(device: str, before: int, limit: int, url: str, home: Any, as_json: bool) -> None:
     """What was set aside of a board's copies, newest first."""
-    from engram_host.cli.client import Companion
+    from engram_host.cli.api_client import Companion
 
     with Companion(url, home) as companion:
         name = companion.device(device)

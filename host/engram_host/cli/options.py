@@ -18,7 +18,7 @@ _COMPLETION_SECONDS = 0.7
 def _device_names(ctx: typer.Context, incomplete: str) -> list[str]:
     """The names of boards for a shell, of the companion that the command would ask; none if it does not answer at once."""
     with contextlib.suppress(Exception):
-        from engram_host.cli.client import Companion
+        from engram_host.cli.api_client import Companion
 
         # While a shell completes, what is not typed yet has neither its default nor what its variable says.
         url = ctx.params.get("url") or os.environ.get(API_VARIABLE, "")

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from engram_host.cli.problems import NotInstalled
+from engram_host.cli.exit_status import NotInstalled
 
 
 def run(
@@ -23,8 +23,8 @@ def run(
 
     Example: echo "remember that my bike is green" | engram run --home ~/.engram/try
     """
-    from engram_host.sim import __main__ as sim
-    from engram_host.sim import micropython
+    from engram_host.simulator import __main__ as sim
+    from engram_host.simulator import micropython
 
     try:
         micropython.find()

@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 
 from engram_host.cli.options import DEFAULT_HOME, AsJson, Home
-from engram_host.companion.heap import return_what_is_freed
 from engram_host.companion.logs import FORMATS, LEVELS, set_up
+from engram_host.companion.malloc import return_what_is_freed
 from engram_host.companion.settings import has_password
 
 _NO_PASSWORD = "a password goes into companion.toml or into "
@@ -73,7 +73,7 @@ async def _serve(home: Path, flags: dict[tuple[str, str], object], ready_file: P
     import asyncio
 
     from engram_host.companion.home import make_folder
-    from engram_host.companion.presence import in_use, told_where
+    from engram_host.companion.lockfile import in_use, told_where
     from engram_host.companion.start import start
 
     stop = asyncio.Event()

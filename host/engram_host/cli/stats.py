@@ -6,7 +6,7 @@ from engram_host.cli import output
 from engram_host.cli.options import DEFAULT_HOME, AsJson, Home, Url
 
 if TYPE_CHECKING:
-    from engram_host.cli.client import Companion
+    from engram_host.cli.api_client import Companion
 
 _AT_ONCE = 1000
 """Devices whose use of the gateway is asked for together."""
@@ -34,7 +34,7 @@ def stats(url: Url = "", home: Home = DEFAULT_HOME, as_json: AsJson = False) -> 
 
     Example: engram stats --json
     """
-    from engram_host.cli.client import Companion
+    from engram_host.cli.api_client import Companion
 
     with Companion(url, home) as companion:
         health, figures = companion.get("/v1/health"), companion.get("/v1/stats")

@@ -9,10 +9,10 @@ from typing import Annotated
 
 import typer
 
-from engram_host.board.progress import Progress
+from engram_host.boards.progress import Progress
 from engram_host.cli import output
+from engram_host.cli.exit_status import Problem, WrongUsage
 from engram_host.cli.options import DEFAULT_HOME, AsJson, Device, Home, Port, Sim, Url
-from engram_host.cli.problems import Problem, WrongUsage
 
 
 def export(
@@ -31,7 +31,7 @@ def export(
 
     Example: engram export --device kitchen --out kitchen.jsonl
     """
-    from engram_host.cli.client import Companion
+    from engram_host.cli.api_client import Companion
 
     if as_json and out is None:
         raise WrongUsage(
@@ -71,9 +71,9 @@ def import_file(
 
     Example: engram import memory_records.jsonl --out memory.jsonl
     """
+    from engram_host.cli.console_session import talking
     from engram_host.cli.importing import Sending, Writing
-    from engram_host.cli.on_board import talking
-    from engram_host.transfer.reading import Source
+    from engram_host.transfer.reader import Source
 
     if out and (port or sim):
         raise WrongUsage("--out writes a file and asks no board: leave --port and --sim out.")

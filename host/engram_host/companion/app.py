@@ -7,25 +7,25 @@ from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from engram_host.companion.broker import EmbeddedBroker
-from engram_host.companion.dispatch import Dispatch
+from engram_host.companion.auth.exposure import asks_tokens, listeners, tls_of
+from engram_host.companion.auth.identity import Callers
+from engram_host.companion.auth.middleware import Doors
+from engram_host.companion.auth.rate_limit import Rates
+from engram_host.companion.auth.tls import tls_to_own
+from engram_host.companion.auth.tokens import new_token
+from engram_host.companion.embedding.embedding_service import Meaning
 from engram_host.companion.figures import Figures
-from engram_host.companion.folders.keeping import Folders
-from engram_host.companion.gateway.key import Key
+from engram_host.companion.folders.service import Folders
+from engram_host.companion.gateway.api_key import Key
 from engram_host.companion.gateway.proxy import Gateway
 from engram_host.companion.home import Settings
-from engram_host.companion.meaning import Meaning
 from engram_host.companion.metrics import Metrics
-from engram_host.companion.mqtt import Bus, Login, login_of
-from engram_host.companion.replication import Replication
-from engram_host.companion.searching import Searching
-from engram_host.companion.security.broker_door import WORKER, Door
-from engram_host.companion.security.callers import Callers
-from engram_host.companion.security.guard import Doors
-from engram_host.companion.security.listening import asks_tokens, listeners, tls_of
-from engram_host.companion.security.rates import Rates
-from engram_host.companion.security.tokens import new_token
-from engram_host.companion.security.trust import tls_to_own
+from engram_host.companion.mqtt.client import Bus, Login, login_of
+from engram_host.companion.mqtt.embedded_broker import EmbeddedBroker
+from engram_host.companion.mqtt.guarded_broker import WORKER, Door
+from engram_host.companion.replication.dispatch import Dispatch
+from engram_host.companion.replication.protocol import Replication
+from engram_host.companion.search_service import Searching
 from engram_host.companion.store.base import Store
 from engram_host.companion.supervisor import Supervisor
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from engram_host.companion.errors import StoreUnavailable
 
 if TYPE_CHECKING:
-    from engram_host.companion.service import Service
+    from engram_host.companion.app import Service
 
 
 class Figures:

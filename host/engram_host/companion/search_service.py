@@ -11,7 +11,7 @@ from typing import Any
 from engram.errors import ArgumentError
 from engram.memory import caller_check, ids
 from engram.memory.access import Caller
-from engram_host.companion import parts
+from engram_host.companion.embedding.embedding_service import Meaning
 from engram_host.companion.errors import (
     BadSearch,
     CompanionError,
@@ -21,15 +21,15 @@ from engram_host.companion.errors import (
     StoreUnavailable,
     UnknownDevice,
 )
-from engram_host.companion.folders.keeping import Folders
-from engram_host.companion.meaning import Meaning
+from engram_host.companion.folders.service import Folders
 from engram_host.companion.metrics import Metrics
-from engram_host.companion.model import Device, LogName
+from engram_host.companion.replication import answer_chunks
 from engram_host.companion.search.cache import BYTES_OF_A_LINE, IndexCache
 from engram_host.companion.search.engine import Embed, QueryVector, SearchEngine
 from engram_host.companion.search.request import MOST_DEVICES, SearchRequest, SearchResult, Weights
 from engram_host.companion.settings import SearchSettings
 from engram_host.companion.store.base import Store
+from engram_host.companion.types import Device, LogName
 
 MOST_AT_ONCE = 4
 """Searches that run at the same time: more would only share the cores, and each needs memory of its own."""
@@ -213,7 +213,7 @@ class Searching:
             raise Refused("the companion has nothing of this board yet.", 0) from None
         except (ArgumentError, CompanionError) as problem:
             raise Refused(str(problem), 60) from None
-        return parts.of_line(head, line)
+        return answer_chunks.of_line(head, line)
 
     async def answer_board(self, device: str, head: dict[str, Any]) -> list[bytes]:
         """The answers to a board's search: ids of what the board has, and the text of what it has no more."""
@@ -234,4 +234,4 @@ class Searching:
             raise Refused("the companion has nothing of this board yet.", 0) from None
         except (ArgumentError, CompanionError) as problem:
             raise Refused(str(problem), 60) from None
-        return parts.of_hits(head, result.hits, result.degraded or result.why_empty)
+        return answer_chunks.of_hits(head, result.hits, result.degraded or result.why_empty)

@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from engram_host import __version__
-from engram_host.companion.gateway.key import Key, find_key
+from engram_host.companion.api.app import make_app
+from engram_host.companion.api.server import WebServer
+from engram_host.companion.app import Service
+from engram_host.companion.auth.exposure import check_places, listeners, tls_of
+from engram_host.companion.auth.tokens import operator_token
+from engram_host.companion.embedding.embedding_service import Meaning
+from engram_host.companion.gateway.api_key import Key, find_key
 from engram_host.companion.home import make_folder, read_settings, store_of
-from engram_host.companion.http import make_app
-from engram_host.companion.meaning import Meaning
 from engram_host.companion.metrics import Metrics
-from engram_host.companion.security.listening import check_places, listeners, tls_of
-from engram_host.companion.security.tokens import operator_token
-from engram_host.companion.service import Service
 from engram_host.companion.supervisor import Supervisor
-from engram_host.companion.web import WebServer
 
 
 class Running:

@@ -155,7 +155,7 @@ class Device:
 @dataclass(frozen=True)
 class Identity:
     """What vectors were made with: those of two identities cannot be compared. `key` is the version of the text that is
-    embedded (see search/keys.py).
+    embedded (see entries/embedding_text.py).
     """
 
     model: str

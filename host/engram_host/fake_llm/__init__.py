@@ -9,7 +9,7 @@ their format and docs/guides/scripted-llm.md explains it. It needs the standard 
     with serving([{"fault": "429", "times": 1}]) as server:
         ...                                      # the same from code that is not async
 
-    python -m engram_host.scripted --script demo.json --port 0
+    python -m engram_host.fake_llm --script demo.json --port 0
 
 How the modules stand on each other:
 
@@ -20,10 +20,10 @@ How the modules stand on each other:
     server   serving   __main__       the server, in a loop, in a thread and as a command
 """
 
-from .reading import ScriptError, load, read_rule
 from .rules import Rule
+from .script import ScriptError, load, read_rule
 from .server import RecordedRequest, ScriptedServer
-from .serving import Serving, serving
+from .server_thread import Serving, serving
 
 __all__ = [
     "RecordedRequest",

@@ -1,4 +1,4 @@
-"""`python -m engram_host.scripted`: the scripted server as a command.
+"""`python -m engram_host.fake_llm`: the scripted server as a command.
 
 Its first line of output is `listening on http://127.0.0.1:PORT`; it ends on Ctrl-C and on SIGTERM.
 """
@@ -10,8 +10,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from .reading import ScriptError, load
 from .rules import Rule
+from .script import ScriptError, load
 from .server import ScriptedServer
 
 
@@ -41,7 +41,7 @@ async def _serve(rules: list[Rule], port: int, record: Path | None) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m engram_host.scripted",
+        prog="python -m engram_host.fake_llm",
         description="Play a script in place of a remote LLM, for clients of OpenAI's and Anthropic's APIs.",
     )
     parser.add_argument("--script", default="demo.json", metavar="FILE", help="default: the demo")

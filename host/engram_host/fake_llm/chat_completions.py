@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterator, Mapping
 
 from .answer import Answer, Call, Event, Usage, json_bytes
-from .asked import Asked, Refused, Result, objects, split_recalled, text_field, text_of
+from .model_request import Asked, Refused, Result, objects, split_recalled, text_field, text_of
 
 NAME: str = "openai"
 PATH: str = "/v1/chat/completions"

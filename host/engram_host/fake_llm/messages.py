@@ -17,7 +17,7 @@ import json
 from collections.abc import Iterator, Mapping
 
 from .answer import Answer, Call, Event, Usage, json_bytes
-from .asked import Asked, Refused, Result, objects, split_recalled, text_field, text_of
+from .model_request import Asked, Refused, Result, objects, split_recalled, text_field, text_of
 
 NAME: str = "anthropic"
 PATH: str = "/v1/messages"

@@ -22,8 +22,8 @@ from dataclasses import replace
 from typing import Protocol
 
 from .answer import Answer, Event, Piece, json_bytes
-from .asked import Asked
 from .http import Outgoing
+from .model_request import Asked
 from .rules import Fault
 
 _BREAKS = ("cut", "stall", "malformed", "error")

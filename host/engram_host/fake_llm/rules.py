@@ -23,7 +23,7 @@ unknown ones are an error.
      "stop": "end", "tools", "length" or "filter"
      "usage": {"input": n, "cached": n, "output": n}
      "ascii": true                   other characters come as \\u escapes, some of them as surrogate pairs
-     "fault": kind, or {"kind": kind, and what belongs to it}, see playing.py
+     "fault": kind, or {"kind": kind, and what belongs to it}, see player.py
      "times": n}                     used at most so often
 
 In "reply" and in texts of "arguments" stand for parts of the request:
@@ -41,7 +41,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from .answer import Answer, Call, Piece, Usage, fragments
-from .asked import Asked
+from .model_request import Asked
 
 DEFAULT_REPLY = "This is a script, not a language model, and none of its rules fits this message."
 
@@ -82,7 +82,7 @@ class When:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """What goes wrong; `status` is that of a refusal, else 0. See playing.py for each kind."""
+    """What goes wrong; `status` is that of a refusal, else 0. See player.py for each kind."""
 
     kind: str
     status: int = 0

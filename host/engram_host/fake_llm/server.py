@@ -13,11 +13,11 @@ from typing import Self
 
 from . import chat_completions, messages
 from .answer import json_bytes
-from .asked import Refused
 from .http import HEAD, HttpError, Outgoing, Request, read_request
-from .playing import Api, Player
-from .reading import read_rule
+from .model_request import Refused
+from .player import Api, Player
 from .rules import Rule, Script
+from .script import read_rule
 
 MODEL = "scripted"
 """The only model of GET /v1/models; requests may name any."""

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from .reading import read_rule
 from .rules import Rule
+from .script import read_rule
 from .server import RecordedRequest, ScriptedServer
 
 _Result = TypeVar("_Result")

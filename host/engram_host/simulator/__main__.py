@@ -72,9 +72,9 @@ def _locked(home: Path) -> Iterator[None]:
 
 def _provide_roots(path: Path) -> None:
     if not path.exists():
-        from engram_host import roots  # what takes long to load is loaded when it is needed
+        from engram_host import root_certificates  # what takes long to load is loaded when it is needed
 
-        roots.provide(path)
+        root_certificates.provide(path)
 
 
 @contextlib.contextmanager
@@ -93,7 +93,7 @@ def _companion(home: Path) -> Iterator[dict[str, str]]:
 def _scripted_model() -> Iterator[dict[str, str]]:
     if os.environ["LLM"] != "script":
         raise Unusable("LLM takes script and nothing else; a model is named by ENGRAM_LLM_URL and ENGRAM_LLM_MODEL.")
-    from engram_host.scripted import load, serving
+    from engram_host.fake_llm import load, serving
 
     with serving(load("demo.json")) as server:
         if sys.stdout.isatty():

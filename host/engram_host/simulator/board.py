@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator
 
 from engram_host.firmware import BOARDS, FIRMWARE
-from engram_host.sim import micropython
+from engram_host.simulator import micropython
 
 SEARCH_PATH = f"{FIRMWARE}:{BOARDS / 'SIM'}:.frozen"
 MAIN = BOARDS / "SIM" / "main.py"

@@ -14,16 +14,16 @@ from urllib.parse import SplitResult
 
 from engram_host.cli.checks.finding import REFUSED, Finding, watch, well, wrong
 from engram_host.cli.output import moment
+from engram_host.companion.auth.tokens import OPERATOR_FILE
 from engram_host.companion.errors import SettingError
-from engram_host.companion.gateway.key import FILE as KEY_FILE
+from engram_host.companion.gateway.api_key import FILE as KEY_FILE
 from engram_host.companion.home import Settings, secrets_in_file
-from engram_host.companion.model import FOLDER
-from engram_host.companion.security.tokens import OPERATOR_FILE
 from engram_host.companion.settings import FILE
 from engram_host.companion.store.migrate import known
+from engram_host.companion.types import FOLDER
 
 if TYPE_CHECKING:
-    from engram_host.companion.mqtt import Login
+    from engram_host.companion.mqtt.client import Login
 
 SILENT_SECONDS = 24 * 3600
 """How long a board may be silent until a person may want to know."""
@@ -151,7 +151,7 @@ def broker(settings: Settings) -> Finding:
         return watch("broker", "off: boards come over HTTP alone")
     if not mqtt.url:
         return well("broker", "the one inside")
-    from engram_host.companion.mqtt import checked_url, login_of
+    from engram_host.companion.mqtt.client import checked_url, login_of
 
     try:
         return asyncio.run(_asked(checked_url(mqtt.url), login_of(mqtt, settings.home)))
@@ -183,8 +183,8 @@ async def _asked(where: SplitResult, login: "Login") -> Finding:
 
 def companion(settings: Settings, running: dict[str, str]) -> Iterator[Finding]:
     """What a companion that runs says of itself, and when each board was last heard."""
-    from engram_host.cli.client import Companion
-    from engram_host.cli.problems import Problem
+    from engram_host.cli.api_client import Companion
+    from engram_host.cli.exit_status import Problem
 
     if not running:
         yield watch("companion", "none runs on this folder", "`engram serve` starts one.")

@@ -104,7 +104,7 @@ def clock(home: Path) -> Finding:
 
 def micropython() -> Finding:
     """What runs the simulated board."""
-    from engram_host.sim import micropython as unix_port
+    from engram_host.simulator import micropython as unix_port
 
     try:
         return well("micropython", f"{unix_port.find()}")

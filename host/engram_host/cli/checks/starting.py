@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from engram_host.cli.checks.finding import REFUSED, Finding, watch, well, wrong
+from engram_host.companion.auth.exposure import asks_tokens, check_places, listeners, tls_of
+from engram_host.companion.auth.tokens import OPERATOR_FILE, read_secret
 from engram_host.companion.errors import CompanionError, SettingError
-from engram_host.companion.folders.keeping import companion_id
-from engram_host.companion.folders.places import places
-from engram_host.companion.folders.reading import list_files
-from engram_host.companion.gateway.asked import service_url
-from engram_host.companion.gateway.key import VARIABLE, find_key
+from engram_host.companion.folders.reader import list_files
+from engram_host.companion.folders.service import companion_id
+from engram_host.companion.folders.sources import places
+from engram_host.companion.gateway.api_key import VARIABLE, find_key
+from engram_host.companion.gateway.request import service_url
 from engram_host.companion.home import Settings, database_file
-from engram_host.companion.security.listening import asks_tokens, check_places, listeners, tls_of
-from engram_host.companion.security.tokens import OPERATOR_FILE, read_secret
 
 _CONNECT_SECONDS = 5
 _TOKENS = "SELECT count(*) FROM device_tokens"

@@ -14,18 +14,18 @@ from engram import log_line
 from engram.errors import EngramError
 from engram.link import messages
 from engram_host import __version__
+from engram_host.companion.api.docs_page import add_docs
+from engram_host.companion.api.entries import add_copy
+from engram_host.companion.api.folders import add_folders
+from engram_host.companion.api.gateway import add_gateway
+from engram_host.companion.api.search import add_search
+from engram_host.companion.app import Service
+from engram_host.companion.auth.middleware import CallerHere, Guard
+from engram_host.companion.auth.permissions import Who, may
 from engram_host.companion.errors import CompanionError, StoreUnavailable, UnknownDevice, UnknownEntry
-from engram_host.companion.gateway.answers import PREFIX, refusal
-from engram_host.companion.http_copy import add_copy
-from engram_host.companion.http_docs import add_docs
-from engram_host.companion.http_folders import add_folders
-from engram_host.companion.http_gateway import add_gateway
-from engram_host.companion.http_search import add_search
-from engram_host.companion.model import LOGS, Device, Span
-from engram_host.companion.security.guard import CallerHere, Guard
-from engram_host.companion.security.rules import Who, may
-from engram_host.companion.service import Service
+from engram_host.companion.gateway.errors import PREFIX, refusal
 from engram_host.companion.supervisor import State
+from engram_host.companion.types import LOGS, Device, Span
 
 DeviceName = Annotated[str, Path(pattern=r"^[a-z0-9-]{1,32}$", description="a board's name")]
 BINARY = "application/octet-stream"

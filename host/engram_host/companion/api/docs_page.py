@@ -14,7 +14,7 @@ from typing import Any
 from fastapi import FastAPI, Response
 from fastapi.responses import HTMLResponse
 
-from engram_host.companion.security.rules import DECLARED, Who, may
+from engram_host.companion.auth.permissions import DECLARED, Who, may
 
 _STYLE = """
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }

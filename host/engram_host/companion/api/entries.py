@@ -11,11 +11,11 @@ from pydantic import BaseModel, Field
 from starlette.types import Receive, Scope, Send
 
 from engram import log_line
-from engram_host.companion.copy.export import export
-from engram_host.companion.copy.reading import CopyOfLog, Read, log_of
-from engram_host.companion.model import Aside, LogName
-from engram_host.companion.security.rules import Who, may
+from engram_host.companion.auth.permissions import Who, may
+from engram_host.companion.entries.export import export
+from engram_host.companion.entries.reader import CopyOfLog, Read, log_of
 from engram_host.companion.store.base import MOST_NUMBER, Store
+from engram_host.companion.types import Aside, LogName
 
 LINES = "application/x-ndjson"
 

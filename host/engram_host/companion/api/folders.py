@@ -9,9 +9,9 @@ from pydantic import BaseModel, Field
 
 from engram.memory import caller_check
 from engram.memory.access import Caller
+from engram_host.companion.auth.permissions import Who, may
 from engram_host.companion.errors import NoSuchFile
-from engram_host.companion.folders.keeping import MOST_LINES, Folders, Lines, Standing, State
-from engram_host.companion.security.rules import Who, may
+from engram_host.companion.folders.service import MOST_LINES, Folders, Lines, Standing, State
 
 _LAST_LINE = 1 << 30
 _LONGEST_PATH = 1300

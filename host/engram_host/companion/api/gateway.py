@@ -5,10 +5,10 @@ from typing import Annotated, Any
 from fastapi import FastAPI, Path, Query, Request, Response
 from pydantic import BaseModel, Field
 
+from engram_host.companion.auth.middleware import CallerHere
+from engram_host.companion.auth.permissions import Who, may
 from engram_host.companion.gateway.proxy import Gateway
-from engram_host.companion.model import GatewayUse
-from engram_host.companion.security.guard import CallerHere
-from engram_host.companion.security.rules import Who, may
+from engram_host.companion.types import GatewayUse
 
 _MOST_DEVICES = 1000
 

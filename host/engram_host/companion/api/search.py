@@ -9,6 +9,8 @@ from starlette.exceptions import HTTPException
 
 from engram.memory import caller_check
 from engram.memory.access import Caller
+from engram_host.companion.auth.middleware import CallerHere
+from engram_host.companion.auth.permissions import Who, may
 from engram_host.companion.search.request import (
     MOST_DEVICES,
     MOST_HITS,
@@ -17,9 +19,7 @@ from engram_host.companion.search.request import (
     SearchRequest,
     SearchResult,
 )
-from engram_host.companion.searching import Searching
-from engram_host.companion.security.guard import CallerHere
-from engram_host.companion.security.rules import Who, may
+from engram_host.companion.search_service import Searching
 
 _LATEST = 1 << 40
 """Unix seconds beyond which no time is taken."""

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import uvicorn
 from fastapi import FastAPI
 
+from engram_host.companion.api.slow_clients import PatientProtocol
 from engram_host.companion.errors import CompanionError
-from engram_host.companion.slow import PatientProtocol
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 
 KEEP_ALIVE_SECONDS = 75

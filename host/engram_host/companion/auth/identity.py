@@ -6,7 +6,7 @@ import time
 from collections import OrderedDict
 from dataclasses import dataclass
 
-from engram_host.companion.security.tokens import LOOKS_LIKE_TOKEN, digest_of
+from engram_host.companion.auth.tokens import LOOKS_LIKE_TOKEN, digest_of
 from engram_host.companion.store.base import Store
 
 SECONDS_KEPT = 2.0

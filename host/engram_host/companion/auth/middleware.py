@@ -19,10 +19,10 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from engram_host.companion.auth.identity import STRANGER, Caller, Callers
+from engram_host.companion.auth.permissions import Who, rule_for
+from engram_host.companion.auth.rate_limit import Rates
 from engram_host.companion.errors import StoreUnavailable
-from engram_host.companion.security.callers import STRANGER, Caller, Callers
-from engram_host.companion.security.rates import Rates
-from engram_host.companion.security.rules import Who, rule_for
 
 _log = logging.getLogger("engram.security")
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from engram_host.companion.auth.tokens import mosquitto_hash
 from engram_host.companion.errors import SettingError
-from engram_host.companion.security.tokens import mosquitto_hash
 
 if TYPE_CHECKING:  # it brings numpy, for which a short command is not to wait
-    from engram_host.companion.model import DeviceToken
+    from engram_host.companion.types import DeviceToken
 
 USER = "engram.companion"
 """The companion's own name at the broker: with a dot, so that no board can be called so."""

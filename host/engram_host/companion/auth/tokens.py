@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from engram_host.companion.errors import SettingError
 
 if TYPE_CHECKING:  # it brings numpy, for which a short command is not to wait
-    from engram_host.companion.model import DeviceToken
+    from engram_host.companion.types import DeviceToken
 
 OPERATOR_FILE = "operator.token"
 
@@ -38,7 +38,7 @@ def digest_of(token: str) -> bytes:
 
 def kept(device: str, token: str) -> "DeviceToken":
     """What the database keeps of a device's new token."""
-    from engram_host.companion.model import DeviceToken
+    from engram_host.companion.types import DeviceToken
 
     return DeviceToken(device, digest_of(token), mosquitto_hash(token), int(time.time()))
 

@@ -6,7 +6,7 @@ from typing import Literal, Protocol
 import numpy as np
 
 from engram_host.companion.errors import EmbedderRefused
-from engram_host.companion.model import Vector
+from engram_host.companion.types import Vector
 
 Kind = Literal["passage", "query"]
 """What a text is for: it stands in an index, or it asks one. Some models make other vectors of the two."""

@@ -10,15 +10,15 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from engram_host.companion.embedding.chain import OF_THE_TEXT
 from engram_host.companion.embedding.digest import digest_of
+from engram_host.companion.embedding.fallback import OF_THE_TEXT
+from engram_host.companion.embedding.http_client import Sleep
 from engram_host.companion.embedding.remote import OpenAiEmbedder, malformed
-from engram_host.companion.embedding.service import Sleep
 from engram_host.companion.errors import EmbedderRefused, EmbedderUnavailable
-from engram_host.companion.model import Vector
+from engram_host.companion.types import Vector
 
 MOST_TEXTS = 2500
-"""Texts of one job: their vectors, as base64, have to fit the longest answer that is read (see service.py)."""
+"""Texts of one job: their vectors, as base64, have to fit the longest answer that is read (see http_client.py)."""
 
 _ENDPOINT = "/v1/embeddings"
 _NOTE = "embedding.jobs."

@@ -10,7 +10,7 @@ import numpy as np
 from engram_host.companion.embedding.base import Embedder, Kind
 from engram_host.companion.embedding.digest import digest_of
 from engram_host.companion.errors import EmbedderUnavailable
-from engram_host.companion.model import Identity, Vector
+from engram_host.companion.types import Identity, Vector
 
 
 class Vectors(Protocol):

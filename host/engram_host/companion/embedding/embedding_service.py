@@ -5,16 +5,16 @@ import logging
 from collections.abc import Callable
 
 from engram import log_line
-from engram_host.companion.embedding.backlog import Backlog
-from engram_host.companion.embedding.make import make_embedder, make_jobs
+from engram_host.companion.embedding.factory import make_embedder, make_jobs
+from engram_host.companion.embedding.indexer import Backlog
 from engram_host.companion.embedding.none import NoEmbedder
 from engram_host.companion.embedding.settings import EmbeddingSettings
+from engram_host.companion.entries.embedding_text import KEY_VERSION, key_of
 from engram_host.companion.errors import EmbedderError, EmbedderUnavailable
-from engram_host.companion.model import Change, Device, Identity
 from engram_host.companion.search.engine import QueryVector
-from engram_host.companion.search.keys import KEY_VERSION, key_of
 from engram_host.companion.store.base import Store
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
+from engram_host.companion.types import Change, Device, Identity
 
 _log = logging.getLogger("engram.meaning")
 

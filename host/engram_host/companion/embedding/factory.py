@@ -4,16 +4,16 @@ from typing import TYPE_CHECKING
 
 from engram_host.companion.embedding.base import Embedder
 from engram_host.companion.embedding.cache import CachedEmbedder
-from engram_host.companion.embedding.chain import Chain
+from engram_host.companion.embedding.fallback import Chain
+from engram_host.companion.embedding.index_state import read_index
 from engram_host.companion.embedding.none import NoEmbedder
-from engram_host.companion.embedding.notes import read_index
 from engram_host.companion.embedding.settings import EmbeddingSettings
 from engram_host.companion.store.base import Store
 
 if TYPE_CHECKING:  # each embedder brings libraries that take time to load: a companion loads those of its own
     from engram_host.companion.embedding.batch import BatchJobs
+    from engram_host.companion.embedding.http_client import Service
     from engram_host.companion.embedding.remote import OpenAiEmbedder
-    from engram_host.companion.embedding.service import Service
 
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_MODEL = "text-embedding-3-small"
@@ -99,7 +99,7 @@ def _openai(settings: EmbeddingSettings) -> "OpenAiEmbedder":
 
 def _service(settings: EmbeddingSettings, url: str, header: str, key: str) -> "Service":
     """The remote service of these settings; `url` if they name none."""
-    from engram_host.companion.embedding.service import Service
+    from engram_host.companion.embedding.http_client import Service
 
     return Service(
         settings.base_url or url,

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from engram_host.companion.embedding.base import Kind
+from engram_host.companion.embedding.http_client import Service
 from engram_host.companion.embedding.remote import RemoteEmbedder, malformed, numbers
-from engram_host.companion.embedding.service import Service
 
 MOST_BATCH = 100
 """Texts that the API takes in one request."""

@@ -3,8 +3,8 @@
 import json
 from dataclasses import dataclass, field
 
-from engram_host.companion.model import Identity
 from engram_host.companion.store.base import Store
+from engram_host.companion.types import Identity
 
 _INDEX = "embedding.index"
 _POSITION = "embedding.position."

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engram_host.companion.embedding.base import Embedder
-from engram_host.companion.embedding.chain import OF_THE_TEXT
 from engram_host.companion.embedding.digest import digest_of
-from engram_host.companion.embedding.notes import (
+from engram_host.companion.embedding.fallback import OF_THE_TEXT
+from engram_host.companion.embedding.index_state import (
     Gap,
     Index,
     Position,
@@ -33,8 +33,8 @@ from engram_host.companion.embedding.notes import (
     write_position,
 )
 from engram_host.companion.errors import EmbedderError, EmbedderRefused, StoreUnavailable
-from engram_host.companion.model import Change, Device, Identity, StoredVector, Vector
 from engram_host.companion.store.base import Store
+from engram_host.companion.types import Change, Device, Identity, StoredVector, Vector
 
 if TYPE_CHECKING:  # it brings a client for HTTP, which a companion with a local embedder starts without
     from engram_host.companion.embedding.batch import BatchJobs

@@ -17,10 +17,10 @@ from tokenizers import Tokenizer
 from engram_host.companion.embedding.base import Kind, encodable, unit
 from engram_host.companion.embedding.blas import one_thread_each
 from engram_host.companion.embedding.provenance import check_files
+from engram_host.companion.embedding.safetensors import map_weights
 from engram_host.companion.embedding.transformer import Transformer
-from engram_host.companion.embedding.weights import map_weights
 from engram_host.companion.errors import EmbedderRefused
-from engram_host.companion.model import Vector
+from engram_host.companion.types import Vector
 
 _log = logging.getLogger("engram.embedding")
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from engram_host.companion.embedding.base import Kind
 from engram_host.companion.errors import EmbedderRefused
-from engram_host.companion.model import Vector
+from engram_host.companion.types import Vector
 
 
 class NoEmbedder:

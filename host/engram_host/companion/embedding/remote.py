@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from engram_host.companion.embedding.base import Kind, encodable, unit
-from engram_host.companion.embedding.service import Service
+from engram_host.companion.embedding.http_client import Service
 from engram_host.companion.errors import EmbedderRefused
-from engram_host.companion.model import Vector
+from engram_host.companion.types import Vector
 
 _PROBE = "ready"
 """What is embedded to learn whether a service answers, and how long its vectors are. Nothing of anybody's."""

@@ -13,7 +13,7 @@ from engram.memory.journal.schema import TurnSchema
 from engram.memory.records.schema import RecordSchema
 from engram.store.types import Entry, no_entry
 from engram_host.companion.embedding.digest import digest_of as digest_of
-from engram_host.companion.model import LogName
+from engram_host.companion.types import LogName
 
 KEY_VERSION = 1
 """One more whenever a text below changes its form: vectors of another version are not compared with these."""

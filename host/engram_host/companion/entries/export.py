@@ -9,7 +9,7 @@ from typing import Any
 
 from engram.memory.records import provenance
 from engram.transfer import jsonl
-from engram_host.companion.copy.reading import CopyOfLog
+from engram_host.companion.entries.reader import CopyOfLog
 
 _UNUSED = (0, 0)
 

@@ -14,11 +14,11 @@ from typing import Any
 
 from engram import log_line
 from engram.store.types import ARCHIVED, FORGOTTEN, LIVE
+from engram_host.companion.entries.embedding_text import Meanings
+from engram_host.companion.entries.lifecycle import Fate, Fates
 from engram_host.companion.errors import UnknownEntry
-from engram_host.companion.model import Device, LogName, Span
-from engram_host.companion.search.fates import Fate, Fates
-from engram_host.companion.search.keys import Meanings
 from engram_host.companion.store.base import Store
+from engram_host.companion.types import Device, LogName, Span
 
 STATES = ("live", "superseded", "expired", "archived")
 

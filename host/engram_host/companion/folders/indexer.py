@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from engram import text as board
 from engram_host.companion.errors import FileUnreadable
 from engram_host.companion.folders import chunks
-from engram_host.companion.folders.places import Place
-from engram_host.companion.folders.reading import MOST_TOLD, Contents, Listing, decoded, read
+from engram_host.companion.folders.reader import MOST_TOLD, Contents, Listing, decoded, read
 from engram_host.companion.folders.settings import FoldersSettings
-from engram_host.companion.model import NewFile, Text
+from engram_host.companion.folders.sources import Place
 from engram_host.companion.store.base import Store
+from engram_host.companion.types import NewFile, Text
 
 FILES_AT_ONCE = 32
 BYTES_AT_ONCE = 1 << 19

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 from engram_host.companion.errors import FileUnreadable
-from engram_host.companion.folders.places import Place
+from engram_host.companion.folders.sources import Place
 
 MOST_DEPTH = 32
 """Folders inside each other: bounds the descriptors that are open while a folder is listed."""

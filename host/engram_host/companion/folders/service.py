@@ -15,16 +15,16 @@ from engram.memory import access
 from engram.memory.access import Caller
 from engram_host.companion.errors import NoSuchFile, SettingError, StoreUnavailable
 from engram_host.companion.folders.chunks import lines_of
-from engram_host.companion.folders.indexing import Indexer, Progress
-from engram_host.companion.folders.places import Place, places
-from engram_host.companion.folders.reading import Listing, decoded, list_files, read
+from engram_host.companion.folders.indexer import Indexer, Progress
+from engram_host.companion.folders.reader import Listing, decoded, list_files, read
 from engram_host.companion.folders.settings import FoldersSettings
 from engram_host.companion.folders.snippet import snippet
-from engram_host.companion.folders.watching import Folder, Watch
-from engram_host.companion.model import FOLDER
+from engram_host.companion.folders.sources import Place, places
+from engram_host.companion.folders.watcher import Folder, Watch
 from engram_host.companion.search.request import Hit, SearchResult
 from engram_host.companion.store.base import Store
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
+from engram_host.companion.types import FOLDER
 
 _log = logging.getLogger("engram.folders")
 

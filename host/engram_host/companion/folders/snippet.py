@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engram import text as board
-from engram_host.companion.search.words import query_terms
+from engram_host.companion.search.tokenizer import query_terms
 
 _MOST_TERMS = 64
 _DOTS = "…"

@@ -8,7 +8,7 @@ from typing import Literal
 
 from engram_host.companion.errors import SettingError
 from engram_host.companion.folders.settings import SECTION, FoldersSettings, Wanted, is_plain
-from engram_host.companion.model import FOLDER
+from engram_host.companion.types import FOLDER
 
 Form = Literal["all", "memory", "file"]
 

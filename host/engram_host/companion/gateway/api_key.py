@@ -5,8 +5,8 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from engram_host.companion.auth.tokens import read_secret
 from engram_host.companion.errors import SettingError
-from engram_host.companion.security.tokens import read_secret
 
 _log = logging.getLogger("engram.gateway")
 

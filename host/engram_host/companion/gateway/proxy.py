@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from engram_host.companion.gateway import asked
-from engram_host.companion.gateway.answers import Busy, ClientGone, GatewayRefused, ServiceFailed
-from engram_host.companion.gateway.counting import Count
-from engram_host.companion.gateway.key import Key
-from engram_host.companion.gateway.limits import Call, Day, Limits
-from engram_host.companion.gateway.passing import PassedOn
+from engram_host.companion.auth.identity import Caller
+from engram_host.companion.gateway import request as gateway_request
+from engram_host.companion.gateway.api_key import Key
+from engram_host.companion.gateway.errors import Busy, ClientGone, GatewayRefused, ServiceFailed
+from engram_host.companion.gateway.quota import Call, Day, Limits
+from engram_host.companion.gateway.streaming import PassedOn
+from engram_host.companion.gateway.token_usage import Count
 from engram_host.companion.metrics import Metrics
-from engram_host.companion.security.callers import Caller
 from engram_host.companion.settings import GatewaySettings
 from engram_host.companion.store.base import Store
 
@@ -56,7 +56,7 @@ class Gateway:
         self._key = key
         self._metrics = metrics
         self._limits = Limits(store, settings)
-        self._base = asked.service_url(settings)
+        self._base = gateway_request.service_url(settings)
         self._client: httpx.AsyncClient | None = None
         self._at_work: dict[str, int] = {}
         self._ending: set[asyncio.Task[None]] = set()
@@ -93,7 +93,7 @@ class Gateway:
     async def chat(self, request: Request, caller: Caller) -> Response:
         """Pass a request for a chat completion on, and its answer back."""
         try:
-            wanted = asked.read(await request.body(), self._settings)
+            wanted = gateway_request.read(await request.body(), self._settings)
             self._ready()
             async with AsyncExitStack() as stack:
                 self._take_turn(caller, stack)
@@ -123,7 +123,7 @@ class Gateway:
 
     async def _listed(self, request: Request, caller: Caller) -> bytes:
         self._ready()
-        names = asked.allowed(self._settings)
+        names = gateway_request.allowed(self._settings)
         if names:
             data = [{"id": name, "object": "model", "created": 0, "owned_by": "gateway"} for name in names]
             return json.dumps({"object": "list", "data": data}).encode()
@@ -133,7 +133,9 @@ class Gateway:
             answer = await while_there(request, self._ask(outgoing, stack))
             return await while_there(request, self._whole(answer))
 
-    async def _passed_on(self, request: Request, wanted: asked.Asked, count: Count, stack: AsyncExitStack) -> Response:
+    async def _passed_on(
+        self, request: Request, wanted: gateway_request.Asked, count: Count, stack: AsyncExitStack
+    ) -> Response:
         headers = {**self._key.headers(), "Content-Type": "application/json", "Accept-Encoding": "identity"}
         outgoing = self._ready().build_request(
             "POST", f"{self._base}/chat/completions", content=wanted.body, headers=headers

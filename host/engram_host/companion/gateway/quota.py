@@ -5,13 +5,13 @@ import logging
 import time
 from dataclasses import dataclass
 
+from engram_host.companion.auth.identity import Caller
 from engram_host.companion.errors import StoreUnavailable
-from engram_host.companion.gateway.answers import LimitReached
-from engram_host.companion.model import GatewayUse
-from engram_host.companion.security.callers import Caller
+from engram_host.companion.gateway.errors import LimitReached
 from engram_host.companion.settings import GatewaySettings
-from engram_host.companion.store.access import ALL
 from engram_host.companion.store.base import Store
+from engram_host.companion.store.tokens import ALL
+from engram_host.companion.types import GatewayUse
 
 _log = logging.getLogger("engram.gateway")
 

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from engram import text
 from engram_host.companion.errors import SettingError
-from engram_host.companion.gateway.answers import GatewayRefused
+from engram_host.companion.gateway.errors import GatewayRefused
 from engram_host.companion.settings import GatewaySettings
 
 _ANSWER_TOKENS = 1024

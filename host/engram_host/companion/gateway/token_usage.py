@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from engram_host.companion.gateway.asked import tokens
+from engram_host.companion.gateway.request import tokens
 
 MOST_LINE = 1 << 20
 """Bytes of one event that are read; a longer one is counted by its length."""

@@ -17,8 +17,8 @@ from urllib.parse import SplitResult, urlsplit
 import aiomqtt
 
 from engram.link.messages import MOST_BYTES
+from engram_host.companion.auth.tls import tls_by_authority
 from engram_host.companion.errors import SettingError
-from engram_host.companion.security.trust import tls_by_authority
 from engram_host.companion.settings import MqttSettings
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 

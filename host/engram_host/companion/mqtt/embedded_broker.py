@@ -12,8 +12,8 @@ from amqtt.contexts import BrokerConfig, ListenerConfig
 from amqtt.errors import BrokerError
 
 from engram_host.companion.errors import CompanionError
-from engram_host.companion.presence import here
-from engram_host.companion.security.broker_door import Door, GuardedBroker
+from engram_host.companion.lockfile import here
+from engram_host.companion.mqtt.guarded_broker import Door, GuardedBroker
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 
 _log = logging.getLogger("engram.broker")

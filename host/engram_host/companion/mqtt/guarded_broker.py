@@ -20,10 +20,10 @@ from amqtt.mqtt.protocol.broker_handler import BrokerProtocolHandler
 from amqtt.session import Session
 
 from engram.link.messages import MOST_BYTES
+from engram_host.companion.auth.identity import Callers
+from engram_host.companion.auth.rate_limit import Rates
+from engram_host.companion.auth.tokens import digest_of
 from engram_host.companion.errors import CompanionError, StoreUnavailable
-from engram_host.companion.security.callers import Callers
-from engram_host.companion.security.rates import Rates
-from engram_host.companion.security.tokens import digest_of
 
 _log = logging.getLogger("engram.broker")
 

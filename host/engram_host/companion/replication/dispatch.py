@@ -7,7 +7,7 @@ from typing import Any
 from engram.link import messages
 from engram_host.companion.errors import Refused
 from engram_host.companion.metrics import Metrics
-from engram_host.companion.replication import Replication
+from engram_host.companion.replication.protocol import Replication
 
 _log = logging.getLogger("engram.dispatch")
 

@@ -15,9 +15,9 @@ from engram import log_line
 from engram.link import messages
 from engram_host.companion.errors import CompanionError, Refused, Stale, StoreUnavailable
 from engram_host.companion.metrics import Metrics
-from engram_host.companion.model import LOGS, Batch, Hello, LogName, LogState, Range, Sender, Span, Welcome
 from engram_host.companion.store.base import MOST_LISTED, Store
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
+from engram_host.companion.types import LOGS, Batch, Hello, LogName, LogState, Range, Sender, Span, Welcome
 
 _log = logging.getLogger("engram.replication")
 

@@ -20,9 +20,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from engram_host.companion.search.columns import NONE
+from engram_host.companion.search.filters import Mask, Seen
 from engram_host.companion.search.request import Weights
-from engram_host.companion.search.rows import NONE
-from engram_host.companion.search.seen import Mask, Seen
 
 K1 = 0.9
 B_ENTRY = 0.4

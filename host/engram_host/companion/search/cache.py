@@ -4,11 +4,11 @@ import threading
 from collections import OrderedDict
 
 from engram_host.companion.errors import StoreUnavailable
-from engram_host.companion.heap import give_back
-from engram_host.companion.model import Device, Identity
+from engram_host.companion.malloc import give_back
 from engram_host.companion.search.index import DeviceIndex
-from engram_host.companion.search.words import Words
+from engram_host.companion.search.tokenizer import Words
 from engram_host.companion.store.base import Store
+from engram_host.companion.types import Device, Identity
 
 MOST_BYTES = 256 << 20
 """What the indexes may take together: one device of 100,000 turns with its vectors, or about a thousand of 1,000."""

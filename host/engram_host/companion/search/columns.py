@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engram_host.companion.model import LogName
 from engram_host.companion.search.growing import Column
+from engram_host.companion.types import LogName
 
 NONE = -1
 

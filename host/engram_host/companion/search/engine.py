@@ -12,18 +12,18 @@ from engram import log_line, text
 from engram.memory import ALL, access
 from engram.memory.access import Caller
 from engram_host.companion.errors import EmbedderError
-from engram_host.companion.model import Device, Identity, LogName, Vector
-from engram_host.companion.search import diversity, meaning, rows, seen
+from engram_host.companion.search import columns, filters, mmr, vector_search
+from engram_host.companion.search.bm25 import Board, WordsSide
 from engram_host.companion.search.cache import IndexCache
+from engram_host.companion.search.columns import NONE
 from engram_host.companion.search.explain import explain, why_empty
 from engram_host.companion.search.fusion import Candidate, fuse, weigh
 from engram_host.companion.search.index import DeviceIndex
-from engram_host.companion.search.meaning import MeaningSide
 from engram_host.companion.search.request import Hit, SearchRequest, SearchResult
-from engram_host.companion.search.rows import NONE
-from engram_host.companion.search.words import query_terms
-from engram_host.companion.search.words_side import Board, WordsSide
+from engram_host.companion.search.tokenizer import query_terms
+from engram_host.companion.search.vector_search import MeaningSide
 from engram_host.companion.store.base import Store
+from engram_host.companion.types import Device, Identity, LogName, Vector
 
 MOST_TERMS = 64
 """Words of a query that are looked for: bounds the time of a search."""
@@ -106,7 +106,7 @@ class _Search:
         self._store = store
         self._request = request
         self._devices = [device for _, device in found]
-        self._seen = [seen.look(index, request) for index, _ in found]
+        self._seen = [filters.look(index, request) for index, _ in found]
         self._query = query
         self._degraded = degraded
 
@@ -137,8 +137,8 @@ class _Search:
     def _near(self) -> MeaningSide | None:
         if self._query is None:
             return None
-        near = meaning.near(self._seen, self._query.vector)
-        lacking = meaning.lacking(self._seen)
+        near = vector_search.near(self._seen, self._query.vector)
+        lacking = vector_search.lacking(self._seen)
         if lacking:
             self._degraded = f"{lacking} entries have no vector yet, so they are found by words only."
         return near if near.with_vector else None
@@ -158,9 +158,7 @@ class _Search:
         if not has_vector.all():
             words = [_words_of(line) for _, line in self._lines(candidates, texts)]
         scores = [one.score for one in candidates]
-        return [
-            candidates[at] for at in diversity.reorder(scores, vectors, has_vector, words, request.limit, request.mmr)
-        ]
+        return [candidates[at] for at in mmr.reorder(scores, vectors, has_vector, words, request.limit, request.mmr)]
 
     def _lines(
         self, candidates: list[Candidate], texts: dict[Candidate, dict[str, Any] | None]
@@ -186,7 +184,7 @@ class _Search:
         board: Board = side.boards[candidate.place]
         device = self._devices[candidate.place]
         log, seq = self._place(candidate)
-        state = rows.STATE_NAMES[int(board.column("state")[candidate.row])]
+        state = columns.STATE_NAMES[int(board.column("state")[candidate.row])]
         return Hit(
             device.name,
             candidate.id,

@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from engram_host.companion.search.bm25 import Board, WordsSide, walk
+from engram_host.companion.search.columns import NONE
 from engram_host.companion.search.fusion import Candidate
 from engram_host.companion.search.request import Explanation, Part, SearchRequest
-from engram_host.companion.search.rows import NONE
-from engram_host.companion.search.words_side import Board, WordsSide, walk
 
 _SHOWN_WORDS = 8
 

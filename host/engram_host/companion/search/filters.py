@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engram.memory import access
-from engram_host.companion.search import rows
+from engram_host.companion.search import columns
+from engram_host.companion.search.columns import NONE
 from engram_host.companion.search.index import DeviceIndex
 from engram_host.companion.search.request import SearchRequest
-from engram_host.companion.search.rows import NONE
 
 Mask = NDArray[np.bool_]
 
@@ -30,10 +30,10 @@ def look(index: DeviceIndex, request: SearchRequest) -> Seen:
     """What a request may see of an index."""
     states = index.rows.column("state")
     allowed = _in_scope(index, request)
-    live = allowed & ((states == rows.LIVE) | (states == rows.ARCHIVED))
+    live = allowed & ((states == columns.LIVE) | (states == columns.ARCHIVED))
     wanted = live
     if request.history:
-        wanted = wanted | allowed & (states == rows.SUPERSEDED)
+        wanted = wanted | allowed & (states == columns.SUPERSEDED)
         wanted |= _earlier(index, allowed)
     return Seen(index, live, wanted & _passes(index, request))
 
@@ -48,7 +48,7 @@ def _in_scope(index: DeviceIndex, request: SearchRequest) -> Mask:
 
 def _earlier(index: DeviceIndex, allowed: Mask) -> Mask:
     """Earlier versions of which the caller may see the latest one as well: its scope may have become narrower."""
-    earlier = np.flatnonzero(allowed & (index.rows.column("state") == rows.EARLIER))
+    earlier = np.flatnonzero(allowed & (index.rows.column("state") == columns.EARLIER))
     kept = np.zeros(len(allowed), np.bool_)
     kept[earlier] = allowed[index.latest(earlier)]
     return kept

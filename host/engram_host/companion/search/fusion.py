@@ -2,7 +2,7 @@
 
     score = ((1 - w) words / max words + w meaning) x speaker x importance + dates
 
-words      the words side's score (words_side.py), max over all that is wanted
+words      the words side's score (bm25.py), max over all that is wanted
 meaning    (cosine - lowest) / (highest - lowest) over all that is wanted; 0 for what has no vector
 w          by the shape of the query: see weigh()
 speaker    1.2 for the only person whom the query names, if it is theirs
@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 
 from engram.memory.journal import schema
 from engram_host.companion.search import dates
-from engram_host.companion.search.meaning import MeaningSide
+from engram_host.companion.search.bm25 import Board, WordsSide
 from engram_host.companion.search.request import SearchRequest, Weights
-from engram_host.companion.search.words import has_identifier
-from engram_host.companion.search.words_side import Board, WordsSide
+from engram_host.companion.search.tokenizer import has_identifier
+from engram_host.companion.search.vector_search import MeaningSide
 
 DATE_POINTS = 0.2
 SCORE_DIGITS = 9

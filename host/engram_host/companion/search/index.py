@@ -16,14 +16,15 @@ from engram import log_line
 from engram.clock import MONTHS, civil
 from engram.memory import ALL
 from engram.store.types import ARCHIVED, FORGOTTEN, SUPERSEDED, Entry
-from engram_host.companion.model import Change, Device, Identity, LogName, StoredVector
-from engram_host.companion.search import keys, rows
-from engram_host.companion.search.fates import Fate, Fates
-from engram_host.companion.search.links import Links, turns_of
+from engram_host.companion.entries import embedding_text
+from engram_host.companion.entries.lifecycle import Fate, Fates
+from engram_host.companion.search import columns
+from engram_host.companion.search.columns import NONE, Names, Row, Rows, moment
 from engram_host.companion.search.postings import Postings
-from engram_host.companion.search.rows import NONE, Names, Row, Rows, moment
+from engram_host.companion.search.record_turns import Links, turns_of
+from engram_host.companion.search.tokenizer import Words
 from engram_host.companion.search.vectors import Vectors
-from engram_host.companion.search.words import Words
+from engram_host.companion.types import Change, Device, Identity, LogName, StoredVector
 
 _DAY_SECONDS = 86400
 _IMPORTANCE = 50
@@ -60,7 +61,7 @@ class DeviceIndex:
         self.threads = Names()
         self._words = words
         self._last_day = (-1, "")
-        self._meanings = keys.Meanings(device.zone)
+        self._meanings = embedding_text.Meanings(device.zone)
         self._fates: dict[LogName, Fates] = {
             "records": Fates(lambda number: 0),
             "journal": Fates(self._session_of),
@@ -147,7 +148,7 @@ class DeviceIndex:
 
     def _row(self, log: LogName, line: dict[str, Any], entry: Entry, length: int) -> Row:
         is_turn = log == "journal"
-        key = keys.key_of(log, line, self.zone)
+        key = embedding_text.key_of(log, line, self.zone)
         importance = line.get("importance", 0.5)
         return Row(
             is_turn,
@@ -160,7 +161,7 @@ class DeviceIndex:
             moment(line.get("expires", 0)),
             round(100 * max(0, min(importance, 1))) if isinstance(importance, int | float) else _IMPORTANCE,
             length,
-            _short(keys.digest_of(key)) if key else 0,
+            _short(embedding_text.digest_of(key)) if key else 0,
         )
 
     def _terms(self, log: LogName, line: dict[str, Any], entry: Entry) -> tuple[list[int], list[int]]:
@@ -170,7 +171,7 @@ class DeviceIndex:
         singles = log == "records"
         texts = [line[name] for name in _FIELDS_WITH_WORDS[log] if name in line]
         if singles:
-            texts.append(keys.heading_of(line))
+            texts.append(embedding_text.heading_of(line))
             texts += [phrase for name in ("keywords", "tags") for phrase in line.get(name, ())]
         else:
             texts.append(self._day((line["at"] + self.zone * 60) // _DAY_SECONDS))
@@ -199,13 +200,13 @@ class DeviceIndex:
         fate = self._entry_state(log, number)
         states = self.rows.column("state")
         for seq in fate.versions if fate else ():
-            state = rows.EARLIER if fate and seq != fate.latest else rows.LIVE
+            state = columns.EARLIER if fate and seq != fate.latest else columns.LIVE
             if fate and fate.state == FORGOTTEN:
-                state = rows.GONE
-            elif fate and fate.state == SUPERSEDED and state == rows.LIVE:
-                state = rows.SUPERSEDED
-            elif fate and fate.state == ARCHIVED and state == rows.LIVE:
-                state = rows.ARCHIVED
+                state = columns.GONE
+            elif fate and fate.state == SUPERSEDED and state == columns.LIVE:
+                state = columns.SUPERSEDED
+            elif fate and fate.state == ARCHIVED and state == columns.LIVE:
+                state = columns.ARCHIVED
             states[self.rows.row_of(log, seq)] = state
 
     def latest(self, found: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -217,7 +218,7 @@ class DeviceIndex:
         """The row of an entry's latest version, NONE if there is none, or it is not found by a search."""
         fate = self._entry_state(log, number)
         row = self.rows.row_of(log, fate.latest) if fate else NONE
-        is_found = row != NONE and self.rows.column("state")[row] in (rows.LIVE, rows.ARCHIVED)
+        is_found = row != NONE and self.rows.column("state")[row] in (columns.LIVE, columns.ARCHIVED)
         return row if is_found else NONE
 
     # --- vectors

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from engram.errors import ArgumentError
 from engram.memory import ids
+from engram_host.companion.search.columns import NONE
 from engram_host.companion.search.growing import Column
-from engram_host.companion.search.rows import NONE
 
 MOST_TURNS = 16
 """Turns of one record that get its words: bounds what one line can make an index hold."""

@@ -5,7 +5,7 @@ from typing import Literal
 
 from engram.memory.access import Caller
 from engram_host.companion.errors import BadSearch
-from engram_host.companion.model import LogName
+from engram_host.companion.types import LogName
 
 MOST_QUERY = 2000
 """Characters of a query."""

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from engram_host.companion.model import Vector
-from engram_host.companion.search.rows import NONE
-from engram_host.companion.search.seen import Seen
+from engram_host.companion.search.columns import NONE
+from engram_host.companion.search.filters import Seen
+from engram_host.companion.types import Vector
 
 _NOWHERE = -2.0
 _BLUR = 1e-5

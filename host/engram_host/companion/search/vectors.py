@@ -9,8 +9,8 @@ from collections import OrderedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from engram_host.companion.model import LogName, Vector
 from engram_host.companion.search.growing import Column
+from engram_host.companion.types import LogName, Vector
 
 BLOCK_ROWS = 4096
 """Vectors of a block: 6 MB of 384 numbers."""

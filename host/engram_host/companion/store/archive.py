@@ -13,9 +13,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from engram import log_line
-from engram_host.companion.model import Range
-from engram_host.companion.store.rows import Rows
-from engram_host.companion.store.state import DeviceRow, LogRow, NewLine
+from engram_host.companion.store.queries import Rows
+from engram_host.companion.store.row_types import DeviceRow, LogRow, NewLine
+from engram_host.companion.types import Range
 
 PROMISED = -1
 DOUBTED = -2

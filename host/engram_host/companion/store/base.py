@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
 from engram_host.companion.errors import Refused, Stale
-from engram_host.companion.model import (
+from engram_host.companion.types import (
     Aside,
     Batch,
     Change,

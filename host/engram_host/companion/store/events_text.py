@@ -1,6 +1,6 @@
 """What a board and its person are told when something has happened to a copy."""
 
-from engram_host.companion.model import LogName
+from engram_host.companion.types import LogName
 
 HELLO_FIRST = "say hello first."
 

@@ -7,8 +7,8 @@ before that is only here: so it has to be found when what told of it goes.
 from collections.abc import Iterable, Iterator
 
 from engram import log_line
-from engram_host.companion.store.rows import Rows
-from engram_host.companion.store.state import LogRow
+from engram_host.companion.store.queries import Rows
+from engram_host.companion.store.row_types import LogRow
 
 _AT_ONCE = 1000
 """Lines looked at together: bounds what is in RAM."""

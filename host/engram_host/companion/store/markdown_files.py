@@ -9,9 +9,9 @@ import secrets
 from collections.abc import Iterable, Sequence
 
 from engram import log_line
-from engram_host.companion.model import KeptFile, NewFile, Text
-from engram_host.companion.store.rows import Rows
-from engram_host.companion.store.state import DeviceRow, LogRow, NewLine
+from engram_host.companion.store.queries import Rows
+from engram_host.companion.store.row_types import DeviceRow, LogRow, NewLine
+from engram_host.companion.types import KeptFile, NewFile, Text
 
 _MOST_EPOCH = 1 << 30
 _AT_ONCE = 500

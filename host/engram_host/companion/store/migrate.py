@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib import resources
 
 from engram_host.companion.errors import StoreUnavailable
-from engram_host.companion.store.rows import Rows
+from engram_host.companion.store.queries import Rows
 
 _TABLE = (
     "CREATE TABLE IF NOT EXISTS migrations "

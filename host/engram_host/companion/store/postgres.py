@@ -9,9 +9,9 @@ from functools import lru_cache
 from typing import Any
 
 from engram_host.companion.errors import SettingError, StoreFull, StoreUnavailable
-from engram_host.companion.model import Vector
-from engram_host.companion.store.rows import Rows
+from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.sql_store import Result, SqlStore
+from engram_host.companion.types import Vector
 from engram_host.extras import install
 
 try:

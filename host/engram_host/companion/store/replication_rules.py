@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 from engram.link import messages
 from engram_host.companion.errors import Refused, Stale
-from engram_host.companion.model import Batch, Held, Hello, LogName, LogState, Range, Sender, Span, Welcome
-from engram_host.companion.store import archive, forgetting, sentences
+from engram_host.companion.store import archive, events_text, forgetting
 from engram_host.companion.store.archive import Line
 from engram_host.companion.store.base import SILENCE_SECONDS
-from engram_host.companion.store.rows import Rows
-from engram_host.companion.store.state import DeviceRow, LogRow, NewLine
+from engram_host.companion.store.queries import Rows
+from engram_host.companion.store.row_types import DeviceRow, LogRow, NewLine
+from engram_host.companion.types import Batch, Held, Hello, LogName, LogState, Range, Sender, Span, Welcome
 
 WENT_BACK = "the board went back to an older state"
 REPLACED = "the board has another line in its place"
@@ -61,7 +61,7 @@ def _meet_all(
         if is_other:
             copy.agreed = _UNSURE
         if log == "records" and 0 < copy.have < hello.relied:
-            told.append(sentences.older_database(copy.have, hello.relied))
+            told.append(events_text.older_database(copy.have, hello.relied))
             archive.doubt(rows, copy)
         held[log] = _meet(rows, device, copy, state, told, now)
     return held
@@ -114,7 +114,7 @@ def resolve(
         rows.finish()
         rows.save_devices([device])
         if count:
-            rows.tell(name, now, sentences.archived_again(count))
+            rows.tell(name, now, events_text.archived_again(count))
     return rows.count_archived(copy)
 
 
@@ -152,7 +152,7 @@ def _unwelcome(device: DeviceRow, sender: Sender, now: int) -> Refused | Stale |
     silence = now - device.heard if now >= device.heard else SILENCE_SECONDS
     if device.board != sender.board:
         if silence < SILENCE_SECONDS:
-            return Refused(sentences.two_boards(device.name, device.board, sender.board), SILENCE_SECONDS - silence)
+            return Refused(events_text.two_boards(device.name, device.board, sender.board), SILENCE_SECONDS - silence)
         return None
     # After a silence it is no late message but a board whose flash is an older one.
     return Stale("the hello came late.") if _is_older(device, sender) and silence < SILENCE_SECONDS else None
@@ -164,18 +164,18 @@ def _is_older(device: DeviceRow, sender: Sender) -> bool:
 
 def _who_came(device: DeviceRow, sender: Sender) -> list[str]:
     if not device.board:
-        return [sentences.first_time(device.name)]
+        return [events_text.first_time(device.name)]
     if device.board != sender.board:
-        return [sentences.another_board(device.name, device.board, sender.board)]
+        return [events_text.another_board(device.name, device.board, sender.board)]
     if _is_older(device, sender):
-        return [sentences.older_flash(device.link, sender.link)]
+        return [events_text.older_flash(device.link, sender.link)]
     return []
 
 
 def _unfit(device: DeviceRow | None, sender: Sender) -> Refused | Stale | None:
     """Why a message other than hello is not taken."""
     if device is None or device.board != sender.board or sender.link > device.link:
-        return Refused(sentences.HELLO_FIRST, again=0)
+        return Refused(events_text.HELLO_FIRST, again=0)
     if _is_older(device, sender):
         return Stale("the message came late.")
     return None
@@ -186,10 +186,10 @@ def _admitted(rows: Rows, sender: Sender, name: str, log: LogName, epoch: int) -
     device = rows.lock([name]).get(name)
     problem = _unfit(device, sender)
     if problem or device is None:
-        return problem or Refused(sentences.HELLO_FIRST, again=0)
+        return problem or Refused(events_text.HELLO_FIRST, again=0)
     copy = rows.present([name]).get((name, log))
     if copy is None or copy.epoch != epoch:
-        return Refused(sentences.HELLO_FIRST, again=0)
+        return Refused(events_text.HELLO_FIRST, again=0)
     device.n = sender.n
     rows.save_devices([device])
     return copy
@@ -202,12 +202,12 @@ def _meet(rows: Rows, device: DeviceRow, copy: LogRow, state: LogState, told: li
     """Bring a copy to what a board tells of its log; what happened is added to `told`."""
     if lines := _lost_before(rows, copy, state):
         count = _set_lost_aside(rows, device, copy, lines, now)
-        told.append(sentences.lost_before(copy.log, state.oldest, count))
+        told.append(events_text.lost_before(copy.log, state.oldest, count))
     copy.oldest, copy.next, copy.rewrites = state.oldest, state.next, state.rewrites
     if state.next <= copy.have:
         told.append(_go_back(rows, device, copy, now))
     if copy.have < state.oldest - 1:
-        told.append(sentences.left_before(copy.log, copy.have + 1, state.oldest - 1))
+        told.append(events_text.left_before(copy.log, copy.have + 1, state.oldest - 1))
         copy.have = state.oldest - 1
     if copy.have < state.oldest:
         # Of what is here the board has nothing any more: there is nothing to compare.
@@ -230,11 +230,11 @@ def _present_copy(rows: Rows, device: DeviceRow, log: LogName, epoch: int, told:
     if copy is None:
         copy = LogRow(device.name, log, epoch)
         if former is not None:
-            told.append(sentences.new_epoch(log, former.have))
+            told.append(events_text.new_epoch(log, former.have))
     else:
         # Lines of it may have been forgotten meanwhile, here or there.
         copy.is_present, copy.agreed = True, _UNSURE
-        told.append(sentences.epoch_again(log, copy.have))
+        told.append(events_text.epoch_again(log, copy.have))
     if former is not None:
         former.is_present = False
         device.version += rows.show_copy(copy, former, device.version, now)
@@ -257,7 +257,7 @@ def _go_back(rows: Rows, device: DeviceRow, copy: LogRow, now: int) -> str:
     rows.set_aside(copy, later, WENT_BACK, now)
     _take_out(rows, device, copy, later, now)
     copy.have, copy.agreed = copy.next - 1, _UNSURE
-    return sentences.went_back(copy.log, copy.have, len(later))
+    return events_text.went_back(copy.log, copy.have, len(later))
 
 
 # --- lines
@@ -291,7 +291,7 @@ class _Taking:
 
     def _addressed(self, batch: Batch) -> tuple[DeviceRow | None, LogRow | None, Refused | Stale]:
         """The rows that a batch is about, or why it is not taken."""
-        say_hello = Refused(sentences.HELLO_FIRST, again=0)
+        say_hello = Refused(events_text.HELLO_FIRST, again=0)
         span = batch.span
         device = self._devices.get(span.device)
         copy = self._copies.get((span.device, span.log))

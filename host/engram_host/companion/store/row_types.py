@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from engram_host.companion.model import LogName
+from engram_host.companion.types import LogName
 
 
 @dataclass

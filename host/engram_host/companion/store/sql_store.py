@@ -6,7 +6,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from engram_host.companion.errors import Refused, Stale, UnknownDevice
-from engram_host.companion.model import (
+from engram_host.companion.store import markdown_files, migrate, replication_rules
+from engram_host.companion.store import tokens as token_queries
+from engram_host.companion.store.base import MOST_LISTED, MOST_NUMBER
+from engram_host.companion.store.queries import Rows
+from engram_host.companion.store.row_types import DeviceRow, LogRow
+from engram_host.companion.types import (
     FOLDER,
     LOGS,
     Aside,
@@ -28,10 +33,6 @@ from engram_host.companion.model import (
     Vector,
     Welcome,
 )
-from engram_host.companion.store import access, files, migrate, replica
-from engram_host.companion.store.base import MOST_LISTED, MOST_NUMBER
-from engram_host.companion.store.rows import Rows
-from engram_host.companion.store.state import DeviceRow, LogRow
 
 _LINES_AT_ONCE = 500
 """Read at a time by lines(): bounds what is in RAM, and no transaction stays open between them."""
@@ -85,33 +86,33 @@ class SqlStore(ABC):
 
     def greet(self, hello: Hello, now: int) -> Welcome:
         """Begin a connection of a board; see Store."""
-        return _raised(self._write(lambda rows: replica.greet(rows, hello, now)))
+        return _raised(self._write(lambda rows: replication_rules.greet(rows, hello, now)))
 
     def take(self, batches: Sequence[Batch], now: int) -> list[int | Refused | Stale]:
         """Take lines in one transaction; see Store."""
-        return self._write(lambda rows: replica.take(rows, batches, now)) if batches else []
+        return self._write(lambda rows: replication_rules.take(rows, batches, now)) if batches else []
 
     def is_same(self, sender: Sender, span: Span, count: int, crc: str) -> bool:
         """Whether the copy of a span is like the board's; see Store."""
-        return _raised(self._write(lambda rows: replica.is_same(rows, sender, span, count, crc)))
+        return _raised(self._write(lambda rows: replication_rules.is_same(rows, sender, span, count, crc)))
 
     def agree(self, sender: Sender, device: str, log: LogName, epoch: int, rewrites: int) -> None:
         """Note that a copy is like the board's; see Store."""
-        _raised(self._write(lambda rows: replica.agree(rows, sender, device, log, epoch, rewrites)))
+        _raised(self._write(lambda rows: replication_rules.agree(rows, sender, device, log, epoch, rewrites)))
 
     def promise(self, sender: Sender, device: str, log: LogName, epoch: int, seqs: Sequence[int], crc: str) -> int:
         """Promise to keep lines; see Store."""
-        return _raised(self._write(lambda rows: replica.promise(rows, sender, device, log, epoch, seqs, crc)))
+        return _raised(self._write(lambda rows: replication_rules.promise(rows, sender, device, log, epoch, seqs, crc)))
 
     def resolve(self, sender: Sender, device: str, epoch: int, held: Sequence[Range], now: int) -> int:
         """Take what a board's archive has; see Store."""
-        return _raised(self._write(lambda rows: replica.resolve(rows, sender, device, epoch, held, now)))
+        return _raised(self._write(lambda rows: replication_rules.resolve(rows, sender, device, epoch, held, now)))
 
     def listed(
         self, sender: Sender, device: str, epoch: int, after: int, limit: int = MOST_LISTED
     ) -> list[tuple[int, bytes]]:
         """The archived records of a board, for itself; see Store."""
-        return _raised(self._write(lambda rows: replica.listed(rows, sender, device, epoch, after, limit)))
+        return _raised(self._write(lambda rows: replication_rules.listed(rows, sender, device, epoch, after, limit)))
 
     # --- reading
 
@@ -204,35 +205,35 @@ class SqlStore(ABC):
 
     def add_token(self, token: DeviceToken) -> bool:
         """Keep the token of a device that has none; whether it had none."""
-        return self._write(lambda rows: access.add_token(rows, token))
+        return self._write(lambda rows: token_queries.add_token(rows, token))
 
     def replace_token(self, token: DeviceToken) -> bool:
         """Put a token in the place of a device's old one; whether there was one."""
-        return self._write(lambda rows: access.replace_token(rows, token))
+        return self._write(lambda rows: token_queries.replace_token(rows, token))
 
     def remove_token(self, device: str) -> bool:
         """Forget the token of a device; whether there was one."""
-        return self._write(lambda rows: access.remove_token(rows, device))
+        return self._write(lambda rows: token_queries.remove_token(rows, device))
 
     def tokens(self) -> list[DeviceToken]:
         """The tokens of all devices, by name."""
-        return self._read(access.tokens)
+        return self._read(token_queries.tokens)
 
     def device_of(self, digest: bytes) -> str:
         """The device that has the token with a SHA-256, "" if none has."""
-        return self._read(lambda rows: access.device_of(rows, digest))
+        return self._read(lambda rows: token_queries.device_of(rows, digest))
 
     def gateway_used(self, day: int) -> dict[str, GatewayUse]:
         """What was used of the gateway on a day; see Store."""
-        return self._read(lambda rows: access.used(rows, day))
+        return self._read(lambda rows: token_queries.used(rows, day))
 
     def begin_call(self, day: int, device: str, tokens: int, limits: Mapping[str, GatewayUse]) -> str:
         """Count a call of the gateway, unless a limit is reached; see Store."""
-        return self._write(lambda rows: access.begin_call(rows, day, device, tokens, limits))
+        return self._write(lambda rows: token_queries.begin_call(rows, day, device, tokens, limits))
 
     def end_call(self, day: int, device: str, tokens: int) -> None:
         """Count what a call used beyond what was set aside; see Store."""
-        self._write(lambda rows: access.end_call(rows, day, device, tokens))
+        self._write(lambda rows: token_queries.end_call(rows, day, device, tokens))
 
     # --- Markdown folders
 
@@ -242,24 +243,24 @@ class SqlStore(ABC):
 
     def stamps(self, folder: str, after: str = "", limit: int = 1000) -> list[tuple[str, str, int, str]]:
         """(path, stamp, passages, problem) of files; see Store."""
-        return self._read(lambda rows: files.stamps(rows, folder, after, limit))
+        return self._read(lambda rows: markdown_files.stamps(rows, folder, after, limit))
 
     def file(self, folder: str, path: str) -> KeptFile | None:
         """A file of a folder, None if it is not here."""
-        return self._read(lambda rows: files.kept(rows, folder, path))
+        return self._read(lambda rows: markdown_files.kept(rows, folder, path))
 
     def put_files(self, folder: str, new: Sequence[NewFile], now: int) -> int:
         """Keep files as they are now; see Store."""
-        return self._write(lambda rows: files.put(rows, folder, new, now)) if new else 0
+        return self._write(lambda rows: markdown_files.put(rows, folder, new, now)) if new else 0
 
     def drop_files(self, folder: str, paths: Sequence[str], now: int) -> None:
         """Let files go; see Store."""
         if paths:
-            self._write(lambda rows: files.drop(rows, folder, paths, now))
+            self._write(lambda rows: markdown_files.drop(rows, folder, paths, now))
 
     def drop_folder(self, folder: str) -> None:
         """Let a folder go with all that is in it."""
-        self._write(lambda rows: files.drop_folder(rows, folder))
+        self._write(lambda rows: markdown_files.drop_folder(rows, folder))
 
     # --- small things that last
 

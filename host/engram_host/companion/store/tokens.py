@@ -3,8 +3,8 @@
 import hmac
 from collections.abc import Mapping
 
-from engram_host.companion.model import DeviceToken, GatewayUse
-from engram_host.companion.store.rows import Rows
+from engram_host.companion.store.queries import Rows
+from engram_host.companion.types import DeviceToken, GatewayUse
 
 DAYS_KEPT = 400
 """Days of which the gateway's counts are kept."""
