@@ -30,7 +30,7 @@ import psutil  # noqa: E402
 
 from engram import log_line  # noqa: E402
 from engram_host.companion.embedding.index_state import read_position, write_index, write_position  # noqa: E402
-from engram_host.companion.entries.embedding_text import KEY_VERSION, digest_of, key_of  # noqa: E402
+from engram_host.companion.entries.embedding_text import KEY_VERSION, embedding_text, text_digest  # noqa: E402
 from engram_host.companion.store import open_store  # noqa: E402
 from engram_host.companion.store.base import Store  # noqa: E402
 from engram_host.companion.types import Batch, Hello, Identity, LogState, Sender, Span, StoredVector  # noqa: E402
@@ -98,7 +98,7 @@ def fill(store: Store, device: str, count: int, seed: int, ago: int = 1000) -> N
         vectors = chance.standard_normal((len(pending), IDENTITY.dimensions), dtype=np.float32)
         vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
         made = [
-            StoredVector("journal", seq, digest_of(key_of("journal", log_line.decode(line), 0)), vector)
+            StoredVector("journal", seq, text_digest(embedding_text("journal", log_line.decode(line), 0)), vector)
             for (seq, line), vector in zip(pending, vectors, strict=True)
         ]
         store.put_vectors(device, IDENTITY, made)

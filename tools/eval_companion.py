@@ -13,7 +13,7 @@ from pathlib import Path
 
 from engram import log_line
 from engram.memory.access import OWNER
-from engram_host.companion.embedding.embedding_service import Meaning
+from engram_host.companion.embedding.embedding_service import EmbeddingService
 from engram_host.companion.embedding.settings import EmbeddingSettings
 from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.engine import SearchEngine
@@ -55,7 +55,7 @@ async def _rank(conversation: Conversation, limit: int, work: Path, options: dic
     store = open_store(f"sqlite:///{work / 'companion.db'}")
     try:
         _feed(store, conversation)
-        meaning = Meaning(store, EmbeddingSettings())
+        meaning = EmbeddingService(store, EmbeddingSettings())
         engine = SearchEngine(store, IndexCache(store), lambda query: meaning.query_vector(query, QUERY_SECONDS))
         base = SearchRequest("?", (DEVICE,), OWNER, now=conversation.turns[-1].at, limit=limit)
         if options.get("use_meaning", True):
@@ -108,7 +108,7 @@ def _line(seq: int, turn: Turn, last_of_session: dict[int, tuple[int, int]]) -> 
     )
 
 
-async def _embedded(engine: SearchEngine, base: SearchRequest, meaning: Meaning, name: str) -> None:
+async def _embedded(engine: SearchEngine, base: SearchRequest, meaning: EmbeddingService, name: str) -> None:
     """Wait until every line has its vector."""
     for second in range(MOST_WAIT_SECONDS):
         result = await asyncio.to_thread(engine.search, base)

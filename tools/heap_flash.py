@@ -47,7 +47,7 @@ def filled(board: profile.Profile, count: int) -> tuple[bytes, int, int]:
         kept = parts.journal.entries.count(), parts.records.count()
         folder = Path(name)
         files = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-        return image.build(files, board.filesystem.size), *kept
+        return image.build_littlefs(files, board.filesystem.size), *kept
 
 
 def _texts(count: int) -> list[tuple[str, list[str]]]:

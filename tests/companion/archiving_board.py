@@ -3,11 +3,11 @@
 from typing import Any
 
 from engram import log_line
-from engram_host.companion.entries.reader import CopyOfLog
+from engram_host.companion.entries.reader import LogCopy
 from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.engine import SearchEngine
 from engram_host.companion.store.base import Store
-from engram_host.companion.types import LogName, Range
+from engram_host.companion.types import ArchiveRange, LogName
 from plain_board import PlainBoard
 from search_store import asked, ids
 from sending import digest
@@ -101,11 +101,12 @@ class ArchivingBoard(PlainBoard):
     def tell(self) -> int:
         """Say what the archive has; how many memories the companion has in it then."""
         held = [
-            Range(log_line.decode(line).get("scope", "all"), number, number) for number, line in self.archived.items()
+            ArchiveRange(log_line.decode(line).get("scope", "all"), number, number)
+            for number, line in self.archived.items()
         ]
         return self.tell_ranges(held)
 
-    def tell_ranges(self, held: list[Range]) -> int:
+    def tell_ranges(self, held: list[ArchiveRange]) -> int:
         """As tell(), of ranges."""
         epoch = self.log.epoch
 
@@ -125,7 +126,7 @@ class ArchivingBoard(PlainBoard):
         engine = SearchEngine(self.store, IndexCache(self.store))
         found = ids(engine.search(asked("tea", self.name, limit=100, log="records", use_meaning=False)))
         assert sorted(found) == sorted(f"m{number}" for number in {**self.live, **self.archived})
-        copy = CopyOfLog(self.store, self.store.device(self.name), RECORDS, 2)
+        copy = LogCopy(self.store, self.store.device(self.name), RECORDS, 2)
         states = {entry.id: entry.state for entry in copy.oldest_first() if entry.state != "superseded"}
         assert states == {f"m{number}": "live" for number in self.live} | {
             f"m{number}": "archived" for number in self.archived

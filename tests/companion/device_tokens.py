@@ -12,6 +12,6 @@ def make_tokens(home: Path, *devices: str) -> dict[str, str]:
     store = open_store(folder=home)
     made = {device: tokens.new_token() for device in devices}
     for device, token in made.items():
-        store.add_token(tokens.kept(device, token))
+        store.add_token(tokens.stored_token(device, token))
     store.close()
     return made

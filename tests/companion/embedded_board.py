@@ -6,7 +6,7 @@ import numpy as np
 
 from embedding_service import direction
 from engram import log_line
-from engram_host.companion.embedding.indexer import Backlog
+from engram_host.companion.embedding.indexer import EmbeddingIndexer
 from engram_host.companion.errors import EmbedderRefused
 from engram_host.companion.types import Batch, Hello, LogState, Sender, Span
 
@@ -86,4 +86,4 @@ def text_of(device, change):
 
 
 def make(store, embedder=None):
-    return Backlog(store, embedder or Embedder(), text_of, KEY)
+    return EmbeddingIndexer(store, embedder or Embedder(), text_of, KEY)

@@ -9,11 +9,11 @@ from typing import Any
 import aiomqtt
 
 from engram_host.companion.auth import tokens
-from engram_host.companion.auth.identity import Callers
-from engram_host.companion.auth.rate_limit import Rates
-from engram_host.companion.mqtt.client import Bus, Login
+from engram_host.companion.auth.identity import CallerLookup
+from engram_host.companion.auth.rate_limit import RateLimiter
+from engram_host.companion.mqtt.client import BrokerLogin, MqttClient
 from engram_host.companion.mqtt.embedded_broker import EmbeddedBroker
-from engram_host.companion.mqtt.guarded_broker import WORKER, Door
+from engram_host.companion.mqtt.guarded_broker import WORKER, BrokerAccess
 from engram_host.companion.store import open_store
 from mqtt_marks import MARK, Received, received_before_mark
 
@@ -23,7 +23,7 @@ SECRET = tokens.new_token()
 class Place:
     """A broker that asks for tokens, with the companion's own connection; `heard` is what came to that: (device, data)."""
 
-    def __init__(self, broker: EmbeddedBroker, made: dict[str, str], callers: Callers, heard: Received):
+    def __init__(self, broker: EmbeddedBroker, made: dict[str, str], callers: CallerLookup, heard: Received):
         self.broker = broker
         self.tokens = made
         self.callers = callers
@@ -50,11 +50,11 @@ class Place:
 
 
 @contextlib.asynccontextmanager
-async def place(tmp_path: Path, rates: Rates | None = None, *, asks: bool = True) -> AsyncIterator[Place]:
+async def place(tmp_path: Path, rates: RateLimiter | None = None, *, asks: bool = True) -> AsyncIterator[Place]:
     store = open_store(folder=tmp_path)
     made = {device: tokens.new_token() for device in ("kitchen", "garden")}
     for device, token in made.items():
-        store.add_token(tokens.kept(device, token))
+        store.add_token(tokens.stored_token(device, token))
     heard: Received = []
 
     async def answers(device: str, data: bytes) -> list[bytes]:
@@ -63,11 +63,11 @@ async def place(tmp_path: Path, rates: Rates | None = None, *, asks: bool = True
         heard.append((device, data))
         return [b"to " + data]
 
-    callers = Callers(store, tokens.new_token())
-    door = Door(callers, asks, rates or Rates(0, 1), SECRET)
+    callers = CallerLookup(store, tokens.new_token())
+    door = BrokerAccess(callers, asks, rates or RateLimiter(0, 1), SECRET)
     broker = EmbeddedBroker("127.0.0.1", 0, door)
     await broker.start()
-    bus = Bus(broker.own_url, Login(WORKER, SECRET), answers, share=False)
+    bus = MqttClient(broker.own_url, BrokerLogin(WORKER, SECRET), answers, share=False)
     bus.start()
     assert await bus.wait(10)
     try:

@@ -3,10 +3,10 @@
 import threading
 from pathlib import Path
 
-from engram_host.companion.folders.indexer import Indexer, Progress
+from engram_host.companion.folders.indexer import FolderIndexer, FolderProgress
 from engram_host.companion.folders.reader import list_files
 from engram_host.companion.folders.settings import FoldersSettings
-from engram_host.companion.folders.sources import Place, places
+from engram_host.companion.folders.sources import FolderSource, folder_sources
 from engram_host.companion.store.base import Store
 
 
@@ -15,18 +15,18 @@ def settings_of(*paths: object, **more: object) -> FoldersSettings:
     return FoldersSettings(paths=tuple(str(path) if isinstance(path, Path) else path for path in paths), **more)  # pyright: ignore
 
 
-def place_of(root: Path, **more: object) -> Place:
+def place_of(root: Path, **more: object) -> FolderSource:
     """A folder of which all is read."""
-    return places(settings_of({"path": str(root), **more}), "test")[0]
+    return folder_sources(settings_of({"path": str(root), **more}), "test")[0]
 
 
-def read_into(store: Store, place: Place, settings: FoldersSettings | None = None) -> Progress:
+def read_into(store: Store, place: FolderSource, settings: FoldersSettings | None = None) -> FolderProgress:
     """Bring a store to what is in a folder; how that went."""
     settings = settings or settings_of(place.root)
-    progress = Progress()
+    progress = FolderProgress()
     listing = list_files(place, settings.most_files)
     assert listing is not None
-    assert Indexer(store, settings, threading.Event()).bring_up_to_date(place, listing, progress, lambda: None)
+    assert FolderIndexer(store, settings, threading.Event()).bring_up_to_date(place, listing, progress, lambda: None)
     return progress
 
 

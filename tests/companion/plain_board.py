@@ -12,7 +12,7 @@ from itertools import count
 from engram import log_line
 from engram_host.companion.errors import Refused, Stale
 from engram_host.companion.store.base import SILENCE_SECONDS, Store
-from engram_host.companion.types import LOGS, Batch, Held, Hello, LogName, LogState, Sender, Span, Welcome
+from engram_host.companion.types import LOGS, Batch, HeldLog, Hello, LogName, LogState, Sender, Span, Welcome
 from sending import digest
 
 SPAN = 4
@@ -109,7 +109,7 @@ class PlainBoard:
         hello = Hello(self.name, self.sender(), 60, {log: self.logs[log].state for log in LOGS}, self.durable_seq)
         return lambda: self.store.greet(hello, self.now)
 
-    def _sync_log(self, name: LogName, held: Held) -> None:
+    def _sync_log(self, name: LogName, held: HeldLog) -> None:
         log = self.logs[name]
         own = log.lines[held.have][-11:-3].decode() if held.have in log.lines else ""
         if held.rewrites != log.rewrites or (own != held.crc and held.have >= log.oldest):

@@ -56,7 +56,7 @@ class SearchStore:
         """Keep a vector for the line as it is now."""
         line = self._lines[device][log, seq][1]
         assert line is not None
-        digest = embedding_text.digest_of(embedding_text.key_of(log, log_line.decode(line), self._zone))
+        digest = embedding_text.text_digest(embedding_text.embedding_text(log, log_line.decode(line), self._zone))
         self._version += 1
         kept = np.asarray(vector, np.float32)
         self._vectors.setdefault(device, []).append((self._version, StoredVector(log, seq, digest, kept)))
@@ -99,7 +99,7 @@ def vector_of(text: str) -> Vector:
 def embed_all(store: SearchStore, device: str) -> None:
     """Give each line that has a text its vector."""
     for change in store.changes(device, 0, 1 << 30):
-        text = embedding_text.key_of(change.log, log_line.decode(change.line), 0) if change.line else ""
+        text = embedding_text.embedding_text(change.log, log_line.decode(change.line), 0) if change.line else ""
         if text:
             store.embed(device, change.log, change.seq, vector_of(text))
 

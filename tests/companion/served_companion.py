@@ -11,7 +11,7 @@ import httpx
 
 from embedding_service import KEY, MODEL, EmbeddingService
 from engram import log_line
-from engram_host.companion.start import Running, start
+from engram_host.companion.start import RunningCompanion, start
 from markdown_folders import write
 from peers import free_port
 from sending import Sent
@@ -28,7 +28,7 @@ class Served:
     to it over HTTP or MQTT; each call of `says` says something new.
     """
 
-    def __init__(self, running: Running, client: httpx.AsyncClient, embedder: EmbeddingService, root: Path):
+    def __init__(self, running: RunningCompanion, client: httpx.AsyncClient, embedder: EmbeddingService, root: Path):
         self.running = running
         self.client = client
         self.embedder = embedder

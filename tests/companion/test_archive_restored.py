@@ -10,10 +10,10 @@ from engram import log_line
 from engram_host.companion.store import choose_store
 from engram_host.companion.store.backup import restore_postgres, restore_sqlite, save_postgres, save_sqlite
 from engram_host.companion.store.base import Store
-from engram_host.companion.types import Range, Span
+from engram_host.companion.types import ArchiveRange, Span
 from postgres_server import binaries
 
-EVERYTHING = [Range("all", 1, 100)]
+EVERYTHING = [ArchiveRange("all", 1, 100)]
 
 
 @pytest.fixture

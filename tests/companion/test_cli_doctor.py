@@ -120,7 +120,7 @@ def test_what_serve_refuses_is_wrong_here_too(
 def test_a_device_with_a_token_and_a_word_make_it_well_to_be_reached(home: Path):
     store = choose_store("auto", "", home)
     store.open()
-    store.add_token(tokens.kept("kitchen", tokens.new_token()))
+    store.add_token(tokens.stored_token("kitchen", tokens.new_token()))
     store.close()
     assert _wrong(_doctor(home, ENGRAM_HTTP_HOST="0.0.0.0", ENGRAM_TOKENS="on")) == {}
     assert list(_wrong(_doctor(home, ENGRAM_HTTP_HOST="0.0.0.0"))) == ["tokens"]

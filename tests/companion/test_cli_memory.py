@@ -98,10 +98,10 @@ def test_an_export_is_what_the_board_itself_exports(told: Told, home, tmp_path: 
 
 
 def _board_export(folder: Path) -> list[str]:
-    from engram_host.cli.console_session import talking
-    from engram_host.cli.console_session import told as lines
+    from engram_host.cli.console_session import answer_lines as lines
+    from engram_host.cli.console_session import open_board
 
-    with talking("", folder) as board:
+    with open_board("", folder) as board:
         return list(lines(board, "/export"))
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from cli_case import EACH, TALKS, engram, fine
 from engram_host.cli import evaluate, exit_status, output
-from engram_host.companion.lockfile import LISTENING, in_use, listening, told_where
+from engram_host.companion.lockfile import LISTENING, lock_home, publish_addresses, running_addresses
 from peers import ROOT, Companion
 from sending import Sent
 from waiting import wait_until
@@ -91,9 +91,9 @@ def test_a_backup_into_a_folder_that_is_not_there_is_not_found(tmp_path: Path):
 def test_what_is_not_installed_has_a_status_of_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setattr(evaluate, "TOOLS", tmp_path)
     assert engram("eval", tmp_path).status == 3
-    assert exit_status.told(ModuleNotFoundError(name="cat")) == (
+    assert exit_status.status_and_sentence(ModuleNotFoundError(name="cat")) == (
         3,
-        exit_status.told(ModuleNotFoundError(name="cat"))[1],
+        exit_status.status_and_sentence(ModuleNotFoundError(name="cat"))[1],
     )  # type: ignore[index]
 
 
@@ -109,10 +109,10 @@ def test_a_mistake_in_the_program_is_not_hidden(monkeypatch: pytest.MonkeyPatch)
 def test_an_operators_token_goes_nowhere_but_to_its_own_companion(tmp_path: Path):
     (tmp_path / "operator.token").touch(mode=0o600)
     (tmp_path / "operator.token").write_text("t" * 43)
-    from engram_host.cli.api_client import Companion
+    from engram_host.cli.api_client import ApiClient
 
     def shown(url: str) -> str:
-        with Companion(url, tmp_path) as companion:
+        with ApiClient(url, tmp_path) as companion:
             return companion._client.headers.get("Authorization", "")
 
     assert shown("") == shown("http://127.0.0.1:9") == shown("https://far.example") == "Bearer " + "t" * 43
@@ -135,15 +135,15 @@ def test_no_proxy_is_shown_the_token_of_the_folder_in_the_clear(tmp_path: Path, 
     proxy = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Proxy)
     proxy.seen = []  # pyright: ignore[reportAttributeAccessIssue]
     threading.Thread(target=proxy.serve_forever, daemon=True).start()
-    from engram_host.cli.api_client import Companion
+    from engram_host.cli.api_client import ApiClient
 
     address = f"http://127.0.0.1:{proxy.server_address[1]}"
     with (
-        in_use(tmp_path, alone=False),
-        told_where(tmp_path, {"http": f"http://{host}:9"}),
+        lock_home(tmp_path, alone=False),
+        publish_addresses(tmp_path, {"http": f"http://{host}:9"}),
         mock.patch.dict(os.environ, {"http_proxy": address, "HTTP_PROXY": address, "no_proxy": "", "NO_PROXY": ""}),
-        Companion("", tmp_path, seconds=0.3) as companion,
-        pytest.raises(exit_status.Problem, match="no companion answers"),
+        ApiClient("", tmp_path, seconds=0.3) as companion,
+        pytest.raises(exit_status.CommandError, match="no companion answers"),
     ):
         companion.get("/v1/health")
     proxy.shutdown()
@@ -153,8 +153,11 @@ def test_no_proxy_is_shown_the_token_of_the_folder_in_the_clear(tmp_path: Path, 
 
 @pytest.mark.parametrize(("host", "reached"), [("0.0.0.0", "127.0.0.1"), ("[::]", "[::1]"), ("10.1.2.3", "10.1.2.3")])
 def test_a_companion_at_all_addresses_is_reached_at_this_computers_own(tmp_path: Path, host: str, reached: str):
-    with in_use(tmp_path, alone=False), told_where(tmp_path, {"http": f"http://{host}:9", "mqtt": f"mqtt://{host}:8"}):
-        assert listening(tmp_path) == {"http": f"http://{reached}:9", "mqtt": f"mqtt://{reached}:8"}
+    with (
+        lock_home(tmp_path, alone=False),
+        publish_addresses(tmp_path, {"http": f"http://{host}:9", "mqtt": f"mqtt://{host}:8"}),
+    ):
+        assert running_addresses(tmp_path) == {"http": f"http://{reached}:9", "mqtt": f"mqtt://{reached}:8"}
     assert not (tmp_path / LISTENING).exists()
 
 

@@ -9,12 +9,12 @@ from engram import log_line, text
 from engram.link import messages
 from engram.memory import access
 from engram.memory.access import Caller
-from engram_host.companion.api.search import Question
-from engram_host.companion.embedding.embedding_service import Meaning
+from engram_host.companion.api.search import SearchQuery
+from engram_host.companion.embedding.embedding_service import EmbeddingService
 from engram_host.companion.embedding.settings import EmbeddingSettings
 from engram_host.companion.errors import BadSearch
 from engram_host.companion.search.request import SearchRequest
-from engram_host.companion.search_service import Searching
+from engram_host.companion.search_service import SearchService
 from engram_host.companion.settings import SearchSettings
 from engram_host.companion.types import Batch, Hello, LogState, Sender, Span
 from peers import Companion
@@ -146,9 +146,9 @@ def test_a_principal_that_cannot_be_one_is_refused(board):
 
 
 def test_a_search_over_http_has_the_defaults_that_were_measured():
-    asked = Question(query="x")
+    asked = SearchQuery(query="x")
     request = SearchRequest("x", ("b",), access.OWNER, now=0)
-    shared = {each.name for each in fields(SearchRequest)} & set(Question.model_fields) - {"devices"}
+    shared = {each.name for each in fields(SearchRequest)} & set(SearchQuery.model_fields) - {"devices"}
     assert len(shared) > 10
     assert all(_plain(getattr(asked, name)) == _plain(getattr(request, name)) for name in shared)
 
@@ -169,8 +169,8 @@ def searching(store):
     """Searches over three boards of which two have room in memory together."""
     for heard, name in enumerate(("oldest", "middle", "newest"), start=1):
         _filled(store, name, 4000, heard)
-    meaning = Meaning(store, EmbeddingSettings(provider="none"))
-    return Searching(store, SearchSettings(index_megabytes=16, meaning=False), meaning)
+    meaning = EmbeddingService(store, EmbeddingSettings(provider="none"))
+    return SearchService(store, SearchSettings(index_megabytes=16, meaning=False), meaning)
 
 
 def test_a_search_of_all_boards_leaves_out_those_heard_longest_ago_and_says_so(searching):

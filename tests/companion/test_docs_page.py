@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from engram_host.companion.api.docs_page import page
+from engram_host.companion.api.docs_page import render_page
 from peers import Companion
 
 _VOID = ("meta",)
@@ -109,7 +109,7 @@ def test_the_pages_that_load_scripts_from_elsewhere_are_gone(companion: Companio
 def test_what_stands_in_the_description_is_shown_as_text():
     told = {"description": "<script>alert(1)</script>", "responses": {"200": {"description": "<b>"}}}
     info = {"title": "<i>", "version": "1", "description": "<img src=x>"}
-    assert set(_Page(page({"info": info, "paths": {"/<u>": {"get": told}}})).tags) <= {
+    assert set(_Page(render_page({"info": info, "paths": {"/<u>": {"get": told}}})).tags) <= {
         *("html", "head", "meta", "title", "style", "body", "h1", "h2", "p", "a", "ul", "li", "section", "code"),
         *("table", "tr", "th", "td"),
     }

@@ -14,8 +14,8 @@ from embedding_service import direction
 from engram_host.companion.embedding import index_state
 from engram_host.companion.embedding import indexer as backlog_module
 from engram_host.companion.embedding.cache import CachedEmbedder
-from engram_host.companion.embedding.digest import digest_of
-from engram_host.companion.embedding.indexer import Backlog
+from engram_host.companion.embedding.digest import text_digest
+from engram_host.companion.embedding.indexer import EmbeddingIndexer
 from engram_host.companion.errors import EmbedderRefused, EmbedderUnavailable, StoreUnavailable
 from engram_host.companion.store.sqlite import SqliteStore
 from engram_host.companion.supervisor import Supervisor
@@ -51,7 +51,7 @@ def assert_whole(store, embedder, board):
     wanted = {seq: text for seq, text in enumerate(board.texts, 1) if text}
     assert set(found) == set(wanted)
     for seq, text in wanted.items():
-        assert found[seq].digest == digest_of(text)
+        assert found[seq].digest == text_digest(text)
         np.testing.assert_allclose(found[seq].vector, direction(text, embedder.model, embedder.dimensions), atol=1e-6)
 
 
@@ -124,7 +124,7 @@ def test_the_index_ends_whole_whatever_comes_between(tmp_path_factory, steps):
                 with contextlib.suppress(KilledError):
                     asyncio.run(backlog.round())
                 embedder.calls_left = 10**9
-                index_state.let_go(store, backlog._who)
+                index_state.release_lease(store, backlog._who)
                 backlog = make(store, embedder)
         finish(backlog)
         assert_whole(store, embedder, board)
@@ -151,7 +151,7 @@ def fresh(store, embedder):
     """A companion that starts after the one before was stopped."""
     note = store.get("embedding.keeper")
     if note:
-        index_state.let_go(store, json.loads(note)["who"])
+        index_state.release_lease(store, json.loads(note)["who"])
     return make(store, embedder)
 
 
@@ -302,16 +302,16 @@ def test_in_another_zone_texts_that_have_another_day_get_their_vectors(store, sm
     def dated(device, change):
         return f"[{(change.seq * 6 + device.zone // 60) // 24}] {text_of(device, change)}"
 
-    backlog = Backlog(store, embedder, dated, KEY)
+    backlog = EmbeddingIndexer(store, embedder, dated, KEY)
     finish(backlog)
     if is_restarted:
         asyncio.run(backlog.stop())
-        backlog = Backlog(store, embedder, dated, KEY)
+        backlog = EmbeddingIndexer(store, embedder, dated, KEY)
     board.greet(zone=600)
     finish(backlog)
     device, found = store.device("kitchen"), stored(store, embedder)
     texts = {change.seq: dated(device, change) for change in store.changes("kitchen", 0)}
-    assert {seq: one.digest for seq, one in found.items()} == {seq: digest_of(text) for seq, text in texts.items()}
+    assert {seq: one.digest for seq, one in found.items()} == {seq: text_digest(text) for seq, text in texts.items()}
 
 
 def test_new_lines_wake_it(store, small):
@@ -360,7 +360,7 @@ def test_another_companion_goes_on_when_the_keeper_is_gone(store, small, monkeyp
 def test_a_database_that_went_back_is_looked_through_again(store, small):
     board, embedder = Board(store), Embedder()
     identity = Identity("little", 8, KEY)
-    index_state.write_position(store, "kitchen", index_state.Position(str(identity), 0, 1000, []))
+    index_state.write_position(store, "kitchen", index_state.IndexPosition(str(identity), 0, 1000, []))
     board.say(*"abc")
     finish(make(store, embedder))
     assert_whole(store, embedder, board)

@@ -12,7 +12,7 @@ from embedded_board import Board, make
 from embedding_service import KEY, MODEL, WIDTH, EmbeddingService, direction
 from engram_host.companion.embedding import batch
 from engram_host.companion.embedding.batch import BatchJobs
-from engram_host.companion.embedding.http_client import Service
+from engram_host.companion.embedding.http_client import RemoteService
 from engram_host.companion.embedding.remote import OpenAiEmbedder
 from engram_host.companion.errors import EmbedderRefused, EmbedderUnavailable
 from engram_host.companion.store.sqlite import SqliteStore
@@ -43,7 +43,7 @@ async def no_sleep(seconds):
 
 
 def jobs_of(peer, notes, sleep=no_sleep):
-    service = Service(peer.url, {"Authorization": f"Bearer {KEY}"}, sleep=no_sleep)
+    service = RemoteService(peer.url, {"Authorization": f"Bearer {KEY}"}, sleep=no_sleep)
     return BatchJobs(OpenAiEmbedder(service, MODEL), notes, sleep=sleep)
 
 

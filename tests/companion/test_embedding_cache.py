@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from embedding_service import direction
 from engram_host.companion.embedding.cache import CachedEmbedder
-from engram_host.companion.embedding.digest import digest_of
+from engram_host.companion.embedding.digest import text_digest
 from engram_host.companion.types import Identity
 
 
@@ -74,7 +74,7 @@ def test_a_text_that_comes_twice_is_embedded_once():
 
 def test_a_passage_that_the_store_has_is_not_embedded():
     cached, inner, store = make()
-    store.vectors[Identity("little", 8, 7), digest_of("a")] = direction("a")
+    store.vectors[Identity("little", 8, 7), text_digest("a")] = direction("a")
     np.testing.assert_allclose(embed(cached, ["a"], "passage"), [direction("a")], atol=1e-6)
     assert not inner.asked
 

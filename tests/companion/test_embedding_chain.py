@@ -8,7 +8,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from engram_host.companion.embedding.fallback import Chain
+from engram_host.companion.embedding.fallback import FallbackEmbedder
 from engram_host.companion.embedding.none import NoEmbedder
 from engram_host.companion.errors import EmbedderError, EmbedderRefused, EmbedderUnavailable
 
@@ -50,7 +50,7 @@ class Plain:
 def chain_of(*embedders, made=None, **more):
     clock = Clock()
     more = {"cooldown_seconds": COOLDOWN, "rebuild_after_seconds": REBUILD_AFTER, **more}
-    return Chain(embedders, made, clock=clock, **more), clock
+    return FallbackEmbedder(embedders, made, clock=clock, **more), clock
 
 
 def ready(chain):

@@ -9,7 +9,7 @@ import pytest
 
 from cli_case import engram
 from engram_host.companion.embedding import minilm, provenance
-from engram_host.companion.embedding.embedding_service import Meaning
+from engram_host.companion.embedding.embedding_service import EmbeddingService
 from engram_host.companion.embedding.minilm import MiniLm
 from engram_host.companion.embedding.settings import EmbeddingSettings
 from engram_host.companion.errors import EmbedderRefused
@@ -66,7 +66,7 @@ def test_the_files_are_compared_in_a_thread_of_their_own(monkeypatch: pytest.Mon
 
 def test_searches_go_by_words_and_health_says_why(changed: Path, store: Store):
     async def told() -> tuple[str, str]:
-        meaning = Meaning(store, EmbeddingSettings())
+        meaning = EmbeddingService(store, EmbeddingSettings())
         meaning.start()
         try:
             await wait_until_async("a problem", lambda: TOKENIZER in meaning.problem)

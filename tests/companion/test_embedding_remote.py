@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from embedding_service import KEY, MODEL, WIDTH, EmbeddingService, direction
 from engram_host.companion.embedding.gemini import GeminiEmbedder
-from engram_host.companion.embedding.http_client import Service
+from engram_host.companion.embedding.http_client import RemoteService
 from engram_host.companion.embedding.remote import OpenAiEmbedder
 from engram_host.companion.errors import EmbedderError, EmbedderRefused, EmbedderUnavailable
 
@@ -33,8 +33,10 @@ class Waits(list):
         self.append(seconds)
 
 
-def service(peer: EmbeddingService, key: str = KEY, **more) -> Service:
-    return Service(peer.url, {"Authorization": f"Bearer {key}"}, **{"sleep": Waits(), "timeout_seconds": 0.5, **more})
+def service(peer: EmbeddingService, key: str = KEY, **more) -> RemoteService:
+    return RemoteService(
+        peer.url, {"Authorization": f"Bearer {key}"}, **{"sleep": Waits(), "timeout_seconds": 0.5, **more}
+    )
 
 
 def embed(embedder, texts, kind="passage"):
@@ -177,7 +179,7 @@ def test_what_cannot_pass_is_tried_once_and_keeps_its_status(peer, status):
 
 
 def test_a_service_that_is_not_there_is_unavailable():
-    embedder = OpenAiEmbedder(Service("http://127.0.0.1:9/v1", {}, retries=1, sleep=Waits()), MODEL)
+    embedder = OpenAiEmbedder(RemoteService("http://127.0.0.1:9/v1", {}, retries=1, sleep=Waits()), MODEL)
     with pytest.raises(EmbedderUnavailable, match=r"127\.0\.0\.1 cannot be reached"):
         embed(embedder, ["a"])
 
@@ -203,7 +205,7 @@ def test_a_wrong_key_is_told_without_the_key(peer):
 
 def test_headers_of_ones_own_travel_along(peer):
     headers = {"Authorization": f"Bearer {KEY}", "X-Team": "garden"}
-    embed(OpenAiEmbedder(Service(peer.url, headers), MODEL), ["a"])
+    embed(OpenAiEmbedder(RemoteService(peer.url, headers), MODEL), ["a"])
     assert peer.headers[0]["x-team"] == "garden"
 
 
@@ -219,7 +221,9 @@ def test_requests_are_those_of_the_official_client(peer, use_base64):
 
 
 def gemini(peer, **more) -> GeminiEmbedder:
-    return GeminiEmbedder(Service(peer.url, {"x-goog-api-key": KEY}, sleep=Waits()), "gemini-embedding-001", **more)
+    return GeminiEmbedder(
+        RemoteService(peer.url, {"x-goog-api-key": KEY}, sleep=Waits()), "gemini-embedding-001", **more
+    )
 
 
 @pytest.mark.parametrize(("kind", "task"), [("passage", "RETRIEVAL_DOCUMENT"), ("query", "RETRIEVAL_QUERY")])

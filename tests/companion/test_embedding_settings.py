@@ -5,7 +5,7 @@ import pytest
 from embedding_service import KEY
 from engram_host.companion.embedding.cache import CachedEmbedder
 from engram_host.companion.embedding.factory import make_embedder
-from engram_host.companion.embedding.fallback import Chain
+from engram_host.companion.embedding.fallback import FallbackEmbedder
 from engram_host.companion.embedding.none import NoEmbedder
 from engram_host.companion.embedding.settings import EmbeddingSettings
 from engram_host.companion.errors import SettingError
@@ -74,7 +74,7 @@ def store(tmp_path):
 
 def links(embedder):
     chain = embedder._embedder if isinstance(embedder, CachedEmbedder) else embedder
-    assert isinstance(chain, Chain)
+    assert isinstance(chain, FallbackEmbedder)
     return [(type(link.embedder).__name__, link.embedder.model) for link in chain._links]
 
 

@@ -9,7 +9,7 @@ import pytest
 from fastapi import FastAPI
 
 from archiving_board import ArchivingBoard
-from engram_host.companion.api.entries import MOST_EXPORTS, add_copy
+from engram_host.companion.api.entries import MOST_EXPORTS, add_entry_routes
 from engram_host.companion.store.sqlite import SqliteStore
 
 EXPORT = "/v1/devices/kitchen/export"
@@ -63,7 +63,7 @@ def played(tmp_path: Path):
     board.keep()
     board.sync()
     app = FastAPI()
-    add_copy(app, store, {404: {}})
+    add_entry_routes(app, store, {404: {}})
 
     def run(play: Callable[[FastAPI], Any]) -> None:
         asyncio.run(play(app))

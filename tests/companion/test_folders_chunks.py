@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engram import text as board
-from engram_host.companion.folders.chunks import Passage, cut, lines_of
+from engram_host.companion.folders.chunks import Passage, lines_of, split_passages
 
 WORDS = st.sampled_from(["tea", "violin", "ゑ日本語", "x" * 30, "é", "🙂", "|", "`", "#", "\\"])
 LINES = st.one_of(
@@ -23,7 +23,7 @@ SIZES = st.tuples(st.integers(50, 200), st.integers(0, 24))
 
 
 def headings(text: str) -> list[tuple[str, ...]]:
-    return [passage.headings for passage in cut(text)]
+    return [passage.headings for passage in split_passages(text)]
 
 
 def paragraphs(count: int, size: int = 30) -> str:
@@ -40,7 +40,7 @@ def between(one: Passage, other: Passage) -> str:
 @settings(max_examples=80, deadline=None)
 @given(TEXTS, SIZES)
 def test_every_line_stands_in_a_passage(text: str, sizes: tuple[int, int]):
-    covered = {line for passage in cut(text, *sizes) for line in range(passage.first, passage.last + 1)}
+    covered = {line for passage in split_passages(text, *sizes) for line in range(passage.first, passage.last + 1)}
     assert covered >= {number for number, line in enumerate(lines_of(text), 1) if line.strip()}
 
 
@@ -48,7 +48,7 @@ def test_every_line_stands_in_a_passage(text: str, sizes: tuple[int, int]):
 @given(TEXTS, SIZES)
 def test_a_passage_is_its_lines_or_a_part_of_long_ones(text: str, sizes: tuple[int, int]):
     lines = lines_of(text)
-    for passage in cut(text, *sizes):
+    for passage in split_passages(text, *sizes):
         named = lines[passage.first - 1 : passage.last]
         has_long = any(board.tokens(line) > sizes[0] for line in named)
         assert passage.text in "\n".join(named) if has_long else passage.text == "\n".join(named)
@@ -58,20 +58,20 @@ def test_a_passage_is_its_lines_or_a_part_of_long_ones(text: str, sizes: tuple[i
 @given(TEXTS, SIZES)
 def test_the_parts_of_long_lines_are_all_there(text: str, sizes: tuple[int, int]):
     """Without overlap the passages together are the text, but for empty lines."""
-    together = "".join(passage.text for passage in cut(text, sizes[0], 0))
+    together = "".join(passage.text for passage in split_passages(text, sizes[0], 0))
     assert together.replace("\n", "").replace(" ", "") == "".join(lines_of(text)).replace(" ", "")
 
 
 @settings(max_examples=80, deadline=None)
 @given(TEXTS, SIZES)
 def test_no_passage_is_longer_than_its_room(text: str, sizes: tuple[int, int]):
-    assert all(board.tokens(passage.text) <= sizes[0] for passage in cut(text, *sizes))
+    assert all(board.tokens(passage.text) <= sizes[0] for passage in split_passages(text, *sizes))
 
 
 @settings(max_examples=80, deadline=None)
 @given(SHORT_TEXTS, SIZES)
 def test_passages_go_on_and_repeat_no_more_than_the_overlap(text: str, sizes: tuple[int, int]):
-    for one, other in pairwise(cut(text, *sizes)):
+    for one, other in pairwise(split_passages(text, *sizes)):
         assert one.first < other.first and one.last < other.last
         assert board.tokens(between(one, other)) <= sizes[1]
 
@@ -79,19 +79,19 @@ def test_passages_go_on_and_repeat_no_more_than_the_overlap(text: str, sizes: tu
 @settings(max_examples=50, deadline=None)
 @given(TEXTS)
 def test_cutting_twice_gives_the_same(text: str):
-    assert cut(text) == cut(text)
+    assert split_passages(text) == split_passages(text)
 
 
 def test_a_section_that_is_cut_goes_on_with_the_end_of_what_was_before():
-    one, other = cut(paragraphs(12, 12), 100, 40)[:2]
+    one, other = split_passages(paragraphs(12, 12), 100, 40)[:2]
     assert one.last >= other.first and between(one, other)
 
 
 def test_a_change_in_one_section_leaves_the_passages_of_another_as_they_were():
     sections = [f"## Section {number}\n\n{paragraphs(6)}" for number in range(6)]
-    before = {(passage.headings, passage.text) for passage in cut("\n\n".join(sections))}
+    before = {(passage.headings, passage.text) for passage in split_passages("\n\n".join(sections))}
     sections[0] += "\n\nand one more paragraph " * 3
-    after = {(passage.headings, passage.text) for passage in cut("\n\n".join(sections))}
+    after = {(passage.headings, passage.text) for passage in split_passages("\n\n".join(sections))}
     assert len(after - before) <= 2
 
 
@@ -131,7 +131,7 @@ def test_a_rule_at_the_beginning_that_nothing_ends_is_no_front_matter():
 def test_a_block_of_code_that_fits_is_not_cut():
     code = "```\n" + "\n".join(f"line {number}" for number in range(20)) + "\n```"
     text = paragraphs(2, 20) + "\nbefore\n" + code + "\n" + paragraphs(3)
-    assert any(code in passage.text for passage in cut(text, 150, 20))
+    assert any(code in passage.text for passage in split_passages(text, 150, 20))
 
 
 def test_lines_end_as_editors_end_them():

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engram_host.companion.errors import FileUnreadable, SettingError
-from engram_host.companion.folders.reader import list_files, read
+from engram_host.companion.folders.reader import list_files, read_file
 from engram_host.companion.folders.settings import FoldersSettings
-from engram_host.companion.folders.sources import places
+from engram_host.companion.folders.sources import folder_sources
 from markdown_folders import place_of, settings_of, write
 
 SECRET = b"the secret is 4711"
@@ -42,13 +42,13 @@ def test_markdown_files_are_listed_and_hidden_ones_are_not(notes: Path):
 
 def test_a_folder_of_memory_has_its_file_and_what_is_below_memory(notes: Path):
     write(notes, {"MEMORY.md": "m", "memory/2026-01-01.md": "d", "memory/deep/x.md": "x"})
-    (place,) = places(FoldersSettings(memory=(str(notes),)), "test")
+    (place,) = folder_sources(FoldersSettings(memory=(str(notes),)), "test")
     listing = list_files(place, 1000)
     assert listing and sorted(listing.files) == ["MEMORY.md", "memory/2026-01-01.md", "memory/deep/x.md"]
 
 
 def test_a_single_file_is_a_folder_of_its_own(notes: Path):
-    (place,) = places(settings_of(notes / "a.md"), "test")
+    (place,) = folder_sources(settings_of(notes / "a.md"), "test")
     listing = list_files(place, 1000)
     assert listing and list(listing.files) == ["a.md"]
     assert (place.cited("a.md"), place.path_of("a.md"), place.path_of("sub/b.md")) == ("a.md", "a.md", "")
@@ -73,14 +73,14 @@ def test_a_link_is_not_read(notes: Path, name: str):
     target = notes.parent / ("secret.md" if name.endswith("link.md") else "outside")
     (notes / name.removesuffix("/secret.md")).symlink_to(target)
     with pytest.raises(FileNotFoundError):
-        read(place_of(notes), name, MOST)
+        read_file(place_of(notes), name, MOST)
 
 
 def test_a_pipe_is_not_waited_for(notes: Path):
     os.mkfifo(notes / "pipe.md")
     assert "pipe.md" not in listed(notes)
     with pytest.raises(FileNotFoundError):
-        read(place_of(notes), "pipe.md", MOST)
+        read_file(place_of(notes), "pipe.md", MOST)
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_a_pipe_is_not_waited_for(notes: Path):
 )
 def test_a_name_that_is_not_of_the_folder_is_no_file(notes: Path, name: str):
     with pytest.raises(FileNotFoundError):
-        read(place_of(notes), name, MOST)
+        read_file(place_of(notes), name, MOST)
 
 
 @settings(max_examples=200, deadline=None)
@@ -125,7 +125,7 @@ def test_no_path_leads_out(tmp_path_factory: pytest.TempPathFactory, parts: list
     write(root.parent, {"secret.md": SECRET, "outside/secret.md": SECRET, "notes/a.md": "a", "notes/sub/a.md": "a"})
     for path in ("/".join(parts), str(root / "/".join(parts)) if "\0" not in parts else "x"):
         with suppress(FileNotFoundError):
-            assert read(place_of(root), path, MOST).data == b"a"
+            assert read_file(place_of(root), path, MOST).data == b"a"
 
 
 _SWAP = """
@@ -150,7 +150,7 @@ def test_a_link_that_is_swapped_in_while_files_are_read_is_never_followed(notes:
         try:
             while (read_count < 500 or refused < 500) and time.monotonic() < end:
                 try:
-                    assert read(place, "swap/secret.md", MOST).data == b"mine"
+                    assert read_file(place, "swap/secret.md", MOST).data == b"mine"
                     read_count += 1
                 except FileNotFoundError:
                     refused += 1
@@ -162,7 +162,7 @@ def test_a_link_that_is_swapped_in_while_files_are_read_is_never_followed(notes:
 def test_a_file_that_is_too_large_is_told_with_its_size(notes: Path):
     write(notes, {"big.md": b"x" * 5000})
     with pytest.raises(FileUnreadable, match=r"notes/big.md has 5000 bytes"):
-        read(place_of(notes), "big.md", 4000)
+        read_file(place_of(notes), "big.md", 4000)
 
 
 def test_more_files_than_allowed_are_told(notes: Path):
@@ -190,12 +190,12 @@ def test_a_scope_that_is_none_stops_the_start(scope: str):
 
 
 def test_two_folders_of_one_name_are_told_apart():
-    assert [place.name for place in places(settings_of("/a/notes", "/b/notes"), "test")] == ["notes", "notes-2"]
+    assert [place.name for place in folder_sources(settings_of("/a/notes", "/b/notes"), "test")] == ["notes", "notes-2"]
 
 
 def test_one_folder_twice_stops_the_start():
     with pytest.raises(SettingError, match="twice"):
-        places(settings_of("/a/notes", "/a/notes"), "test")
+        folder_sources(settings_of("/a/notes", "/a/notes"), "test")
 
 
 def test_an_overlap_of_half_a_passage_stops_the_start():

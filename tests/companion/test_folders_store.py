@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from engram import log_line, text
 from engram_host.companion.folders import indexer
-from engram_host.companion.folders.indexer import Indexer, Progress
+from engram_host.companion.folders.indexer import FolderIndexer, FolderProgress
 from engram_host.companion.folders.reader import list_files
-from engram_host.companion.folders.sources import Place
+from engram_host.companion.folders.sources import FolderSource
 from engram_host.companion.store import choose_store
 from engram_host.companion.store.base import Store
 from engram_host.companion.types import Identity, Span, StoredVector
@@ -26,52 +26,52 @@ SECTIONS = "\n".join(f"# Part {number}\n\n" + f"words of part {number} " * 60 fo
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
+def place(tmp_path: Path) -> FolderSource:
     """A folder that is empty."""
     (tmp_path / "notes").mkdir()
     return place_of(tmp_path / "notes")
 
 
-def lines(store: Store, place: Place) -> dict[int, dict]:
+def lines(store: Store, place: FolderSource) -> dict[int, dict]:
     """All passages, by seq."""
     device = store.device(place.device)
     span = Span(place.device, "records", device.logs["records"].epoch, 0, log_line.MAX_SEQ)
     return {seq: log_line.decode(line) for seq, line in store.lines(span)}
 
 
-def texts(store: Store, place: Place) -> set[str]:
+def texts(store: Store, place: FolderSource) -> set[str]:
     return {line["content"] for line in lines(store, place).values()}
 
 
-def embed_all(store: Store, place: Place) -> None:
+def embed_all(store: Store, place: FolderSource) -> None:
     vectors = [StoredVector("records", seq, b"d" * 16, np.ones(4, np.float32)) for seq in lines(store, place)]
     store.put_vectors(place.device, IDENTITY, vectors)
 
 
-def with_vector(store: Store, place: Place) -> set[int]:
+def with_vector(store: Store, place: FolderSource) -> set[int]:
     return {stored.seq for _, stored in store.vectors(place.device, IDENTITY, 0)}
 
 
-def settle(place: Place) -> None:
+def settle(place: FolderSource) -> None:
     """Let the files be older than the time in which a change might go unseen."""
     for path in place.root.rglob("*.md"):
         os.utime(path, (time.time() - 100, time.time() - 100))
 
 
-def test_a_folder_is_no_board(store: Store, place: Place):
+def test_a_folder_is_no_board(store: Store, place: FolderSource):
     write(place.root, {"a.md": "tea"})
     read_into(store, place)
     assert store.devices() == [] and [source.name for source in store.sources()] == [place.device]
 
 
-def test_a_passage_knows_its_file_its_headings_and_its_scope(store: Store, place: Place):
+def test_a_passage_knows_its_file_its_headings_and_its_scope(store: Store, place: FolderSource):
     write(place.root, {"sub/a.md": "# Tea\n## Green\nfrom Uji"})
     read_into(store, place)
     (line,) = lines(store, place).values()
     assert (line["path"], line["heading"], line["scope"]) == ("sub/a.md", "Tea", "user:owner")
 
 
-def test_lines_put_in_at_the_beginning_make_no_passage_of_another_section_new(store: Store, place: Place):
+def test_lines_put_in_at_the_beginning_make_no_passage_of_another_section_new(store: Store, place: FolderSource):
     write(place.root, {"a.md": SECTIONS})
     read_into(store, place)
     embed_all(store, place)
@@ -82,7 +82,7 @@ def test_lines_put_in_at_the_beginning_make_no_passage_of_another_section_new(st
     assert len(everything) > 4 and len(everything - kept) <= 1
 
 
-def test_the_places_of_passages_follow_the_file(store: Store, place: Place):
+def test_the_places_of_passages_follow_the_file(store: Store, place: FolderSource):
     write(place.root, {"a.md": SECTIONS})
     read_into(store, place)
     before = store.file(place.device, "a.md")
@@ -94,17 +94,17 @@ def test_the_places_of_passages_follow_the_file(store: Store, place: Place):
     assert {first - moved[seq] for seq, first, _ in after.places if seq in moved and moved[seq] > 1} == {3}
 
 
-def test_what_is_the_same_is_not_read_again(store: Store, place: Place, monkeypatch: pytest.MonkeyPatch):
+def test_what_is_the_same_is_not_read_again(store: Store, place: FolderSource, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(indexer, "_JUST_NOW_SECONDS", 0)
     write(place.root, {"a.md": "tea"})
     read_into(store, place)
     version = store.device(place.device).version
-    monkeypatch.setattr(indexer, "read", None)
+    monkeypatch.setattr(indexer, "read_file", None)
     assert read_into(store, place).passages == 1
     assert store.device(place.device).version == version
 
 
-def test_a_change_that_leaves_size_and_time_of_a_new_file_is_seen(store: Store, place: Place):
+def test_a_change_that_leaves_size_and_time_of_a_new_file_is_seen(store: Store, place: FolderSource):
     write(place.root, {"a.md": "green"})
     status = (place.root / "a.md").stat()
     read_into(store, place)
@@ -114,7 +114,7 @@ def test_a_change_that_leaves_size_and_time_of_a_new_file_is_seen(store: Store, 
     assert texts(store, place) == {"black"}
 
 
-def test_a_file_that_went_leaves_nothing(store: Store, place: Place):
+def test_a_file_that_went_leaves_nothing(store: Store, place: FolderSource):
     write(place.root, {"a.md": "tea", "b.md": "coffee"})
     read_into(store, place)
     embed_all(store, place)
@@ -124,7 +124,7 @@ def test_a_file_that_went_leaves_nothing(store: Store, place: Place):
     assert store.file(place.device, "a.md") is None
 
 
-def test_what_was_taken_out_of_a_file_leaves_the_database(tmp_path: Path, place: Place):
+def test_what_was_taken_out_of_a_file_leaves_the_database(tmp_path: Path, place: FolderSource):
     store = choose_store(f"sqlite:///{tmp_path / 'c.db'}")
     store.open()
     try:
@@ -137,7 +137,7 @@ def test_what_was_taken_out_of_a_file_leaves_the_database(tmp_path: Path, place:
         store.close()
 
 
-def test_another_scope_is_written_without_embedding_anything_again(store: Store, place: Place):
+def test_another_scope_is_written_without_embedding_anything_again(store: Store, place: FolderSource):
     write(place.root, {"a.md": SECTIONS})
     read_into(store, place)
     embed_all(store, place)
@@ -146,7 +146,7 @@ def test_another_scope_is_written_without_embedding_anything_again(store: Store,
     assert {line["scope"] for line in lines(store, place).values()} == {"all"} and with_vector(store, place) == before
 
 
-def test_other_sizes_of_passages_are_cut_anew(store: Store, place: Place):
+def test_other_sizes_of_passages_are_cut_anew(store: Store, place: FolderSource):
     write(place.root, {"a.md": SECTIONS})
     settle(place)
     read_into(store, place)
@@ -157,7 +157,7 @@ def test_other_sizes_of_passages_are_cut_anew(store: Store, place: Place):
 
 @pytest.mark.parametrize(("data", "why"), [(b"caf\xe9", "UTF-8"), (b"a\0b", "zero bytes"), (b"x" * 5000, "5000 bytes")])
 def test_a_file_that_is_no_text_or_too_large_is_told_and_others_are_read(
-    store: Store, place: Place, data: bytes, why: str
+    store: Store, place: FolderSource, data: bytes, why: str
 ):
     write(place.root, {"bad.md": data, "good.md": "tea"})
     progress = read_into(store, place, settings_of(place.root, most_file_bytes=4000))
@@ -166,7 +166,7 @@ def test_a_file_that_is_no_text_or_too_large_is_told_and_others_are_read(
     assert problem.startswith("notes/bad.md") and why in problem
 
 
-def test_a_file_that_is_no_text_any_more_is_found_no_more(store: Store, place: Place):
+def test_a_file_that_is_no_text_any_more_is_found_no_more(store: Store, place: FolderSource):
     write(place.root, {"a.md": "tea"})
     read_into(store, place)
     write(place.root, {"a.md": b"\xff"})
@@ -174,7 +174,7 @@ def test_a_file_that_is_no_text_any_more_is_found_no_more(store: Store, place: P
     assert texts(store, place) == set()
 
 
-def test_a_stop_after_each_group_loses_nothing_and_the_rest_comes_later(store: Store, place: Place, monkeypatch):
+def test_a_stop_after_each_group_loses_nothing_and_the_rest_comes_later(store: Store, place: FolderSource, monkeypatch):
     monkeypatch.setattr(indexer, "FILES_AT_ONCE", 3)
     write(place.root, {f"{number}.md": f"tea {number}" for number in range(10)})
     settle(place)
@@ -183,12 +183,12 @@ def test_a_stop_after_each_group_loses_nothing_and_the_rest_comes_later(store: S
         stop = threading.Event()
         listing = list_files(place, 100)
         assert listing
-        Indexer(store, settings_of(place.root), stop).bring_up_to_date(place, listing, Progress(), stop.set)
+        FolderIndexer(store, settings_of(place.root), stop).bring_up_to_date(place, listing, FolderProgress(), stop.set)
         counts.append(len(lines(store, place)))
     assert counts == [3, 6, 9, 10]
 
 
-def test_a_folder_that_is_let_go_leaves_nothing(store: Store, place: Place):
+def test_a_folder_that_is_let_go_leaves_nothing(store: Store, place: FolderSource):
     write(place.root, {"a.md": "tea"})
     read_into(store, place)
     embed_all(store, place)
@@ -215,7 +215,7 @@ GROWTH = 3 << 20
 @pytest.mark.parametrize(
     ("files", "kilobytes"), [(120, 150), pytest.param(5000, 30, marks=pytest.mark.soak)], ids=["few", "five thousand"]
 )
-def test_files_are_read_within_flat_memory(tmp_path: Path, place: Place, files: int, kilobytes: int):
+def test_files_are_read_within_flat_memory(tmp_path: Path, place: FolderSource, files: int, kilobytes: int):
     line = "the words of a long note "
     for number in range(files):
         write(
@@ -225,12 +225,12 @@ def test_files_are_read_within_flat_memory(tmp_path: Path, place: Place, files: 
     store = choose_store(f"sqlite:///{tmp_path / 'c.db'}")
     store.open()
     process = psutil.Process()
-    progress = Progress()
+    progress = FolderProgress()
     taken: list[tuple[int, int]] = []
     settings = settings_of(place.root, chunk_tokens=1000, overlap_tokens=0)
     listing = list_files(place, files)
     assert listing
-    Indexer(store, settings, threading.Event()).bring_up_to_date(
+    FolderIndexer(store, settings, threading.Event()).bring_up_to_date(
         place, listing, progress, lambda: taken.append((progress.done, process.memory_info().rss))
     )
     store.close()

@@ -13,7 +13,7 @@ import pytest
 
 from engram.memory.access import Caller
 from engram_host.companion.folders import service, watcher
-from engram_host.companion.folders.service import Folders
+from engram_host.companion.folders.service import FolderService
 from engram_host.companion.store import choose_store
 from engram_host.companion.store.base import Store
 from markdown_folders import settings_of, write
@@ -30,11 +30,11 @@ def root(tmp_path: Path) -> Path:
 
 
 @contextlib.asynccontextmanager
-async def kept(root: Path, **more: object) -> AsyncIterator[tuple[Folders, Store]]:
+async def kept(root: Path, **more: object) -> AsyncIterator[tuple[FolderService, Store]]:
     """The folders of a companion, read once."""
     store = choose_store(f"sqlite:///{root.parent / 'c.db'}")
     store.open()
-    folders = Folders(store, settings_of(root, **{"debounce_ms": QUICK, **more}), root.parent)
+    folders = FolderService(store, settings_of(root, **{"debounce_ms": QUICK, **more}), root.parent)
     folders.start()
     try:
         await wait_until_async("the first look", lambda: folders.standings[0].state != "waiting")
@@ -44,7 +44,7 @@ async def kept(root: Path, **more: object) -> AsyncIterator[tuple[Folders, Store
         store.close()
 
 
-def paths(folders: Folders, store: Store) -> list[str]:
+def paths(folders: FolderService, store: Store) -> list[str]:
     return [path for path, *_ in store.stamps(folders.standings[0].place.device)]
 
 
@@ -60,7 +60,7 @@ def run(root: Path, steps, **more: object) -> None:
 
 
 def test_files_that_come_change_and_go_are_noticed(root: Path):
-    async def steps(folders: Folders, store: Store) -> None:
+    async def steps(folders: FolderService, store: Store) -> None:
         write(root, {"b.md": "coffee"})
         await wait_until_async("the change", lambda: paths(folders, store) == ["a.md", "b.md"])
         (root / "a.md").rename(root / "c.md")
@@ -72,7 +72,7 @@ def test_files_that_come_change_and_go_are_noticed(root: Path):
 
 
 def test_what_is_in_a_new_folder_is_noticed(root: Path):
-    async def steps(folders: Folders, store: Store) -> None:
+    async def steps(folders: FolderService, store: Store) -> None:
         write(root, {"new/deep/b.md": "coffee"})
         await wait_until_async("the change", lambda: "new/deep/b.md" in paths(folders, store))
         write(root, {"new/deep/c.md": "coffee"})
@@ -84,7 +84,7 @@ def test_what_is_in_a_new_folder_is_noticed(root: Path):
 def test_a_folder_that_went_is_told_and_comes_back(root: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(service, "_POLL_SECONDS", 0.1)
 
-    async def steps(folders: Folders, store: Store) -> None:
+    async def steps(folders: FolderService, store: Store) -> None:
         shutil.rmtree(root)
         await wait_until_async("it is seen that the folder went", lambda: folders.standings[0].state == "not there")
         assert "notes is not there" in folders.problems()[0]
@@ -98,7 +98,7 @@ def test_a_folder_that_went_is_told_and_comes_back(root: Path, monkeypatch: pyte
 
 
 def test_a_folder_that_is_exchanged_for_another_is_noticed(root: Path):
-    async def steps(folders: Folders, store: Store) -> None:
+    async def steps(folders: FolderService, store: Store) -> None:
         write(root.parent / "other", {"b.md": "coffee"})
         root.rename(root.parent / "old")
         (root.parent / "other").rename(root)
@@ -116,7 +116,7 @@ def test_without_events_folders_are_looked_through(root: Path, monkeypatch: pyte
     monkeypatch.setattr(watcher, "awatch", no_events)
     monkeypatch.setattr(service, "_POLL_SECONDS", 0.1)
 
-    async def steps(folders: Folders, store: Store) -> None:
+    async def steps(folders: FolderService, store: Store) -> None:
         write(root, {"b.md": "coffee"})
         await wait_until_async("the change", lambda: paths(folders, store) == ["a.md", "b.md"])
         assert "too many watches" in folders.problems()[0]
@@ -159,7 +159,7 @@ def heard_after(monkeypatch: pytest.MonkeyPatch, changes: int, pause: float, deb
         await asyncio.Event().wait()
 
     async def work() -> float:
-        watch = watcher.Watch(debounce)
+        watch = watcher.FolderWatcher(debounce)
         assert await watch.follow([("/notes", 1)])
         assert await watch.wait(60) == {"/notes/b.md"}
         now = asyncio.get_running_loop().time()
@@ -195,7 +195,7 @@ def test_a_folder_at_rest_is_not_read_again_and_again(root: Path, monkeypatch: p
 
     monkeypatch.setattr(watcher, "awatch", noting)
 
-    async def steps(folders: Folders, store: Store) -> None:
+    async def steps(folders: FolderService, store: Store) -> None:
         at_first = len(listings)
         for count in (1, 2):
             # Events come in order: with this one all came that the reading before it had caused.
@@ -208,7 +208,7 @@ def test_a_folder_at_rest_is_not_read_again_and_again(root: Path, monkeypatch: p
 
 
 def test_a_folder_that_left_the_settings_leaves_the_store(root: Path):
-    async def nothing(folders: Folders, store: Store) -> None:
+    async def nothing(folders: FolderService, store: Store) -> None:
         assert paths(folders, store) == ["a.md"]
 
     run(root, nothing)
@@ -216,7 +216,7 @@ def test_a_folder_that_left_the_settings_leaves_the_store(root: Path):
     store.open()
 
     async def without() -> None:
-        folders = Folders(store, settings_of(), root.parent)
+        folders = FolderService(store, settings_of(), root.parent)
         folders.start()
         await wait_until_async("what was read of it has left", lambda: store.sources() == [])
         await folders.stop()
@@ -226,7 +226,7 @@ def test_a_folder_that_left_the_settings_leaves_the_store(root: Path):
 
 
 def test_a_search_that_is_refused_is_logged_with_the_scope_and_no_text(root: Path, caplog: pytest.LogCaptureFixture):
-    async def steps(folders: Folders, store: Store) -> None:
+    async def steps(folders: FolderService, store: Store) -> None:
         with caplog.at_level(logging.INFO, "engram.folders"):
             assert folders.searched(Caller("owner", "r", True, "")) == ()
         assert "user:owner" in caplog.text and "tea" not in caplog.text

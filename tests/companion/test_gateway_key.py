@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from device_tokens import make_tokens
 from engram_host.companion.errors import SettingError
 from engram_host.companion.gateway import api_key as keys
-from engram_host.companion.gateway.api_key import Key, find_key
+from engram_host.companion.gateway.api_key import ApiKey, find_api_key
 from engram_host.companion.gateway.proxy import Gateway
-from engram_host.companion.gateway.token_usage import MOST_LINE, Count
+from engram_host.companion.gateway.token_usage import MOST_LINE, TokenCounter
 from engram_host.companion.metrics import Metrics
 from engram_host.companion.settings import GatewaySettings
 from engram_host.companion.store import open_store
@@ -84,7 +84,7 @@ def test_each_answer_of_the_gateway_is_of_openais_form(answers: dict[str, bytes]
 
 
 def test_no_repr_shows_it(tmp_path: Path):
-    key = Key(KEY)
+    key = ApiKey(KEY)
     store = open_store(folder=tmp_path)
     gateway = Gateway(store, GatewaySettings(url="http://127.0.0.1:9/v1"), key, Metrics())
     gateway.start()
@@ -98,7 +98,7 @@ def test_no_repr_shows_it(tmp_path: Path):
 )
 def test_a_key_is_blotted_out_wherever_the_pieces_end(pieces: list[bytes], sizes: list[int]):
     data = b"".join(pieces)
-    blotter = keys.Blotter(b"abcabd")
+    blotter = keys.Redactor(b"abcabd")
     passed, start, turn = bytearray(), 0, 0
     while start < len(data):
         size = sizes[turn % len(sizes)]
@@ -109,7 +109,7 @@ def test_a_key_is_blotted_out_wherever_the_pieces_end(pieces: list[bytes], sizes
 
 
 def test_what_is_no_part_of_the_key_is_not_held_back():
-    assert keys.Blotter(b"secret").feed(b"data: hello\n\n") == b"data: hello\n\n"
+    assert keys.Redactor(b"secret").feed(b"data: hello\n\n") == b"data: hello\n\n"
 
 
 # --- where it comes from
@@ -127,15 +127,15 @@ def test_the_environment_goes_before_the_file_and_that_before_the_keyring(
     import keyring
 
     monkeypatch.setattr(keyring, "get_password", lambda service, user: "from-the-keyring")
-    assert find_key(tmp_path, {}).headers() == {"Authorization": "Bearer from-the-keyring"}
+    assert find_api_key(tmp_path, {}).headers() == {"Authorization": "Bearer from-the-keyring"}
     _file(tmp_path, "from-the-file\n")
-    assert find_key(tmp_path, {}).headers() == {"Authorization": "Bearer from-the-file"}
-    assert find_key(tmp_path, {keys.VARIABLE: "given"}).headers() == {"Authorization": "Bearer given"}
+    assert find_api_key(tmp_path, {}).headers() == {"Authorization": "Bearer from-the-file"}
+    assert find_api_key(tmp_path, {keys.VARIABLE: "given"}).headers() == {"Authorization": "Bearer given"}
 
 
 def test_without_a_keyring_there_is_no_key(tmp_path: Path, caplog: pytest.LogCaptureFixture):
     with caplog.at_level(logging.INFO):
-        assert not find_key(tmp_path, {})
+        assert not find_api_key(tmp_path, {})
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o666])
@@ -150,7 +150,7 @@ def test_a_file_that_others_may_read_ends_the_start_with_a_sentence(tmp_path: Pa
 @pytest.mark.parametrize("value", [f"{KEY}\nX: y", f"{KEY} {KEY}", f"{KEY}é"])
 def test_a_key_that_is_no_key_is_refused_unshown(tmp_path: Path, value: str):
     with pytest.raises(SettingError) as refused:
-        find_key(tmp_path, {keys.VARIABLE: value})
+        find_api_key(tmp_path, {keys.VARIABLE: value})
     assert KEY not in str(refused.value)
 
 
@@ -160,7 +160,7 @@ def test_a_key_that_is_no_key_is_refused_unshown(tmp_path: Path, value: str):
 def test_an_address_that_is_none_or_has_a_key_in_it_is_refused(tmp_path: Path, url: str):
     store = open_store(folder=tmp_path)
     with pytest.raises(SettingError, match=r"gateway\.url"):
-        Gateway(store, GatewaySettings(url=url), Key(), Metrics())
+        Gateway(store, GatewaySettings(url=url), ApiKey(), Metrics())
     store.close()
 
 
@@ -178,7 +178,7 @@ def test_usage_is_found_however_a_stream_is_cut(sizes: list[int], prompt: int, a
         _events({"choices": [{"delta": {"content": "日本 hello"}}]}, {"choices": [], "usage": usage})
         + b"data: [DONE]\n\n"
     )
-    count = Count(5)
+    count = TokenCounter(5)
     start = turn = 0
     while start < len(data):
         count.feed(data[start : start + sizes[turn % len(sizes)]])
@@ -200,14 +200,14 @@ JSON = st.recursive(
 
 @given(JSON)
 def test_an_odd_answer_is_counted_as_something(value: object):
-    count = Count(3)
+    count = TokenCounter(3)
     count.whole(json.dumps(value).encode())
     count.feed(_events(value))
     assert count.used >= 0
 
 
 def test_an_event_without_end_takes_bounded_memory_and_is_counted_by_its_length():
-    count = Count(0)
+    count = TokenCounter(0)
     for _ in range(64):
         count.feed(b"data: " + b"x" * 65530)
     assert len(count._line) <= MOST_LINE

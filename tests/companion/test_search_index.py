@@ -14,7 +14,7 @@ from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.index import DeviceIndex
 from engram_host.companion.search.postings import Postings
 from engram_host.companion.search.request import SearchResult
-from engram_host.companion.search.tokenizer import Words
+from engram_host.companion.search.tokenizer import Tokenizer
 from engram_host.companion.types import LogName
 from search_store import IDENTITY, SearchStore, asked, embed_all, engine_of, ids, line_of, record, turn, vector_of
 
@@ -264,7 +264,7 @@ def test_what_an_index_says_that_it_takes_is_what_it_takes():
     store.put_all(
         "b", [turn(seq, f"{WORDS[seq % 8]} number{seq} of it", f"s{1 + seq // 20}") for seq in range(1, 1201)]
     )
-    changes, words = store.changes("b", 0, 5000), Words()
+    changes, words = store.changes("b", 0, 5000), Tokenizer()
     DeviceIndex(store.device("b"), words).apply(changes)  # the words that all indexes share are not this one's
     gc.collect()
     tracemalloc.start()

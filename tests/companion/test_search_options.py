@@ -173,7 +173,7 @@ def test_mmr_puts_what_says_something_else_before_what_says_the_same():
 def test_mmr_with_lambda_1_keeps_the_order(scores: list[float], limit: int):
     scores = sorted((round(score, 6) for score in scores), reverse=True)
     nothing, no_words = np.zeros((len(scores), 3)), [frozenset[str]()] * len(scores)
-    order = mmr.reorder(scores, nothing, np.ones(len(scores), np.bool_), no_words, limit, 1.0)
+    order = mmr.mmr_order(scores, nothing, np.ones(len(scores), np.bool_), no_words, limit, 1.0)
     assert order == list(range(min(limit, len(scores))))
 
 

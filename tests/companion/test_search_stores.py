@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from engram import log_line
-from engram_host.companion.entries.embedding_text import digest_of, key_of
+from engram_host.companion.entries.embedding_text import embedding_text, text_digest
 from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.engine import QueryVector, SearchEngine
 from engram_host.companion.store.base import Store
@@ -29,8 +29,8 @@ def fill(store: Store) -> None:
     for n, (log, lines) in enumerate(told, 2):
         numbered = [(log_line.decode(line)["seq"], line) for line in lines]
         store.take([Batch(Sender("id", 1, n), Span("b", log, 1, 0, len(lines)), numbered)], NOW)
-        texts = [(seq, key_of(log, log_line.decode(line), 0)) for seq, line in reversed(numbered)]
-        vectors = [StoredVector(log, seq, digest_of(text), vector_of(text)) for seq, text in texts]
+        texts = [(seq, embedding_text(log, log_line.decode(line), 0)) for seq, line in reversed(numbered)]
+        vectors = [StoredVector(log, seq, text_digest(text), vector_of(text)) for seq, text in texts]
         store.put_vectors("b", IDENTITY, vectors)
 
 

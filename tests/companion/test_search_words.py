@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 
 from engram import text as board
 from engram_host.companion.search import tokenizer as search_words
-from engram_host.companion.search.tokenizer import Words, identifier_terms, query_terms
+from engram_host.companion.search.tokenizer import Tokenizer, identifier_terms, query_terms
 from search_store import SearchStore, asked, engine_of, ids, turn
 
 PIECES = st.text(st.sampled_from("aAbZ09 '\n\t._-/é猫自行車ไทย👍🏽😀ßŁ한\u2019"), max_size=40) | st.text(max_size=30)
-KNOWN = Words()
+KNOWN = Tokenizer()
 
 
 @pytest.mark.parametrize("singles", [False, True])
@@ -28,7 +28,7 @@ def test_texts_joined_by_a_space_have_the_terms_of_each(texts: list[str]):
 
 def test_what_is_remembered_of_pieces_has_a_bound(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(search_words, "MOST_BYTES", 10_000)
-    known = Words()
+    known = Tokenizer()
     for number in range(1000):
         known.of(f"word{number} snake_case_{number}")
     assert known.nbytes <= 11_000

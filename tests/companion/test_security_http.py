@@ -14,9 +14,9 @@ import trustme
 from cli_case import engram, fine
 from device_tokens import make_tokens
 from engram_host.companion.auth import tokens
-from engram_host.companion.auth.exposure import Listener, asks_tokens, check_places, is_loopback
+from engram_host.companion.auth.exposure import Listener, check_exposure, is_loopback, tokens_required
 from engram_host.companion.auth.middleware import MOST_BODY
-from engram_host.companion.auth.permissions import DECLARED, Who
+from engram_host.companion.auth.permissions import DECLARED, Role
 from engram_host.companion.errors import SettingError
 from engram_host.companion.settings import SecuritySettings
 from engram_host.companion.store import open_store
@@ -29,11 +29,11 @@ STRANGERS = tokens.new_token()
 
 OWN, OTHER, OPERATOR = "own device", "another device", "operator"
 MAY = {
-    Who.ANYBODY: {"", "stranger", OWN, OTHER, OPERATOR},
-    Who.DEVICE: {OWN, OTHER, OPERATOR},
-    Who.GATEWAY: {OWN, OTHER, OPERATOR},
-    Who.OWN_DEVICE: {OWN, OPERATOR},
-    Who.OPERATOR: {OPERATOR},
+    Role.ANYBODY: {"", "stranger", OWN, OTHER, OPERATOR},
+    Role.DEVICE: {OWN, OTHER, OPERATOR},
+    Role.GATEWAY: {OWN, OTHER, OPERATOR},
+    Role.OWN_DEVICE: {OWN, OPERATOR},
+    Role.OPERATOR: {OPERATOR},
 }
 
 
@@ -71,7 +71,7 @@ def operations(strict: Strict) -> list[tuple[str, str, dict[str, Any]]]:
 
 def test_each_route_declares_who_may_use_it(strict: Strict):
     rules = {(method, path): told.get(DECLARED) for method, path, told in operations(strict)}
-    assert rules and all(rule in list(Who) for rule in rules.values()), rules
+    assert rules and all(rule in list(Role) for rule in rules.values()), rules
 
 
 @pytest.mark.parametrize("who", ["", "stranger", OWN, OTHER, OPERATOR])
@@ -79,7 +79,7 @@ def test_each_route_lets_in_whom_it_declares_and_nobody_else(strict: Strict, who
     for method, path, told in operations(strict):
         answer = strict.ask(method, path.replace("{device}", "kitchen").replace("{", "").replace("}", ""), who)
         is_in = answer.status_code not in (401, 403)
-        assert is_in == (who in MAY[Who(told[DECLARED])]), (method, path, who, answer.text)
+        assert is_in == (who in MAY[Role(told[DECLARED])]), (method, path, who, answer.text)
 
 
 @pytest.mark.parametrize("who", ["", "stranger"])
@@ -275,12 +275,12 @@ def test_a_head_that_does_not_end_is_not_waited_for(companion: Companion, monkey
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.1.2.3", "::1", "localhost"])
 def test_loopback_asks_for_no_tokens(host: str):
-    assert is_loopback(host) and not asks_tokens(SecuritySettings(), [Listener("http", host, False)])
+    assert is_loopback(host) and not tokens_required(SecuritySettings(), [Listener("http", host, False)])
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.2", "companion.local", "", "127.0.0.1.nip.example"])
 def test_any_other_address_asks_for_tokens(host: str):
-    assert asks_tokens(SecuritySettings(), [Listener("http", "127.0.0.1", False), Listener("mqtt", host, True)])
+    assert tokens_required(SecuritySettings(), [Listener("http", "127.0.0.1", False), Listener("mqtt", host, True)])
 
 
 @pytest.mark.parametrize(
@@ -299,10 +299,10 @@ def test_a_wide_listener_needs_a_token_and_tls_or_a_word(
 ):
     place = Listener("http", "0.0.0.0", is_secure)
     if is_fine:
-        check_places(SecuritySettings(setting), [place], has_devices=has_devices)
+        check_exposure(SecuritySettings(setting), [place], has_devices=has_devices)
     else:
         with pytest.raises(SettingError, match=r"http\.host"):
-            check_places(SecuritySettings(setting), [place], has_devices=has_devices)
+            check_exposure(SecuritySettings(setting), [place], has_devices=has_devices)
 
 
 def test_it_does_not_start_wide_without_tokens_and_says_why(tmp_path: Path):

@@ -13,15 +13,15 @@ import pytest
 import trustme
 
 from engram_host.companion.auth import identity, tokens
-from engram_host.companion.auth.exposure import tls_of
-from engram_host.companion.auth.identity import Caller, Callers
-from engram_host.companion.auth.rate_limit import Rates
-from engram_host.companion.auth.tls import tls_to_own
+from engram_host.companion.auth.exposure import listener_tls
+from engram_host.companion.auth.identity import Caller, CallerLookup
+from engram_host.companion.auth.rate_limit import RateLimiter
+from engram_host.companion.auth.tls import trust_certificate
 from engram_host.companion.errors import SettingError
 from engram_host.companion.mqtt import guarded_broker
-from engram_host.companion.mqtt.client import Bus, Login, login_of
+from engram_host.companion.mqtt.client import BrokerLogin, MqttClient, broker_login
 from engram_host.companion.mqtt.embedded_broker import EmbeddedBroker
-from engram_host.companion.mqtt.guarded_broker import WORKER, Door
+from engram_host.companion.mqtt.guarded_broker import WORKER, BrokerAccess
 from engram_host.companion.settings import MqttSettings
 from engram_host.companion.store import open_store
 from guarded_place import SECRET, Place, gets, run
@@ -332,7 +332,7 @@ def test_who_sends_too_much_is_slowed_down_and_loses_nothing(tmp_path: Path):
             assert loop.time() - began > 0.9
             assert [data for _, data in where.heard] == [str(number).encode() for number in range(40)]
 
-    run(tmp_path, work, rates=Rates(30, 10))
+    run(tmp_path, work, rates=RateLimiter(30, 10))
 
 
 # --- TLS
@@ -344,16 +344,16 @@ def test_the_broker_has_tls_with_a_certificate(tmp_path: Path):
 
     async def work() -> None:
         store = open_store(folder=tmp_path)
-        store.add_token(tokens.kept("kitchen", token := tokens.new_token()))
-        door = Door(Callers(store, tokens.new_token()), True, Rates(0, 1), SECRET)
-        broker = EmbeddedBroker("127.0.0.1", 0, door, tls_of("mqtt", "both.pem", "both.pem", tmp_path))
+        store.add_token(tokens.stored_token("kitchen", token := tokens.new_token()))
+        door = BrokerAccess(CallerLookup(store, tokens.new_token()), True, RateLimiter(0, 1), SECRET)
+        broker = EmbeddedBroker("127.0.0.1", 0, door, listener_tls("mqtt", "both.pem", "both.pem", tmp_path))
         await broker.start()
 
         async def echo(_device: str, data: bytes) -> list[bytes]:
             return [data]
 
-        login = Login(WORKER, SECRET, tls_to_own("mqtt.certificate", tmp_path / "both.pem"))
-        bus = Bus(broker.own_url, login, echo, share=False)
+        login = BrokerLogin(WORKER, SECRET, trust_certificate("mqtt.certificate", tmp_path / "both.pem"))
+        bus = MqttClient(broker.own_url, login, echo, share=False)
         bus.start()
         assert broker.url.startswith("mqtts://") and await bus.wait(10)
         context = ssl.create_default_context()
@@ -379,8 +379,8 @@ def test_a_broker_of_ones_own_may_have_a_certificate_of_a_private_authority(tmp_
 
     async def work() -> None:
         store = open_store(folder=tmp_path)
-        door = Door(Callers(store, tokens.new_token()), True, Rates(0, 1), SECRET)
-        broker = EmbeddedBroker("127.0.0.1", 0, door, tls_of("mqtt", "both.pem", "both.pem", tmp_path))
+        door = BrokerAccess(CallerLookup(store, tokens.new_token()), True, RateLimiter(0, 1), SECRET)
+        broker = EmbeddedBroker("127.0.0.1", 0, door, listener_tls("mqtt", "both.pem", "both.pem", tmp_path))
         await broker.start()
 
         async def echo(_device: str, data: bytes) -> list[bytes]:
@@ -388,7 +388,7 @@ def test_a_broker_of_ones_own_may_have_a_certificate_of_a_private_authority(tmp_
 
         async def reached(authority: str) -> bool:
             settings = MqttSettings(username=WORKER, password=SECRET, authority=authority)
-            bus = Bus(broker.own_url, login_of(settings, tmp_path), echo, share=False)
+            bus = MqttClient(broker.own_url, broker_login(settings, tmp_path), echo, share=False)
             bus.start()
             await wait_until_async("it is in or out", lambda: bus.is_connected or "CERTIFICATE_" in bus.problem)
             is_reached = bus.is_connected

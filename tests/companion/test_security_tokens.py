@@ -9,50 +9,50 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engram_host.companion.auth import tokens
-from engram_host.companion.auth.identity import OPERATOR, STRANGER, Caller, Callers
-from engram_host.companion.auth.rate_limit import Rates
+from engram_host.companion.auth.identity import OPERATOR, STRANGER, Caller, CallerLookup
+from engram_host.companion.auth.rate_limit import RateLimiter
 from engram_host.companion.errors import SettingError
 from engram_host.companion.store.base import Store
 
 
 def test_a_token_is_found_by_its_digest_alone(store: Store):
     token = tokens.new_token()
-    assert store.add_token(tokens.kept("kitchen", token))
-    assert store.device_of(tokens.digest_of(token)) == "kitchen"
-    assert store.device_of(tokens.digest_of(tokens.new_token())) == ""
+    assert store.add_token(tokens.stored_token("kitchen", token))
+    assert store.device_of(tokens.token_digest(token)) == "kitchen"
+    assert store.device_of(tokens.token_digest(tokens.new_token())) == ""
 
 
 def test_the_database_does_not_have_the_token(store: Store):
     token = tokens.new_token()
-    store.add_token(tokens.kept("kitchen", token))
+    store.add_token(tokens.stored_token("kitchen", token))
     assert all(token not in str(vars(kept)) and token.encode() not in kept.digest for kept in store.tokens())
 
 
 def test_a_device_keeps_its_first_token_until_it_is_replaced(store: Store):
     first, second = tokens.new_token(), tokens.new_token()
-    store.add_token(tokens.kept("kitchen", first))
-    assert not store.add_token(tokens.kept("kitchen", second))
-    assert store.device_of(tokens.digest_of(second)) == ""
-    assert store.replace_token(tokens.kept("kitchen", second))
-    assert [store.device_of(tokens.digest_of(each)) for each in (first, second)] == ["", "kitchen"]
+    store.add_token(tokens.stored_token("kitchen", first))
+    assert not store.add_token(tokens.stored_token("kitchen", second))
+    assert store.device_of(tokens.token_digest(second)) == ""
+    assert store.replace_token(tokens.stored_token("kitchen", second))
+    assert [store.device_of(tokens.token_digest(each)) for each in (first, second)] == ["", "kitchen"]
 
 
 def test_a_removed_token_is_nobodys(store: Store):
     token = tokens.new_token()
-    store.add_token(tokens.kept("kitchen", token))
+    store.add_token(tokens.stored_token("kitchen", token))
     assert store.remove_token("kitchen") and not store.remove_token("kitchen")
-    assert store.device_of(tokens.digest_of(token)) == "" and store.tokens() == []
+    assert store.device_of(tokens.token_digest(token)) == "" and store.tokens() == []
 
 
 def test_replacing_what_is_not_there_makes_nothing(store: Store):
-    assert not store.replace_token(tokens.kept("kitchen", tokens.new_token()))
+    assert not store.replace_token(tokens.stored_token("kitchen", tokens.new_token()))
     assert store.tokens() == []
 
 
 async def _callers(store: Store) -> tuple[Caller, ...]:
     operator, device = tokens.new_token(), tokens.new_token()
-    store.add_token(tokens.kept("kitchen", device))
-    callers = Callers(store, operator)
+    store.add_token(tokens.stored_token("kitchen", device))
+    callers = CallerLookup(store, operator)
     return tuple([await callers.of(each) for each in (operator, device, tokens.new_token(), "", "x" * 5000, "é" * 43)])
 
 
@@ -95,7 +95,7 @@ def test_a_secret_that_is_not_one_word_is_refused_unshown(tmp_path: Path, conten
 )
 def test_nobody_comes_more_often_than_the_rate_and_the_burst_allow(rate: float, burst: int, steps: list[float]):
     now = 0.0
-    rates = Rates(rate, burst, lambda: now)
+    rates = RateLimiter(rate, burst, lambda: now)
     taken = 0
     for step in steps:
         now += step
@@ -106,7 +106,7 @@ def test_nobody_comes_more_often_than_the_rate_and_the_burst_allow(rate: float, 
 @given(st.floats(0.1, 100), st.integers(1, 20))
 def test_who_waits_as_long_as_is_said_gets_a_turn(rate: float, burst: int):
     now = 0.0
-    rates = Rates(rate, burst, lambda: now)
+    rates = RateLimiter(rate, burst, lambda: now)
     while not (wait := rates.take("kitchen")):
         pass
     now += wait + 1e-9

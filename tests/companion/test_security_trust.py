@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import trustme
 
-from engram_host.companion.auth.tls import tls_by_authority, tls_to_own
+from engram_host.companion.auth.tls import trust_authority, trust_certificate
 from engram_host.companion.errors import SettingError
 
 
@@ -46,12 +46,12 @@ def _file(folder: Path, *parts: trustme.Blob) -> Path:
 def test_the_companions_own_certificate_is_believed_under_any_name(tmp_path: Path, authority: trustme.CA):
     own = authority.issue_cert("companion.example")
     for path in (_file(tmp_path, own.private_key_and_cert_chain_pem), _file(tmp_path, *own.cert_chain_pems)):
-        assert _shakes_hands(tls_to_own("http.certificate", path), own, name="127.0.0.1")
+        assert _shakes_hands(trust_certificate("http.certificate", path), own, name="127.0.0.1")
 
 
 def test_another_certificate_of_the_same_authority_is_not_believed(tmp_path: Path, authority: trustme.CA):
     own = authority.issue_cert("companion.example")
-    client = tls_to_own("http.certificate", _file(tmp_path, *own.cert_chain_pems, authority.cert_pem))
+    client = trust_certificate("http.certificate", _file(tmp_path, *own.cert_chain_pems, authority.cert_pem))
     assert not _shakes_hands(client, authority.issue_cert("evil.example"))
     assert not _shakes_hands(client, authority.issue_cert("companion.example"))
 
@@ -63,14 +63,14 @@ def test_a_file_without_a_certificate_is_told_of(tmp_path: Path, content: bytes)
     path = tmp_path / "chain.pem"
     path.write_bytes(content)
     with pytest.raises(SettingError, match=r"http\.certificate.*chain\.pem"):
-        tls_to_own("http.certificate", path)
+        trust_certificate("http.certificate", path)
     with pytest.raises(SettingError, match=r"mqtt\.authority.*chain\.pem"):
-        tls_by_authority("mqtt.authority", path)
+        trust_authority("mqtt.authority", path)
 
 
 def test_an_authority_is_believed_for_the_names_that_it_signed(tmp_path: Path):
     authority = trustme.CA()
-    client = tls_by_authority("mqtt.authority", _file(tmp_path, authority.cert_pem))
+    client = trust_authority("mqtt.authority", _file(tmp_path, authority.cert_pem))
     assert _shakes_hands(client, authority.issue_cert("companion.example"))
     assert not _shakes_hands(client, authority.issue_cert("other.example"))
     assert not _shakes_hands(client, trustme.CA().issue_cert("companion.example"))

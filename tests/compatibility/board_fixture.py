@@ -37,7 +37,7 @@ def flash() -> bytes:
 
 def unpack(data: bytes, folder: Path) -> Path:
     """Write the files of an image into a folder; the folder."""
-    reader = image.Reader(lambda at, size: data[at : at + size])
+    reader = image.LittlefsReader(lambda at, size: data[at : at + size])
     for path in reader.sizes():
         file = folder / path
         file.parent.mkdir(parents=True, exist_ok=True)

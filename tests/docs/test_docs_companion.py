@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from engram_host.companion.folders.settings import FoldersSettings
-from engram_host.companion.folders.sources import places
+from engram_host.companion.folders.sources import folder_sources
 from engram_host.companion.settings import (
     GatewaySettings,
     HttpSettings,
@@ -57,7 +57,7 @@ def test_the_table_of_background_tasks_is_the_codes():
 
 def test_the_example_of_folders_is_taken(tmp_path: Path):
     (tmp_path / "companion.toml").write_text(fences(read("docs/guides/folders.md"), "toml")[0].text, encoding="utf-8")
-    folders = places(read_settings(tmp_path, {}, {}).folders, "test")
+    folders = folder_sources(read_settings(tmp_path, {}, {}).folders, "test")
     assert [(place.name, place.form, place.scope) for place in folders] == [
         ("agent", "memory", "user:owner"),
         ("notes", "all", "user:owner"),

@@ -44,7 +44,9 @@ class Chip:
         all_files: dict[str, bytes | None] = {**code(), **seeds, "secrets.json": json.dumps(SECRETS).encode(), **files}
         folder.mkdir(exist_ok=True)
         self.flash = folder / "flash.bin"
-        self.flash.write_bytes(image.build({path: data for path, data in all_files.items() if data is not None}, size))
+        self.flash.write_bytes(
+            image.build_littlefs({path: data for path, data in all_files.items() if data is not None}, size)
+        )
         self._state = folder / "state"
         self._state.write_bytes(b"")
         self._home = Home(folder)
@@ -52,7 +54,7 @@ class Chip:
     def files(self) -> dict[str, bytes]:
         """All that is on the flash."""
         data = self.flash.read_bytes()
-        reader = image.Reader(lambda at, size: data[at : at + size])
+        reader = image.LittlefsReader(lambda at, size: data[at : at + size])
         return {path: reader.content(path) for path in reader.sizes()}
 
     def start(self, cause: int = POWER_ON, **options: Any) -> AbstractContextManager[Talk]:

@@ -17,7 +17,7 @@ import serial
 
 from driving import SECONDS, Home
 from engram_host.boards import json_lines
-from engram_host.boards.json_lines import opened, with_crc
+from engram_host.boards.json_lines import open_console, with_crc
 from engram_host.cli.commands import main
 from engram_host.fake_llm import Serving
 from engram_host.simulator import board as sim
@@ -210,7 +210,7 @@ def test_pieces_of_an_answer_come_as_they_are_made(home: Home, scripted: Scripte
 def test_a_conversation_over_a_port(home: Home, scripted: Scripted, plugged: Callable[..., Port]):
     store = {"name": "memory_store", "arguments": {"content": "The bike is green", "tags": ["bike"]}}
     server = scripted({"when": {"result": False}, "calls": [store], "times": 1}, {"reply": "Good, 你好."})
-    with opened(plugged(home.asking(server.url)).path) as board:
+    with open_console(plugged(home.asking(server.url)).path) as board:
         answers = list(board.ask(say="my bike is 绿色"))
         assert texts(answers, "notice") == ["remembered m1: The bike is green"]
         assert "".join(texts(answers, "text")).strip() == "Good, 你好."
@@ -224,13 +224,13 @@ def test_a_program_that_died_leaves_a_board_that_the_next_can_use(plugged: Calla
         line.read_until(b"lists the commands.")
         line.write(b'/json on\n{"id":1,"say":"this is cut off in the mid')
         line.read_until(b'"crc"')
-    with opened(port.path) as board:
+    with open_console(port.path) as board:
         assert texts(list(board.ask(command="/help undo")), "line")[0] == "/undo"
 
 
 def test_a_program_leaves_the_console_to_people(plugged: Callable[..., Port]):
     port = plugged()
-    with opened(port.path) as board:
+    with open_console(port.path) as board:
         list(board.ask(command="/help undo"))
     with raw(port) as line:
         line.write(b"/help undo\r\n")
@@ -239,7 +239,7 @@ def test_a_program_leaves_the_console_to_people(plugged: Callable[..., Port]):
 
 def test_a_long_message_arrives_whole(home: Home, plugged: Callable[..., Port]):
     message = "word 语 " * 1000
-    with opened(plugged().path) as board:
+    with open_console(plugged().path) as board:
         list(board.ask(say=message))
     assert home.turns()[0]["text"] == message.strip()
 
@@ -248,7 +248,7 @@ def test_what_a_line_lost_is_sent_again_until_it_is_whole(home: Home, plugged: C
     monkeypatch.setattr(json_lines, "_NUDGE_SECONDS", 0.5)
     lossy = Lossy(seed=5, one_in=150)
     messages = [f"message {number} " + "abcdefgh " * 8 for number in range(12)]
-    with opened(plugged(lossy=lossy).path) as board:
+    with open_console(plugged(lossy=lossy).path) as board:
         monkeypatch.setattr(json_lines, "_ATTEMPTS", 20)
         list(board.ask(command="/help undo"))
         lossy.is_on = True

@@ -51,11 +51,11 @@ def with_code_json(code: Files) -> Files:
 
 def flash_with(folder: Path, files: Files, size: int = 512 << 10) -> Path:
     path = folder / "flash.bin"
-    path.write_bytes(image.build(files, size))
+    path.write_bytes(image.build_littlefs(files, size))
     return path
 
 
 def files_on(flash: Path) -> Files:
     data = flash.read_bytes()
-    found = image.Reader(lambda offset, length: data[offset : offset + length])
+    found = image.LittlefsReader(lambda offset, length: data[offset : offset + length])
     return {path: found.content(path) for path in found.sizes()}

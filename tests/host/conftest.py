@@ -32,5 +32,5 @@ def importing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
     support.use_root(str(tmp_path))
     importing = Importing(tmp_path)
-    monkeypatch.setattr(console_session, "talking", importing.talking)
+    monkeypatch.setattr(console_session, "open_board", importing.talking)
     return importing

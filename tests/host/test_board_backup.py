@@ -81,7 +81,7 @@ def found(app: App, words: str) -> list[str]:
 
 @needs_micropython
 def test_all_that_lasts_is_saved_but_no_secret(saved: Path, memory: Files):
-    assert backup.read(saved).files == lasting(FRESH | memory)
+    assert backup.read_backup(saved).files == lasting(FRESH | memory)
 
 
 @needs_micropython
@@ -93,7 +93,7 @@ def test_a_backup_is_for_its_owner_only(saved: Path):
 def test_secrets_are_saved_when_they_are_asked_for(tmp_path: Path):
     with StandIn(flash_with(tmp_path, FRESH | {"secrets.json": b'{"llm": {"key": "k"}}'})) as board:
         backup.backup(board.port, tmp_path / "saved.tar.gz", Progress(), with_secrets=True)
-    assert backup.read(tmp_path / "saved.tar.gz").files["secrets.json"] == b'{"llm": {"key": "k"}}'
+    assert backup.read_backup(tmp_path / "saved.tar.gz").files["secrets.json"] == b'{"llm": {"key": "k"}}'
 
 
 @needs_micropython
@@ -228,13 +228,13 @@ GOOD: Files = {"memory/MEMORY.md": b"tea\n" * 300, "config.json": b"{}"}
 )
 def test_a_file_that_no_backup_has_is_refused(name: str, tmp_path: Path):
     with pytest.raises(BadRequest):
-        backup.read(packed(tmp_path, {name: b"x"}))
+        backup.read_backup(packed(tmp_path, {name: b"x"}))
 
 
 @pytest.mark.parametrize("told", [{"format": 2}, [], {"format": 1, "files": {"config.json": "0"}}])
 def test_a_list_that_does_not_fit_is_refused(told: object, tmp_path: Path):
     with pytest.raises(BadRequest):
-        backup.read(packed(tmp_path, GOOD, told))
+        backup.read_backup(packed(tmp_path, GOOD, told))
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -248,7 +248,7 @@ def test_a_damaged_file_is_refused_or_was_not_hurt(seed: int, tmp_path: Path):
         data[numbers.randrange(len(data))] ^= 1 << numbers.randrange(8)
     path.write_bytes(data)
     try:
-        assert backup.read(path).files == GOOD
+        assert backup.read_backup(path).files == GOOD
     except BoardError as problem:
         assert isinstance(problem, BadRequest)
 
@@ -256,7 +256,7 @@ def test_a_damaged_file_is_refused_or_was_not_hurt(seed: int, tmp_path: Path):
 @pytest.mark.parametrize("path", ["none.tar.gz", "."])
 def test_a_file_that_is_none_is_told(path: str, tmp_path: Path):
     with pytest.raises(BadRequest, match="cannot be read"):
-        backup.read(tmp_path / path)
+        backup.read_backup(tmp_path / path)
 
 
 def test_a_backup_into_no_folder_is_told_before_the_board_is_stopped(tmp_path: Path):

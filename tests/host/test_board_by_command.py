@@ -25,7 +25,7 @@ def test_a_blank_board_is_flashed(tmp_path: Path):
     with Loader(BOARD.chip, BOARD.flash_bytes) as chip:
         told = fine(*words, "--port", chip.port, "--json").json
         files = file_set.seeds(BOARD, {}) | file_set.code(BOARD)
-        assert chip.flash[BOARD.filesystem.offset :] == image.build(files, BOARD.filesystem.size)
+        assert chip.flash[BOARD.filesystem.offset :] == image.build_littlefs(files, BOARD.filesystem.size)
     assert told["done"] and told["told"]
 
 

@@ -60,7 +60,7 @@ def test_an_empty_folder_does_not_stay_where_it_would_hide_a_module(tmp_path: Pa
     flash = flash_with(tmp_path, with_code_json(OLD) | KEPT)
     with StandIn(flash) as board:
         run(board)
-        with session.opened(board.port) as opened:
+        with session.open_session(board.port) as opened:
             folders = {path for path, entry in opened.tree("engram").items() if entry.is_folder}
     assert folders == {"engram/store", "engram/device", "engram/device/x"}
 
@@ -180,7 +180,7 @@ def test_a_board_without_psram_is_told_the_two_ways_out(tmp_path: Path, capsys: 
 def test_a_board_with_psram_is_told_nothing_of_heap(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
-    monkeypatch.setattr(heap, "FOR_FILES", 50 << 10)  # the stand-in has 100 KB
+    monkeypatch.setattr(heap, "HEAP_FOR_FILES", 50 << 10)  # the stand-in has 100 KB
     with StandIn(flash_with(tmp_path, with_code_json(OLD) | KEPT)) as board:
         run(board)
     assert "PSRAM" not in told(capsys)

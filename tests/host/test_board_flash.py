@@ -57,8 +57,10 @@ def holding(board: Profile, files: file_set.Files, place: Region | None = None) 
     place = place or board.filesystem
     entries = TABLE if place == board.filesystem else [*TABLE, ("vfs", 1, 0x81, place.offset, place.size)]
     content = bytearray(b"\xff" * board.flash_bytes)
-    content[partitions.TABLE.offset : partitions.TABLE.offset + len(table(entries))] = table(entries)
-    content[place.offset : place.end] = image.build(files, place.size)
+    content[partitions.PARTITION_TABLE.offset : partitions.PARTITION_TABLE.offset + len(table(entries))] = table(
+        entries
+    )
+    content[place.offset : place.end] = image.build_littlefs(files, place.size)
     return bytes(content)
 
 
@@ -78,7 +80,7 @@ def test_a_blank_board_gets_micropython_and_the_image(board: Profile, tmp_path: 
         run(board, chip.port, path)
         files = file_set.seeds(board, {}) | file_set.code(board)
         assert chip.flash[CHIPS[board.chip] :][: path.stat().st_size] == path.read_bytes()
-        assert chip.flash[board.filesystem.offset :] == image.build(files, board.filesystem.size)
+        assert chip.flash[board.filesystem.offset :] == image.build_littlefs(files, board.filesystem.size)
 
 
 def test_on_a_larger_flash_the_file_system_reaches_to_its_end(plain: Profile, official: Path):
@@ -98,7 +100,7 @@ def test_a_frozen_build_gets_no_modules(plain: Profile, tmp_path: Path):
     path = saved(tmp_path, micropython(plain, more=b"engram/app.py\0"))
     with Loader("esp32", 4 << 20) as chip:
         run(plain, chip.port, path)
-        files = image.Reader(lambda offset, length: bytes(chip.flash[0x200000 + offset :][:length])).sizes()
+        files = image.LittlefsReader(lambda offset, length: bytes(chip.flash[0x200000 + offset :][:length])).sizes()
     assert "main.py" in files and not any(name.startswith("engram/") for name in files)
 
 
@@ -107,7 +109,7 @@ def test_a_board_that_may_have_no_psram_is_told_the_two_ways_out(
 ):
     with Loader(board.chip, board.flash_bytes) as chip:
         run(board, chip.port, saved(tmp_path, micropython(board)))
-    assert (heap.OF_FIRMWARE in capsys.readouterr().err) == (not board.psram)
+    assert (heap.NOTE_WITHOUT_ENGRAM in capsys.readouterr().err) == (not board.psram)
 
 
 def test_of_a_frozen_build_nothing_is_told_of_heap(plain: Profile, tmp_path: Path, capsys: pytest.CaptureFixture[str]):

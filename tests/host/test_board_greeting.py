@@ -150,7 +150,7 @@ def test_a_request_that_the_board_does_not_take_is_told_and_given_up(monkeypatch
         def write(self, data: bytes, /) -> int:
             return len(data)
 
-    talking = json_lines.Board(Silent(), "ttyX")
+    talking = json_lines.JsonConsole(Silent(), "ttyX")
     talking.line_bytes = 1000
     answers = talking.ask(say="hello")
     assert "has not taken this yet" in next(answers)["notice"]

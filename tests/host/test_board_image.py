@@ -67,7 +67,7 @@ def test_files_of_all_sizes_are_read_back(tmp_path: Path):
     numbers = random.Random(4)
     files = {f"f/{size}": numbers.randbytes(size) for size in AROUND_BOUNDS}
     path = tmp_path / "fs.bin"
-    path.write_bytes(image.build(files, 2 << 20))
+    path.write_bytes(image.build_littlefs(files, 2 << 20))
     assert hashes_on(path) == {name: sha256(content).hexdigest() for name, content in files.items()}
 
 
@@ -181,7 +181,9 @@ def test_settings_go_before_the_profiles(tmp_path: Path):
     board = profile.load("ESP32_GENERIC")
     given = {"llm": {"url": "http://10.0.0.2:8000/v1", "model": "m"}, "records": {"most": 100}, "timezone": "+01:00"}
     data = make(tmp_path, board, given).read_bytes()
-    config = json.loads(image.Reader(lambda offset, length: data[offset : offset + length]).content("config.json"))
+    config = json.loads(
+        image.LittlefsReader(lambda offset, length: data[offset : offset + length]).content("config.json")
+    )
     expected = board.settings | {"records.most": 100, "llm.url": given["llm"]["url"], "llm.model": "m"}
     assert config.pop("timezone") == "+01:00"
     assert {f"{group}.{key}": value for group, inner in config.items() for key, value in inner.items()} == expected
@@ -205,9 +207,9 @@ def test_a_wrong_setting_is_told_and_nothing_is_written(config: object, sentence
 
 def test_too_much_for_the_file_system_is_told():
     with pytest.raises(BadRequest, match="do not fit"):
-        image.build({"large": bytes(600 << 10)}, 512 << 10)
+        image.build_littlefs({"large": bytes(600 << 10)}, 512 << 10)
 
 
 def test_what_is_no_littlefs_is_told():
     with pytest.raises(ValueError, match="LFS"):
-        image.Reader(lambda offset, length: b"\xff" * length)
+        image.LittlefsReader(lambda offset, length: b"\xff" * length)

@@ -15,7 +15,7 @@ from board_stand_in import StandIn
 from engram_host.boards import backup, device_script, progress, session
 from engram_host.boards.errors import NoAnswer
 from engram_host.boards.progress import Progress, Tally
-from engram_host.boards.raw_repl import SILENT_SECONDS, Line
+from engram_host.boards.raw_repl import SILENT_SECONDS, RawReplTransport
 from engram_host.boards.session import Session
 
 SIGN, SIGN_BYTES = b"~8192\r\n", 8192
@@ -67,7 +67,7 @@ def stopped_board(monkeypatch: pytest.MonkeyPatch, answer: Iterable[tuple[float,
     """A board at its raw prompt that answers so, in a time that only passes for mpremote."""
     clock = Clock()
     monkeypatch.setattr(mpremote.transport_serial, "time", clock)
-    line: Any = Line.__new__(Line)
+    line: Any = RawReplTransport.__new__(RawReplTransport)
     line.serial = Port(clock, answer)
     line.is_pty = line.use_raw_paste = False
     line.silent_seconds = SILENT_SECONDS
@@ -115,7 +115,7 @@ def test_a_terminal_sees_how_much_was_looked_at(monkeypatch: pytest.MonkeyPatch)
 def test_looking_at_a_large_file_says_something_with_each_piece(tmp_path: Path):
     large = with_code_json(OLD) | KEPT | {"journal/journal.0001.jsonl": bytes(100 << 10)}
     counted: list[int] = []
-    with StandIn(flash_with(tmp_path, large)) as board, session.opened(board.port) as opened:
+    with StandIn(flash_with(tmp_path, large)) as board, session.open_session(board.port) as opened:
         found = opened.tree("journal", counted.append)
         assert opened.free_flash() > 0
     assert sum(counted) == sum(entry.size for entry in found.values())
@@ -125,7 +125,7 @@ def test_looking_at_a_large_file_says_something_with_each_piece(tmp_path: Path):
 @needs_micropython
 def test_removing_a_folder_says_something_with_each_file(tmp_path: Path):
     counted: list[int] = []
-    with StandIn(flash_with(tmp_path, with_code_json(OLD) | KEPT)) as board, session.opened(board.port) as opened:
+    with StandIn(flash_with(tmp_path, with_code_json(OLD) | KEPT)) as board, session.open_session(board.port) as opened:
         below = len(opened.tree("engram"))
         opened.drop("engram", counted.append)
         assert not opened.tree("engram")

@@ -36,22 +36,22 @@ def frozen(request: pytest.FixtureRequest) -> Profile:
 
 
 def frozen_table(board: Profile) -> list[partitions.Partition]:
-    return partitions.parse_csv((BOARDS / board.name / "partitions.csv").read_text(encoding="utf-8"))
+    return partitions.parse_partition_csv((BOARDS / board.name / "partitions.csv").read_text(encoding="utf-8"))
 
 
 def test_the_file_system_is_where_the_official_image_has_it(board: Profile):
-    assert partitions.filesystem(partitions.parse_csv(OFFICIAL), board.flash_bytes) == board.filesystem
+    assert partitions.find_filesystem(partitions.parse_partition_csv(OFFICIAL), board.flash_bytes) == board.filesystem
 
 
 def test_the_firmware_takes_the_settings(board: Profile):
-    assert settings.parse(settings.config_json(board.settings).decode(), "") == board.settings
+    assert settings.parse_settings(settings.config_json(board.settings).decode(), "") == board.settings
 
 
 def test_full_logs_with_their_indexes_leave_room_for_a_deploy(board: Profile):
     rows = (line.split(" ", 1) for line in SETTINGS.strip().splitlines())
     limits = {name: json.loads(row)[0] for name, row in rows} | board.settings
     records, journal = limits["records.bytes"], limits["journal.bytes"]
-    code = used(image.build(file_set.code(board), board.filesystem.size))
+    code = used(image.build_littlefs(file_set.code(board), board.filesystem.size))
     indexes = INDEX_TO_LOG * (records + journal) + INDEX_TO_LOG * max(records, journal)  # one is merged into a new one
     reserves = sum(min(log // 8, LARGEST_SEGMENT) + 3 * BLOCK for log in (records, journal))
     others = limits["records.trash_bytes"] + limits["notes.bytes"]
@@ -98,7 +98,7 @@ def test_a_board_without_psram_has_a_frozen_build(board: Profile):
 
 def test_no_partitions_of_a_frozen_build_overlap(frozen: Profile):
     places = sorted((part.place for part in frozen_table(frozen)), key=lambda place: place.offset)
-    assert partitions.TABLE.end <= places[0].offset
+    assert partitions.PARTITION_TABLE.end <= places[0].offset
     assert all(one.end <= following.offset for one, following in pairwise(places))
 
 
@@ -107,7 +107,7 @@ def test_a_frozen_build_ends_with_the_flash(frozen: Profile):
 
 
 def test_a_frozen_build_has_its_file_system_in_a_partition_of_its_own(frozen: Profile):
-    place = partitions.filesystem(frozen_table(frozen), frozen.flash_bytes)
+    place = partitions.find_filesystem(frozen_table(frozen), frozen.flash_bytes)
     assert "vfs" in {part.label for part in frozen_table(frozen)}
     assert place and place.offset % BLOCK == place.size % BLOCK == 0
 
@@ -121,7 +121,7 @@ def test_what_is_before_the_application_is_where_the_official_image_has_it(froze
     def before_app(table: list[partitions.Partition]) -> list[tuple[str, Region]]:
         return [(part.label, part.place) for part in table if part.kind != partitions.APP and part.label != "vfs"]
 
-    assert before_app(frozen_table(frozen)) == before_app(partitions.parse_csv(OFFICIAL))
+    assert before_app(frozen_table(frozen)) == before_app(partitions.parse_partition_csv(OFFICIAL))
 
 
 def test_a_frozen_build_says_the_flashs_size(frozen: Profile):
@@ -173,13 +173,13 @@ def test_a_module_of_the_manifest_compiles_for_the_chip(module: Path):
 
 
 def test_a_table_with_a_file_system_says_where_it_is():
-    table = partitions.parse_csv(OFFICIAL + "vfs,data,fat,0x300000,0x100000\n")
-    assert partitions.filesystem(table, 8 << 20) == Region(0x300000, 0x100000)
+    table = partitions.parse_partition_csv(OFFICIAL + "vfs,data,fat,0x300000,0x100000\n")
+    assert partitions.find_filesystem(table, 8 << 20) == Region(0x300000, 0x100000)
 
 
 def test_a_table_that_fills_the_flash_leaves_no_file_system():
-    assert partitions.filesystem(partitions.parse_csv(OFFICIAL), 2 << 20) is None
+    assert partitions.find_filesystem(partitions.parse_partition_csv(OFFICIAL), 2 << 20) is None
 
 
 def test_a_flash_without_a_table_has_no_file_system():
-    assert partitions.filesystem(partitions.parse(b"\xff" * 0xC00), 4 << 20) is None
+    assert partitions.find_filesystem(partitions.parse_partitions(b"\xff" * 0xC00), 4 << 20) is None

@@ -71,7 +71,7 @@ def test_an_image_of_each_supported_release_is_taken(release: tuple[int, int], t
     board = profile.load("ESP32_GENERIC")
     path = tmp_path / "micropython.bin"
     path.write_bytes(micropython(board, banner=f"MicroPython v{written(release)}.0 on 2026-08-25".encode()))
-    assert f"v{written(release)}.0" in micropython_image.read(path, board).version
+    assert f"v{written(release)}.0" in micropython_image.read_image(path, board).version
 
 
 def test_the_page_says_of_each_release_what_was_tried():

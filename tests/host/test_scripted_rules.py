@@ -11,7 +11,7 @@ from scripted_clients import ask
 
 from engram_host.fake_llm import ScriptError, load, read_rule, serving
 from engram_host.fake_llm.answer import fragments
-from engram_host.fake_llm.model_request import Asked, Result, split_recalled
+from engram_host.fake_llm.model_request import ModelRequest, ToolResult, split_recalled
 from engram_host.fake_llm.rules import DEFAULT_REPLY, Script
 from engram_host.fake_llm.script import FAULTS, RULE, WHEN
 
@@ -20,20 +20,20 @@ RECALLED = ("- [m12 2026-01-31] The user's name is Ada", "- [m7 2026-01-30] Ada 
 TOOLS = ("memory_store", "memory_recall")
 
 
-def asked(last="hello", **rest) -> Asked:
+def asked(last="hello", **rest) -> ModelRequest:
     fields = {"api": "openai", "model": "m", "stream": False, "wants_usage": False, "system": ""}
-    return Asked(**{**fields, "last": last, "recalled": (), "results": (), "tools": (), **rest})
+    return ModelRequest(**{**fields, "last": last, "recalled": (), "results": (), "tools": (), **rest})
 
 
-def fits(when: dict, request: Asked, number: int = 1) -> bool:
+def fits(when: dict, request: ModelRequest, number: int = 1) -> bool:
     return read_rule({"when": when}).when.fits(request, number)
 
 
-def reply(text: str, request: Asked, when: dict | None = None) -> str:
+def reply(text: str, request: ModelRequest, when: dict | None = None) -> str:
     return read_rule({"when": when or {}, "reply": text}).answer(request, 3, 100).text
 
 
-STORED = asked(results=(Result("memory_list", "[]"), Result("memory_store", '{"id": "m12", "n": 2}')))
+STORED = asked(results=(ToolResult("memory_list", "[]"), ToolResult("memory_store", '{"id": "m12", "n": 2}')))
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ STORED = asked(results=(Result("memory_list", "[]"), Result("memory_store", '{"i
         ({"result": "memory_list"}, STORED, False),
         ({"result_has": "id"}, STORED, True),
         ({"result_has": "error"}, STORED, False),
-        ({"result_has": "id"}, asked(results=(Result("memory_store", "no JSON"),)), False),
+        ({"result_has": "id"}, asked(results=(ToolResult("memory_store", "no JSON"),)), False),
         ({"recalled": True}, asked(recalled=RECALLED), True),
         ({"recalled": False}, asked(recalled=RECALLED), False),
         ({"offers": "memory_store"}, asked(tools=TOOLS), True),

@@ -22,12 +22,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from engram import log_line
-from engram_host.companion.embedding.embedding_service import Meaning
+from engram_host.companion.embedding.embedding_service import EmbeddingService
 from engram_host.companion.embedding.settings import EmbeddingSettings
-from engram_host.companion.entries.reader import CopyOfLog
-from engram_host.companion.replication.dispatch import Dispatch
+from engram_host.companion.entries.reader import LogCopy
+from engram_host.companion.replication.dispatch import MessageDispatcher
 from engram_host.companion.replication.protocol import Replication
-from engram_host.companion.search_service import Searching
+from engram_host.companion.search_service import SearchService
 from engram_host.companion.settings import SearchSettings
 from engram_host.companion.store.backup import save_sqlite
 from engram_host.companion.store.queries import Rows
@@ -73,15 +73,15 @@ class Companion:
         self.last = last
         self.store = KilledStore(database, last, commits)
         self.store.open()
-        searching = Searching(
+        searching = SearchService(
             self.store,
             SearchSettings(index_megabytes=16, meaning=False),
-            Meaning(self.store, EmbeddingSettings(provider="none")),
+            EmbeddingService(self.store, EmbeddingSettings(provider="none")),
             clock=lambda: NOW,
         )
         self.replication = Replication(self.store, lambda: None, clock=lambda: NOW)
         self.replication.start()
-        self.dispatch = Dispatch(self.replication, searching.answer_board, searching.answer_get)
+        self.dispatch = MessageDispatcher(self.replication, searching.answer_board, searching.answer_get)
 
     async def close(self) -> None:
         """Let go of the database."""
@@ -97,7 +97,7 @@ class Companion:
                 held = [log_line.decode(line) for _, line in self.store.archived(DEVICE, 0, _MOST_LISTED)]
                 return json.dumps([[int(fields["id"][1:]), fields["content"]] for fields in held])
             case "states":
-                copy = CopyOfLog(self.store, self.store.device(DEVICE), "records", NOW)
+                copy = LogCopy(self.store, self.store.device(DEVICE), "records", NOW)
                 entries = [entry for entry in copy.oldest_first() if entry.state != "superseded"]
                 return json.dumps(sorted([entry.line["content"], entry.state] for entry in entries))
             case "turns":

@@ -82,14 +82,14 @@ def boot(
 
 def holds(content: bytes) -> Files:
     """All files on a flash."""
-    reader = image.Reader(lambda at, size: content[at : at + size])
+    reader = image.LittlefsReader(lambda at, size: content[at : at + size])
     return {path: reader.content(path) for path in reader.sizes()}
 
 
 @functools.cache
 def base() -> bytes:
     """A board before the deploy."""
-    return image.build({**KEPT, **OLD}, SIZE)
+    return image.build_littlefs({**KEPT, **OLD}, SIZE)
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from engram_host.boards import file_set
 from engram_host.boards.errors import BadRequest, BoardFailed, Garbled, NoFile, kilobytes
 from engram_host.boards.file_set import CODE_JSON, Files
 from engram_host.boards.progress import Meter, Progress, Tally
-from engram_host.boards.session import Entry, Session, opened
+from engram_host.boards.session import BoardFile, Session, open_session
 
 LOG_FOLDERS = ("memory", "journal")
 FOLDERS = (*LOG_FOLDERS, "profile")
@@ -34,7 +34,7 @@ _TRIES = 3
 
 
 @dataclass(frozen=True)
-class Saved:
+class SavedBoard:
     """What a backup holds."""
 
     board: str
@@ -47,7 +47,7 @@ def backup(named_port: str, out: Path, progress: Progress, *, with_secrets: bool
     if not out.parent.is_dir():
         raise NoFile(f"there is no folder {out.parent} to write {out.name} to.")
     progress.step("Stopping the board")
-    with opened(named_port) as session:
+    with open_session(named_port) as session:
         present = session.around((f"{folder}/" for folder in FOLDERS), Tally(progress, "Looking what there is"))
         wanted = _wanted(present, with_secrets)
         if not wanted:
@@ -59,7 +59,7 @@ def backup(named_port: str, out: Path, progress: Progress, *, with_secrets: bool
     progress.say(f"{out}: {len(wanted)} files, {size}, each compared by its hash.{without}")
 
 
-def read(path: Path) -> Saved:
+def read_backup(path: Path) -> SavedBoard:
     """What a file holds that backup() wrote; BadRequest if it is none, or damaged, NoFile."""
     try:
         with tarfile.open(path, "r:gz") as tar:
@@ -77,10 +77,10 @@ def read(path: Path) -> Saved:
         raise BadRequest(f"{path} is damaged: what is in it is not what was saved.")
     if not all(_is_ours(name) for name in files):
         raise BadRequest(f"{path} has files in it that a backup does not have.")
-    return Saved(str(told.get("board", "")), str(told.get("made", "")), files)
+    return SavedBoard(str(told.get("board", "")), str(told.get("made", "")), files)
 
 
-def _wanted(present: dict[str, Entry], with_secrets: bool) -> dict[str, Entry]:
+def _wanted(present: dict[str, BoardFile], with_secrets: bool) -> dict[str, BoardFile]:
     return {
         path: entry
         for path, entry in sorted(present.items())
@@ -96,8 +96,8 @@ def _is_ours(path: str) -> bool:
     return folder in FOLDERS and bool(rest) and ".." not in rest.split("/") and not _MADE_ANEW.search(path)
 
 
-def _description(session: Session, present: dict[str, Entry], wanted: dict[str, Entry]) -> dict[str, Any]:
-    told = file_set.told_by(session.get(CODE_JSON)) if CODE_JSON in present else {}
+def _description(session: Session, present: dict[str, BoardFile], wanted: dict[str, BoardFile]) -> dict[str, Any]:
+    told = file_set.parse_code_json(session.get(CODE_JSON)) if CODE_JSON in present else {}
     return {
         "format": _FORMAT,
         "board": told.get("board", ""),
@@ -107,7 +107,7 @@ def _description(session: Session, present: dict[str, Entry], wanted: dict[str, 
     }
 
 
-def _fetch(session: Session, path: str, entry: Entry, meter: Meter) -> bytes:
+def _fetch(session: Session, path: str, entry: BoardFile, meter: Meter) -> bytes:
     """A file of the board, as its hash says; what a line garbles is asked for again."""
     for _ in range(_TRIES):
         try:

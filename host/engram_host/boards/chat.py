@@ -3,7 +3,7 @@
 import sys
 import unicodedata
 
-from engram_host.boards.json_lines import Board, opened
+from engram_host.boards.json_lines import JsonConsole, open_console
 
 PROMPT = "> "
 
@@ -13,7 +13,7 @@ _HARMLESS = "\n\t"
 def chat(port: str) -> None:
     """Talk until the input ends. BoardError."""
     try:
-        with opened(port, _tell) as board:
+        with open_console(port, _tell) as board:
             _talk(board)
     except KeyboardInterrupt:
         _show("\n")
@@ -24,7 +24,7 @@ def _tell(sentence: str) -> None:
     sys.stderr.write(sentence + "\n")
 
 
-def _talk(board: Board) -> None:
+def _talk(board: JsonConsole) -> None:
     while True:
         try:
             message = input(PROMPT if sys.stdin.isatty() else "").strip()
@@ -34,7 +34,7 @@ def _talk(board: Board) -> None:
             _ask(board, message)
 
 
-def _ask(board: Board, message: str) -> None:
+def _ask(board: JsonConsole, message: str) -> None:
     is_command = message.startswith("/")
     open_line = False
     request = {"command": message} if is_command else {"say": message}
@@ -58,7 +58,7 @@ def _ask(board: Board, message: str) -> None:
         _show("\n")
 
 
-def _tell_asides(board: Board) -> None:
+def _tell_asides(board: JsonConsole) -> None:
     while board.asides:
         _show(board.asides.pop(0) + "\n")
 

@@ -13,7 +13,7 @@ BAUD = 460800
 
 
 class Chip:
-    """A chip whose loader runs; use connected() to get one."""
+    """A chip whose loader runs; use connect_chip() to get one."""
 
     def __init__(self, loader: Any, tools: Any, name: str, flash_bytes: int):
         self.name = name
@@ -35,7 +35,7 @@ class Chip:
 
 
 @contextlib.contextmanager
-def connected(port: str, baud: int, progress: Progress) -> Iterator[Chip]:
+def connect_chip(port: str, baud: int, progress: Progress) -> Iterator[Chip]:
     """The chip on a port, brought into its loader; NoPort, PortBusy, NoAnswer, or WrongBoard if its flash is unknown."""
     ports.check(port)
     from esptool import cmds

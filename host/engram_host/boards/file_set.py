@@ -87,7 +87,7 @@ def compiler_options(profile: Profile) -> tuple[str, ...]:
     return () if profile.psram else WITHOUT_LINES
 
 
-def told_by(code_json: bytes) -> dict[str, Any]:
+def parse_code_json(code_json: bytes) -> dict[str, Any]:
     """What a board's code.json tells; nothing if it is damaged."""
     try:
         told = json.loads(code_json)

@@ -6,7 +6,7 @@ from engram_host.boards import chip as chips
 from engram_host.boards import file_set, heap, image, micropython_image, partitions, port, profile, settings, user_data
 from engram_host.boards.chip import Chip
 from engram_host.boards.errors import BadRequest, MemoryAtRisk, WrongBoard, WrongFirmware, kilobytes
-from engram_host.boards.micropython_image import Firmware
+from engram_host.boards.micropython_image import MicroPythonImage
 from engram_host.boards.profile import BLOCK, Profile, Region
 from engram_host.boards.progress import Progress
 
@@ -17,9 +17,9 @@ _ADVICE = "save it with `make backup`, then flash with ERASE_MEMORY=1, then `mak
 def make_image(board: str, config: Path | None, out: Path, progress: Progress) -> None:
     """Write the file system of a board, as its official MicroPython expects it, to a file."""
     wanted = profile.load(board)
-    given = settings.read(config) if config else {}
+    given = settings.read_settings(config) if config else {}
     files = file_set.seeds(wanted, given) | file_set.code(wanted)
-    data = image.build(files, wanted.filesystem.size)
+    data = image.build_littlefs(files, wanted.filesystem.size)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_bytes(data)
@@ -44,22 +44,22 @@ def flash(
 ) -> None:
     """Write MicroPython from the file `path`, and Engram's file system. MemoryAtRisk if the board holds something."""
     wanted = profile.load(board)
-    given = settings.read(config) if config else {}
+    given = settings.read_settings(config) if config else {}
     files = file_set.seeds(wanted, given)
-    micropython = micropython_image.read(path, wanted)
+    micropython = micropython_image.read_image(path, wanted)
     files |= file_set.code(wanted, is_frozen=micropython.has_engram)
     progress.say(f"{path.name}: {micropython.version}, for {wanted.chip}.")
     if not (micropython.has_engram or wanted.psram):
-        progress.say(heap.OF_FIRMWARE)
+        progress.say(heap.NOTE_WITHOUT_ENGRAM)
     where = port.choose(named_port)
     progress.step(f"Connecting to {where}")
-    with chips.connected(where, baud, progress) as chip:
+    with chips.connect_chip(where, baud, progress) as chip:
         _check_chip(chip, wanted)
         place = _filesystem(micropython, chip, wanted)
         if not may_erase:
             progress.step("Looking for a memory on the board")
             _check_holdings(chip, place)
-        data = image.build(files, place.size)
+        data = image.build_littlefs(files, place.size)
         chip.write([(micropython.offset, micropython.data), (place.offset, data)])
         chip.start()
     progress.say(
@@ -77,9 +77,9 @@ def _check_chip(chip: Chip, wanted: Profile) -> None:
         )
 
 
-def _filesystem(micropython: Firmware, chip: Chip, wanted: Profile) -> Region:
+def _filesystem(micropython: MicroPythonImage, chip: Chip, wanted: Profile) -> Region:
     """Where this MicroPython will look for its file system on this chip."""
-    place = partitions.filesystem(micropython.table, chip.flash_bytes)
+    place = partitions.find_filesystem(micropython.table, chip.flash_bytes)
     if place is None or place.size < wanted.filesystem.size // 2:
         raise WrongFirmware("this MicroPython leaves no room for files on the board's flash: take the official image.")
     return place
@@ -87,8 +87,8 @@ def _filesystem(micropython: Firmware, chip: Chip, wanted: Profile) -> Region:
 
 def _check_holdings(chip: Chip, planned: Region) -> None:
     """MemoryAtRisk if there is a memory where the board has its files now, or where they will be."""
-    table = partitions.parse(chip.read(partitions.TABLE.offset, partitions.TABLE.size))
-    present = partitions.filesystem(table, chip.flash_bytes)
+    table = partitions.parse_partitions(chip.read(partitions.PARTITION_TABLE.offset, partitions.PARTITION_TABLE.size))
+    present = partitions.find_filesystem(table, chip.flash_bytes)
     for place in filter(None, {planned, present}):
         holds = _holdings(chip, place)
         if holds:
@@ -99,7 +99,7 @@ def _holdings(chip: Chip, place: Region) -> list[str]:
     if all(_MAGIC not in chip.read(place.offset + block * BLOCK, BLOCK) for block in (0, 1)):
         return []
     try:
-        files = image.Reader(lambda offset, length: chip.read(place.offset + offset, length))
-        return user_data.held(files.sizes(), files.content)
+        files = image.LittlefsReader(lambda offset, length: chip.read(place.offset + offset, length))
+        return user_data.find_user_data(files.sizes(), files.content)
     except ValueError:
         return ["a file system that cannot be read"]

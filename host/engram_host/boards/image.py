@@ -24,7 +24,7 @@ DISK_VERSION = 0x00020001
 """The form on flash of littlefs 2.6 and newer; MicroPython 1.26 has 2.11."""
 
 
-def build(files: Files, size: int) -> bytes:
+def build_littlefs(files: Files, size: int) -> bytes:
     """A file system of `size` bytes with these files; the same bytes for the same files. BadRequest if they do not fit."""
     import littlefs
 
@@ -49,7 +49,7 @@ def build(files: Files, size: int) -> bytes:
     return bytes(system.context.buffer)
 
 
-class Reader:
+class LittlefsReader:
     """The files of a littlefs that is read a piece at a time, from wherever it is.
 
     `read` takes an offset and a length in bytes. ValueError when there is no littlefs, or one that cannot be read.

@@ -39,7 +39,7 @@ _NOT_TAKEN = (
 )
 
 
-class Line(Protocol):
+class SerialPort(Protocol):
     """What is used of pyserial's port."""
 
     def read(self, size: int = 1, /) -> bytes:
@@ -51,10 +51,10 @@ class Line(Protocol):
         ...
 
 
-class Board:
-    """A board whose console talks JSON; use opened() to get one."""
+class JsonConsole:
+    """A board whose console talks JSON; use open_console() to get one."""
 
-    def __init__(self, line: Line, port: str = ""):
+    def __init__(self, line: SerialPort, port: str = ""):
         self._line = line
         self._port = port
         self._pending = b""
@@ -194,7 +194,7 @@ def _parsed(line: bytes) -> Answer | None:
 
 
 @contextlib.contextmanager
-def opened(named_port: str, tell: Tell | None = None) -> Iterator[Board]:
+def open_console(named_port: str, tell: Tell | None = None) -> Iterator[JsonConsole]:
     """The board on a port, ready to be asked; its console talks to people again when the block ends.
 
     `tell` is given a sentence when the board is waited for.
@@ -207,7 +207,7 @@ def opened(named_port: str, tell: Tell | None = None) -> Iterator[Board]:
     except (OSError, ValueError) as error:
         raise ports.problem(name, error) from None
     with contextlib.closing(line):
-        board = Board(line, name)
+        board = JsonConsole(line, name)
         try:
             board.greet(tell)
             yield board

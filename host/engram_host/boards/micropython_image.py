@@ -28,7 +28,7 @@ _VARIANTS = {b"with SPIRAM": "SPIRAM", b"with Octal-SPIRAM": "SPIRAM_OCT"}
 
 
 @dataclass(frozen=True)
-class Firmware:
+class MicroPythonImage:
     """A MicroPython that fits a profile's chip; `offset` is where it goes in the flash."""
 
     data: bytes
@@ -38,7 +38,7 @@ class Firmware:
     has_engram: bool
 
 
-def read(path: Path, profile: Profile) -> Firmware:
+def read_image(path: Path, profile: Profile) -> MicroPythonImage:
     """The MicroPython in a file; WrongFirmware if it is none for the board, NoFile."""
     advice = f"take {profile.download}-DATE-VERSION.bin from MicroPython's download page."
     try:
@@ -57,7 +57,9 @@ def read(path: Path, profile: Profile) -> Firmware:
             f"{path} is for {chip or 'another chip'}, and {profile.name} has an {profile.chip}: {advice}"
         )
     offset = CHIPS[profile.chip]
-    table = partitions.parse(data[partitions.TABLE.offset - offset :][: partitions.TABLE.size])
+    table = partitions.parse_partitions(
+        data[partitions.PARTITION_TABLE.offset - offset :][: partitions.PARTITION_TABLE.size]
+    )
     if not table:
         raise WrongFirmware(f"{path} has no partition table (is it an .app-bin, for updates only?): {advice}")
     _check_length(path, data, offset, table)
@@ -69,7 +71,7 @@ def read(path: Path, profile: Profile) -> Firmware:
         raise WrongFirmware(f"{path} is {version[0].decode()}, and Engram needs {oldest} or newer: {advice}")
     if _variant(data, profile) != profile.micropython_variant:
         raise WrongFirmware(f"{path} is of another variant, which handles PSRAM otherwise: {advice}")
-    return Firmware(data, offset, version[0].decode(), table, bool(_FROZEN_APP.search(data)))
+    return MicroPythonImage(data, offset, version[0].decode(), table, bool(_FROZEN_APP.search(data)))
 
 
 def _variant(data: bytes, profile: Profile) -> str:

@@ -25,11 +25,11 @@ def make_package(board: str, config: Path | None, out: Path, url: str, progress:
     their paths beside package.json, which mpremote follows from files and URLs alike, and an older mip on a board does not.
     """
     wanted = profile.load(board)
-    seeds = file_set.seeds(wanted, settings.read(config) if config else {})
+    seeds = file_set.seeds(wanted, settings.read_settings(config) if config else {})
     code = file_set.code(wanted)
     if not wanted.psram:
-        progress.say(heap.OF_FIRMWARE)
-    version = file_set.told_by(code[CODE_JSON])["version"]
+        progress.say(heap.NOTE_WITHOUT_ENGRAM)
+    version = file_set.parse_code_json(code[CODE_JSON])["version"]
     lists = {CODE: _list(_in_order(code), version, url), NEW_BOARD: _list(sorted(seeds), version, url)}
     try:
         for path, content in (seeds | code | lists).items():

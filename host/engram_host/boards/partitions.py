@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from engram_host.boards.profile import Region
 
-TABLE = Region(0x8000, 0xC00)
+PARTITION_TABLE = Region(0x8000, 0xC00)
 """Where the table is in the flash."""
 
 APP = 0
@@ -31,7 +31,7 @@ class Partition:
     place: Region
 
 
-def parse(data: bytes) -> list[Partition]:
+def parse_partitions(data: bytes) -> list[Partition]:
     """The partitions of a table as it is in the flash; none if there is no table in `data`."""
     found: list[Partition] = []
     for at in range(0, len(data) - _ENTRY.size + 1, _ENTRY.size):
@@ -44,7 +44,7 @@ def parse(data: bytes) -> list[Partition]:
     return found
 
 
-def parse_csv(text: str) -> list[Partition]:
+def parse_partition_csv(text: str) -> list[Partition]:
     """The partitions of a csv; ValueError if a line cannot be read."""
     found = []
     for line in text.splitlines():
@@ -55,7 +55,7 @@ def parse_csv(text: str) -> list[Partition]:
     return found
 
 
-def filesystem(table: list[Partition], flash_bytes: int) -> Region | None:
+def find_filesystem(table: list[Partition], flash_bytes: int) -> Region | None:
     """Where MicroPython has its file system on a flash with this table; None if there is no room for one."""
     for partition in table:
         if partition.label in _LABELS:

@@ -12,7 +12,7 @@ littlefs looks through a full flash for a free block.
 """
 
 
-class Line(SerialTransport):
+class RawReplTransport(SerialTransport):
     """A line on which a board may be silent for a time of ours: mpremote has 10 seconds everywhere, a restart included."""
 
     def __init__(self, port: str, baud: int, timeout: float):

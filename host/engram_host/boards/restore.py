@@ -7,11 +7,11 @@ import zlib
 from pathlib import Path
 
 from engram_host.boards import backup, file_set, profile, settings, staging, user_data
-from engram_host.boards.backup import FOLDERS, LOG_FOLDERS, SECRETS, SETTINGS, Saved
+from engram_host.boards.backup import FOLDERS, LOG_FOLDERS, SECRETS, SETTINGS, SavedBoard
 from engram_host.boards.errors import MemoryAtRisk, WrongBoard, kilobytes
 from engram_host.boards.file_set import CODE_JSON, Files, short_hash
 from engram_host.boards.progress import Meter, Progress, Tally
-from engram_host.boards.session import Entry, Session, opened
+from engram_host.boards.session import BoardFile, Session, open_session
 
 RECORDS = "memory/memory_records.jsonl"
 ARCHIVE = "memory/archive.jsonl"
@@ -23,9 +23,9 @@ _LARGEST_EPOCH = (1 << 30) - 1
 
 def restore(named_port: str, path: Path, progress: Progress, *, may_erase: bool = False) -> None:
     """Put what a file holds on a board. MemoryAtRisk if that has a memory of its own."""
-    saved = backup.read(path)
+    saved = backup.read_backup(path)
     progress.step("Stopping the board")
-    with opened(named_port) as session:
+    with open_session(named_port) as session:
         present = session.around((f"{folder}/" for folder in FOLDERS), Tally(progress, "Looking what there is"))
         if CODE_JSON not in present:
             raise WrongBoard("there is no Engram on this board: `make flash` or `make deploy` it first.")
@@ -41,7 +41,7 @@ def restore(named_port: str, path: Path, progress: Progress, *, may_erase: bool 
     progress.say(f"Restored: {len(files)} files ({size}) of the backup made {saved.made}.{went} The board starts anew.")
 
 
-def _seed(saved: Saved, present: dict[str, Entry]) -> str:
+def _seed(saved: SavedBoard, present: dict[str, BoardFile]) -> str:
     """The same as long as the board has not changed: what a restore that was cut has sent need not be sent again."""
     there = {path: entry.sha256 for path, entry in present.items() if path.split("/")[0] in LOG_FOLDERS}
     return json.dumps([{path: short_hash(content) for path, content in saved.files.items()}, there], sort_keys=True)
@@ -79,28 +79,28 @@ def _other_epoch(old: bytes, numbers: random.Random) -> bytes:
             return new
 
 
-def _check_holdings(session: Session, present: dict[str, Entry]) -> None:
+def _check_holdings(session: Session, present: dict[str, BoardFile]) -> None:
     sizes = {path: entry.size for path, entry in present.items() if not entry.is_folder and path != SECRETS}
-    holds = user_data.held(sizes, session.get)
+    holds = user_data.find_user_data(sizes, session.get)
     if holds:
         raise MemoryAtRisk(holds, _ADVICE)
 
 
-def _settings(session: Session, saved: Saved) -> Files:
+def _settings(session: Session, saved: SavedBoard) -> Files:
     """The backup's settings; of another board's its limits are left out, since they are that board's."""
     if SETTINGS not in saved.files:
         return {}
-    here = file_set.told_by(session.get(CODE_JSON)).get("board")
+    here = file_set.parse_code_json(session.get(CODE_JSON)).get("board")
     if here == saved.board or here not in profile.names():
         return {}
-    old = settings.parse(saved.files[SETTINGS].decode("utf-8", "replace"), "the backup's config.json")
+    old = settings.parse_settings(saved.files[SETTINGS].decode("utf-8", "replace"), "the backup's config.json")
     return {SETTINGS: settings.config_json(old, profile.load(here).settings)}
 
 
 def _make_room(session: Session, files: Files, old: list[str], progress: Progress) -> None:
     """Remove the old memory first where the flash cannot hold both; what an earlier attempt has sent counts as room."""
     staged = {f"{staging.NEXT}/{path}": content for path, content in files.items()}
-    unsent = staging.missing(staged, session.tree(staging.NEXT, Tally(progress, "Looking what was sent before")))
+    unsent = staging.missing_files(staged, session.tree(staging.NEXT, Tally(progress, "Looking what was sent before")))
     if old and session.free_flash() < staging.room_for(unsent):
         progress.say("The flash has no room for both memories: the old one is removed first.")
         meter = Meter(progress, f"Removing {len(old)} files", len(old))

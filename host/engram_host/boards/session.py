@@ -51,7 +51,7 @@ Count = Callable[[int], None]
 
 
 @dataclass(frozen=True)
-class About:
+class BoardInfo:
     """What a board says of itself."""
 
     platform: str
@@ -67,7 +67,7 @@ class About:
 
 
 @dataclass(frozen=True)
-class Entry:
+class BoardFile:
     """A file on the board, or a folder, which has no size and no hash."""
 
     size: int
@@ -80,7 +80,7 @@ class Entry:
 
 
 class Session:
-    """A stopped board; use opened() to get one. Paths are below its root and begin without a slash.
+    """A stopped board; use open_session() to get one. Paths are below its root and begin without a slash.
 
     Each call raises NoAnswer if the board does not answer, NoPort if it has gone, BoardFailed if it could not do it.
     """
@@ -89,22 +89,22 @@ class Session:
         self._port = port
         self._transport = transport
 
-    def about(self) -> About:
+    def about(self) -> BoardInfo:
         """What runs on the board."""
         ((platform, version, mpy, machine, heap),) = self._told("about()")
-        return About(platform, tuple(version), (mpy & 0xFF, mpy >> 8), machine, heap)
+        return BoardInfo(platform, tuple(version), (mpy & 0xFF, mpy >> 8), machine, heap)
 
     def free_flash(self) -> int:
         """How many bytes of its flash are free."""
         ((free,),) = self._told("room()")
         return free
 
-    def tree(self, folder: str, count: Count | None = None, *, deep: bool = True) -> dict[str, Entry]:
+    def tree(self, folder: str, count: Count | None = None, *, deep: bool = True) -> dict[str, BoardFile]:
         """All below a folder, or what is right in it, by path; nothing if it is not there."""
         entries = self._told(f"tree({_quoted(folder)}, {deep})", count)
-        return {path.lstrip("/"): Entry(size, digest) for path, size, digest in entries}
+        return {path.lstrip("/"): BoardFile(size, digest) for path, size, digest in entries}
 
-    def around(self, paths: Iterable[str], count: Count | None = None) -> dict[str, Entry]:
+    def around(self, paths: Iterable[str], count: Count | None = None) -> dict[str, BoardFile]:
         """All that is at the board's root, and below those of its folders that `paths` begin with."""
         found = self.tree("", count, deep=False)
         for folder in sorted({path.partition("/")[0] for path in paths if "/" in path}):
@@ -156,7 +156,7 @@ class Session:
         from mpremote.transport import TransportError, TransportExecError
 
         printed = bytearray()
-        lines = Lines(take or printed.extend, count)
+        lines = OutputLines(take or printed.extend, count)
         try:
             self._transport.exec(code, data_consumer=lines.feed)
         except TransportExecError as error:
@@ -242,7 +242,7 @@ class Session:
         self.call(_ON_BOARD.read_text(encoding="utf-8"))
 
 
-class Lines:
+class OutputLines:
     """The lines that the board prints: signs of life go to `count`, all others to `take`, each with its end."""
 
     def __init__(self, take: Callable[[bytes], Any], count: Count | None):
@@ -268,15 +268,15 @@ class Lines:
 
 
 @contextlib.contextmanager
-def opened(named_port: str) -> Iterator[Session]:
+def open_session(named_port: str) -> Iterator[Session]:
     """The board on a port, stopped; it starts anew when the block ends, however that is."""
     from mpremote.transport import TransportError
 
-    from engram_host.boards.raw_repl import Line
+    from engram_host.boards.raw_repl import RawReplTransport
 
     port = ports.choose(named_port)
     try:
-        transport: Any = Line(port, ports.BAUD, _READ_SECONDS)
+        transport: Any = RawReplTransport(port, ports.BAUD, _READ_SECONDS)
     except TransportError:
         ports.check(port)
         raise ports.gone(port) from None

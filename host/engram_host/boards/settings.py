@@ -11,7 +11,7 @@ Settings = dict[str, Any]
 """Settings by dotted name."""
 
 
-def read(path: Path) -> Settings:
+def read_settings(path: Path) -> Settings:
     """The settings in a file of a person; BadRequest if it cannot be read or is no JSON object, NoFile."""
     try:
         text = path.read_text(encoding="utf-8")
@@ -20,10 +20,10 @@ def read(path: Path) -> Settings:
         raise kind(f"{path} cannot be read: {error.strerror}.") from None
     except UnicodeDecodeError:
         raise BadRequest(f"{path} is not UTF-8.") from None
-    return parse(text, str(path))
+    return parse_settings(text, str(path))
 
 
-def parse(text: str, name: str) -> Settings:
+def parse_settings(text: str, name: str) -> Settings:
     """The settings in the text of a config.json; BadRequest, with `name`, if it is no JSON object."""
     try:
         values = json.loads(text or "{}")
@@ -52,11 +52,11 @@ def config_json(*layers: Settings) -> bytes:
         else:
             nested[name] = value
     content = (json.dumps(nested, ensure_ascii=False, indent=1) + "\n").encode()
-    check("config.json", content)
+    check_settings("config.json", content)
     return content
 
 
-def check(name: str, content: bytes) -> None:
+def check_settings(name: str, content: bytes) -> None:
     """BadRequest, with the firmware's own sentence, if it would not start with such a config.json or secrets.json."""
     from engram.config import Config
     from engram.errors import EngramError

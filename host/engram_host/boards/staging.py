@@ -13,7 +13,7 @@ from engram_host.boards.file_set import Files
 from engram_host.boards.firmware_paths import FIRMWARE
 from engram_host.boards.profile import BLOCK
 from engram_host.boards.progress import Meter, Progress, Tally
-from engram_host.boards.session import Count, Entry, Session
+from engram_host.boards.session import BoardFile, Count, Session
 
 NEXT = "next"
 READY = "next/READY"
@@ -44,7 +44,7 @@ def room_for(files: Files) -> int:
     return sum((len(content) + BLOCK - 1) // BLOCK * BLOCK for content in files.values()) + _SPARE
 
 
-def missing(files: Files, present: dict[str, Entry]) -> Files:
+def missing_files(files: Files, present: dict[str, BoardFile]) -> Files:
     """Those of `files` that are not on the board as they are here."""
     from hashlib import sha256
 
@@ -59,7 +59,7 @@ def _send(session: Session, files: Files, progress: Progress) -> None:
     staged = {f"{NEXT}/{path}": content for path, content in files.items()}
     present = session.tree(NEXT, Tally(progress, "Looking what was sent before"))
     _drop_others(session, present, staged, Tally(progress, "Removing what is not needed"))
-    unsent = missing(staged, present)
+    unsent = missing_files(staged, present)
     free, needed = session.free_flash(), room_for(unsent)
     if free < needed:
         raise BoardFailed(
@@ -71,7 +71,7 @@ def _send(session: Session, files: Files, progress: Progress) -> None:
         session.put(path, content, meter)
 
 
-def _drop_others(session: Session, present: dict[str, Entry], staged: Files, count: Count) -> None:
+def _drop_others(session: Session, present: dict[str, BoardFile], staged: Files, count: Count) -> None:
     """Take out of /next what an attempt left that was about other files."""
     kept = {str(parent) for path in staged for parent in PurePosixPath(path).parents} | set(staged)
     dropped: list[str] = []
@@ -83,7 +83,7 @@ def _drop_others(session: Session, present: dict[str, Entry], staged: Files, cou
 
 def _verify(session: Session, files: Files, removals: list[str], count: Count) -> None:
     present = session.around([*files, *removals], count)
-    wrong = list(missing(files, present)) + [path for path in removals if path in present]
+    wrong = list(missing_files(files, present)) + [path for path in removals if path in present]
     if wrong or NEXT in present:
         raise BoardFailed(
             f"{(wrong or [NEXT])[0]} is not as it should be after the restart: look at `make monitor`, then try again."

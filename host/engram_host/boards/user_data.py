@@ -8,7 +8,7 @@ _HEADER_BYTES = 4096
 """No header of a log's live segment is longer: in a longer file there are lines behind it."""
 
 
-def held(sizes: Mapping[str, int], content: Callable[[str], bytes]) -> list[str]:
+def find_user_data(sizes: Mapping[str, int], content: Callable[[str], bytes]) -> list[str]:
     """What files of these sizes by path hold, in words; nothing if all is as a board has it that was only started."""
     found = [what for log, what in _LOGS.items() if _has_lines(log, sizes, content)]
     if any(path.startswith("memory/") and path.endswith(".md") for path in sizes):

@@ -11,11 +11,11 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from engram_host.cli.exit_status import FAILED, NOT_FOUND, WRONG_USAGE, Problem
+from engram_host.cli.exit_status import FAILED, NOT_FOUND, WRONG_USAGE, CommandError
 from engram_host.cli.options import API_VARIABLE
-from engram_host.companion.auth.tls import tls_by_authority, tls_to_own
+from engram_host.companion.auth.tls import trust_authority, trust_certificate
 from engram_host.companion.auth.tokens import OPERATOR_FILE, read_secret
-from engram_host.companion.lockfile import here, listening
+from engram_host.companion.lockfile import reachable_host, running_addresses
 from engram_host.companion.settings import HttpSettings, read_file, read_section
 
 TOKEN_VARIABLE = "ENGRAM_OPERATOR_TOKEN"
@@ -33,7 +33,7 @@ _NOBODY = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 _STATUSES = {400: WRONG_USAGE, 404: NOT_FOUND, 422: WRONG_USAGE}
 
 
-class Refused(Problem):
+class RequestRefused(CommandError):
     """The companion refused a request."""
 
     def __init__(self, status: int, sentence: str):
@@ -41,16 +41,16 @@ class Refused(Problem):
         self.status = _STATUSES.get(status, FAILED)
 
 
-class Companion:
-    """The companion at `url`, or where the one of the folder `home` listens. Problem from any call."""
+class ApiClient:
+    """The companion at `url`, or where the one of the folder `home` listens. CommandError from any call."""
 
     def __init__(self, url: str, home: Path, seconds: float = SECONDS):
         home = home.expanduser()
         own = _Own(home)
-        self.url = (url or listening(home).get("http", "") or own.url).rstrip("/")
+        self.url = (url or running_addresses(home).get("http", "") or own.url).rstrip("/")
         where = urlsplit(self.url)
         if where.scheme not in ("http", "https") or not where.hostname:
-            raise Refused(400, f"{self.url} is no address of a companion: it looks like http://127.0.0.1:8765.")
+            raise RequestRefused(400, f"{self.url} is no address of a companion: it looks like http://127.0.0.1:8765.")
         is_plain = where.scheme == "http"
         token, is_of_file = os.environ.get(TOKEN_VARIABLE, ""), False
         # The file's token goes nowhere but to its own companion, or where nobody reads along.
@@ -101,8 +101,10 @@ class Companion:
         if len(names) == 1:
             return names[0]
         if not names:
-            raise Refused(404, "no board has been here yet: give one companion.url, see docs/start/companion.md.")
-        raise Refused(422, f"there is more than one board: name one with --device ({', '.join(names[:10])}).")
+            raise RequestRefused(
+                404, "no board has been here yet: give one companion.url, see docs/start/companion.md."
+            )
+        raise RequestRefused(422, f"there is more than one board: name one with --device ({', '.join(names[:10])}).")
 
     def _ask(self, method: str, path: str, **more: Any) -> Any:
         try:
@@ -114,25 +116,25 @@ class Companion:
         try:
             return answer.json()
         except ValueError:
-            raise Problem(f"what answers at {self.url} is no companion of Engram.") from None
+            raise CommandError(f"what answers at {self.url} is no companion of Engram.") from None
 
-    def _unreached(self, error: httpx.HTTPError) -> Problem:
+    def _unreached(self, error: httpx.HTTPError) -> CommandError:
         if isinstance(error, httpx.ReadTimeout):
-            return Problem(f"the companion at {self.url} did not answer in time: try again.")
-        return Problem(
+            return CommandError(f"the companion at {self.url} did not answer in time: try again.")
+        return CommandError(
             f"no companion answers at {self.url} ({error}): start it with `engram serve`, or say with --url or "
             f"{API_VARIABLE} where it is."
         )
 
 
-def _refused(answer: httpx.Response) -> Refused:
+def _refused(answer: httpx.Response) -> RequestRefused:
     try:
         sentence = answer.json()["problem"]
     except (ValueError, KeyError, TypeError):
         sentence = f"the companion answered with status {answer.status_code}."
     if answer.status_code == httpx.codes.UNAUTHORIZED:
         sentence += f" The command reads it from there, or from {TOKEN_VARIABLE}."
-    return Refused(answer.status_code, sentence)
+    return RequestRefused(answer.status_code, sentence)
 
 
 def _is_loopback(host: str) -> bool:
@@ -149,16 +151,16 @@ class _Own:
         # Not read_settings(), which would load all of the companion for it.
         http = read_section(HttpSettings, "http", read_file(home).get("http", {}))
         scheme = "https" if http.certificate else "http"
-        host = here(http.host)
+        host = reachable_host(http.host)
         self.url = f"{scheme}://{f'[{host}]' if ':' in host else host}:{http.port}"
         self._certificate = home / Path(http.certificate).expanduser() if http.certificate else None
 
     def trusted(self) -> ssl.SSLContext | bool:
         """The companion's own certificate is trusted by who reads its folder."""
-        return tls_to_own("http.certificate", self._certificate) if self._certificate else True
+        return trust_certificate("http.certificate", self._certificate) if self._certificate else True
 
 
 def _trusted() -> ssl.SSLContext | bool:
     """Who is believed to be a companion elsewhere: whom the system believes, or an authority that a person names."""
     authority = os.environ.get(AUTHORITY_VARIABLE, "")
-    return tls_by_authority(AUTHORITY_VARIABLE, Path(authority).expanduser()) if authority else True
+    return trust_authority(AUTHORITY_VARIABLE, Path(authority).expanduser()) if authority else True

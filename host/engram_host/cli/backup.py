@@ -7,7 +7,7 @@ import typer
 
 from engram_host.boards.progress import Progress
 from engram_host.cli import output
-from engram_host.cli.exit_status import NotFound, NotInstalled, Problem
+from engram_host.cli.exit_status import CommandError, NotFound, NotInstalled
 from engram_host.cli.options import DEFAULT_HOME, AsJson, Home
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def backup(
     if not file.parent.is_dir():
         raise NotFound(f"there is no folder {file.parent} to write {file.name} to.")
     if file.exists() and not replace:
-        raise Problem(f"there is a file {file} already: name another one, or say --replace if it may be lost.")
+        raise CommandError(f"there is a file {file} already: name another one, or say --replace if it may be lost.")
     progress = Progress()
     try:
         if path := _sqlite(settings):
@@ -61,7 +61,7 @@ def restore(
     Example: engram restore companion-2026-11-22.db --replace
     """
     from engram_host.companion.home import make_folder
-    from engram_host.companion.lockfile import in_use
+    from engram_host.companion.lockfile import lock_home
     from engram_host.companion.store.backup import ToolMissing, restore_postgres, restore_sqlite
 
     settings = _settings(home)
@@ -70,8 +70,8 @@ def restore(
     make_folder(settings.home)
     path = _sqlite(settings)
     if not replace and (path is None or path.exists()):
-        raise Problem("there is a database already: save it with `engram backup`, then restore with --replace.")
-    with in_use(settings.home, alone=True):
+        raise CommandError("there is a database already: save it with `engram backup`, then restore with --replace.")
+    with lock_home(settings.home, alone=True):
         try:
             if path:
                 restore_sqlite(file, path)

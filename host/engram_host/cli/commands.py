@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from engram_host.cli import backup, board, device, doctor, evaluate, folders, memory, run, serve, stats, transfer
-from engram_host.cli.exit_status import FAILED, INTERRUPTED, WRONG_USAGE, told
+from engram_host.cli.exit_status import FAILED, INTERRUPTED, WRONG_USAGE, status_and_sentence
 from engram_host.extras import DISTRIBUTION
 
 app = typer.Typer(
@@ -71,7 +71,7 @@ def _failed(error: BaseException, words: list[str]) -> int:
     if isinstance(error, typer.BadParameter.__mro__[1]):  # typer exports UsageError under no name of its own
         status, sentence = WRONG_USAGE, _usage(error)
     else:
-        found = told(error)
+        found = status_and_sentence(error)
         if found is None:
             raise error
         status, sentence = found

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from engram_host.boards.errors import BoardError
-from engram_host.boards.json_lines import Board, opened
-from engram_host.cli.exit_status import NotFound, Problem, WrongUsage
+from engram_host.boards.json_lines import JsonConsole, open_console
+from engram_host.cli.exit_status import CommandError, NotFound, WrongUsage
 
 _PACKAGES = str(Path(__file__).resolve().parents[2])
 _PIECE = 65536
@@ -21,13 +21,13 @@ _START_SECONDS = 25.0
 
 
 @contextlib.contextmanager
-def talking(port: str, sim: Path | None) -> Iterator[Board]:
+def open_board(port: str, sim: Path | None) -> Iterator[JsonConsole]:
     """A board that talks JSON: the one on `port`, the one in the folder `sim`, or the only one that is plugged in.
 
-    BoardError, Problem.
+    BoardError, CommandError.
     """
     if sim is None:
-        with opened(port) as board:
+        with open_console(port) as board:
             yield board
         return
     if port:
@@ -36,12 +36,12 @@ def talking(port: str, sim: Path | None) -> Iterator[Board]:
         yield board
 
 
-def told(board: Board, command: str) -> Iterator[str]:
-    """The whole lines of the answer to a command; Problem if the board refused it."""
+def answer_lines(board: JsonConsole, command: str) -> Iterator[str]:
+    """The whole lines of the answer to a command; CommandError if the board refused it."""
     begun = ""
     for answer in board.ask(command=command):
         if "error" in answer:
-            raise Problem(f"the board says: {answer['error']}")
+            raise CommandError(f"the board says: {answer['error']}")
         if "line" in answer:
             begun += answer["line"]
             if not answer.get("more"):
@@ -70,7 +70,7 @@ class _Pipe:
         if not self._waiting and self._selector.select(_WAIT_SECONDS):
             self._waiting = os.read(self._out, _PIECE)
             if not self._waiting:
-                raise Problem(f"the simulated board ended: {_last_words(self._process)}")
+                raise CommandError(f"the simulated board ended: {_last_words(self._process)}")
         read, self._waiting = self._waiting[:size], self._waiting[size:]
         return read
 
@@ -80,12 +80,12 @@ class _Pipe:
             self._in.write(data)
             self._in.flush()
         except BrokenPipeError:
-            raise Problem(f"the simulated board ended: {_last_words(self._process)}") from None
+            raise CommandError(f"the simulated board ended: {_last_words(self._process)}") from None
         return len(data)
 
 
 @contextlib.contextmanager
-def _simulated(folder: Path) -> Iterator[Board]:
+def _simulated(folder: Path) -> Iterator[JsonConsole]:
     if not (folder / "memory").is_dir():
         raise NotFound(f"{folder} is no folder of a simulated board: `engram run` makes one.")
     process = subprocess.Popen(
@@ -97,13 +97,13 @@ def _simulated(folder: Path) -> Iterator[Board]:
         start_new_session=True,  # Ctrl-C is for this command, which then ends the board in its own way
     )
     try:
-        board = Board(_Pipe(process), "the pipe")
+        board = JsonConsole(_Pipe(process), "the pipe")
         board.pause = 0.0
         board.greet(silent_seconds=_START_SECONDS)
         yield board
     except BoardError:
         if process.poll() is not None:
-            raise Problem(f"the simulated board did not start: {_last_words(process)}") from None
+            raise CommandError(f"the simulated board did not start: {_last_words(process)}") from None
         raise
     finally:
         _end(process)

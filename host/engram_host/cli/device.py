@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from engram_host.cli.exit_status import NotFound, Problem
+from engram_host.cli.exit_status import CommandError, NotFound
 from engram_host.cli.options import DEFAULT_HOME, AsJson, Home
 from engram_host.companion.auth import mosquitto, tokens
 from engram_host.companion.errors import SettingError
@@ -38,8 +38,8 @@ def add(name: Name, home: Home = _HOME, as_json: AsJson = False) -> None:
     """
     with _store(home) as (store, settings):
         token = tokens.new_token()
-        if not store.add_token(tokens.kept(_checked(name), token)):
-            raise Problem(f"{name} has a token already; `engram device rotate {name}` makes another one.")
+        if not store.add_token(tokens.stored_token(_checked(name), token)):
+            raise CommandError(f"{name} has a token already; `engram device rotate {name}` makes another one.")
         _show(name, token, settings, as_json)
 
 
@@ -51,7 +51,7 @@ def rotate(name: Name, home: Home = _HOME, as_json: AsJson = False) -> None:
     """
     with _store(home) as (store, settings):
         token = tokens.new_token()
-        if not store.replace_token(tokens.kept(_checked(name), token)):
+        if not store.replace_token(tokens.stored_token(_checked(name), token)):
             raise NotFound(f"{name} has no token; `engram device add {name}` makes one.")
         _show(name, token, settings, as_json)
 
@@ -102,8 +102,10 @@ def write_mosquitto(
     Example: engram device mosquitto build/mosquitto-files
     """
     with _store(home) as (store, settings):
-        login = mosquitto.Login(settings.mqtt.username or mosquitto.USER, settings.mqtt.password or tokens.new_token())
-        written = mosquitto.write(folder.expanduser(), store.tokens(), login)
+        login = mosquitto.MosquittoUser(
+            settings.mqtt.username or mosquitto.USER, settings.mqtt.password or tokens.new_token()
+        )
+        written = mosquitto.write_mosquitto_files(folder.expanduser(), store.tokens(), login)
     is_new = not settings.mqtt.password
     if as_json:
         told = {"files": [str(path) for path in written]}

@@ -45,14 +45,14 @@ def _findings(home: Path) -> Iterator[Finding]:
         yield from (machine.disk(home), machine.clock(home), machine.micropython())
         return
     from engram_host.cli.checks import companion, starting
-    from engram_host.companion.lockfile import listening
+    from engram_host.companion.lockfile import running_addresses
 
     try:
         settings = read_settings(home, {}, os.environ)
     except SettingError as problem:
         yield wrong("settings", "one is wrong", str(problem))
         return
-    running = listening(home)
+    running = running_addresses(home)
     checks: list[Iterable[Finding]] = [
         machine.packages(needs_postgres=settings.store.url.startswith("postgres")),
         [machine.embedder(settings), machine.disk(home), machine.clock(home), machine.micropython()],

@@ -8,38 +8,40 @@ import time
 from typing import Any
 
 from engram.transfer.jsonl import TextParts
-from engram_host.boards.json_lines import Board
-from engram_host.cli.console_session import told
-from engram_host.cli.exit_status import NotFound, Problem, WrongUsage
+from engram_host.boards.json_lines import JsonConsole
+from engram_host.cli.console_session import answer_lines
+from engram_host.cli.exit_status import CommandError, NotFound, WrongUsage
 
 _NOT_SENT = ("id", "turns", "supersedes", "superseded", "uses", "used")
 """What an edit leaves as it is: an import of one line would only say that it cannot look after it."""
 
 
-def change(board: Board, entry: str, text: str | None, tags: list[str] | None) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Change a live memory; (the memory before, after) as the board exports it. Problem, BoardError."""
+def change_memory(
+    board: JsonConsole, entry: str, text: str | None, tags: list[str] | None
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Change a live memory; (the memory before, after) as the board exports it. CommandError, BoardError."""
     if entry[:1] != "m" or not (entry[1:].isascii() and entry[1:].isdigit()):
         raise WrongUsage(f"{entry[:20]!r} is no memory's id: it is such as m12, and a turn cannot be changed.")
     before = _memory(board, entry)
     if before.get("superseded"):
-        raise Problem(f"{entry} is history: another memory took its place, and only that one can be changed.")
+        raise CommandError(f"{entry} is history: another memory took its place, and only that one can be changed.")
     after = {name: value for name, value in before.items() if name not in _NOT_SENT}
     if text is not None:
         after["content"] = text
     if tags:
         after["tags"] = tags
     after["updated"] = max(int(time.time()), before.get("updated", before["created"]) + 1)
-    report = list(told(board, "/import " + json.dumps(after, ensure_ascii=False)))
+    report = list(answer_lines(board, "/import " + json.dumps(after, ensure_ascii=False)))
     if not any("1 changed" in line for line in report):
         is_same = any("1 there already" in line for line in report)
-        raise Problem(f"{entry} says that already." if is_same else f"the board says: {' '.join(report)}")
+        raise CommandError(f"{entry} says that already." if is_same else f"the board says: {' '.join(report)}")
     return before, _memory(board, entry)
 
 
-def _memory(board: Board, entry: str) -> dict[str, Any]:
+def _memory(board: JsonConsole, entry: str) -> dict[str, Any]:
     parts = TextParts()
     found: dict[str, Any] | None = None
-    for line in told(board, "/export"):
+    for line in answer_lines(board, "/export"):
         fields = json.loads(line)
         if not parts.take(fields) and fields.get("id") == entry:
             found = fields  # and the rest is read: the board answers one command after the other

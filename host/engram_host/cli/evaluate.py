@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from engram_host.cli import output
-from engram_host.cli.exit_status import NotFound, NotInstalled, Problem, WrongUsage
+from engram_host.cli.exit_status import CommandError, NotFound, NotInstalled, WrongUsage
 from engram_host.cli.options import AsJson
 from engram_host.firmware import CLONE
 
@@ -34,7 +34,7 @@ def evaluate(
     try:
         result = tools.evaluate(engine, sets, out)
     except tools.FAILURES as error:
-        raise Problem(str(error)) from None
+        raise CommandError(str(error)) from None
     if as_json:
         output.document(result)
     else:

@@ -13,39 +13,39 @@ from engram_host import extras
 FINE, FAILED, WRONG_USAGE, NOT_INSTALLED, NOT_FOUND, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
 
-class Problem(Exception):
+class CommandError(Exception):
     """A command failed; the text is one sentence that says what to do."""
 
     status = FAILED
 
 
-class WrongUsage(Problem):
+class WrongUsage(CommandError):
     """An argument, an option or a setting is wrong."""
 
     status = WRONG_USAGE
 
 
-class NotInstalled(Problem):
+class NotInstalled(CommandError):
     """Something that the command needs is not installed."""
 
     status = NOT_INSTALLED
 
 
-class Interrupted(Problem):
+class Interrupted(CommandError):
     """A person ended it in the middle."""
 
     status = INTERRUPTED
 
 
-class NotFound(Problem):
+class NotFound(CommandError):
     """What was named is not there."""
 
     status = NOT_FOUND
 
 
-def told(error: BaseException) -> tuple[int, str] | None:
+def status_and_sentence(error: BaseException) -> tuple[int, str] | None:
     """The exit status and the sentence for an error that was raised on purpose, None for any other."""
-    if isinstance(error, Problem):
+    if isinstance(error, CommandError):
         return error.status, str(error)
     if isinstance(error, (KeyboardInterrupt, EOFError)):
         return INTERRUPTED, "interrupted."

@@ -24,9 +24,9 @@ def folders(
 
     Example: engram folders --principal ann --json
     """
-    from engram_host.cli.api_client import Companion
+    from engram_host.cli.api_client import ApiClient
 
-    with Companion(url, home) as companion:
+    with ApiClient(url, home) as companion:
         found = companion.get("/v1/folders", principal=principal)
     if as_json:
         output.document({"folders": found})
@@ -47,13 +47,13 @@ def is_citation(told: str) -> bool:
 
 def show_lines(citation: str, count: int, principal: str, url: str, home: Any, as_json: bool) -> None:
     """Print so many lines of a file, from the one that a citation names."""
-    from engram_host.cli.api_client import Companion
+    from engram_host.cli.api_client import ApiClient
 
     path, _, told = citation.partition("#")
     line = told or "1"
     if not (path and line.isascii() and line.isdigit()):
         raise WrongUsage("a place in a file is its path and the number of a line, such as notes/tea.md#12.")
-    with Companion(url, home) as companion:
+    with ApiClient(url, home) as companion:
         asked = {"path": path, "from": int(line), "lines": count, "principal": principal}
         found = companion.get("/v1/memory", **asked)
     if as_json:

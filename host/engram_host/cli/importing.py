@@ -9,11 +9,11 @@ from pathlib import Path
 
 from engram.transfer import jsonl
 from engram_host.boards.errors import BoardFailed
-from engram_host.boards.json_lines import Board
-from engram_host.cli.console_session import told
-from engram_host.cli.exit_status import Problem
+from engram_host.boards.json_lines import JsonConsole
+from engram_host.cli.console_session import answer_lines
+from engram_host.cli.exit_status import CommandError
 from engram_host.transfer.foreign import Fields
-from engram_host.transfer.reader import Source
+from engram_host.transfer.reader import MemoryFile
 
 _COUNT = re.compile(r"(\d+) (stored|changed|there already|older than here|forgotten|refused)(?:, |$)")
 _ORDER = (
@@ -25,7 +25,7 @@ MOST_TOLD = 100
 """Problems that are told one by one; the others are counted."""
 
 
-class Report:
+class ImportReport:
     """`counts` by what became of the lines, `problems` a sentence for each that was refused or came in part; and `notes` on
     the whole file.
     """
@@ -42,7 +42,7 @@ class Report:
         """The counts in one line."""
         return ", ".join(f"{self.counts[word]} {word}" for word in _ORDER if word in self.counts)
 
-    def end(self, source: Source) -> None:
+    def end(self, source: MemoryFile) -> None:
         """Add what is to be said of the file, once all of it was sent."""
         if self._untold:
             self.problems.append(f"{self._untold} more problems")
@@ -65,10 +65,10 @@ class Report:
             self._untold += 1
 
 
-class Sending(Report):
+class BoardImport(ImportReport):
     """Sends to a board."""
 
-    def __init__(self, board: Board):
+    def __init__(self, board: JsonConsole):
         super().__init__("stored")
         self._board = board
 
@@ -78,8 +78,8 @@ class Sending(Report):
             self._refuse(number, fields)
             return
         try:
-            report = list(told(self._board, "/import " + json.dumps(fields, ensure_ascii=False)))
-        except (Problem, BoardFailed) as problem:
+            report = list(answer_lines(self._board, "/import " + json.dumps(fields, ensure_ascii=False)))
+        except (CommandError, BoardFailed) as problem:
             self._refuse(number, str(problem))
             return
         for line in report:
@@ -94,7 +94,7 @@ class Sending(Report):
                 self._tell(number, line.removeprefix("line 1: "))
 
 
-class Writing(Report):
+class FileImport(ImportReport):
     """Writes what a board would be sent to a file for its /import."""
 
     def __init__(self, out: Path):
@@ -110,7 +110,7 @@ class Writing(Report):
         self._lines += jsonl.lines(fields.items())
         self._count("written", 1)
 
-    def end(self, source: Source) -> None:
+    def end(self, source: MemoryFile) -> None:
         """Write the file, whole or not at all."""
         super().end(source)
         draft = self._out.with_name(self._out.name + ".part")

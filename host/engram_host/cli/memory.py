@@ -42,7 +42,7 @@ def search(
 
     Example: engram search bike --device kitchen --tag colour --limit 3 --json
     """
-    from engram_host.cli.api_client import Companion
+    from engram_host.cli.api_client import ApiClient
 
     asked = {
         "query": query,
@@ -55,7 +55,7 @@ def search(
         "history": history,
         "explain": explain,
     } | ({"meaning": False} if words_only else {})
-    with Companion(url, home) as companion:
+    with ApiClient(url, home) as companion:
         answer = companion.post("/v1/search", asked)
     if as_json:
         output.document(answer)
@@ -127,14 +127,14 @@ def list_entries(
 
     Example: engram list --turns --speaker ann --since 2026-01-01
     """
-    from engram_host.cli.api_client import Companion
+    from engram_host.cli.api_client import ApiClient
 
     if state not in _STATES:
         raise WrongUsage(f"--state takes one of {', '.join(_STATES)}.")
     asked = {"log": "journal" if turns else "records", "tag": tag, "type": type, "scope": scope, "state": state}
     asked |= {"session": session, "speaker": speaker, "limit": limit}
     asked |= {"since": _seconds("--since", since), "until": _seconds("--until", until)}
-    with Companion(url, home) as companion:
+    with ApiClient(url, home) as companion:
         name = companion.device(device)
         found = companion.get(f"/v1/devices/{name}/entries", **asked)
     if as_json:
@@ -169,7 +169,7 @@ def history(
 
     Example: engram history --aside --limit 20
     """
-    from engram_host.cli.api_client import Companion
+    from engram_host.cli.api_client import ApiClient
 
     if (entry and aside) or (before and not aside):
         raise WrongUsage("--aside lists what was set aside of a whole board, and --before goes on in that list.")
@@ -183,7 +183,7 @@ def history(
         else:
             _show_versions(found["versions"])
         return
-    with Companion(url, home) as companion:
+    with ApiClient(url, home) as companion:
         name = companion.device(device)
         events = companion.get(f"/v1/devices/{name}/events", limit=limit)
     if as_json:
@@ -209,13 +209,13 @@ def edit(
 
     Example: engram edit m12 --tag drinks --tag ann --sim ~/.engram/sim
     """
-    from engram_host.cli.console_session import talking
-    from engram_host.cli.edit import change
+    from engram_host.cli.console_session import open_board
+    from engram_host.cli.edit import change_memory
 
     if text is None and not tag:
         raise WrongUsage("nothing to change is named: give --text or --tag.")
-    with talking(port, sim) as board:
-        before, after = change(board, entry, text, tag)
+    with open_board(port, sim) as board:
+        before, after = change_memory(board, entry, text, tag)
     if as_json:
         output.document({"id": entry, "before": before, "after": after})
     else:
@@ -230,11 +230,11 @@ _TIMES = ("created", "updated", "expires", "at", "used")
 
 
 def _entry(entry: str, device: str, url: str, home: Any) -> Any:
-    from engram_host.cli.api_client import Companion
+    from engram_host.cli.api_client import ApiClient
 
     if entry[:1] not in ("m", "t") or not (entry[1:].isascii() and entry[1:].isdigit()):
         raise WrongUsage(f"{entry[:20]!r} is no id: a memory is such as m12, a turn such as t34.")
-    with Companion(url, home) as companion:
+    with ApiClient(url, home) as companion:
         return companion.get(f"/v1/devices/{companion.device(device)}/entries/{entry}")
 
 
@@ -276,9 +276,9 @@ def _explain(hits: list[dict[str, Any]]) -> None:
 
 def _show_aside(device: str, before: int, limit: int, url: str, home: Any, as_json: bool) -> None:
     """What was set aside of a board's copies, newest first."""
-    from engram_host.cli.api_client import Companion
+    from engram_host.cli.api_client import ApiClient
 
-    with Companion(url, home) as companion:
+    with ApiClient(url, home) as companion:
         name = companion.device(device)
         found = companion.get(f"/v1/devices/{name}/aside", limit=limit, **({"before": before} if before else {}))
     if as_json:

@@ -18,12 +18,12 @@ _COMPLETION_SECONDS = 0.7
 def _device_names(ctx: typer.Context, incomplete: str) -> list[str]:
     """The names of boards for a shell, of the companion that the command would ask; none if it does not answer at once."""
     with contextlib.suppress(Exception):
-        from engram_host.cli.api_client import Companion
+        from engram_host.cli.api_client import ApiClient
 
         # While a shell completes, what is not typed yet has neither its default nor what its variable says.
         url = ctx.params.get("url") or os.environ.get(API_VARIABLE, "")
         home = ctx.params.get("home") or os.environ.get(HOME_VARIABLE) or DEFAULT_HOME
-        with Companion(url, Path(home), seconds=_COMPLETION_SECONDS) as companion:
+        with ApiClient(url, Path(home), seconds=_COMPLETION_SECONDS) as companion:
             names = [device["name"] for device in companion.get("/v1/devices")]
         return [name for name in names if name.startswith(incomplete)]
     return []

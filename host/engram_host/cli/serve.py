@@ -11,7 +11,7 @@ import typer
 
 from engram_host.cli.options import DEFAULT_HOME, AsJson, Home
 from engram_host.companion.logs import FORMATS, LEVELS, set_up
-from engram_host.companion.malloc import return_what_is_freed
+from engram_host.companion.malloc import configure_malloc
 from engram_host.companion.settings import has_password
 
 _NO_PASSWORD = "a password goes into companion.toml or into "
@@ -68,12 +68,12 @@ def serve(
 
 async def _serve(home: Path, flags: dict[tuple[str, str], object], ready_file: Path | None, as_json: bool) -> None:
     began = time.monotonic()
-    return_what_is_freed()
+    configure_malloc()
     # What takes long to load is loaded once it is sure to be needed.
     import asyncio
 
     from engram_host.companion.home import make_folder
-    from engram_host.companion.lockfile import in_use, told_where
+    from engram_host.companion.lockfile import lock_home, publish_addresses
     from engram_host.companion.start import start
 
     stop = asyncio.Event()
@@ -81,7 +81,7 @@ async def _serve(home: Path, flags: dict[tuple[str, str], object], ready_file: P
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
     make_folder(home)
-    with in_use(home, alone=False):
+    with lock_home(home, alone=False):
         async with start(home, flags) as running:
             addresses = running.addresses()
             banner = running.banner(time.monotonic() - began)
@@ -91,5 +91,5 @@ async def _serve(home: Path, flags: dict[tuple[str, str], object], ready_file: P
                 draft = ready_file.with_suffix(".new")
                 draft.write_text(json.dumps(addresses))
                 draft.replace(ready_file)
-            with told_where(home, addresses):
+            with publish_addresses(home, addresses):
                 await running.serve(stop)

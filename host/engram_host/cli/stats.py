@@ -6,7 +6,7 @@ from engram_host.cli import output
 from engram_host.cli.options import DEFAULT_HOME, AsJson, Home, Url
 
 if TYPE_CHECKING:
-    from engram_host.cli.api_client import Companion
+    from engram_host.cli.api_client import ApiClient
 
 _AT_ONCE = 1000
 """Devices whose use of the gateway is asked for together."""
@@ -34,9 +34,9 @@ def stats(url: Url = "", home: Home = DEFAULT_HOME, as_json: AsJson = False) -> 
 
     Example: engram stats --json
     """
-    from engram_host.cli.api_client import Companion
+    from engram_host.cli.api_client import ApiClient
 
-    with Companion(url, home) as companion:
+    with ApiClient(url, home) as companion:
         health, figures = companion.get("/v1/health"), companion.get("/v1/stats")
         devices = companion.get("/v1/devices")
         gateway = _gateway(companion)
@@ -58,7 +58,7 @@ def stats(url: Url = "", home: Home = DEFAULT_HOME, as_json: AsJson = False) -> 
         _show_gateway(gateway)
 
 
-def _gateway(companion: "Companion") -> dict[str, Any]:
+def _gateway(companion: "ApiClient") -> dict[str, Any]:
     """What is used of the gateway's limits, by all devices."""
     day = companion.get("/v1/gateway", limit=_AT_ONCE)
     following = day.pop("following")

@@ -11,7 +11,7 @@ import typer
 
 from engram_host.boards.progress import Progress
 from engram_host.cli import output
-from engram_host.cli.exit_status import Problem, WrongUsage
+from engram_host.cli.exit_status import CommandError, WrongUsage
 from engram_host.cli.options import DEFAULT_HOME, AsJson, Device, Home, Port, Sim, Url
 
 
@@ -31,18 +31,18 @@ def export(
 
     Example: engram export --device kitchen --out kitchen.jsonl
     """
-    from engram_host.cli.api_client import Companion
+    from engram_host.cli.api_client import ApiClient
 
     if as_json and out is None:
         raise WrongUsage(
             "--json tells what was written to a file: name it with --out. Without --out the lines are JSON."
         )
-    with Companion(url, home) as companion:
+    with ApiClient(url, home) as companion:
         name = companion.device(device)
         lines = companion.lines(f"/v1/devices/{name}/export", archived=archived)
         count, is_whole = _write(lines, out)
     if not is_whole:
-        raise Problem("the export broke off, its last line is missing: do it again.")
+        raise CommandError("the export broke off, its last line is missing: do it again.")
     told = {"device": name, "file": str(out) if out else None, "lines": count}
     if as_json:
         output.document(told)
@@ -71,17 +71,17 @@ def import_file(
 
     Example: engram import memory_records.jsonl --out memory.jsonl
     """
-    from engram_host.cli.console_session import talking
-    from engram_host.cli.importing import Sending, Writing
-    from engram_host.transfer.reader import Source
+    from engram_host.cli.console_session import open_board
+    from engram_host.cli.importing import BoardImport, FileImport
+    from engram_host.transfer.reader import MemoryFile
 
     if out and (port or sim):
         raise WrongUsage("--out writes a file and asks no board: leave --port and --sim out.")
-    source = Source(file)
+    source = MemoryFile(file)
     lines = list(source.lines())
     progress = Progress()
     with contextlib.ExitStack() as stack:
-        sending = Writing(out) if out else Sending(stack.enter_context(talking(port, sim)))
+        sending = FileImport(out) if out else BoardImport(stack.enter_context(open_board(port, sim)))
         for at, (number, fields) in enumerate(lines, 1):
             sending.send(number, fields)
             progress.step("Writing memories" if out else "Sending memories", at, len(lines))

@@ -7,25 +7,25 @@ from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from engram_host.companion.auth.exposure import asks_tokens, listeners, tls_of
-from engram_host.companion.auth.identity import Callers
-from engram_host.companion.auth.middleware import Doors
-from engram_host.companion.auth.rate_limit import Rates
-from engram_host.companion.auth.tls import tls_to_own
+from engram_host.companion.auth.exposure import listener_tls, listeners, tokens_required
+from engram_host.companion.auth.identity import CallerLookup
+from engram_host.companion.auth.middleware import HttpAccess
+from engram_host.companion.auth.rate_limit import RateLimiter
+from engram_host.companion.auth.tls import trust_certificate
 from engram_host.companion.auth.tokens import new_token
-from engram_host.companion.embedding.embedding_service import Meaning
-from engram_host.companion.figures import Figures
-from engram_host.companion.folders.service import Folders
-from engram_host.companion.gateway.api_key import Key
+from engram_host.companion.embedding.embedding_service import EmbeddingService
+from engram_host.companion.figures import CompanionGauges
+from engram_host.companion.folders.service import FolderService
+from engram_host.companion.gateway.api_key import ApiKey
 from engram_host.companion.gateway.proxy import Gateway
 from engram_host.companion.home import Settings
 from engram_host.companion.metrics import Metrics
-from engram_host.companion.mqtt.client import Bus, Login, login_of
+from engram_host.companion.mqtt.client import BrokerLogin, MqttClient, broker_login
 from engram_host.companion.mqtt.embedded_broker import EmbeddedBroker
-from engram_host.companion.mqtt.guarded_broker import WORKER, Door
-from engram_host.companion.replication.dispatch import Dispatch
+from engram_host.companion.mqtt.guarded_broker import WORKER, BrokerAccess
+from engram_host.companion.replication.dispatch import MessageDispatcher
 from engram_host.companion.replication.protocol import Replication
-from engram_host.companion.search_service import Searching
+from engram_host.companion.search_service import SearchService
 from engram_host.companion.store.base import Store
 from engram_host.companion.supervisor import Supervisor
 
@@ -40,26 +40,26 @@ _MOST_WARMINGS = 3
 """Times that indexes are made ahead if that fails: it takes seconds of a core, and each search makes what it needs."""
 
 
-class Service:
+class CompanionApp:
     """A companion: `store`, `replication`, `searching`, `folders`, `meaning` and `dispatch` are its parts."""
 
     def __init__(
         self,
         settings: Settings,
         store: Store,
-        meaning: Meaning,
+        meaning: EmbeddingService,
         operator: str,
-        gateway_key: Key,
+        gateway_key: ApiKey,
         metrics: Metrics,
         supervisor: Supervisor,
     ):
         """`operator` is the operator's token. SettingError."""
         self.settings = settings
         security = settings.security
-        self.rates = Rates(security.messages_a_second, security.messages_at_once)
-        self.doors = Doors(
-            Callers(store, operator),
-            asks_tokens(security, listeners(settings.http, settings.mqtt)),
+        self.rates = RateLimiter(security.messages_a_second, security.messages_at_once)
+        self.doors = HttpAccess(
+            CallerLookup(store, operator),
+            tokens_required(security, listeners(settings.http, settings.mqtt)),
             frozenset(security.hosts.lower().replace(",", " ").split()),
             self.rates,
         )
@@ -69,13 +69,13 @@ class Service:
         self.metrics = metrics
         self.supervisor = supervisor
         self.replication = Replication(store, meaning.wake, metrics, supervisor=supervisor)
-        self.folders = Folders(store, settings.folders, settings.home, meaning.wake, supervisor)
-        self.searching = Searching(store, settings.search, meaning, self.folders, metrics)
+        self.folders = FolderService(store, settings.folders, settings.home, meaning.wake, supervisor)
+        self.searching = SearchService(store, settings.search, meaning, self.folders, metrics)
         answers = self.searching.answer_board, self.searching.answer_get
-        self.dispatch = Dispatch(self.replication, *answers, metrics)
+        self.dispatch = MessageDispatcher(self.replication, *answers, metrics)
         self.broker: EmbeddedBroker | None = None
-        self.bus: Bus | None = None
-        self.figures = Figures(self)
+        self.bus: MqttClient | None = None
+        self.figures = CompanionGauges(self)
         metrics.watch(self.figures)
 
     @property
@@ -132,18 +132,20 @@ class Service:
             return
         answers = self._answers_in_turn
         if mqtt.url:
-            login = login_of(mqtt, self.settings.home)
+            login = broker_login(mqtt, self.settings.home)
         else:
-            tls = tls_of("mqtt", mqtt.certificate, mqtt.key, self.settings.home)
+            tls = listener_tls("mqtt", mqtt.certificate, mqtt.key, self.settings.home)
             certificate = self.settings.home / Path(mqtt.certificate).expanduser()
-            login = Login(WORKER, new_token(), tls_to_own("mqtt.certificate", certificate) if tls else None)
-            door = Door(self.doors.callers, self.doors.asks_tokens, self.rates, login.password)
+            login = BrokerLogin(
+                WORKER, new_token(), trust_certificate("mqtt.certificate", certificate) if tls else None
+            )
+            door = BrokerAccess(self.doors.callers, self.doors.asks_tokens, self.rates, login.password)
             self.broker = EmbeddedBroker(mqtt.host, mqtt.port, door, tls, self.supervisor)
             await self.broker.start()
             answers = self.dispatch.answers_or_nothing  # the broker inside slows them down by itself
         url = self.broker.own_url if self.broker else mqtt.url
         # The broker inside has one worker, and cannot share a subscription.
-        self.bus = Bus(url, login, answers, share=not self.broker, supervisor=self.supervisor)
+        self.bus = MqttClient(url, login, answers, share=not self.broker, supervisor=self.supervisor)
         self.bus.start()
         if not await self.bus.wait(_BROKER_SECONDS):
             _log.warning("%s It goes on trying.", self.bus.problem)

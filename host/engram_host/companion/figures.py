@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 from engram_host.companion.errors import StoreUnavailable
 
 if TYPE_CHECKING:
-    from engram_host.companion.app import Service
+    from engram_host.companion.app import CompanionApp
 
 
-class Figures:
+class CompanionGauges:
     """The gauges of a service, by the names in metrics.GAUGES. Blocks some ms: call it in a thread."""
 
-    def __init__(self, service: "Service"):
+    def __init__(self, service: "CompanionApp"):
         self._service = service
         self._began = time.monotonic()
 

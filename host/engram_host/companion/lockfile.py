@@ -16,12 +16,12 @@ _LOOKS, _LOOK_SECONDS = 10, 0.05
 _ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
 
-def listening(home: Path) -> dict[str, str]:
+def running_addresses(home: Path) -> dict[str, str]:
     """Where this computer reaches the companion of a folder: `http` and `mqtt`; {} if none runs."""
     return {name: _from_here(url) for name, url in _written(home).items()}
 
 
-def here(host: str) -> str:
+def reachable_host(host: str) -> str:
     """Where this computer reaches what listens at a host's address: one for all addresses is nobody's to connect to."""
     return _ANY.get(host, host)
 
@@ -49,7 +49,7 @@ def _written(home: Path) -> dict[str, str]:
 
 
 @contextlib.contextmanager
-def in_use(home: Path, *, alone: bool) -> Iterator[None]:
+def lock_home(home: Path, *, alone: bool) -> Iterator[None]:
     """Hold the folder: together with other companions, or `alone`, as who puts another database in its place has to be.
 
     StoreUnavailable if that cannot be.
@@ -66,7 +66,7 @@ def in_use(home: Path, *, alone: bool) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def told_where(home: Path, addresses: Mapping[str, str]) -> Iterator[None]:
+def publish_addresses(home: Path, addresses: Mapping[str, str]) -> Iterator[None]:
     """Write down where a companion listens, as long as the block runs."""
     path, draft = home / LISTENING, home / f"{LISTENING}.{os.getpid()}"
     draft.write_text(json.dumps(dict(addresses)), encoding="utf-8")

@@ -15,7 +15,7 @@ _LARGE_BYTES = 1 << 18
 _HEAPS = 1
 
 
-def return_what_is_freed() -> None:
+def configure_malloc() -> None:
     """Set glibc so; elsewhere nothing happens."""
     with contextlib.suppress(OSError, AttributeError):
         libc = ctypes.CDLL("libc.so.6")
@@ -23,7 +23,7 @@ def return_what_is_freed() -> None:
         libc.mallopt(_M_ARENA_MAX, _HEAPS)
 
 
-def give_back() -> None:
+def trim_malloc() -> None:
     """Give back what is free in the heaps, too: after much was let go."""
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL("libc.so.6").malloc_trim(0)

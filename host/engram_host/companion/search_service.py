@@ -11,7 +11,7 @@ from typing import Any
 from engram.errors import ArgumentError
 from engram.memory import caller_check, ids
 from engram.memory.access import Caller
-from engram_host.companion.embedding.embedding_service import Meaning
+from engram_host.companion.embedding.embedding_service import EmbeddingService
 from engram_host.companion.errors import (
     BadSearch,
     CompanionError,
@@ -21,11 +21,11 @@ from engram_host.companion.errors import (
     StoreUnavailable,
     UnknownDevice,
 )
-from engram_host.companion.folders.service import Folders
+from engram_host.companion.folders.service import FolderService
 from engram_host.companion.metrics import Metrics
 from engram_host.companion.replication import answer_chunks
 from engram_host.companion.search.cache import BYTES_OF_A_LINE, IndexCache
-from engram_host.companion.search.engine import Embed, QueryVector, SearchEngine
+from engram_host.companion.search.engine import EmbedQuery, QueryVector, SearchEngine
 from engram_host.companion.search.request import MOST_DEVICES, SearchRequest, SearchResult, Weights
 from engram_host.companion.settings import SearchSettings
 from engram_host.companion.store.base import Store
@@ -46,15 +46,15 @@ LARGE = 5000
 _log = logging.getLogger("engram.searching")
 
 
-class Searching:
+class SearchService:
     """Answers searches over a store, with what the settings say where a request says nothing."""
 
     def __init__(
         self,
         store: Store,
         settings: SearchSettings,
-        meaning: Meaning,
-        folders: Folders | None = None,
+        meaning: EmbeddingService,
+        folders: FolderService | None = None,
         metrics: Metrics | None = None,
         clock=time.time,
     ):
@@ -154,7 +154,7 @@ class Searching:
             result = await asyncio.to_thread(SearchEngine(self._store, self._cache, embedded).search, request)
         return replace(result, embed_ms=took)
 
-    async def _embedded(self, request: SearchRequest, seconds: float) -> Embed:
+    async def _embedded(self, request: SearchRequest, seconds: float) -> EmbedQuery:
         """Gives the query's vector, or why there is none: it is made before the search has its place."""
         found: QueryVector | EmbedderError
         if request.use_meaning:
@@ -213,7 +213,7 @@ class Searching:
             raise Refused("the companion has nothing of this board yet.", 0) from None
         except (ArgumentError, CompanionError) as problem:
             raise Refused(str(problem), 60) from None
-        return answer_chunks.of_line(head, line)
+        return answer_chunks.line_chunks(head, line)
 
     async def answer_board(self, device: str, head: dict[str, Any]) -> list[bytes]:
         """The answers to a board's search: ids of what the board has, and the text of what it has no more."""
@@ -234,4 +234,4 @@ class Searching:
             raise Refused("the companion has nothing of this board yet.", 0) from None
         except (ArgumentError, CompanionError) as problem:
             raise Refused(str(problem), 60) from None
-        return answer_chunks.of_hits(head, result.hits, result.degraded or result.why_empty)
+        return answer_chunks.hit_chunks(head, result.hits, result.degraded or result.why_empty)

@@ -10,20 +10,20 @@ from typing import Any
 from engram_host import __version__
 from engram_host.companion.api.app import make_app
 from engram_host.companion.api.server import WebServer
-from engram_host.companion.app import Service
-from engram_host.companion.auth.exposure import check_places, listeners, tls_of
+from engram_host.companion.app import CompanionApp
+from engram_host.companion.auth.exposure import check_exposure, listener_tls, listeners
 from engram_host.companion.auth.tokens import operator_token
-from engram_host.companion.embedding.embedding_service import Meaning
-from engram_host.companion.gateway.api_key import Key, find_key
+from engram_host.companion.embedding.embedding_service import EmbeddingService
+from engram_host.companion.gateway.api_key import ApiKey, find_api_key
 from engram_host.companion.home import make_folder, read_settings, store_of
 from engram_host.companion.metrics import Metrics
 from engram_host.companion.supervisor import Supervisor
 
 
-class Running:
+class RunningCompanion:
     """A companion that serves."""
 
-    def __init__(self, service: Service, web: WebServer):
+    def __init__(self, service: CompanionApp, web: WebServer):
         self.service = service
         self.web = web
 
@@ -64,28 +64,28 @@ def _without_login(url: str) -> str:
 
 
 @contextlib.asynccontextmanager
-async def start(home: Path, flags: Mapping[tuple[str, str], Any]) -> AsyncIterator[Running]:
+async def start(home: Path, flags: Mapping[tuple[str, str], Any]) -> AsyncIterator[RunningCompanion]:
     """A companion that serves as long as the block runs. SettingError, StoreUnavailable, and whatever cannot listen."""
     settings = read_settings(home, flags)
     make_folder(home)
     http = settings.http
     operator = operator_token(home)
-    key = await asyncio.to_thread(find_key, home, os.environ) if settings.gateway.url else Key()
-    tls = tls_of("http", http.certificate, http.key, home)
+    key = await asyncio.to_thread(find_api_key, home, os.environ) if settings.gateway.url else ApiKey()
+    tls = listener_tls("http", http.certificate, http.key, home)
     store = await asyncio.to_thread(store_of, settings)
     try:
         places = listeners(http, settings.mqtt)
         has_devices = bool(await asyncio.to_thread(store.tokens))
-        check_places(settings.security, places, has_devices=has_devices)
+        check_exposure(settings.security, places, has_devices=has_devices)
         metrics = Metrics()
         supervisor = Supervisor(metrics.task_failed)
-        meaning = Meaning(store, settings.embedding, metrics.embedder_failed, supervisor)
-        service = Service(settings, store, meaning, operator, key, metrics, supervisor)
+        meaning = EmbeddingService(store, settings.embedding, metrics.embedder_failed, supervisor)
+        service = CompanionApp(settings, store, meaning, operator, key, metrics, supervisor)
         async with service.running():
             web = WebServer(make_app(service), http.host, http.port, tls, supervisor)
             await web.start()
             try:
-                yield Running(service, web)
+                yield RunningCompanion(service, web)
             finally:
                 await web.stop()
     finally:

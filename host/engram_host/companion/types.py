@@ -51,12 +51,12 @@ class Hello:
     relied: int = 0
 
 
-SEVERAL = "*"
+ANY_SCOPE = "*"
 """Stands for any scope in what a board says that its archive has."""
 
 
 @dataclass(frozen=True)
-class Range:
+class ArchiveRange:
     """Of its archive a board knows that some memories are of a scope and have numbers from `first` to `last`."""
 
     scope: str
@@ -65,7 +65,7 @@ class Range:
 
     def covers(self, number: int, scope: str) -> bool:
         """Whether a memory may be one of these."""
-        return self.first <= number <= self.last and self.scope in (scope, SEVERAL)
+        return self.first <= number <= self.last and self.scope in (scope, ANY_SCOPE)
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Batch:
 
 
 @dataclass(frozen=True)
-class Held:
+class HeldLog:
     """What the companion has of a log: all up to seq `have`; the crc of the line with that seq ("" if there is no such line)
     and the rewrites that both sides have agreed on, -1 if they have to be compared.
     """
@@ -105,7 +105,7 @@ class Welcome:
     board archived are here, `asks` that the board is to say what its archive has.
     """
 
-    logs: dict[LogName, Held]
+    logs: dict[LogName, HeldLog]
     told: tuple[str, ...] = ()
     archived: int = 0
     asks: bool = False
@@ -122,7 +122,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Aside:
+class SetAsideLine:
     """A line that is no longer part of a copy, and why; `at` is when it was set aside, in Unix seconds.
 
     `number` is higher for what was set aside later.
@@ -197,7 +197,7 @@ class GatewayUse:
 
 
 @dataclass(frozen=True)
-class Text:
+class StoredPassage:
     """A passage of a Markdown file: the lines from `first` to `last`, and the headings that they stand under."""
 
     text: str = field(repr=False)
@@ -217,7 +217,7 @@ class NewFile:
     digest: str
     at: int
     scope: str
-    passages: tuple[Text, ...] = ()
+    passages: tuple[StoredPassage, ...] = ()
     problem: str = ""
 
 

@@ -19,7 +19,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ToolCall:
     """A call of a tool; `arguments` is JSON text, or what the script wants the client to take for it."""
 
     id: str
@@ -42,14 +42,14 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ModelAnswer:
     """Text, then calls.
 
     `stop` is "end", "tools", "length" or "filter"; with `ascii`, other characters are escaped on the wire.
     """
 
     pieces: tuple[Piece, ...]
-    calls: tuple[Call, ...]
+    calls: tuple[ToolCall, ...]
     stop: str
     usage: Usage
     ascii: bool = False
@@ -64,10 +64,10 @@ class Answer:
         """Seconds that all pieces wait together."""
         return sum(piece.delay for piece in self.pieces)
 
-    def first(self, count: int) -> "Answer":
+    def first(self, count: int) -> "ModelAnswer":
         """This answer's first `count` characters: of its text, then of its calls' arguments."""
         pieces: list[Piece] = []
-        calls: list[Call] = []
+        calls: list[ToolCall] = []
         for piece in self.pieces:
             if count > 0:
                 pieces.append(replace(piece, text=piece.text[:count]))
@@ -80,7 +80,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class StreamEvent:
     """One event of a stream; those that only a whole answer has at its end are `closing`."""
 
     data: bytes

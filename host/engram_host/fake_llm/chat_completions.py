@@ -16,8 +16,8 @@ It refuses what OpenAI refuses: above all a tool's result without its call and a
 import time
 from collections.abc import Iterator, Mapping
 
-from .answer import Answer, Call, Event, Usage, json_bytes
-from .model_request import Asked, Refused, Result, objects, split_recalled, text_field, text_of
+from .answer import ModelAnswer, StreamEvent, ToolCall, Usage, json_bytes
+from .model_request import ModelRequest, RequestRejected, ToolResult, objects, split_recalled, text_field, text_of
 
 NAME: str = "openai"
 PATH: str = "/v1/chat/completions"
@@ -33,14 +33,14 @@ _ERRORS = {
 }
 
 
-def read(headers: Mapping[str, str], body: Mapping[str, object]) -> Asked:
-    """What a request asks; raises Refused where OpenAI would answer 400."""
+def read(headers: Mapping[str, str], body: Mapping[str, object]) -> ModelRequest:
+    """What a request asks; raises RequestRejected where OpenAI would answer 400."""
     messages = objects(body.get("messages"), "messages")
     if not messages:
-        raise Refused(400, "messages: at least one message is required")
+        raise RequestRejected(400, "messages: at least one message is required")
     last, recalled = split_recalled(_last_user_text(messages))
     options = body.get("stream_options")
-    return Asked(
+    return ModelRequest(
         api=NAME,
         model=text_field(body, "model"),
         stream=body.get("stream") is True,
@@ -53,7 +53,7 @@ def read(headers: Mapping[str, str], body: Mapping[str, object]) -> Asked:
     )
 
 
-def whole(asked: Asked, answer: Answer, number: int) -> dict[str, object]:
+def whole(asked: ModelRequest, answer: ModelAnswer, number: int) -> dict[str, object]:
     """The answer as one JSON object."""
     message: dict[str, object] = {"role": "assistant", "content": answer.text or None, "refusal": None}
     if answer.calls:
@@ -62,7 +62,7 @@ def whole(asked: Asked, answer: Answer, number: int) -> dict[str, object]:
     return {**_frame(asked, number, "chat.completion"), "choices": [choice], "usage": _usage(answer.usage)}
 
 
-def events(asked: Asked, answer: Answer, number: int) -> Iterator[Event]:
+def events(asked: ModelRequest, answer: ModelAnswer, number: int) -> Iterator[StreamEvent]:
     """The answer as the events of a stream."""
     frame = _frame(asked, number, "chat.completion.chunk")
     if asked.wants_usage:
@@ -72,18 +72,18 @@ def events(asked: Asked, answer: Answer, number: int) -> Iterator[Event]:
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
         return _event({**frame, "choices": [choice]}, answer.ascii)
 
-    yield Event(chunk({"role": "assistant", "content": "", "refusal": None}))
+    yield StreamEvent(chunk({"role": "assistant", "content": "", "refusal": None}))
     for piece in answer.pieces:
-        yield Event(chunk({"content": piece.text}), piece.delay)
+        yield StreamEvent(chunk({"content": piece.text}), piece.delay)
     for index, call in enumerate(answer.calls):
-        yield Event(chunk({"tool_calls": [{"index": index, **_call(call, "")}]}))
+        yield StreamEvent(chunk({"tool_calls": [{"index": index, **_call(call, "")}]}))
         for fragment in call.fragments():
-            yield Event(chunk({"tool_calls": [{"index": index, "function": {"arguments": fragment}}]}))
-    yield Event(chunk({}, _FINISH[answer.stop]), closing=True)
+            yield StreamEvent(chunk({"tool_calls": [{"index": index, "function": {"arguments": fragment}}]}))
+    yield StreamEvent(chunk({}, _FINISH[answer.stop]), closing=True)
     if asked.wants_usage:
         last = {**frame, "choices": [], "usage": _usage(answer.usage)}
-        yield Event(_event(last, answer.ascii), closing=True)
-    yield Event(b"data: [DONE]\n\n", closing=True)
+        yield StreamEvent(_event(last, answer.ascii), closing=True)
+    yield StreamEvent(b"data: [DONE]\n\n", closing=True)
 
 
 def error(status: int, message: str) -> dict[str, object]:
@@ -102,7 +102,7 @@ def models(model: str) -> dict[str, object]:
     return {"object": "list", "data": [{"id": model, "object": "model", "created": 0, "owned_by": "script"}]}
 
 
-def _frame(asked: Asked, number: int, kind: str) -> dict[str, object]:
+def _frame(asked: ModelRequest, number: int, kind: str) -> dict[str, object]:
     return {"id": f"chatcmpl-{number}", "object": kind, "created": int(time.time()), "model": asked.model}
 
 
@@ -110,7 +110,7 @@ def _event(value: dict[str, object], ascii_only: bool) -> bytes:
     return b"data: " + json_bytes(value, ascii_only=ascii_only) + b"\n\n"
 
 
-def _call(call: Call, arguments: str) -> dict[str, object]:
+def _call(call: ToolCall, arguments: str) -> dict[str, object]:
     return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}}
 
 
@@ -129,14 +129,14 @@ def _optional(body: Mapping[str, object], name: str, where: str = "") -> list[di
         return []
     found = objects(body[name], where + name)
     if not found:
-        raise Refused(400, f"{where}{name}: [] is too short; leave the field out")
+        raise RequestRejected(400, f"{where}{name}: [] is too short; leave the field out")
     return found
 
 
 def _tool_name(tool: dict[str, object]) -> str:
     function = tool.get("function")
     if tool.get("type") != "function" or not isinstance(function, dict):
-        raise Refused(400, "tools: each tool has to be of type function and to have a function")
+        raise RequestRejected(400, "tools: each tool has to be of type function and to have a function")
     return text_field(function, "name", "tools.function.")
 
 
@@ -149,9 +149,9 @@ def _last_user_text(messages: list[dict[str, object]]) -> str:
     return next((text_of(m.get("content")) for m in reversed(messages) if m.get("role") == "user"), "")
 
 
-def _results(messages: list[dict[str, object]]) -> tuple[Result, ...]:
+def _results(messages: list[dict[str, object]]) -> tuple[ToolResult, ...]:
     """The results since the person's last message; on the way, that each call has its result."""
-    results: list[Result] = []
+    results: list[ToolResult] = []
     open_calls: dict[str, str] = {}
     for place, message in enumerate(messages):
         where = f"messages[{place}]"
@@ -159,19 +159,19 @@ def _results(messages: list[dict[str, object]]) -> tuple[Result, ...]:
         if role == "tool":
             ident = text_field(message, "tool_call_id", f"{where}.")
             if ident not in open_calls:
-                raise Refused(400, f"{where}: tool_call_id {ident} answers no open tool call")
-            results.append(Result(open_calls.pop(ident), text_of(message.get("content"))))
+                raise RequestRejected(400, f"{where}: tool_call_id {ident} answers no open tool call")
+            results.append(ToolResult(open_calls.pop(ident), text_of(message.get("content"))))
             continue
         if open_calls:
-            raise Refused(400, f"{where}: the tool calls {', '.join(open_calls)} have no result before it")
+            raise RequestRejected(400, f"{where}: the tool calls {', '.join(open_calls)} have no result before it")
         if role == "assistant":
             open_calls = _calls_of(message, where)
         elif role == "user":
             results = []
         elif role not in _SYSTEM:
-            raise Refused(400, f"{where}.role: this is no role: {role}")
+            raise RequestRejected(400, f"{where}.role: this is no role: {role}")
     if open_calls:
-        raise Refused(400, f"messages: the tool calls {', '.join(open_calls)} have no result")
+        raise RequestRejected(400, f"messages: the tool calls {', '.join(open_calls)} have no result")
     return tuple(results)
 
 
@@ -182,8 +182,8 @@ def _calls_of(message: dict[str, object], where: str) -> dict[str, str]:
     for call in _optional(message, "tool_calls", f"{where}."):
         function = call.get("function")
         if not isinstance(function, dict) or not isinstance(function.get("arguments"), str):
-            raise Refused(400, f"{place}: a call has a function with its arguments as a text")
+            raise RequestRejected(400, f"{place}: a call has a function with its arguments as a text")
         calls[text_field(call, "id", f"{place}.")] = text_field(function, "name", f"{place}.")
     if not calls and not isinstance(message.get("content"), (str, list)):
-        raise Refused(400, f"{where}.content: a text is required when there are no tool_calls")
+        raise RequestRejected(400, f"{where}.content: a text is required when there are no tool_calls")
     return calls

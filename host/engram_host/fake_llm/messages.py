@@ -16,8 +16,8 @@ without its result in the next message.
 import json
 from collections.abc import Iterator, Mapping
 
-from .answer import Answer, Call, Event, Usage, json_bytes
-from .model_request import Asked, Refused, Result, objects, split_recalled, text_field, text_of
+from .answer import ModelAnswer, StreamEvent, ToolCall, Usage, json_bytes
+from .model_request import ModelRequest, RequestRejected, ToolResult, objects, split_recalled, text_field, text_of
 
 NAME: str = "anthropic"
 PATH: str = "/v1/messages"
@@ -34,19 +34,19 @@ _ERRORS = {
 }
 
 
-def read(headers: Mapping[str, str], body: Mapping[str, object]) -> Asked:
-    """What a request asks; raises Refused where Anthropic would answer 400."""
+def read(headers: Mapping[str, str], body: Mapping[str, object]) -> ModelRequest:
+    """What a request asks; raises RequestRejected where Anthropic would answer 400."""
     if "anthropic-version" not in headers:
-        raise Refused(400, "anthropic-version: header is required")
+        raise RequestRejected(400, "anthropic-version: header is required")
     limit = body.get("max_tokens")
     if not isinstance(limit, int) or limit < 1:
-        raise Refused(400, "max_tokens: a number from 1 is required")
+        raise RequestRejected(400, "max_tokens: a number from 1 is required")
     messages = objects(body.get("messages"), "messages")
     if not messages:
-        raise Refused(400, "messages: at least one message is required")
+        raise RequestRejected(400, "messages: at least one message is required")
     results = _results(messages)
     last, recalled = split_recalled(_last_user_text(messages))
-    return Asked(
+    return ModelRequest(
         api=NAME,
         model=text_field(body, "model"),
         stream=body.get("stream") is True,
@@ -59,7 +59,7 @@ def read(headers: Mapping[str, str], body: Mapping[str, object]) -> Asked:
     )
 
 
-def whole(asked: Asked, answer: Answer, number: int) -> dict[str, object]:
+def whole(asked: ModelRequest, answer: ModelAnswer, number: int) -> dict[str, object]:
     """The answer as one JSON object."""
     content: list[dict[str, object]] = [{"type": "text", "text": answer.text}] if answer.text else []
     content += [_block(call, _input(call.arguments)) for call in answer.calls]
@@ -67,26 +67,26 @@ def whole(asked: Asked, answer: Answer, number: int) -> dict[str, object]:
     return {**message, "content": content, "stop_reason": _STOP[answer.stop]}
 
 
-def events(asked: Asked, answer: Answer, number: int) -> Iterator[Event]:
+def events(asked: ModelRequest, answer: ModelAnswer, number: int) -> Iterator[StreamEvent]:
     """The answer as the events of a stream."""
 
     def event(kind: str, **rest: object) -> bytes:
         return _event(kind, answer.ascii, **rest)
 
     usage = {**_usage(answer.usage), "output_tokens": 1}
-    yield Event(event("message_start", message=_message(asked, number, usage)))
-    yield Event(event("ping"))
-    blocks: list[Call | None] = [None, *answer.calls] if answer.pieces else [*answer.calls]
+    yield StreamEvent(event("message_start", message=_message(asked, number, usage)))
+    yield StreamEvent(event("ping"))
+    blocks: list[ToolCall | None] = [None, *answer.calls] if answer.pieces else [*answer.calls]
     for index, call in enumerate(blocks):
         start = _block(call, {}) if call else {"type": "text", "text": ""}
-        yield Event(event("content_block_start", index=index, content_block=start))
+        yield StreamEvent(event("content_block_start", index=index, content_block=start))
         for delta, delay in _deltas(answer, call):
-            yield Event(event("content_block_delta", index=index, delta=delta), delay)
-        yield Event(event("content_block_stop", index=index), closing=index == len(blocks) - 1)
+            yield StreamEvent(event("content_block_delta", index=index, delta=delta), delay)
+        yield StreamEvent(event("content_block_stop", index=index), closing=index == len(blocks) - 1)
     delta = {"stop_reason": _STOP[answer.stop], "stop_sequence": None}
     usage = {"output_tokens": answer.usage.output}
-    yield Event(event("message_delta", delta=delta, usage=usage), closing=True)
-    yield Event(event("message_stop"), closing=True)
+    yield StreamEvent(event("message_delta", delta=delta, usage=usage), closing=True)
+    yield StreamEvent(event("message_stop"), closing=True)
 
 
 def error(status: int, message: str) -> dict[str, object]:
@@ -112,7 +112,7 @@ def models(model: str) -> dict[str, object]:
     return {"data": [entry], "has_more": False, "first_id": model, "last_id": model}
 
 
-def _deltas(answer: Answer, call: Call | None) -> Iterator[tuple[dict[str, object], float]]:
+def _deltas(answer: ModelAnswer, call: ToolCall | None) -> Iterator[tuple[dict[str, object], float]]:
     """The deltas of one block, of `call` or (None) of the text, and how long each waits."""
     if call is None:
         for piece in answer.pieces:
@@ -123,7 +123,7 @@ def _deltas(answer: Answer, call: Call | None) -> Iterator[tuple[dict[str, objec
         yield {"type": "input_json_delta", "partial_json": fragment}, 0
 
 
-def _message(asked: Asked, number: int, usage: dict[str, object]) -> dict[str, object]:
+def _message(asked: ModelRequest, number: int, usage: dict[str, object]) -> dict[str, object]:
     return {
         "id": f"msg_{number}",
         "type": "message",
@@ -141,7 +141,7 @@ def _event(kind: str, ascii_only: bool, **rest: object) -> bytes:
     return b"event: " + kind.encode() + b"\ndata: " + data + b"\n\n"
 
 
-def _block(call: Call, arguments: object) -> dict[str, object]:
+def _block(call: ToolCall, arguments: object) -> dict[str, object]:
     return {"type": "tool_use", "id": call.id, "name": call.name, "input": arguments}
 
 
@@ -164,7 +164,7 @@ def _usage(usage: Usage) -> dict[str, object]:
 
 def _tool_name(tool: dict[str, object]) -> str:
     if not isinstance(tool.get("input_schema"), dict):
-        raise Refused(400, "tools: each tool has to have an input_schema")
+        raise RequestRejected(400, "tools: each tool has to have an input_schema")
     return text_field(tool, "name", "tools.")
 
 
@@ -174,32 +174,32 @@ def _last_user_text(messages: list[dict[str, object]]) -> str:
     return next((text for message in spoken if (text := text_of(message.get("content")))), "")
 
 
-def _results(messages: list[dict[str, object]]) -> tuple[Result, ...]:
+def _results(messages: list[dict[str, object]]) -> tuple[ToolResult, ...]:
     """The results since the person's last message; on the way, that the next message answers each call."""
-    results: list[Result] = []
+    results: list[ToolResult] = []
     calls: dict[str, str] = {}
     for place, message in enumerate(messages):
         where = f"messages.{place}"
         blocks = _blocks(message, where)
         if message.get("role") == "assistant":
             if calls:
-                raise Refused(400, f"{where}: the tool_use ids {', '.join(calls)} have no tool_result")
+                raise RequestRejected(400, f"{where}: the tool_use ids {', '.join(calls)} have no tool_result")
             uses = _of(blocks, "tool_use")
             calls = {text_field(use, "id", where): text_field(use, "name", where) for use in uses}
             continue
         if message.get("role") != "user":
-            raise Refused(400, f"{where}.role: this is user or assistant, not {message.get('role')}")
+            raise RequestRejected(400, f"{where}.role: this is user or assistant, not {message.get('role')}")
         if any(block.get("type") == "text" for block in blocks):
             results = []
         for block in _of(blocks, "tool_result"):
             ident = text_field(block, "tool_use_id", where)
             if ident not in calls:
-                raise Refused(400, f"{where}: tool_use_id {ident} answers no tool_use before it")
-            results.append(Result(calls.pop(ident), text_of(block.get("content", ""))))
+                raise RequestRejected(400, f"{where}: tool_use_id {ident} answers no tool_use before it")
+            results.append(ToolResult(calls.pop(ident), text_of(block.get("content", ""))))
         if calls:
-            raise Refused(400, f"{where}: the tool_use ids {', '.join(calls)} have no tool_result in it")
+            raise RequestRejected(400, f"{where}: the tool_use ids {', '.join(calls)} have no tool_result in it")
     if calls:
-        raise Refused(400, f"messages: the tool_use ids {', '.join(calls)} have no tool_result")
+        raise RequestRejected(400, f"messages: the tool_use ids {', '.join(calls)} have no tool_result")
     return tuple(results)
 
 
@@ -209,7 +209,7 @@ def _blocks(message: dict[str, object], where: str) -> list[dict[str, object]]:
         content = [{"type": "text", "text": content}]
     blocks = objects(content, f"{where}.content")
     if not blocks or any(block.get("type") == "text" and not block.get("text") for block in blocks):
-        raise Refused(400, f"{where}: text content blocks must be non-empty")
+        raise RequestRejected(400, f"{where}: text content blocks must be non-empty")
     return blocks
 
 

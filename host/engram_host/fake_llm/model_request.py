@@ -22,7 +22,7 @@ _MOMENT = re.compile(r"\((now|new tags): .*\)")
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class ToolResult:
     """The result of a tool call, as text."""
 
     tool: str
@@ -38,7 +38,7 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ModelRequest:
     """A request to a model. `results` are those of this round: after the person's last message."""
 
     api: str
@@ -48,11 +48,11 @@ class Asked:
     system: str
     last: str
     recalled: tuple[str, ...]
-    results: tuple[Result, ...]
+    results: tuple[ToolResult, ...]
     tools: tuple[str, ...]
 
 
-class Refused(Exception):
+class RequestRejected(Exception):
     """The service refuses the request, with an HTTP status; the text says why."""
 
     def __init__(self, status: int, message: str):
@@ -95,7 +95,7 @@ def text_of(content: object) -> str:
 def objects(value: object, name: str) -> list[dict[str, object]]:
     """`value` as a list of JSON objects, or a refusal that names the field."""
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
-        raise Refused(400, f"{name}: this has to be a list of objects")
+        raise RequestRejected(400, f"{name}: this has to be a list of objects")
     return value
 
 
@@ -103,5 +103,5 @@ def text_field(body: Mapping[str, object], name: str, where: str = "") -> str:
     """A field of `body` that has to be a text which is not empty."""
     value = body.get(name)
     if not isinstance(value, str) or not value:
-        raise Refused(400, f"{where}{name}: a text is required here")
+        raise RequestRejected(400, f"{where}{name}: a text is required here")
     return value

@@ -21,9 +21,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Protocol
 
-from .answer import Answer, Event, Piece, json_bytes
+from .answer import ModelAnswer, Piece, StreamEvent, json_bytes
 from .http import Outgoing
-from .model_request import Asked
+from .model_request import ModelRequest
 from .rules import Fault
 
 _BREAKS = ("cut", "stall", "malformed", "error")
@@ -31,22 +31,22 @@ _JSON = {"content-type": "application/json; charset=utf-8"}
 _EVENTS = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache"}
 
 
-class Api(Protocol):
+class ModelApi(Protocol):
     """What an API's module offers; see chat_completions.py and messages.py."""
 
     NAME: str
     PATH: str
     BROKEN_EVENT: bytes
 
-    def read(self, headers: Mapping[str, str], body: Mapping[str, object]) -> Asked:
-        """What a request asks; raises Refused where the service would refuse it."""
+    def read(self, headers: Mapping[str, str], body: Mapping[str, object]) -> ModelRequest:
+        """What a request asks; raises RequestRejected where the service would refuse it."""
         ...
 
-    def whole(self, asked: Asked, answer: Answer, number: int) -> dict[str, object]:
+    def whole(self, asked: ModelRequest, answer: ModelAnswer, number: int) -> dict[str, object]:
         """The answer as one JSON object."""
         ...
 
-    def events(self, asked: Asked, answer: Answer, number: int) -> Iterator[Event]:
+    def events(self, asked: ModelRequest, answer: ModelAnswer, number: int) -> Iterator[StreamEvent]:
         """The answer as the events of a stream."""
         ...
 
@@ -66,7 +66,7 @@ class Api(Protocol):
 class Player:
     """Plays the answer to the `number`-th request."""
 
-    def __init__(self, api: Api, out: Outgoing, number: int):
+    def __init__(self, api: ModelApi, out: Outgoing, number: int):
         self._api = api
         self._out = out
         self._number = number
@@ -76,7 +76,7 @@ class Player:
         headers = {**_JSON, "retry-after": retry_after} if retry_after else _JSON
         await self._out.whole(status, json_bytes(self._api.error(status, message)), headers)
 
-    async def play(self, asked: Asked, answer: Answer, fault: Fault | None) -> None:
+    async def play(self, asked: ModelRequest, answer: ModelAnswer, fault: Fault | None) -> None:
         """Send the answer, whole or as a stream, as the request asks."""
         kind = fault.kind if fault else ""
         if fault and fault.status:
@@ -95,7 +95,7 @@ class Player:
             await asyncio.sleep(answer.delay)
             await self._whole(asked, answer, fault)
 
-    async def _stream(self, asked: Asked, answer: Answer, fault: Fault | None) -> None:
+    async def _stream(self, asked: ModelRequest, answer: ModelAnswer, fault: Fault | None) -> None:
         await self._out.start(_EVENTS)
         if fault and fault.kind in _BREAKS:
             events = list(self._api.events(asked, answer.first(fault.after), self._number))
@@ -106,7 +106,7 @@ class Player:
         await self._send(events[:-1] if fault and fault.kind == "no_done" else events)
         await self._out.finish()
 
-    async def _break(self, kind: str, closing: Iterable[Event]) -> None:
+    async def _break(self, kind: str, closing: Iterable[StreamEvent]) -> None:
         """What follows in a stream where it breaks."""
         if kind == "cut":
             self._out.keeps = False
@@ -120,12 +120,12 @@ class Player:
             await self._out.send(self._api.error_event("The script ends this stream with an error."))
             await self._out.finish()
 
-    async def _send(self, events: Iterable[Event]) -> None:
+    async def _send(self, events: Iterable[StreamEvent]) -> None:
         for event in events:
             await asyncio.sleep(event.delay)
             await self._out.send(event.data)
 
-    async def _whole(self, asked: Asked, answer: Answer, fault: Fault | None) -> None:
+    async def _whole(self, asked: ModelRequest, answer: ModelAnswer, fault: Fault | None) -> None:
         body = json_bytes(self._api.whole(asked, answer, self._number), ascii_only=answer.ascii)
         kind = fault.kind if fault else ""
         if kind == "error":

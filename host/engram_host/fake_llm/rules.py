@@ -40,8 +40,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from .answer import Answer, Call, Piece, Usage, fragments
-from .model_request import Asked
+from .answer import ModelAnswer, Piece, ToolCall, Usage, fragments
+from .model_request import ModelRequest
 
 DEFAULT_REPLY = "This is a script, not a language model, and none of its rules fits this message."
 
@@ -62,7 +62,7 @@ class When:
     recalled: bool | None = None
     offers: bool | str | None = None
 
-    def fits(self, asked: Asked, number: int) -> bool:
+    def fits(self, asked: ModelRequest, number: int) -> bool:
         """Whether the request, the `number`-th, is one that the rule is for."""
         last = asked.last.casefold()
         tools_used = [result.tool for result in asked.results[-1:]]
@@ -115,7 +115,7 @@ class Rule:
     fault: Fault | None = None
     times: int = 0
 
-    def answer(self, asked: Asked, number: int, size: int) -> Answer:
+    def answer(self, asked: ModelRequest, number: int, size: int) -> ModelAnswer:
         """The answer to a request of `size` bytes, with its placeholders filled."""
         filler = _Filler(asked, number, self.when.contains)
         if isinstance(self.reply, str):
@@ -125,7 +125,7 @@ class Rule:
         calls = tuple(_call(template, filler, index) for index, template in enumerate(self.calls, 1))
         characters = sum(len(piece.text) for piece in pieces) + sum(len(call.arguments) for call in calls)
         estimate = {"input": size // 4 + 1, "cached": 0, "output": characters // 4 + 1}
-        return Answer(
+        return ModelAnswer(
             pieces=pieces,
             calls=calls,
             stop=self.stop or ("tools" if calls else "end"),
@@ -152,7 +152,7 @@ class Script:
         self._rules.insert(place, rule)
         self._uses.insert(place, 0)
 
-    def choose(self, asked: Asked, number: int) -> Rule:
+    def choose(self, asked: ModelRequest, number: int) -> Rule:
         """The rule that answers; this counts as a use of it."""
         for place, rule in enumerate(self._rules):
             if (not rule.times or self._uses[place] < rule.times) and rule.when.fits(asked, number):
@@ -164,7 +164,7 @@ class Script:
 class _Filler:
     """Puts parts of a request where placeholders stand; one pass, so that what is put in stays as it is."""
 
-    def __init__(self, asked: Asked, number: int, contains: tuple[str, ...]):
+    def __init__(self, asked: ModelRequest, number: int, contains: tuple[str, ...]):
         self._result = asked.results[-1] if asked.results else None
         found = _found(contains, asked.last)
         self._values = {
@@ -195,11 +195,11 @@ class _Filler:
         return "" if value is None else value if isinstance(value, str) else json.dumps(value)
 
 
-def _call(template: CallTemplate, filler: _Filler, index: int) -> Call:
+def _call(template: CallTemplate, filler: _Filler, index: int) -> ToolCall:
     arguments = template.arguments
     if not isinstance(arguments, str):
         arguments = json.dumps(filler.value(arguments), ensure_ascii=False)
-    return Call(template.id or f"call_{filler.text('{request}')}_{index}", template.name, arguments)
+    return ToolCall(template.id or f"call_{filler.text('{request}')}_{index}", template.name, arguments)
 
 
 def _found(texts: tuple[str, ...], where: str) -> re.Match[str] | None:

@@ -14,8 +14,8 @@ from typing import Self
 from . import chat_completions, messages
 from .answer import json_bytes
 from .http import HEAD, HttpError, Outgoing, Request, read_request
-from .model_request import Refused
-from .player import Api, Player
+from .model_request import RequestRejected
+from .player import ModelApi, Player
 from .rules import Rule, Script
 from .script import read_rule
 
@@ -27,7 +27,7 @@ _CONNECTIONS = 64
 _RECORDED = 1_000
 """Requests that are kept to look at, the newest; protects the memory of a server that runs for days."""
 
-_APIS: tuple[Api, ...] = (chat_completions, messages)
+_APIS: tuple[ModelApi, ...] = (chat_completions, messages)
 _LOOPBACK = "127.0.0.1"
 _log = logging.getLogger(__name__)
 
@@ -160,7 +160,7 @@ class ScriptedServer:
         else:
             await self._reply(api, request, out)
 
-    async def _reply(self, api: Api, request: Request, out: Outgoing) -> None:
+    async def _reply(self, api: ModelApi, request: Request, out: Outgoing) -> None:
         recorded = await self._recorded_request(api, request)
         player = Player(api, out, recorded.order)
         if not isinstance(recorded.body, dict):
@@ -168,13 +168,13 @@ class ScriptedServer:
             return
         try:
             asked = api.read(request.headers, recorded.body)
-        except Refused as refusal:
+        except RequestRejected as refusal:
             await player.refuse(refusal.status, str(refusal))
             return
         rule = self._script.choose(asked, recorded.order)
         await player.play(asked, rule.answer(asked, recorded.order, len(request.body)), rule.fault)
 
-    async def _recorded_request(self, api: Api, request: Request) -> RecordedRequest:
+    async def _recorded_request(self, api: ModelApi, request: Request) -> RecordedRequest:
         body = _parsed(request.body)
         async with self._arrived:
             self._count += 1

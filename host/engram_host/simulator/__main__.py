@@ -82,10 +82,10 @@ def _companion(home: Path) -> Iterator[dict[str, str]]:
     from . import companion
 
     try:
-        with companion.beside(home) as where:
+        with companion.companion_beside(home) as where:
             print(f"A companion is beside the board: {where['http']}/docs shows what it can be asked.", flush=True)
             yield {"ENGRAM_COMPANION_URL": where["mqtt"]}
-    except companion.NotStarted as problem:
+    except companion.CompanionNotStarted as problem:
         raise Unusable(str(problem)) from None
 
 

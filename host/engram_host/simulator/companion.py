@@ -19,12 +19,12 @@ _PACKAGES = Path(__file__).resolve().parents[2]
 """Where this package is imported from, which a companion in another Python has to be told."""
 
 
-class NotStarted(Exception):
+class CompanionNotStarted(Exception):
     """The companion did not start; the text says why."""
 
 
 @contextlib.contextmanager
-def beside(home: Path) -> Iterator[dict[str, str]]:
+def companion_beside(home: Path) -> Iterator[dict[str, str]]:
     """A companion with its files below the board's folder, at free ports; where it listens, `http` and `mqtt`."""
     with tempfile.TemporaryDirectory(prefix="engram-") as folder:
         ready = Path(folder) / "ready.json"
@@ -68,6 +68,6 @@ def _wait(companion: "subprocess.Popen[bytes]", ready: Path, log: Path) -> dict[
             return json.loads(ready.read_text())
         if companion.poll() is not None:
             lines = log.read_text(errors="replace").strip().splitlines() or ["it said nothing"]
-            raise NotStarted(f"the companion did not start: {lines[-1]} ({log})")
+            raise CompanionNotStarted(f"the companion did not start: {lines[-1]} ({log})")
         time.sleep(0.05)
-    raise NotStarted(f"the companion did not start within {SECONDS:.0f} seconds; see {log}.")
+    raise CompanionNotStarted(f"the companion did not start within {SECONDS:.0f} seconds; see {log}.")

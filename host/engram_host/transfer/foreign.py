@@ -26,7 +26,7 @@ _FIRST_KNOWN = 1577836800
 """2020-01-01: an earlier moment comes from a clock that nobody had set."""
 
 
-def converted(fields: Fields, note_unknown: Unknown) -> Fields:
+def convert_memory(fields: Fields, note_unknown: Unknown) -> Fields:
     """A memory in the board's own form, whatever program wrote it; ArgumentError.
 
     `note_unknown(name)` is called for each field that is not known, and for "tags" if some found no place.

@@ -29,7 +29,7 @@ Ended = tuple[int, Fields | str] | None
 """The number of an item's first line, and its memory or why it is refused."""
 
 
-class Page:
+class MarkdownReader:
     """Reads a page line by line."""
 
     def __init__(self, note_unknown: Unknown):

@@ -7,8 +7,8 @@ from pathlib import Path
 from engram import text
 from engram.errors import ArgumentError
 from engram.transfer import jsonl
-from engram_host.transfer.foreign import Fields, converted
-from engram_host.transfer.markdown import Page
+from engram_host.transfer.foreign import Fields, convert_memory
+from engram_host.transfer.markdown import MarkdownReader
 
 Line = tuple[int, Fields | str]
 """The number of a line, and the object for a board's /import, or why the line is refused."""
@@ -18,14 +18,14 @@ _NEWLINE, _QUOTE, _BACKSLASH, _OBJECT = b'\n"\\{'
 _NAME_SHOWN = 24
 
 
-class Source:
+class MemoryFile:
     """A file whose name ends in .md, .json, or anything else for JSON Lines."""
 
     def __init__(self, file: Path):
         self._data = file.read_bytes().removeprefix(_BOM)
         self._read = {".md": self._markdown, ".json": self._json_list}.get(file.suffix.lower(), self._json_lines)
         self._reader = jsonl.Reader("program")
-        self._page = Page(self._note_unknown)
+        self._page = MarkdownReader(self._note_unknown)
         self.unknown: dict[str, None] = {}
         """Names of fields for which a memory has no place, in their order."""
 
@@ -36,7 +36,7 @@ class Source:
                 if isinstance(found, bytes):
                     found = self._reader.read(found)
                     if isinstance(found, dict) and ("file" not in found or "content" in found):
-                        found = converted(found, self._note_unknown)
+                        found = convert_memory(found, self._note_unknown)
             except ArgumentError as error:
                 found = str(error)
             if found:

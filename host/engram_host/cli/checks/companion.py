@@ -23,7 +23,7 @@ from engram_host.companion.store.migrate import known
 from engram_host.companion.types import FOLDER
 
 if TYPE_CHECKING:
-    from engram_host.companion.mqtt.client import Login
+    from engram_host.companion.mqtt.client import BrokerLogin
 
 SILENT_SECONDS = 24 * 3600
 """How long a board may be silent until a person may want to know."""
@@ -151,15 +151,15 @@ def broker(settings: Settings) -> Finding:
         return watch("broker", "off: boards come over HTTP alone")
     if not mqtt.url:
         return well("broker", "the one inside")
-    from engram_host.companion.mqtt.client import checked_url, login_of
+    from engram_host.companion.mqtt.client import broker_login, parse_broker_url
 
     try:
-        return asyncio.run(_asked(checked_url(mqtt.url), login_of(mqtt, settings.home)))
+        return asyncio.run(_asked(parse_broker_url(mqtt.url), broker_login(mqtt, settings.home)))
     except SettingError as problem:
         return wrong("broker", REFUSED, str(problem))
 
 
-async def _asked(where: SplitResult, login: "Login") -> Finding:
+async def _asked(where: SplitResult, login: "BrokerLogin") -> Finding:
     import aiomqtt
 
     name = f"{where.hostname}:{where.port or (8883 if where.scheme == 'mqtts' else 1883)}"
@@ -183,18 +183,18 @@ async def _asked(where: SplitResult, login: "Login") -> Finding:
 
 def companion(settings: Settings, running: dict[str, str]) -> Iterator[Finding]:
     """What a companion that runs says of itself, and when each board was last heard."""
-    from engram_host.cli.api_client import Companion
-    from engram_host.cli.exit_status import Problem
+    from engram_host.cli.api_client import ApiClient
+    from engram_host.cli.exit_status import CommandError
 
     if not running:
         yield watch("companion", "none runs on this folder", "`engram serve` starts one.")
         yield from _boards(_heard(settings))
         return
     try:
-        with Companion("", settings.home, seconds=_CONNECT_SECONDS) as asked:
+        with ApiClient("", settings.home, seconds=_CONNECT_SECONDS) as asked:
             health = asked.get("/v1/health")
             heard = {each["name"]: each["heard"] for each in asked.get("/v1/devices")}
-    except Problem as problem:
+    except CommandError as problem:
         yield wrong("companion", f"the one at {running.get('http')} does not answer", str(problem))
         return
     yield well("companion", f"{health['version']} at {running['http']}")

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from engram_host.cli.checks.finding import REFUSED, Finding, watch, well, wrong
-from engram_host.companion.auth.exposure import asks_tokens, check_places, listeners, tls_of
+from engram_host.companion.auth.exposure import check_exposure, listener_tls, listeners, tokens_required
 from engram_host.companion.auth.tokens import OPERATOR_FILE, read_secret
 from engram_host.companion.errors import CompanionError, SettingError
 from engram_host.companion.folders.reader import list_files
 from engram_host.companion.folders.service import companion_id
-from engram_host.companion.folders.sources import places
-from engram_host.companion.gateway.api_key import VARIABLE, find_key
+from engram_host.companion.folders.sources import folder_sources
+from engram_host.companion.gateway.api_key import VARIABLE, find_api_key
 from engram_host.companion.gateway.request import service_url
 from engram_host.companion.home import Settings, database_file
 
@@ -42,8 +42,8 @@ def _tokens(settings: Settings) -> Iterator[Finding]:
     where = listeners(settings.http, settings.mqtt)
     has_devices = _has_devices(settings)
     if has_devices is not None:  # else another check tells of the database
-        check_places(settings.security, where, has_devices=has_devices)
-    is_asked = asks_tokens(settings.security, where)
+        check_exposure(settings.security, where, has_devices=has_devices)
+    is_asked = tokens_required(settings.security, where)
     yield well("tokens", "asked for" if is_asked else "not asked for: only this computer reaches the companion")
 
 
@@ -78,16 +78,16 @@ def _count_postgres(url: str) -> bool | None:
 
 def _tls(settings: Settings) -> Iterator[Finding]:
     http, mqtt = settings.http, settings.mqtt
-    if tls_of("http", http.certificate, http.key, settings.home):
+    if listener_tls("http", http.certificate, http.key, settings.home):
         yield well("tls", "the HTTP API has it")
-    if mqtt.on and not mqtt.url and tls_of("mqtt", mqtt.certificate, mqtt.key, settings.home):
+    if mqtt.on and not mqtt.url and listener_tls("mqtt", mqtt.certificate, mqtt.key, settings.home):
         yield well("tls", "the broker inside has it")
 
 
 def _gateway(settings: Settings) -> Iterator[Finding]:
     if not service_url(settings.gateway):
         return
-    if find_key(settings.home, os.environ):
+    if find_api_key(settings.home, os.environ):
         yield well("gateway", "it has its key")
     else:
         yield watch("gateway", "it has no key", f"set {VARIABLE} if the service asks for one.")
@@ -95,7 +95,7 @@ def _gateway(settings: Settings) -> Iterator[Finding]:
 
 def _folders(settings: Settings) -> Iterator[Finding]:
     companion_id(settings.home, make=False)
-    for place in places(settings.folders, ""):
+    for place in folder_sources(settings.folders, ""):
         listing = list_files(place, settings.folders.most_files)
         name = f"folder {place.name}"
         if listing is None:

@@ -14,14 +14,14 @@ from engram import log_line
 from engram.errors import EngramError
 from engram.link import messages
 from engram_host import __version__
-from engram_host.companion.api.docs_page import add_docs
-from engram_host.companion.api.entries import add_copy
-from engram_host.companion.api.folders import add_folders
-from engram_host.companion.api.gateway import add_gateway
-from engram_host.companion.api.search import add_search
-from engram_host.companion.app import Service
-from engram_host.companion.auth.middleware import CallerHere, Guard
-from engram_host.companion.auth.permissions import Who, may
+from engram_host.companion.api.docs_page import add_docs_route
+from engram_host.companion.api.entries import add_entry_routes
+from engram_host.companion.api.folders import add_folder_routes
+from engram_host.companion.api.gateway import add_gateway_routes
+from engram_host.companion.api.search import add_search_route
+from engram_host.companion.app import CompanionApp
+from engram_host.companion.auth.middleware import AuthMiddleware, RequestCaller
+from engram_host.companion.auth.permissions import Role, requires
 from engram_host.companion.errors import CompanionError, StoreUnavailable, UnknownDevice, UnknownEntry
 from engram_host.companion.gateway.errors import PREFIX, refusal
 from engram_host.companion.supervisor import State
@@ -34,13 +34,13 @@ METRICS = "text/plain; version=0.0.4; charset=utf-8"
 _MOST_LINES = 1000
 
 
-class Problem(BaseModel):
+class ErrorResponse(BaseModel):
     """What went wrong, in one sentence that says what to do."""
 
     problem: str
 
 
-class Log(BaseModel):
+class CopyShown(BaseModel):
     """The copy of one log of a board."""
 
     epoch: int = Field(description="tells a log from one that was reset")
@@ -54,17 +54,17 @@ class DeviceShown(BaseModel):
 
     name: str
     heard: int = Field(description="when it last said something, in Unix seconds")
-    logs: dict[str, Log]
+    logs: dict[str, CopyShown]
 
 
-class Event(BaseModel):
+class DeviceEvent(BaseModel):
     """Something that happened to a board's copies."""
 
     at: int
     text: str
 
 
-class Line(BaseModel):
+class LogLine(BaseModel):
     """A line of a log, as the board wrote it."""
 
     seq: int
@@ -112,23 +112,23 @@ class Stats(BaseModel):
 
 
 _REFUSALS: dict[int | str, dict[str, Any]] = {
-    400: {"model": Problem, "description": "the request cannot be read"},
-    401: {"model": Problem, "description": "a token is asked for"},
-    403: {"model": Problem, "description": "the token, or the page that asks, may not do this"},
-    408: {"model": Problem, "description": "the request took too long to arrive"},
-    413: {"model": Problem, "description": "the request is too long"},
-    422: {"model": Problem, "description": "something in the request is not as it should be"},
-    429: {"model": Problem, "description": "the device's requests come too soon after one another"},
-    503: {"model": Problem, "description": "the database cannot be used now"},
+    400: {"model": ErrorResponse, "description": "the request cannot be read"},
+    401: {"model": ErrorResponse, "description": "a token is asked for"},
+    403: {"model": ErrorResponse, "description": "the token, or the page that asks, may not do this"},
+    408: {"model": ErrorResponse, "description": "the request took too long to arrive"},
+    413: {"model": ErrorResponse, "description": "the request is too long"},
+    422: {"model": ErrorResponse, "description": "something in the request is not as it should be"},
+    429: {"model": ErrorResponse, "description": "the device's requests come too soon after one another"},
+    503: {"model": ErrorResponse, "description": "the database cannot be used now"},
 }
-_NO_DEVICE: dict[int | str, dict[str, Any]] = {404: {"model": Problem, "description": "there is no such board"}}
+_NO_DEVICE: dict[int | str, dict[str, Any]] = {404: {"model": ErrorResponse, "description": "there is no such board"}}
 
 _NO_FILE: dict[int | str, dict[str, Any]] = {
-    404: {"model": Problem, "description": "there is no such file in a folder that may be shown"}
+    404: {"model": ErrorResponse, "description": "there is no such file in a folder that may be shown"}
 }
 
 
-def make_app(service: Service) -> FastAPI:
+def make_app(service: CompanionApp) -> FastAPI:
     """The API of a running service, behind its guard."""
     app = FastAPI(
         title="Engram companion",
@@ -143,13 +143,13 @@ def make_app(service: Service) -> FastAPI:
     _add_health(app, service)
     _add_figures(app, service)
     _add_devices(app, service)
-    add_copy(app, service.store, _NO_DEVICE)
+    add_entry_routes(app, service.store, _NO_DEVICE)
     _add_messages(app, service)
-    add_search(app, service.searching, _NO_DEVICE)
-    add_gateway(app, service.gateway)
-    app.add_middleware(Guard, api=app, doors=service.doors, refuse=_refuse)
-    add_folders(app, service.folders, _NO_FILE)
-    add_docs(app)
+    add_search_route(app, service.searching, _NO_DEVICE)
+    add_gateway_routes(app, service.gateway)
+    app.add_middleware(AuthMiddleware, api=app, doors=service.doors, refuse=_refuse)
+    add_folder_routes(app, service.folders, _NO_FILE)
+    add_docs_route(app)
     return app
 
 
@@ -187,9 +187,9 @@ def _refuse(path: str, status: int, text: str, headers: dict[str, str] | None = 
     return JSONResponse({"problem": text}, status, headers)
 
 
-def _add_health(app: FastAPI, service: Service) -> None:
-    @app.get("/v1/health", response_model_exclude_none=True, openapi_extra=may(Who.DEVICE))
-    async def health(caller: CallerHere) -> Health:
+def _add_health(app: FastAPI, service: CompanionApp) -> None:
+    @app.get("/v1/health", response_model_exclude_none=True, openapi_extra=requires(Role.DEVICE))
+    async def health(caller: RequestCaller) -> Health:
         """Whether all works. The operator is told what does not, too: folders and the broker are named in that."""
         problems = service.problems()
         status = "degraded" if problems else "well"
@@ -207,18 +207,18 @@ def _add_health(app: FastAPI, service: Service) -> None:
         )
 
 
-def _add_figures(app: FastAPI, service: Service) -> None:
+def _add_figures(app: FastAPI, service: CompanionApp) -> None:
     @app.get(
         "/metrics",
         response_class=Response,
         responses={200: {"content": {METRICS: {}}, "description": "figures as Prometheus reads them"}},
-        openapi_extra=may(Who.OPERATOR),
+        openapi_extra=requires(Role.OPERATOR),
     )
     async def metrics() -> Response:
         """What the companion does and how long it takes, for Prometheus; no board is named."""
         return Response(await asyncio.to_thread(service.metrics.text), media_type=METRICS)
 
-    @app.get("/v1/stats", openapi_extra=may(Who.OPERATOR))
+    @app.get("/v1/stats", openapi_extra=requires(Role.OPERATOR))
     async def stats() -> Stats:
         """How much there is: of boards, of lines, of memory and of disk."""
         figures = await asyncio.to_thread(service.figures)
@@ -226,68 +226,70 @@ def _add_figures(app: FastAPI, service: Service) -> None:
         return Stats.model_validate(counts | {name.removeprefix("engram_"): value for name, value in figures.items()})
 
 
-def _add_devices(app: FastAPI, service: Service) -> None:
-    @app.get("/v1/devices", openapi_extra=may(Who.OPERATOR))
+def _add_devices(app: FastAPI, service: CompanionApp) -> None:
+    @app.get("/v1/devices", openapi_extra=requires(Role.OPERATOR))
     async def devices() -> list[DeviceShown]:
         """All boards that have been here, by name."""
         return [_shown(device) for device in await asyncio.to_thread(service.store.devices)]
 
-    @app.get("/v1/devices/{device}", responses=_NO_DEVICE, openapi_extra=may(Who.OPERATOR))
+    @app.get("/v1/devices/{device}", responses=_NO_DEVICE, openapi_extra=requires(Role.OPERATOR))
     async def one_device(device: DeviceName) -> DeviceShown:
         """One board."""
         return _shown(await asyncio.to_thread(service.store.device, device))
 
-    @app.get("/v1/devices/{device}/events", responses=_NO_DEVICE, openapi_extra=may(Who.OPERATOR))
-    async def events(device: DeviceName, limit: Annotated[int, Query(ge=1, le=1000)] = 100) -> list[Event]:
+    @app.get("/v1/devices/{device}/events", responses=_NO_DEVICE, openapi_extra=requires(Role.OPERATOR))
+    async def events(device: DeviceName, limit: Annotated[int, Query(ge=1, le=1000)] = 100) -> list[DeviceEvent]:
         """What has happened to a board's copies, newest first."""
         await asyncio.to_thread(service.store.device, device)
         found = await asyncio.to_thread(service.store.events, device, limit)
-        return [Event(at=at, text=text) for at, text in found]
+        return [DeviceEvent(at=at, text=text) for at, text in found]
 
-    @app.get("/v1/devices/{device}/lines", responses=_NO_DEVICE, openapi_extra=may(Who.OPERATOR))
+    @app.get("/v1/devices/{device}/lines", responses=_NO_DEVICE, openapi_extra=requires(Role.OPERATOR))
     async def lines(
         device: DeviceName,
         log: Annotated[Literal["records", "journal"], Query(description="which log")],
         after: Annotated[int, Query(ge=0, le=log_line.MAX_SEQ)] = 0,
         limit: Annotated[int, Query(ge=1, le=_MOST_LINES)] = 100,
-    ) -> list[Line]:
+    ) -> list[LogLine]:
         """The lines of a board's log after a seq, as the board wrote them."""
         return await asyncio.to_thread(_read_lines, service, device, log, after, limit)
 
-    @app.get("/v1/devices/{device}/archive", responses=_NO_DEVICE, openapi_extra=may(Who.OPERATOR))
+    @app.get("/v1/devices/{device}/archive", responses=_NO_DEVICE, openapi_extra=requires(Role.OPERATOR))
     async def archive(
         device: DeviceName,
         after: Annotated[int, Query(ge=0, le=log_line.MAX_SEQ)] = 0,
         limit: Annotated[int, Query(ge=1, le=_MOST_LINES)] = 100,
-    ) -> list[Line]:
+    ) -> list[LogLine]:
         """The memories that the board has archived here, as it wrote them, by the seq of the line."""
         await asyncio.to_thread(service.store.device, device)
         found = await asyncio.to_thread(service.store.archived, device, after, limit)
-        return [Line(seq=seq, line=log_line.decode(line)) for seq, line in found]
+        return [LogLine(seq=seq, line=log_line.decode(line)) for seq, line in found]
 
 
-def _read_lines(service: Service, name: str, log: Literal["records", "journal"], after: int, limit: int) -> list[Line]:
+def _read_lines(
+    service: CompanionApp, name: str, log: Literal["records", "journal"], after: int, limit: int
+) -> list[LogLine]:
     device = service.store.device(name)
-    found: list[Line] = []
+    found: list[LogLine] = []
     reading = service.store.lines(Span(name, log, device.logs[log].epoch, after, log_line.MAX_SEQ))
     for seq, line in reading:
-        found.append(Line(seq=seq, line=log_line.decode(line)))
+        found.append(LogLine(seq=seq, line=log_line.decode(line)))
         if len(found) == limit:
             break
     return found
 
 
-def _add_messages(app: FastAPI, service: Service) -> None:
+def _add_messages(app: FastAPI, service: CompanionApp) -> None:
     @app.post(
         "/v1/devices/{device}/messages",
         response_class=Response,
         responses={
             200: {"content": {BINARY: {}}, "description": "the answers, one after the other; none to what came late"},
         },
-        openapi_extra=may(Who.OWN_DEVICE)
+        openapi_extra=requires(Role.OWN_DEVICE)
         | {"requestBody": {"required": True, "content": {BINARY: {"schema": {"type": "string", "format": "binary"}}}}},
     )
-    async def message(device: DeviceName, request: Request, caller: CallerHere) -> Response:
+    async def message(device: DeviceName, request: Request, caller: RequestCaller) -> Response:
         """A message of a board, as docs/reference/messages.md describes it."""
         if not caller.device:  # else the guard has taken its turn
             service.doors.take_turn(device)
@@ -310,5 +312,5 @@ def _shown(device: Device) -> DeviceShown:
     for name in LOGS:
         state = device.logs.get(name)
         if state:
-            logs[name] = Log(epoch=state.epoch, have=device.have[name], oldest=state.oldest, next=state.next)
+            logs[name] = CopyShown(epoch=state.epoch, have=device.have[name], oldest=state.oldest, next=state.next)
     return DeviceShown(name=device.name, heard=device.heard, logs=logs)

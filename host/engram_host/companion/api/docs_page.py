@@ -14,7 +14,7 @@ from typing import Any
 from fastapi import FastAPI, Response
 from fastapi.responses import HTMLResponse
 
-from engram_host.companion.auth.permissions import DECLARED, Who, may
+from engram_host.companion.auth.permissions import DECLARED, Role, requires
 
 _STYLE = """
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
@@ -33,11 +33,11 @@ POLICY = f"default-src 'none'; style-src 'sha256-{_HASH}'; base-uri 'none'; form
 """What a browser may do with the page: show it, in this style."""
 
 _MAY = {
-    Who.ANYBODY: "anybody",
-    Who.DEVICE: "any device, and the operator",
-    Who.OWN_DEVICE: "the device that the path names, and the operator",
-    Who.OPERATOR: "the operator",
-    Who.GATEWAY: "any device, and the operator; a token is asked for always",
+    Role.ANYBODY: "anybody",
+    Role.DEVICE: "any device, and the operator",
+    Role.OWN_DEVICE: "the device that the path names, and the operator",
+    Role.OPERATOR: "the operator",
+    Role.GATEWAY: "any device, and the operator; a token is asked for always",
 }
 _BOUNDS = {
     "minimum": "at least {}",
@@ -50,16 +50,16 @@ _BOUNDS = {
 }
 
 
-def add_docs(app: FastAPI) -> None:
+def add_docs_route(app: FastAPI) -> None:
     """Add the page."""
 
-    @app.get("/docs", include_in_schema=False, response_class=HTMLResponse, openapi_extra=may(Who.ANYBODY))
+    @app.get("/docs", include_in_schema=False, response_class=HTMLResponse, openapi_extra=requires(Role.ANYBODY))
     async def docs() -> Response:
         headers = {"Content-Security-Policy": POLICY, "X-Content-Type-Options": "nosniff"}
-        return HTMLResponse(page(app.openapi()), headers=headers)
+        return HTMLResponse(render_page(app.openapi()), headers=headers)
 
 
-def page(described: dict[str, Any]) -> str:
+def render_page(described: dict[str, Any]) -> str:
     """The page of an API that is described as OpenAPI has it."""
     info = described["info"]
     title = escape(f"{info['title']} {info['version']}")
@@ -87,7 +87,7 @@ def _route(method: str, path: str, told: dict[str, Any]) -> str:
     parts = [
         f"<section id='{_anchor(method, path)}'><h2>{_name(method, path)}</h2>",
         _text(told.get("description", "")),
-        f"<p>Who may: {_MAY[Who(told.get(DECLARED, Who.OPERATOR))]}.</p>",
+        f"<p>Who may: {_MAY[Role(told.get(DECLARED, Role.OPERATOR))]}.</p>",
         _parameters(told.get("parameters", [])),
     ]
     if body := told.get("requestBody"):

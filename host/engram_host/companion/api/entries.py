@@ -11,11 +11,11 @@ from pydantic import BaseModel, Field
 from starlette.types import Receive, Scope, Send
 
 from engram import log_line
-from engram_host.companion.auth.permissions import Who, may
-from engram_host.companion.entries.export import export
-from engram_host.companion.entries.reader import CopyOfLog, Read, log_of
+from engram_host.companion.auth.permissions import Role, requires
+from engram_host.companion.entries.export import export_lines
+from engram_host.companion.entries.reader import LogCopy, ReadEntry, log_of_entry
 from engram_host.companion.store.base import MOST_NUMBER, Store
-from engram_host.companion.types import Aside, LogName
+from engram_host.companion.types import LogName, SetAsideLine
 
 LINES = "application/x-ndjson"
 
@@ -40,7 +40,7 @@ Time = Annotated[int, Query(ge=0, le=_LATEST, description="Unix seconds")]
 State = Literal["live", "superseded", "expired", "archived"]
 
 
-class Entry(BaseModel):
+class EntryShown(BaseModel):
     """A memory or a turn as it is now."""
 
     id: str
@@ -48,12 +48,12 @@ class Entry(BaseModel):
     line: dict[str, Any] = Field(description="as the board wrote it, see docs/reference/formats.md")
 
 
-class Entries(BaseModel):
+class EntriesShown(BaseModel):
     """Some memories or turns, the newest first."""
 
     total: int = Field(description="how many fit in all")
     archived: int = Field(description="how many else would fit and are archived, where only live ones are wanted")
-    entries: list[Entry]
+    entries: list[EntryShown]
 
 
 class AsideShown(BaseModel):
@@ -68,7 +68,7 @@ class AsideShown(BaseModel):
     line: dict[str, Any] = Field(description="as the board wrote it, see docs/reference/formats.md")
 
 
-class History(Entry):
+class EntryHistory(EntryShown):
     """A memory or a turn with all its versions."""
 
     device: str
@@ -77,11 +77,11 @@ class History(Entry):
     )
 
 
-def add_copy(app: FastAPI, store: Store, not_found: dict[int | str, dict[str, Any]]) -> None:
+def add_entry_routes(app: FastAPI, store: Store, not_found: dict[int | str, dict[str, Any]]) -> None:
     """Add the routes; `not_found` describes the answer for what is not known."""
     room = asyncio.Semaphore(MOST_AT_ONCE)
     exports = asyncio.Semaphore(MOST_EXPORTS)
-    rules: dict[str, Any] = {"responses": not_found, "openapi_extra": may(Who.OPERATOR)}
+    rules: dict[str, Any] = {"responses": not_found, "openapi_extra": requires(Role.OPERATOR)}
 
     @app.get("/v1/devices/{device}/entries", **rules)
     async def entries(
@@ -96,13 +96,13 @@ def add_copy(app: FastAPI, store: Store, not_found: dict[int | str, dict[str, An
         since: Time = 0,
         until: Time = 0,
         limit: Annotated[int, Query(ge=1, le=_MOST_ENTRIES)] = 50,
-    ) -> Entries:
+    ) -> EntriesShown:
         """The memories or turns of a board as they are now, the newest first."""
         wanted = {"type": type, "scope": scope, "sid": session, "who": speaker}
 
         archived = 0
 
-        def fits(entry: Read) -> bool:
+        def fits(entry: ReadEntry) -> bool:
             nonlocal archived
             if not _fits(entry, tag, {name: value for name, value in wanted.items() if value}, since, until):
                 return False
@@ -111,14 +111,14 @@ def add_copy(app: FastAPI, store: Store, not_found: dict[int | str, dict[str, An
 
         async with room:
             page = await asyncio.to_thread(lambda: _copy(store, device, log).newest(fits, limit))
-        return Entries(total=page.total, archived=archived, entries=[_shown(entry) for entry in page.entries])
+        return EntriesShown(total=page.total, archived=archived, entries=[_shown(entry) for entry in page.entries])
 
     @app.get("/v1/devices/{device}/entries/{entry}", **rules)
-    async def entry(device: DeviceName, entry: EntryId) -> History:
+    async def entry(device: DeviceName, entry: EntryId) -> EntryHistory:
         """A memory or a turn of a board, with its history."""
         async with room:
-            read, versions = await asyncio.to_thread(lambda: _copy(store, device, log_of(entry)).versions(entry))
-        return History(device=device, versions=versions, id=read.id, state=_shown(read).state, line=read.line)
+            read, versions = await asyncio.to_thread(lambda: _copy(store, device, log_of_entry(entry)).versions(entry))
+        return EntryHistory(device=device, versions=versions, id=read.id, state=_shown(read).state, line=read.line)
 
     @app.get("/v1/devices/{device}/aside", **rules)
     async def aside(
@@ -138,7 +138,7 @@ def add_copy(app: FastAPI, store: Store, not_found: dict[int | str, dict[str, An
             200: {"content": {LINES: {}}, "description": "JSON Lines, see docs/reference/export.md"},
             429: {**not_found[404], "description": f"{MOST_EXPORTS} exports are being written already"},
         },
-        openapi_extra=may(Who.OPERATOR),
+        openapi_extra=requires(Role.OPERATOR),
     )
     async def exported(
         device: DeviceName, archived: Annotated[bool, Query(description="with those that are archived")] = True
@@ -157,7 +157,7 @@ def add_copy(app: FastAPI, store: Store, not_found: dict[int | str, dict[str, An
             raise
 
 
-def _aside(one: Aside) -> AsideShown:
+def _aside(one: SetAsideLine) -> AsideShown:
     try:
         line = log_line.decode(one.line)
     except ValueError:
@@ -165,8 +165,8 @@ def _aside(one: Aside) -> AsideShown:
     return AsideShown(number=one.number, at=one.at, why=one.why, log=one.log, epoch=one.epoch, seq=one.seq, line=line)
 
 
-def _copy(store: Store, device: str, log: LogName) -> CopyOfLog:
-    return CopyOfLog(store, store.device(device), log, int(time.time()))
+def _copy(store: Store, device: str, log: LogName) -> LogCopy:
+    return LogCopy(store, store.device(device), log, int(time.time()))
 
 
 class _Export(StreamingResponse):
@@ -183,10 +183,10 @@ class _Export(StreamingResponse):
             self._places.release()
 
 
-def _pieces(copy: CopyOfLog, archived: bool) -> Iterator[str]:
+def _pieces(copy: LogCopy, archived: bool) -> Iterator[str]:
     """Some lines at a time; read in a thread, as fast as they are taken."""
     lines: list[str] = []
-    for line in export(copy, int(time.time()), archived):
+    for line in export_lines(copy, int(time.time()), archived):
         lines.append(line + "\n")
         if len(lines) == _PIECE_LINES:
             yield "".join(lines)
@@ -194,7 +194,7 @@ def _pieces(copy: CopyOfLog, archived: bool) -> Iterator[str]:
     yield "".join(lines)
 
 
-def _fits(entry: Read, tag: str, wanted: dict[str, str], since: int, until: int) -> bool:
+def _fits(entry: ReadEntry, tag: str, wanted: dict[str, str], since: int, until: int) -> bool:
     line = entry.line
     if "gone" in line:
         return False
@@ -207,5 +207,5 @@ def _fits(entry: Read, tag: str, wanted: dict[str, str], since: int, until: int)
     return all(line.get(name, defaults.get(name)) == value for name, value in wanted.items())
 
 
-def _shown(entry: Read) -> Entry:
-    return Entry.model_validate({"id": entry.id, "state": entry.state, "line": entry.line})
+def _shown(entry: ReadEntry) -> EntryShown:
+    return EntryShown.model_validate({"id": entry.id, "state": entry.state, "line": entry.line})

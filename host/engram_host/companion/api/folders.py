@@ -9,9 +9,9 @@ from pydantic import BaseModel, Field
 
 from engram.memory import caller_check
 from engram.memory.access import Caller
-from engram_host.companion.auth.permissions import Who, may
+from engram_host.companion.auth.permissions import Role, requires
 from engram_host.companion.errors import NoSuchFile
-from engram_host.companion.folders.service import MOST_LINES, Folders, Lines, Standing, State
+from engram_host.companion.folders.service import MOST_LINES, FileExcerpt, FolderService, FolderState, FolderStatus
 
 _LAST_LINE = 1 << 30
 _LONGEST_PATH = 1300
@@ -27,7 +27,7 @@ class FolderShown(BaseModel):
 
     name: str = Field(description="how the paths of its citations begin")
     scope: str = Field(description="who may see it")
-    state: State
+    state: FolderStatus
     done: int = Field(description="files that have been read, of `total`")
     total: int
     passages: int
@@ -47,14 +47,14 @@ class FileLines(BaseModel):
     following: int = Field(description="the line to go on with, 0 if there is none")
 
 
-def add_folders(app: FastAPI, folders: Folders, not_found: dict[int | str, dict[str, Any]]) -> None:
+def add_folder_routes(app: FastAPI, folders: FolderService, not_found: dict[int | str, dict[str, Any]]) -> None:
     """Add the routes; `not_found` describes the answer for a file that is not in a folder."""
 
     @app.exception_handler(NoSuchFile)
     async def no_file(_request: Request, problem: NoSuchFile) -> JSONResponse:
         return JSONResponse({"problem": str(problem)}, 404)
 
-    @app.get("/v1/folders", openapi_extra=may(Who.OPERATOR))
+    @app.get("/v1/folders", openapi_extra=requires(Role.OPERATOR))
     async def all_folders(
         principal: Principal = "owner", group: Group = False, workspace: Workspace = ""
     ) -> list[FolderShown]:
@@ -62,7 +62,7 @@ def add_folders(app: FastAPI, folders: Folders, not_found: dict[int | str, dict[
         caller = caller_check.check_caller(Caller(principal, "http", group, workspace))
         return [_shown(one) for one in folders.visible(caller)]
 
-    @app.get("/v1/memory", responses=not_found, openapi_extra=may(Who.OPERATOR))
+    @app.get("/v1/memory", responses=not_found, openapi_extra=requires(Role.OPERATOR))
     async def memory(
         path: Annotated[
             str, Query(min_length=1, max_length=_LONGEST_PATH, description="as citations have it, without #line")
@@ -78,7 +78,7 @@ def add_folders(app: FastAPI, folders: Folders, not_found: dict[int | str, dict[
         return _lines(await asyncio.to_thread(folders.lines, caller, path, first, lines))
 
 
-def _shown(one: Standing) -> FolderShown:
+def _shown(one: FolderState) -> FolderShown:
     progress = one.progress
     return FolderShown(
         name=one.place.name,
@@ -94,7 +94,7 @@ def _shown(one: Standing) -> FolderShown:
     )
 
 
-def _lines(found: Lines) -> FileLines:
+def _lines(found: FileExcerpt) -> FileLines:
     return FileLines(
         path=found.path, first=found.first, lines=found.lines, total=found.total, following=found.following
     )

@@ -5,8 +5,8 @@ from typing import Annotated, Any
 from fastapi import FastAPI, Path, Query, Request, Response
 from pydantic import BaseModel, Field
 
-from engram_host.companion.auth.middleware import CallerHere
-from engram_host.companion.auth.permissions import Who, may
+from engram_host.companion.auth.middleware import RequestCaller
+from engram_host.companion.auth.permissions import Role, requires
 from engram_host.companion.gateway.proxy import Gateway
 from engram_host.companion.types import GatewayUse
 
@@ -26,7 +26,7 @@ class UseOfDevice(Use):
     device: str = Field(description="its name; the operator's own calls are counted as $operator")
 
 
-class Day(BaseModel):
+class GatewayDay(BaseModel):
     """How much of a day's limits is used."""
 
     is_set_up: bool = Field(description="whether there is a service behind the gateway")
@@ -76,7 +76,7 @@ Model = Annotated[str, Path(max_length=200, description="a model's name, in whic
 _BODY = {"required": True, "content": {"application/json": {"schema": {"type": "object"}}}}
 
 
-def add_gateway(app: FastAPI, gateway: Gateway) -> None:
+def add_gateway_routes(app: FastAPI, gateway: Gateway) -> None:
     """Add the routes. What they take and give is OpenAI's, and described there."""
 
     @app.post(
@@ -84,22 +84,22 @@ def add_gateway(app: FastAPI, gateway: Gateway) -> None:
         response_class=Response,
         responses=_REFUSALS
         | {200: {"description": "the model's answer", "content": {"application/json": {}, "text/event-stream": {}}}},
-        openapi_extra=may(Who.GATEWAY) | {"requestBody": _BODY},
+        openapi_extra=requires(Role.GATEWAY) | {"requestBody": _BODY},
     )
-    async def chat(request: Request, caller: CallerHere) -> Response:
+    async def chat(request: Request, caller: RequestCaller) -> Response:
         """Ask the model behind the gateway; streamed if the request says so."""
         return await gateway.chat(request, caller)
 
-    @app.get("/v1/gateway", openapi_extra=may(Who.OPERATOR))
+    @app.get("/v1/gateway", openapi_extra=requires(Role.OPERATOR))
     async def today(
         after: Annotated[str, Query(max_length=64, description="the name to go on after")] = "",
         limit: Annotated[int, Query(ge=1, le=_MOST_DEVICES)] = 100,
-    ) -> Day:
+    ) -> GatewayDay:
         """How much of the limits is used on the day that is now, by all and by each device."""
         day = await gateway.today()
         devices = [(name, use) for name, use in day.of_devices if name > after]
         shown = [UseOfDevice(device=name, calls=use.calls, tokens=use.tokens) for name, use in devices[:limit]]
-        return Day(
+        return GatewayDay(
             is_set_up=gateway.is_set_up,
             begins=day.begins,
             device_limit=_use(day.limits["device"]),
@@ -109,15 +109,18 @@ def add_gateway(app: FastAPI, gateway: Gateway) -> None:
             following=shown[-1].device if len(devices) > limit else "",
         )
 
-    @app.get("/gateway/v1/models", response_class=Response, responses=_REFUSALS, openapi_extra=may(Who.GATEWAY))
-    async def models(request: Request, caller: CallerHere) -> Response:
+    @app.get("/gateway/v1/models", response_class=Response, responses=_REFUSALS, openapi_extra=requires(Role.GATEWAY))
+    async def models(request: Request, caller: RequestCaller) -> Response:
         """The models that may be asked for."""
         return await gateway.models(request, caller)
 
     @app.get(
-        "/gateway/v1/models/{model:path}", response_class=Response, responses=_REFUSALS, openapi_extra=may(Who.GATEWAY)
+        "/gateway/v1/models/{model:path}",
+        response_class=Response,
+        responses=_REFUSALS,
+        openapi_extra=requires(Role.GATEWAY),
     )
-    async def model(request: Request, caller: CallerHere, model: Model) -> Response:
+    async def model(request: Request, caller: RequestCaller, model: Model) -> Response:
         """One of the models that may be asked for."""
         return await gateway.model(request, caller, model)
 

@@ -9,8 +9,8 @@ from starlette.exceptions import HTTPException
 
 from engram.memory import caller_check
 from engram.memory.access import Caller
-from engram_host.companion.auth.middleware import CallerHere
-from engram_host.companion.auth.permissions import Who, may
+from engram_host.companion.auth.middleware import RequestCaller
+from engram_host.companion.auth.permissions import Role, requires
 from engram_host.companion.search.request import (
     MOST_DEVICES,
     MOST_HITS,
@@ -19,7 +19,7 @@ from engram_host.companion.search.request import (
     SearchRequest,
     SearchResult,
 )
-from engram_host.companion.search_service import Searching
+from engram_host.companion.search_service import SearchService
 
 _LATEST = 1 << 40
 """Unix seconds beyond which no time is taken."""
@@ -29,7 +29,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 Time = Annotated[int, Field(ge=0, le=_LATEST)]
 
 
-class Question(BaseModel):
+class SearchQuery(BaseModel):
     """What to look for, for whom, and how."""
 
     model_config = ConfigDict(
@@ -68,7 +68,7 @@ class Question(BaseModel):
     explain: bool = Field(False, description="whether to tell what each score is made of")
 
 
-class Points(BaseModel):
+class ScoreParts(BaseModel):
     """What a score is made of; all of it together is the score."""
 
     words: list[tuple[str, float]]
@@ -81,7 +81,7 @@ class Points(BaseModel):
     cosine: float | None
 
 
-class Found(BaseModel):
+class HitShown(BaseModel):
     """Something that was found."""
 
     device: str = Field(description="the board; empty for what stands in a Markdown folder")
@@ -95,13 +95,13 @@ class Found(BaseModel):
     state: str
     coverage: float = Field(description="the share of the query's words that it matches, by their weight")
     cosine: float | None
-    explanation: Points | None
+    explanation: ScoreParts | None
 
 
-class Answer(BaseModel):
+class SearchAnswer(BaseModel):
     """What was found, best first, and how."""
 
-    hits: list[Found]
+    hits: list[HitShown]
     why_empty: str = Field(description="why nothing was found")
     degraded: str = Field(description="why the search went by words alone, or by a part of the vectors")
     left_out: list[str]
@@ -112,11 +112,11 @@ class Answer(BaseModel):
     search_ms: float
 
 
-def add_search(app: FastAPI, searching: Searching, not_found: dict[int | str, dict[str, Any]]) -> None:
+def add_search_route(app: FastAPI, searching: SearchService, not_found: dict[int | str, dict[str, Any]]) -> None:
     """Add the route; `not_found` describes the answer for a board that is not known."""
 
-    @app.post("/v1/search", responses=not_found, openapi_extra=may(Who.DEVICE))
-    async def search(question: Question, caller: CallerHere) -> Answer:
+    @app.post("/v1/search", responses=not_found, openapi_extra=requires(Role.DEVICE))
+    async def search(question: SearchQuery, caller: RequestCaller) -> SearchAnswer:
         """Find what boards remember and what stands in Markdown folders, by words and by meaning.
 
         Nothing is found that the one who asks may not see, and with the token of a device nothing but what that one remembers.
@@ -130,12 +130,12 @@ def add_search(app: FastAPI, searching: Searching, not_found: dict[int | str, di
         return _answer(await searching.find(asking, **options))
 
 
-def _answer(result: SearchResult) -> Answer:
+def _answer(result: SearchResult) -> SearchAnswer:
     found = []
     for hit in result.hits:
-        points = Points(**asdict(hit.explanation)) if hit.explanation else None
+        points = ScoreParts(**asdict(hit.explanation)) if hit.explanation else None
         found.append(
-            Found(
+            HitShown(
                 device=hit.device,
                 id=hit.id,
                 citation=hit.citation,
@@ -150,7 +150,7 @@ def _answer(result: SearchResult) -> Answer:
                 explanation=points,
             )
         )
-    return Answer(
+    return SearchAnswer(
         hits=found,
         why_empty=result.why_empty,
         degraded=result.degraded,

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import uvicorn
 from fastapi import FastAPI
 
-from engram_host.companion.api.slow_clients import PatientProtocol
+from engram_host.companion.api.slow_clients import SlowClientProtocol
 from engram_host.companion.errors import CompanionError
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 
@@ -61,7 +61,7 @@ class WebServer:
         self._scheme = "https" if tls else "http"
         config = uvicorn.Config(
             app,
-            http=PatientProtocol,
+            http=SlowClientProtocol,
             log_config=None,
             access_log=False,
             lifespan="off",

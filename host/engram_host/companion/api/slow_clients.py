@@ -13,7 +13,7 @@ STALLED_SECONDS = 60.0
 """How long an answer may wait for its reader without a byte being taken."""
 
 
-class PatientProtocol(H11Protocol):
+class SlowClientProtocol(H11Protocol):
     """uvicorn's protocol, which waits for slow clients without end, with an end to it."""
 
     def __init__(self, *args: Any, **options: Any):

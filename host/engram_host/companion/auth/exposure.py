@@ -32,12 +32,12 @@ def listeners(http: HttpSettings, mqtt: MqttSettings) -> list[Listener]:
     return found
 
 
-def asks_tokens(security: SecuritySettings, places: Iterable[Listener]) -> bool:
+def tokens_required(security: SecuritySettings, places: Iterable[Listener]) -> bool:
     """Whether tokens are asked for: with `auto`, where others than this computer reach any of the places."""
     return security.tokens == "on" or any(place.is_wide for place in places)
 
 
-def check_places(security: SecuritySettings, places: Iterable[Listener], *, has_devices: bool) -> None:
+def check_exposure(security: SecuritySettings, places: Iterable[Listener], *, has_devices: bool) -> None:
     """Refuse to listen where others reach it without what protects it; SettingError."""
     for place in places:
         if place.is_wide and not has_devices:
@@ -64,7 +64,7 @@ def is_loopback(host: str) -> bool:
         return False  # a name: whoever it leads to
 
 
-def tls_of(table: str, certificate: str, key: str, home: Path) -> ssl.SSLContext | None:
+def listener_tls(table: str, certificate: str, key: str, home: Path) -> ssl.SSLContext | None:
     """TLS for a listener with a certificate and its key (PEM files, relative to `home`), None without; SettingError."""
     if not certificate and not key:
         return None

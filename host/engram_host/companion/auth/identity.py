@@ -6,7 +6,7 @@ import time
 from collections import OrderedDict
 from dataclasses import dataclass
 
-from engram_host.companion.auth.tokens import LOOKS_LIKE_TOKEN, digest_of
+from engram_host.companion.auth.tokens import LOOKS_LIKE_TOKEN, token_digest
 from engram_host.companion.store.base import Store
 
 SECONDS_KEPT = 2.0
@@ -37,17 +37,17 @@ STRANGER = Caller()
 OPERATOR = Caller(is_operator=True)
 
 
-class Callers:
+class CallerLookup:
     """Knows callers by their tokens, with the database and the operator's token."""
 
     def __init__(self, store: Store, operator: str):
         self._store = store
-        self._operator = digest_of(operator)
+        self._operator = token_digest(operator)
         self._kept: OrderedDict[bytes, tuple[float, str]] = OrderedDict()
 
     async def of(self, token: str) -> Caller:
         """Who a token belongs to, STRANGER if to nobody. StoreUnavailable."""
-        return await self.of_digest(digest_of(token)) if LOOKS_LIKE_TOKEN.fullmatch(token) else STRANGER
+        return await self.of_digest(token_digest(token)) if LOOKS_LIKE_TOKEN.fullmatch(token) else STRANGER
 
     async def of_digest(self, digest: bytes) -> Caller:
         """Who the token with a digest belongs to, STRANGER if to nobody. StoreUnavailable."""

@@ -19,9 +19,9 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from engram_host.companion.auth.identity import STRANGER, Caller, Callers
-from engram_host.companion.auth.permissions import Who, rule_for
-from engram_host.companion.auth.rate_limit import Rates
+from engram_host.companion.auth.identity import STRANGER, Caller, CallerLookup
+from engram_host.companion.auth.permissions import Role, route_rule
+from engram_host.companion.auth.rate_limit import RateLimiter
 from engram_host.companion.errors import StoreUnavailable
 
 _log = logging.getLogger("engram.security")
@@ -32,19 +32,19 @@ MOST_BODY = 1 << 20
 BODY_SECONDS = 30.0
 """How long a body may take to arrive."""
 
-Refuse = Callable[[str, int, str, dict[str, str]], Response]
+MakeRefusal = Callable[[str, int, str, dict[str, str]], Response]
 """Makes the answer to a request for a path that is refused: status, sentence, headers."""
 
 
 @dataclass(frozen=True)
-class Doors:
+class HttpAccess:
     """How HTTP requests are let in."""
 
-    callers: Callers
+    callers: CallerLookup
     asks_tokens: bool
     names: frozenset[str]
     """Names, beside addresses and localhost, under which the companion is reached."""
-    rates: Rates
+    rates: RateLimiter
     """How often a device may come, over HTTP and MQTT together."""
 
     def take_turn(self, device: str) -> None:
@@ -59,10 +59,10 @@ class Doors:
         return caller.is_operator or not (self.asks_tokens or caller.device)
 
 
-class Guard:
+class AuthMiddleware:
     """ASGI middleware; what it found out about the caller stands in `request.state.caller`."""
 
-    def __init__(self, app: ASGIApp, api: FastAPI, doors: Doors, refuse: Refuse):
+    def __init__(self, app: ASGIApp, api: FastAPI, doors: HttpAccess, refuse: MakeRefusal):
         self._app = app
         self._api = api
         self._doors = doors
@@ -85,14 +85,14 @@ class Guard:
         headers = Headers(scope=scope)
         # Where a token is asked for, a page that was led here by another name has none to show.
         check_origin(headers, None if self._doors.asks_tokens else self._doors.names)
-        who, device = rule_for(self._api, scope)
+        who, device = route_rule(self._api, scope)
         try:
             caller = await self._doors.callers.of(_token(headers))
         except StoreUnavailable as problem:
             raise HTTPException(503, str(problem), {"Retry-After": "15"}) from None
         if caller.device:
             self._doors.take_turn(caller.device)
-        if who is Who.ANYBODY or not (self._doors.asks_tokens or who is Who.GATEWAY):
+        if who is Role.ANYBODY or not (self._doors.asks_tokens or who is Role.GATEWAY):
             return caller
         if not caller.is_known:
             _log.info("%s %r refused: no token, or one that is not known", scope["method"], scope["path"][:200])
@@ -109,10 +109,10 @@ _NO_TOKEN = (
 )
 
 
-def _is_allowed(caller: Caller, who: Who, device: str) -> bool:
+def _is_allowed(caller: Caller, who: Role, device: str) -> bool:
     if caller.is_operator:
         return True
-    return who in (Who.DEVICE, Who.GATEWAY) or (who is Who.OWN_DEVICE and caller.may_act_for(device))
+    return who in (Role.DEVICE, Role.GATEWAY) or (who is Role.OWN_DEVICE and caller.may_act_for(device))
 
 
 def _token(headers: Headers) -> str:
@@ -206,5 +206,5 @@ async def _caller(request: Request) -> Caller:
     return getattr(state, "caller", STRANGER)
 
 
-CallerHere = Annotated[Caller, Depends(_caller)]
+RequestCaller = Annotated[Caller, Depends(_caller)]
 """A parameter of a route: who asks."""

@@ -38,14 +38,14 @@ message_size_limit 65536
 
 
 @dataclass(frozen=True)
-class Login:
+class MosquittoUser:
     """A user of the broker."""
 
     name: str
     password: str = field(repr=False)
 
 
-def write(folder: Path, devices: "Sequence[DeviceToken]", companion: Login) -> list[Path]:
+def write_mosquitto_files(folder: Path, devices: "Sequence[DeviceToken]", companion: MosquittoUser) -> list[Path]:
     """Write the three files to a folder, for their owner alone; their paths. SettingError."""
     lines = [f"{companion.name}:{mosquitto_hash(companion.password)}"]
     lines += [f"{token.device}:{token.mosquitto}" for token in devices]

@@ -1,4 +1,4 @@
-"""Who may use a route: each one declares it where it is made, `openapi_extra=may(Who.OPERATOR)`.
+"""Who may use a route: each one declares it where it is made, `openapi_extra=requires(Role.OPERATOR)`.
 
 A route that declares nothing is the operator's alone.
 """
@@ -14,7 +14,7 @@ DECLARED = "x-may"
 """The field of a route's description in which the rule stands."""
 
 
-class Who(StrEnum):
+class Role(StrEnum):
     """Who may use a route while tokens are asked for."""
 
     ANYBODY = "anybody"
@@ -34,19 +34,19 @@ _DESCRIPTION = "/openapi.json"
 """What FastAPI adds by itself: the API's description, the same for everybody."""
 
 
-def may(who: Who) -> dict[str, Any]:
+def requires(who: Role) -> dict[str, Any]:
     """What a route's `openapi_extra` says of who may use it."""
     return {DECLARED: str(who)}
 
 
-def rule_for(app: FastAPI, scope: Scope) -> tuple[Who, str]:
+def route_rule(app: FastAPI, scope: Scope) -> tuple[Role, str]:
     """The rule of the route that a request is for, and the device that its path names ("" if none)."""
     if scope["path"] == _DESCRIPTION:
-        return Who.ANYBODY, ""
+        return Role.ANYBODY, ""
     for route in app.router.routes:
         match, found = route.matches(scope)
         if match is not Match.NONE:
             extra = getattr(route, "openapi_extra", None) or {}
-            return Who(extra.get(DECLARED, Who.OPERATOR)), found.get("path_params", {}).get("device", "")
+            return Role(extra.get(DECLARED, Role.OPERATOR)), found.get("path_params", {}).get("device", "")
     # There is nothing at this path; that, too, is told only to those who have a token.
-    return Who.DEVICE, ""
+    return Role.DEVICE, ""

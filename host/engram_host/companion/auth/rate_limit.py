@@ -8,7 +8,7 @@ MOST_NAMES = 8192
 """Buckets that are kept; the one used longest ago goes first, and begins full if its name comes again."""
 
 
-class Rates:
+class RateLimiter:
     """For each name, `a_second` turns in the long run and `at_once` at a time; 0 a second is no limit."""
 
     def __init__(self, a_second: float, at_once: float, clock: Callable[[], float] = time.monotonic):

@@ -9,7 +9,7 @@ from engram_host.companion.errors import SettingError
 _CERTIFICATE = re.compile("-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----", re.DOTALL)
 
 
-def tls_to_own(name: str, certificate: Path) -> ssl.SSLContext:
+def trust_certificate(name: str, certificate: Path) -> ssl.SSLContext:
     """TLS to a listener of the companion with this certificate, which is believed, and no other; SettingError of `name`.
 
     It is the first one of its file. Those behind it are of the authorities that signed it, and have signed others.
@@ -26,7 +26,7 @@ def tls_to_own(name: str, certificate: Path) -> ssl.SSLContext:
     return context
 
 
-def tls_by_authority(name: str, authority: Path) -> ssl.SSLContext:
+def trust_authority(name: str, authority: Path) -> ssl.SSLContext:
     """TLS to whoever shows a certificate for its name that one of the authorities in a PEM file signed, and to nobody else;
     SettingError of `name`.
     """

@@ -31,16 +31,16 @@ def new_token() -> str:
     return secrets.token_urlsafe(32)
 
 
-def digest_of(token: str) -> bytes:
+def token_digest(token: str) -> bytes:
     """The SHA-256 of a token, 32 bytes: what is kept of it, and compared."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 
-def kept(device: str, token: str) -> "DeviceToken":
+def stored_token(device: str, token: str) -> "DeviceToken":
     """What the database keeps of a device's new token."""
     from engram_host.companion.types import DeviceToken
 
-    return DeviceToken(device, digest_of(token), mosquitto_hash(token), int(time.time()))
+    return DeviceToken(device, token_digest(token), mosquitto_hash(token), int(time.time()))
 
 
 def mosquitto_hash(token: str) -> str:

@@ -10,8 +10,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from engram_host.companion.embedding.digest import digest_of
-from engram_host.companion.embedding.fallback import OF_THE_TEXT
+from engram_host.companion.embedding.digest import text_digest
+from engram_host.companion.embedding.fallback import TEXT_ERRORS
 from engram_host.companion.embedding.http_client import Sleep
 from engram_host.companion.embedding.remote import OpenAiEmbedder, malformed
 from engram_host.companion.errors import EmbedderRefused, EmbedderUnavailable
@@ -25,11 +25,11 @@ _NOTE = "embedding.jobs."
 _POLL_SECONDS = 30.0
 _ENDED = ("completed", "failed", "expired", "cancelled")
 
-Found = dict[str, Vector | EmbedderRefused]
+BatchVectors = dict[str, Vector | EmbedderRefused]
 """What became of texts, by their digest in hex."""
 
 
-class Notes(Protocol):
+class NoteStore(Protocol):
     """What jobs need of a store."""
 
     def get(self, name: str) -> str:
@@ -44,7 +44,7 @@ class Notes(Protocol):
 class BatchJobs:
     """Many texts at a time, with the model and options of `embedder`."""
 
-    def __init__(self, embedder: OpenAiEmbedder, notes: Notes, *, sleep: Sleep = asyncio.sleep):
+    def __init__(self, embedder: OpenAiEmbedder, notes: NoteStore, *, sleep: Sleep = asyncio.sleep):
         self._embedder = embedder
         self._service = embedder.service
         self._notes = notes
@@ -62,16 +62,16 @@ class BatchJobs:
         no job answers (it expired; they are new) are asked for directly. EmbedderUnavailable, EmbedderRefused,
         StoreUnavailable; the jobs go on then, and the next call takes them up again.
         """
-        unique = {digest_of(text).hex(): text for text in texts}
+        unique = {text_digest(text).hex(): text for text in texts}
         jobs = await self._begin(name, list(unique.items()))
-        found: Found = {}
+        found: BatchVectors = {}
         for job in jobs:
             found |= await self._finish(job)
         missing = [digest for digest in unique if digest not in found]
         vectors = await self._embedder.embed([unique[digest] for digest in missing], "passage")
         found |= zip(missing, vectors, strict=True)
         await asyncio.to_thread(self._notes.put, _NOTE + name, "")
-        return [found[digest_of(text).hex()] for text in texts]
+        return [found[text_digest(text).hex()] for text in texts]
 
     async def close(self) -> None:
         """Let the connections go; jobs go on at the service."""
@@ -108,7 +108,7 @@ class BatchJobs:
     def _body(self, text: str) -> dict[str, Any]:
         return self._embedder.body(self._embedder.cut(text)) | {"encoding_format": "base64"}
 
-    async def _finish(self, job: str) -> Found:
+    async def _finish(self, job: str) -> BatchVectors:
         """Wait until a job has ended; what it found. One that is not known any more, or has failed, found nothing."""
         while True:
             try:
@@ -120,7 +120,7 @@ class BatchJobs:
             if self._field(state, "status") in _ENDED:
                 break
             await self._sleep(_POLL_SECONDS)
-        found: Found = {}
+        found: BatchVectors = {}
         for file in ("output_file_id", "error_file_id"):
             if state.get(file):
                 content = await self._service.request("GET", f"/files/{state[file]}/content")
@@ -128,7 +128,7 @@ class BatchJobs:
                     found |= self._read(line)
         return found
 
-    def _read(self, line: bytes) -> Found:
+    def _read(self, line: bytes) -> BatchVectors:
         """A line of a job's answers or errors; nothing if another attempt may do better."""
         try:
             entry = json.loads(line)
@@ -136,7 +136,7 @@ class BatchJobs:
             status = response["status_code"] if response else 500
             if status == 200:
                 return {digest: self._embedder.vectors_of(response["body"], 1)[0]}
-            if status in OF_THE_TEXT:
+            if status in TEXT_ERRORS:
                 return {digest: EmbedderRefused(f"{self._service.name} refused a text with {status}.", status)}
         except (ValueError, KeyError, TypeError):
             raise malformed(self._service) from None

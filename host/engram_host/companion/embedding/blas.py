@@ -12,7 +12,7 @@ import numpy as np
 _SETTERS = ("scipy_openblas_set_num_threads64_", "openblas_set_num_threads64_", "openblas_set_num_threads")
 
 
-def one_thread_each() -> bool:
+def limit_blas_threads() -> bool:
     """Let each matrix product run in the thread that asks for it; False if this numpy has another library than OpenBLAS,
     which then goes on as its own settings say.
     """

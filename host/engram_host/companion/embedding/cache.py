@@ -8,12 +8,12 @@ from typing import Protocol
 import numpy as np
 
 from engram_host.companion.embedding.base import Embedder, Kind
-from engram_host.companion.embedding.digest import digest_of
+from engram_host.companion.embedding.digest import text_digest
 from engram_host.companion.errors import EmbedderUnavailable
 from engram_host.companion.types import Identity, Vector
 
 
-class Vectors(Protocol):
+class VectorStore(Protocol):
     """What the cache needs of a store."""
 
     def cached(self, identity: Identity, digests: Sequence[bytes]) -> dict[bytes, Vector]:
@@ -28,7 +28,7 @@ class CachedEmbedder:
     are kept in memory. The two are kept apart, since some models make other vectors of a query than of a passage.
     """
 
-    def __init__(self, embedder: Embedder, store: Vectors, key_version: int, *, queries: int = 1000):
+    def __init__(self, embedder: Embedder, store: VectorStore, key_version: int, *, queries: int = 1000):
         """`key_version` is that of the texts, as in an index's Identity."""
         self._embedder = embedder
         self._store = store
@@ -58,7 +58,7 @@ class CachedEmbedder:
     async def embed(self, texts: Sequence[str], kind: Kind) -> Vector:
         """See Embedder. StoreUnavailable, too, for passages."""
         made = self.model, self.dimensions
-        digests = [digest_of(text) for text in texts]
+        digests = [text_digest(text) for text in texts]
         known = self._known_queries(made, digests) if kind == "query" else await self._known_passages(made, digests)
         new = {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in known}
         if new:

@@ -5,6 +5,6 @@ from hashlib import blake2b
 DIGEST_BYTES = 16
 
 
-def digest_of(text: str) -> bytes:
+def text_digest(text: str) -> bytes:
     """DIGEST_BYTES bytes; half characters count as well."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=DIGEST_BYTES).digest()

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from engram import log_line
 from engram_host.companion.embedding.factory import make_embedder, make_jobs
-from engram_host.companion.embedding.indexer import Backlog
+from engram_host.companion.embedding.indexer import EmbeddingIndexer
 from engram_host.companion.embedding.none import NoEmbedder
 from engram_host.companion.embedding.settings import EmbeddingSettings
-from engram_host.companion.entries.embedding_text import KEY_VERSION, key_of
+from engram_host.companion.entries.embedding_text import KEY_VERSION, embedding_text
 from engram_host.companion.errors import EmbedderError, EmbedderUnavailable
 from engram_host.companion.search.engine import QueryVector
 from engram_host.companion.store.base import Store
@@ -24,7 +24,7 @@ LONGEST_PAUSE = 300.0
 """Seconds until lines are embedded again after an error that nobody foresaw: each attempt may be one that is paid for."""
 
 
-class Meaning:
+class EmbeddingService:
     """The embedder of one companion, and its index of vectors."""
 
     def __init__(
@@ -38,7 +38,9 @@ class Meaning:
         self._embedder = make_embedder(settings, store, KEY_VERSION)
         self._is_off = isinstance(self._embedder, NoEmbedder)
         self._jobs = make_jobs(settings, store)
-        self._backlog = Backlog(store, self._embedder, text_of, KEY_VERSION, self._jobs, settings.batch_least)
+        self._backlog = EmbeddingIndexer(
+            store, self._embedder, text_of_change, KEY_VERSION, self._jobs, settings.batch_least
+        )
         self._backlog.failed = lambda: failed("index")
         self._failed = failed
         self._supervisor = supervisor or Supervisor()
@@ -127,12 +129,12 @@ class Meaning:
         return asyncio.run_coroutine_threadsafe(self.vector_of(query, seconds), self._loop).result()
 
 
-def text_of(device: Device, change: Change) -> str:
+def text_of_change(device: Device, change: Change) -> str:
     """The text of a line that is embedded, "" if it has none."""
     if change.line is None:
         return ""
     try:
-        return key_of(change.log, log_line.decode(change.line), device.zone)
+        return embedding_text(change.log, log_line.decode(change.line), device.zone)
     except ValueError:
         _log.error("%s: line %d of %s cannot be read", device.name, change.seq, change.log)
         return ""

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from engram_host.companion.embedding.base import Embedder
 from engram_host.companion.embedding.cache import CachedEmbedder
-from engram_host.companion.embedding.fallback import Chain
+from engram_host.companion.embedding.fallback import FallbackEmbedder
 from engram_host.companion.embedding.index_state import read_index
 from engram_host.companion.embedding.none import NoEmbedder
 from engram_host.companion.embedding.settings import EmbeddingSettings
@@ -12,7 +12,7 @@ from engram_host.companion.store.base import Store
 
 if TYPE_CHECKING:  # each embedder brings libraries that take time to load: a companion loads those of its own
     from engram_host.companion.embedding.batch import BatchJobs
-    from engram_host.companion.embedding.http_client import Service
+    from engram_host.companion.embedding.http_client import RemoteService
     from engram_host.companion.embedding.remote import OpenAiEmbedder
 
 OPENAI_URL = "https://api.openai.com/v1"
@@ -21,7 +21,9 @@ GEMINI_URL = "https://generativelanguage.googleapis.com/v1beta"
 GEMINI_MODEL = "gemini-embedding-001"
 
 
-def make_embedder(settings: EmbeddingSettings, store: Store, key_version: int) -> CachedEmbedder | Chain | NoEmbedder:
+def make_embedder(
+    settings: EmbeddingSettings, store: Store, key_version: int
+) -> CachedEmbedder | FallbackEmbedder | NoEmbedder:
     """The embedder of these settings, for an index of texts of `key_version`. Nothing is loaded or asked yet.
 
     StoreUnavailable if the store cannot say what the index was made with.
@@ -33,7 +35,7 @@ def make_embedder(settings: EmbeddingSettings, store: Store, key_version: int) -
     if provider != "minilm" and settings.fallback == "minilm":
         links.append(_local(settings))
     made = read_index(store).made
-    chain = Chain(
+    chain = FallbackEmbedder(
         links,
         (made.model, made.dimensions) if made else None,
         cooldown_seconds=settings.cooldown_seconds,
@@ -97,11 +99,11 @@ def _openai(settings: EmbeddingSettings) -> "OpenAiEmbedder":
     )
 
 
-def _service(settings: EmbeddingSettings, url: str, header: str, key: str) -> "Service":
+def _service(settings: EmbeddingSettings, url: str, header: str, key: str) -> "RemoteService":
     """The remote service of these settings; `url` if they name none."""
-    from engram_host.companion.embedding.http_client import Service
+    from engram_host.companion.embedding.http_client import RemoteService
 
-    return Service(
+    return RemoteService(
         settings.base_url or url,
         ({header: key} if key else {}) | settings.header_fields(),
         retries=settings.retries,

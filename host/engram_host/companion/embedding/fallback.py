@@ -25,7 +25,7 @@ from engram_host.companion.types import Vector
 Made = tuple[str, int]
 """What an index was made with: model and dimensions."""
 
-OF_THE_TEXT = (400, 413, 422)
+TEXT_ERRORS = (400, 413, 422)
 """Statuses by which a service refuses a text, not the one who asks: no reason to leave it alone."""
 
 
@@ -39,7 +39,7 @@ class _Link:
     again: float = 0.0
 
 
-class Chain:
+class FallbackEmbedder:
     """Embedders in the order in which they are wanted; see above."""
 
     def __init__(
@@ -101,7 +101,7 @@ class Chain:
             try:
                 vectors = await link.embedder.embed(texts, kind)
             except EmbedderError as error:
-                if isinstance(error, EmbedderRefused) and error.status in OF_THE_TEXT:
+                if isinstance(error, EmbedderRefused) and error.status in TEXT_ERRORS:
                     raise
                 self._failed(link, error)
                 failure = error

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from engram_host.companion.embedding.base import Kind
-from engram_host.companion.embedding.http_client import Service
+from engram_host.companion.embedding.http_client import RemoteService
 from engram_host.companion.embedding.remote import RemoteEmbedder, malformed, numbers
 
 MOST_BATCH = 100
@@ -20,7 +20,7 @@ class GeminiEmbedder(RemoteEmbedder):
 
     def __init__(
         self,
-        service: Service,
+        service: RemoteService,
         model: str,
         dimensions: int = 0,
         *,

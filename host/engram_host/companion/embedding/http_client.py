@@ -28,7 +28,7 @@ _MOST_TOLD = 200
 Sleep = Callable[[float], Awaitable[None]]
 
 
-class Service:
+class RemoteService:
     """One remote service, by its base URL. Redirects are not followed: the key stays where it belongs."""
 
     def __init__(

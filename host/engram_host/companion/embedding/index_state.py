@@ -18,7 +18,7 @@ Gap = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Index:
+class IndexState:
     """`made` is what the index is made with, None if there is none; `replaces` names the one whose place it takes, ""
     once it is whole.
     """
@@ -28,7 +28,7 @@ class Index:
 
 
 @dataclass
-class Position:
+class IndexPosition:
     """Which versions of a device's lines have been embedded: all up to `top` but those in `gaps`, which rise, and in
     `lent`, which a batch job works on. `zone` is minutes east of Greenwich: a turn's text has its day, so in another zone
     some texts are others.
@@ -89,13 +89,13 @@ class Position:
             self.gaps[:2] = [(first, last)]
 
 
-def read_index(store: Store) -> Index:
+def read_index(store: Store) -> IndexState:
     """What the index is made with."""
     note = store.get(_INDEX)
     if not note:
-        return Index()
+        return IndexState()
     found = json.loads(note)
-    return Index(Identity(*found["made"]), found["replaces"])
+    return IndexState(Identity(*found["made"]), found["replaces"])
 
 
 def write_index(store: Store, made: Identity, replaces: str) -> None:
@@ -103,23 +103,23 @@ def write_index(store: Store, made: Identity, replaces: str) -> None:
     store.put(_INDEX, json.dumps({"made": [made.model, made.dimensions, made.key], "replaces": replaces}))
 
 
-def read_position(store: Store, device: str, identity: Identity, zone: int = 0) -> Position:
+def read_position(store: Store, device: str, identity: Identity, zone: int = 0) -> IndexPosition:
     """How far a device's lines are; nowhere if the note is of another identity, or of another zone."""
     note = store.get(_POSITION + device)
     if note:
         found = json.loads(note)
         if (found["identity"], found["zone"]) == (str(identity), zone):
-            return Position(str(identity), zone, found["top"], [(start, end) for start, end in found["gaps"]])
-    return Position(str(identity), zone)
+            return IndexPosition(str(identity), zone, found["top"], [(start, end) for start, end in found["gaps"]])
+    return IndexPosition(str(identity), zone)
 
 
-def write_position(store: Store, device: str, position: Position) -> None:
+def write_position(store: Store, device: str, position: IndexPosition) -> None:
     """Keep that."""
     found = {"identity": position.identity, "zone": position.zone, "top": position.top, "gaps": position.open}
     store.put(_POSITION + device, json.dumps(found))
 
 
-def keep(store: Store, who: str, now: int, seconds: int) -> bool:
+def renew_lease(store: Store, who: str, now: int, seconds: int) -> bool:
     """Whether `who` is the one that keeps the index, for so many seconds more; False while another one is.
 
     Two that ask at the same moment may both hear yes: they do the same work twice, which harms nothing.
@@ -133,7 +133,7 @@ def keep(store: Store, who: str, now: int, seconds: int) -> bool:
     return True
 
 
-def let_go(store: Store, who: str) -> None:
+def release_lease(store: Store, who: str) -> None:
     """Let another one keep the index at once."""
     note = store.get(_KEEPER)
     if note and json.loads(note)["who"] == who:

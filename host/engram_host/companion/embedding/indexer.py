@@ -19,16 +19,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engram_host.companion.embedding.base import Embedder
-from engram_host.companion.embedding.digest import digest_of
-from engram_host.companion.embedding.fallback import OF_THE_TEXT
+from engram_host.companion.embedding.digest import text_digest
+from engram_host.companion.embedding.fallback import TEXT_ERRORS
 from engram_host.companion.embedding.index_state import (
     Gap,
-    Index,
-    Position,
-    keep,
-    let_go,
+    IndexPosition,
+    IndexState,
     read_index,
     read_position,
+    release_lease,
+    renew_lease,
     write_index,
     write_position,
 )
@@ -66,7 +66,7 @@ _PROBE = "ready"
 
 
 @dataclass(frozen=True)
-class Progress:
+class IndexProgress:
     """How far the index is. `done` and `total` count changes of lines; `embedded` and `refused` texts since the start,
     `per_second` texts lately.
     """
@@ -78,7 +78,7 @@ class Progress:
     per_second: float
 
 
-class Backlog:
+class EmbeddingIndexer:
     """Run by one task, run(); the rest of the companion asks what `identity` it may search with, and what is told."""
 
     def __init__(
@@ -105,7 +105,7 @@ class Backlog:
         self._awake = asyncio.Event()
         self._whole: Identity | None = None
         self._keeper_until = 0.0
-        self._positions: dict[str, Position] = {}
+        self._positions: dict[str, IndexPosition] = {}
         self._total = 0
         self._embedded = 0
         self._refused = 0
@@ -122,10 +122,10 @@ class Backlog:
         return self._whole
 
     @property
-    def progress(self) -> Progress:
+    def progress(self) -> IndexProgress:
         """How far the index is."""
         left = sum(position.left for position in self._positions.values())
-        return Progress(max(0, self._total - left), self._total, self._embedded, self._refused, self._per_second)
+        return IndexProgress(max(0, self._total - left), self._total, self._embedded, self._refused, self._per_second)
 
     def wake(self) -> None:
         """There are new lines; from the loop's own thread."""
@@ -184,7 +184,7 @@ class Backlog:
         if index.replaces and not any(position.open for position in self._positions.values()):
             await asyncio.to_thread(self._store.drop_vectors, identity)
             await asyncio.to_thread(write_index, self._store, identity, "")
-            self._follow(identity, Index(identity))
+            self._follow(identity, IndexState(identity))
         return has_worked
 
     async def _rest(self) -> None:
@@ -195,19 +195,19 @@ class Backlog:
     async def stop(self) -> None:
         """Let another companion keep the index at once; after run() was cancelled. Batch jobs are taken up again."""
         await self._end_job()
-        await asyncio.to_thread(let_go, self._store, self._who)
+        await asyncio.to_thread(release_lease, self._store, self._who)
 
     async def _is_keeper(self) -> bool:
         now = time.monotonic()
         if self._keeper_until - now > _KEEPER_SECONDS / 2:
             return True
-        is_mine = await asyncio.to_thread(keep, self._store, self._who, int(time.time()), _KEEPER_SECONDS)
+        is_mine = await asyncio.to_thread(renew_lease, self._store, self._who, int(time.time()), _KEEPER_SECONDS)
         self._keeper_until = now + _KEEPER_SECONDS if is_mine else 0.0
         if not is_mine:
             self._positions = {}  # the other one goes on with them
         return is_mine
 
-    def _read_positions(self, devices: Sequence[Device], identity: Identity) -> dict[str, Position]:
+    def _read_positions(self, devices: Sequence[Device], identity: Identity) -> dict[str, IndexPosition]:
         """How far each device is; the store is asked only about those that are not known yet."""
         positions = {}
         for device in devices:
@@ -219,13 +219,13 @@ class Backlog:
             positions[device.name] = known
         return positions
 
-    async def _begin(self, identity: Identity, before: Index) -> Index:
+    async def _begin(self, identity: Identity, before: IndexState) -> IndexState:
         """Begin an index of another identity; the first of all replaces none."""
         replaces = str(before.made) if before.made else ""
         await asyncio.to_thread(write_index, self._store, identity, replaces)
-        return Index(identity, replaces)
+        return IndexState(identity, replaces)
 
-    def _follow(self, identity: Identity, index: Index) -> None:
+    def _follow(self, identity: Identity, index: IndexState) -> None:
         """Say what searches may be made with."""
         if index.made == identity and not index.replaces:
             self._whole, self.paused = identity, ""
@@ -242,7 +242,7 @@ class Backlog:
                 f"the index is made with {made}, and this companion has {identity}: searches go by words only."
             )
 
-    async def _close_gap(self, device: Device, identity: Identity, position: Position) -> bool:
+    async def _close_gap(self, device: Device, identity: Identity, position: IndexPosition) -> bool:
         """Give the lines of the newest gap their vectors; False if the embedder became another one meanwhile."""
         gap = position.newest(WINDOW)
         lines = await asyncio.to_thread(self._texts, device, gap)
@@ -261,7 +261,7 @@ class Backlog:
             await asyncio.to_thread(write_position, self._store, device.name, position)
         return True
 
-    def _is_for_jobs(self, device: Device, identity: Identity, position: Position) -> bool:
+    def _is_for_jobs(self, device: Device, identity: Identity, position: IndexPosition) -> bool:
         """Whether the newest gap is left to a batch job, which is begun if none is under way."""
         start, end = position.gaps[-1]
         if self._jobs is None or self._jobs.model != identity.model or end - start < self._jobs_least:
@@ -275,15 +275,15 @@ class Backlog:
         return True
 
     async def _by_job(
-        self, jobs: "BatchJobs", device: Device, identity: Identity, position: Position, gap: Gap
+        self, jobs: "BatchJobs", device: Device, identity: Identity, position: IndexPosition, gap: Gap
     ) -> None:
         """Close a gap by a batch job, which may take a day."""
         try:
             lines = await asyncio.to_thread(self._texts, device, gap)
-            known = await asyncio.to_thread(self._store.cached, identity, [digest_of(text) for _, text in lines])
-            new = list(dict.fromkeys(text for _, text in lines if digest_of(text) not in known))
+            known = await asyncio.to_thread(self._store.cached, identity, [text_digest(text) for _, text in lines])
+            new = list(dict.fromkeys(text for _, text in lines if text_digest(text) not in known))
             answers = dict(zip(new, await jobs.embed_many(f"{device.name}.{identity}", new), strict=True))
-            vectors = [self._answered(known.get(digest_of(text), answers.get(text))) for _, text in lines]
+            vectors = [self._answered(known.get(text_digest(text), answers.get(text))) for _, text in lines]
             self._embedded += await self._put(device, identity, lines, vectors, gap)
         except BaseException:
             position.give_back()
@@ -331,7 +331,7 @@ class Backlog:
     ) -> int:
         """Keep the vectors of lines as they were when the gap was read; how many."""
         stored = [
-            StoredVector(change.log, change.seq, digest_of(text), vector)
+            StoredVector(change.log, change.seq, text_digest(text), vector)
             for (change, text), vector in zip(lines, vectors, strict=True)
             if vector is not None
         ]
@@ -350,7 +350,7 @@ class Backlog:
         try:
             vectors = await self._embedder.embed(texts, "passage")
         except EmbedderRefused as refused:
-            if refused.status not in OF_THE_TEXT:
+            if refused.status not in TEXT_ERRORS:
                 raise
             if len(texts) > 1:
                 half = len(texts) // 2

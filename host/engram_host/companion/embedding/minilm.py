@@ -15,7 +15,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from engram_host.companion.embedding.base import Kind, encodable, unit
-from engram_host.companion.embedding.blas import one_thread_each
+from engram_host.companion.embedding.blas import limit_blas_threads
 from engram_host.companion.embedding.provenance import check_files
 from engram_host.companion.embedding.safetensors import map_weights
 from engram_host.companion.embedding.transformer import Transformer
@@ -89,7 +89,7 @@ class MiniLm:
     def _load(self) -> tuple[Tokenizer, Transformer]:
         with self._loading:
             if self._loaded is None:
-                one_thread_each()
+                limit_blas_threads()
                 folder = self._checked_folder()
                 tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
                 tokenizer.no_padding()

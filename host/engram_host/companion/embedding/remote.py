@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from engram_host.companion.embedding.base import Kind, encodable, unit
-from engram_host.companion.embedding.http_client import Service
+from engram_host.companion.embedding.http_client import RemoteService
 from engram_host.companion.errors import EmbedderRefused
 from engram_host.companion.types import Vector
 
@@ -24,7 +24,7 @@ class RemoteEmbedder(ABC):
     """Texts go in requests of `batch_size`, one after the other, each cut at `input_characters`."""
 
     def __init__(
-        self, service: Service, model: str, dimensions: int, *, batch_size: int = 64, input_characters: int = 8000
+        self, service: RemoteService, model: str, dimensions: int, *, batch_size: int = 64, input_characters: int = 8000
     ):
         """`dimensions` 0: they are learnt from the first answer."""
         self._service = service
@@ -45,7 +45,7 @@ class RemoteEmbedder(ABC):
         return self._dimensions
 
     @property
-    def service(self) -> Service:
+    def service(self) -> RemoteService:
         """The service that is asked."""
         return self._service
 
@@ -93,7 +93,7 @@ class OpenAiEmbedder(RemoteEmbedder):
 
     def __init__(
         self,
-        service: Service,
+        service: RemoteService,
         model: str,
         dimensions: int = 0,
         *,
@@ -140,6 +140,6 @@ def numbers(value: Any) -> np.ndarray:
     return np.array([float(number) for number in value], np.float64)
 
 
-def malformed(service: Service) -> EmbedderRefused:
+def malformed(service: RemoteService) -> EmbedderRefused:
     """What is raised when an answer is not of the form that the service's API has."""
     return EmbedderRefused(f"{service.name} answered in a form that is not known; is embedding.base_url right?")

@@ -12,7 +12,7 @@ from engram.errors import ArgumentError
 from engram.memory.journal.schema import TurnSchema
 from engram.memory.records.schema import RecordSchema
 from engram.store.types import Entry, no_entry
-from engram_host.companion.embedding.digest import digest_of as digest_of
+from engram_host.companion.embedding.digest import text_digest as text_digest
 from engram_host.companion.types import LogName
 
 KEY_VERSION = 1
@@ -21,20 +21,20 @@ KEY_VERSION = 1
 _DAY_SECONDS = 86400
 
 
-class Zone:
+class FixedZone:
     """What the board's owner of the journal needs of a clock: minutes east of Greenwich."""
 
     def __init__(self, zone_minutes: int):
         self.zone_minutes = zone_minutes
 
 
-class Meanings:
+class LineDescriber:
     """What lines of one board mean, by the board's own code. `zone` is minutes east of Greenwich."""
 
     def __init__(self, zone: int):
         self.zone = zone
         # describe() looks neither at sessions nor at how far turns were read.
-        self._owners = {"records": RecordSchema(), "journal": TurnSchema(Zone(zone), 0)}
+        self._owners = {"records": RecordSchema(), "journal": TurnSchema(FixedZone(zone), 0)}
 
     def describe(self, log: LogName, line: dict[str, Any]) -> Entry:
         """What a decoded line means; no entry for a line that this version does not know, as on the board."""
@@ -45,10 +45,10 @@ class Meanings:
             return no_entry()
 
 
-def key_of(log: LogName, line: dict[str, Any], zone: int) -> str:
+def embedding_text(log: LogName, line: dict[str, Any], zone: int) -> str:
     """The text of a decoded line that is embedded, "" if it has none: a command, a forgotten turn, a line that is no entry.
 
-    Raises nothing for a line that Meanings.describe() takes as an entry; others give "" as well.
+    Raises nothing for a line that LineDescriber.describe() takes as an entry; others give "" as well.
     """
     if "op" in line or "gone" in line or "command" in line:
         return ""

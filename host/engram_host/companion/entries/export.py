@@ -9,12 +9,12 @@ from typing import Any
 
 from engram.memory.records import provenance
 from engram.transfer import jsonl
-from engram_host.companion.entries.reader import CopyOfLog
+from engram_host.companion.entries.reader import LogCopy
 
 _UNUSED = (0, 0)
 
 
-def export(copy: CopyOfLog, now: int, archived: bool = True) -> Iterator[str]:
+def export_lines(copy: LogCopy, now: int, archived: bool = True) -> Iterator[str]:
     """The lines of an export of all memories of a copy of `records`, oldest first. StoreUnavailable.
 
     `archived`: with those that the board gave to the companion's archive.
@@ -41,7 +41,7 @@ def export(copy: CopyOfLog, now: int, archived: bool = True) -> Iterator[str]:
     yield jsonl.tail(count)
 
 
-def _origin_before(copy: CopyOfLog, line: dict[str, Any], epoch: int) -> str:
+def _origin_before(copy: LogCopy, line: dict[str, Any], epoch: int) -> str:
     """The origin of the memory in whose place another came, "" if there is none any more."""
     older = line.get("supersedes")
     before = copy.latest_of(older) if isinstance(older, str) and older[1:].isdigit() else None

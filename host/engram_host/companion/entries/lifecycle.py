@@ -28,7 +28,7 @@ class _Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Fate:
+class EntryState:
     """`state` as engram.store.types has it; `latest` is the seq of the latest version; all versions in `versions`."""
 
     state: int
@@ -37,7 +37,7 @@ class Fate:
 
 
 @dataclass
-class Fates:
+class EntryStates:
     """Of one log. `session_of` gives the thread of an entry by its number, 0 for none."""
 
     session_of: Callable[[int], int]
@@ -92,7 +92,7 @@ class Fates:
         """Whether no line but its own first one has a part in an entry's fate: it is live."""
         return number not in self._having and session not in self._ending
 
-    def of(self, number: int, has_first: bool) -> Fate | None:
+    def of(self, number: int, has_first: bool) -> EntryState | None:
         """The fate of an entry, None if there is no version of it; `has_first` tells whether its first line is there."""
         seqs = set(self._having.get(number, ()))
         seqs.update(self._ending.get(self.session_of(number), ()))
@@ -106,7 +106,7 @@ class Fates:
                 versions.append(seq)
             if part is not None:
                 state = self._after(part, number, state)
-        return Fate(state, versions[-1], tuple(versions)) if versions else None
+        return EntryState(state, versions[-1], tuple(versions)) if versions else None
 
     def _after(self, part: _Part, number: int, state: int) -> int:
         for hidden, fate in part.hides:

@@ -14,8 +14,8 @@ from typing import Any
 
 from engram import log_line
 from engram.store.types import ARCHIVED, FORGOTTEN, LIVE
-from engram_host.companion.entries.embedding_text import Meanings
-from engram_host.companion.entries.lifecycle import Fate, Fates
+from engram_host.companion.entries.embedding_text import LineDescriber
+from engram_host.companion.entries.lifecycle import EntryState, EntryStates
 from engram_host.companion.errors import UnknownEntry
 from engram_host.companion.store.base import Store
 from engram_host.companion.types import Device, LogName, Span
@@ -29,7 +29,7 @@ _LOGS: dict[str, LogName] = {"m": "records", "t": "journal"}
 
 
 @dataclass(frozen=True)
-class Read:
+class ReadEntry:
     """A memory or a turn: its id, one of STATES, and its latest line."""
 
     id: str
@@ -38,21 +38,21 @@ class Read:
 
 
 @dataclass(frozen=True)
-class Page:
+class EntryPage:
     """Some entries, the newest first, and how many there are in all that fit."""
 
     total: int
-    entries: list[Read]
+    entries: list[ReadEntry]
 
 
-def log_of(entry_id: str) -> LogName:
+def log_of_entry(entry_id: str) -> LogName:
     """The log of an id such as m12 or t34; UnknownEntry if it is none."""
     if not entry_id[1:].isascii() or not entry_id[1:].isdigit() or entry_id[0] not in _LOGS or len(entry_id) > 11:
         raise UnknownEntry(entry_id, "is no id: a memory is such as m12, a turn such as t34.")
     return _LOGS[entry_id[0]]
 
 
-class CopyOfLog:
+class LogCopy:
     """One log of a board. StoreUnavailable from any call."""
 
     def __init__(self, store: Store, device: Device, log: LogName, now: int):
@@ -61,32 +61,32 @@ class CopyOfLog:
         self._store = store
         self._log: LogName = log
         self._now = now
-        self._meanings = Meanings(device.zone)
+        self._meanings = LineDescriber(device.zone)
         self._sessions: dict[int, int] = {}
         self._firsts: set[int] = set()
         self._archived: set[int] = set()  # seqs of the latest versions of what is archived
-        self._fates = Fates(lambda number: self._sessions.get(number, 0))
+        self._fates = EntryStates(lambda number: self._sessions.get(number, 0))
         self._learn()
 
-    def newest(self, fits: Callable[[Read], bool], limit: int) -> Page:
+    def newest(self, fits: Callable[[ReadEntry], bool], limit: int) -> EntryPage:
         """The newest entries that fit, at most `limit`."""
-        kept: deque[Read] = deque(maxlen=limit)
+        kept: deque[ReadEntry] = deque(maxlen=limit)
         total = 0
         for entry in self.oldest_first():
             if fits(entry):
                 kept.append(entry)
                 total += 1
-        return Page(total, list(reversed(kept)))
+        return EntryPage(total, list(reversed(kept)))
 
-    def oldest_first(self) -> Iterator[Read]:
+    def oldest_first(self) -> Iterator[ReadEntry]:
         """All entries that were not forgotten, in the order of their latest lines."""
         for seq, line in self._lines():
             number = self._meanings.describe(self._log, line).number
             fate = self._entry_state(number)
             if fate and fate.latest == seq and fate.state != FORGOTTEN:
-                yield Read(self._id(number), self._state(fate, line), line)
+                yield ReadEntry(self._id(number), self._state(fate, line), line)
 
-    def versions(self, entry_id: str) -> tuple[Read, list[dict[str, Any]]]:
+    def versions(self, entry_id: str) -> tuple[ReadEntry, list[dict[str, Any]]]:
         """An entry and its lines, oldest first, those of the memories before it in whose place it came included.
 
         UnknownEntry if it is not there, or was forgotten.
@@ -98,7 +98,7 @@ class CopyOfLog:
             chain.append(older)
             lines |= self._of(older[1].versions)
         told = [lines[seq] for _, fate in reversed(chain) for seq in fate.versions if seq in lines]
-        return Read(entry_id, self._state(chain[0][1], latest), latest), told
+        return ReadEntry(entry_id, self._state(chain[0][1], latest), latest), told
 
     def is_there(self, entry_id: str) -> bool:
         """Whether there is such an entry, not forgotten."""
@@ -110,13 +110,13 @@ class CopyOfLog:
         fate = self._entry_state(int(entry_id[1:]))
         return self._of([fate.latest]).get(fate.latest) if fate and fate.state != FORGOTTEN else None
 
-    def _known(self, number: int, entry_id: str) -> tuple[int, Fate]:
+    def _known(self, number: int, entry_id: str) -> tuple[int, EntryState]:
         fate = self._entry_state(number)
         if fate is None or fate.state == FORGOTTEN:
             raise UnknownEntry(entry_id, f"is not in the copy of {self.device.name}, or was forgotten.")
         return number, fate
 
-    def _before(self, line: dict[str, Any], seen: set[int]) -> tuple[int, Fate] | None:
+    def _before(self, line: dict[str, Any], seen: set[int]) -> tuple[int, EntryState] | None:
         """The entry in whose place another came, None if it is not there any more."""
         older = line.get("supersedes")
         if not isinstance(older, str) or not older[1:].isdigit() or int(older[1:]) in seen:
@@ -135,10 +135,10 @@ class CopyOfLog:
             if entry.session and entry.number >= 0:
                 self._sessions[entry.number] = entry.session
 
-    def _entry_state(self, number: int) -> Fate | None:
+    def _entry_state(self, number: int) -> EntryState | None:
         return self._fates.of(number, number in self._firsts) if number >= 0 else None
 
-    def _state(self, fate: Fate, line: dict[str, Any]) -> str:
+    def _state(self, fate: EntryState, line: dict[str, Any]) -> str:
         if fate.state not in (LIVE, ARCHIVED):
             return "superseded"
         expires = line.get("expires")

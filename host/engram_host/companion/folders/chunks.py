@@ -53,7 +53,7 @@ class _Piece:
     """Whether a block of code began before it and has not ended."""
 
 
-def cut(text: str, tokens: int = 400, overlap: int = 80) -> list[Passage]:
+def split_passages(text: str, tokens: int = 400, overlap: int = 80) -> list[Passage]:
     """The passages of a Markdown text: at most `tokens` each, of which at most `overlap` stand in the one before it too.
 
     Every line that is not empty is in one of them. `overlap` must be less than half of `tokens`.

@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from engram import text as board
 from engram_host.companion.errors import FileUnreadable
 from engram_host.companion.folders import chunks
-from engram_host.companion.folders.reader import MOST_TOLD, Contents, Listing, decoded, read
+from engram_host.companion.folders.reader import MOST_TOLD, FileContents, Listing, decoded, read_file
 from engram_host.companion.folders.settings import FoldersSettings
-from engram_host.companion.folders.sources import Place
+from engram_host.companion.folders.sources import FolderSource
 from engram_host.companion.store.base import Store
-from engram_host.companion.types import NewFile, Text
+from engram_host.companion.types import NewFile, StoredPassage
 
 FILES_AT_ONCE = 32
 BYTES_AT_ONCE = 1 << 19
@@ -35,7 +35,7 @@ _UNSHOWN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 @dataclass
-class Progress:
+class FolderProgress:
     """How far the reading of a folder is; `problems` are sentences for a person, `left_out` counts those that are not told."""
 
     done: int = 0
@@ -52,7 +52,7 @@ class Progress:
             self.left_out += 1
 
 
-class Indexer:
+class FolderIndexer:
     """Reads the files of folders into a store; `stop` ends it after the group of files under way."""
 
     def __init__(self, store: Store, settings: FoldersSettings, stop: threading.Event):
@@ -60,7 +60,9 @@ class Indexer:
         self._settings = settings
         self._stop = stop
 
-    def bring_up_to_date(self, place: Place, listing: Listing, progress: Progress, kept: Callable[[], None]) -> bool:
+    def bring_up_to_date(
+        self, place: FolderSource, listing: Listing, progress: FolderProgress, kept: Callable[[], None]
+    ) -> bool:
         """Take in what a listing says; whether all of it was. `progress` moves on with it, and `kept` is called after each
         group. StoreUnavailable.
         """
@@ -88,20 +90,22 @@ class Indexer:
             kept()
         return is_whole and not self._stop.is_set()
 
-    def _known(self, place: Place) -> Iterator[tuple[str, str, int, str]]:
+    def _known(self, place: FolderSource) -> Iterator[tuple[str, str, int, str]]:
         after = ""
         while part := self._store.stamps(place.device, after, _STAMPS_AT_ONCE):
             yield from part
             after = part[-1][0]
 
-    def _drop(self, place: Place, gone: Sequence[str]) -> bool:
+    def _drop(self, place: FolderSource, gone: Sequence[str]) -> bool:
         for start in range(0, len(gone), FILES_AT_ONCE):
             if self._stop.is_set():
                 return False
             self._store.drop_files(place.device, gone[start : start + FILES_AT_ONCE], int(time.time()))
         return True
 
-    def _groups(self, place: Place, paths: Sequence[str], form: str, progress: Progress) -> Iterator[list[NewFile]]:
+    def _groups(
+        self, place: FolderSource, paths: Sequence[str], form: str, progress: FolderProgress
+    ) -> Iterator[list[NewFile]]:
         """The files of each transaction."""
         group: list[NewFile] = []
         size = 0
@@ -124,10 +128,10 @@ class Indexer:
         if group:
             yield group
 
-    def _file(self, place: Place, path: str, form: str) -> tuple[NewFile, int]:
+    def _file(self, place: FolderSource, path: str, form: str) -> tuple[NewFile, int]:
         """A file as it is now, and how many bytes were read."""
         try:
-            contents = read(place, path, self._settings.most_file_bytes)
+            contents = read_file(place, path, self._settings.most_file_bytes)
         except FileUnreadable as problem:
             return NewFile(path, "", "", 0, place.scope, problem=str(problem)), 0
         stamp = _settled(contents, form)
@@ -138,26 +142,26 @@ class Indexer:
             return NewFile(path, stamp, digest, contents.changed, place.scope, problem=str(problem)), len(contents.data)
         return NewFile(path, stamp, digest, contents.changed, place.scope, passages), len(contents.data)
 
-    def _passages(self, text: str) -> tuple[Text, ...]:
+    def _passages(self, text: str) -> tuple[StoredPassage, ...]:
         settings = self._settings
         return tuple(
-            Text(
+            StoredPassage(
                 printable(passage.text),
                 printable(board.cut(" > ".join(passage.headings), _LONGEST_HEADING)),
                 passage.first,
                 passage.last,
             )
-            for passage in chunks.cut(text, settings.chunk_tokens, settings.overlap_tokens)
+            for passage in chunks.split_passages(text, settings.chunk_tokens, settings.overlap_tokens)
         )
 
-    def _keep(self, place: Place, group: Sequence[NewFile], progress: Progress) -> None:
+    def _keep(self, place: FolderSource, group: Sequence[NewFile], progress: FolderProgress) -> None:
         self._store.put_files(place.device, group, int(time.time()))
         for file in group:
             progress.passages += len(file.passages)
             if file.problem:
                 progress.tell(file.problem)
 
-    def _form(self, place: Place) -> str:
+    def _form(self, place: FolderSource) -> str:
         """What a file's stamp has in it beside the file's own: read in another form, each file is read anew."""
         return f"{chunks.FORM}.{self._settings.chunk_tokens}.{self._settings.overlap_tokens}.{place.scope}"
 
@@ -167,7 +171,7 @@ def printable(text: str) -> str:
     return board.printable(text) if _UNSHOWN.search(text) else text
 
 
-def _settled(contents: Contents, form: str) -> str:
+def _settled(contents: FileContents, form: str) -> str:
     """The stamp to keep; "" if a change that comes now might leave the file with the same one."""
     if not contents.stamp or abs(time.time() - contents.changed) < _JUST_NOW_SECONDS:
         return ""

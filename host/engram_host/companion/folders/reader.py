@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 from engram_host.companion.errors import FileUnreadable
-from engram_host.companion.folders.sources import Place
+from engram_host.companion.folders.sources import FolderSource
 
 MOST_DEPTH = 32
 """Folders inside each other: bounds the descriptors that are open while a folder is listed."""
@@ -53,7 +53,7 @@ class Listing:
 
 
 @dataclass(frozen=True)
-class Contents:
+class FileContents:
     """A file as it was read; `stamp` tells this state from later ones, `changed` is in Unix seconds."""
 
     data: bytes = field(repr=False)
@@ -66,7 +66,7 @@ def stamp_of(status: os.stat_result) -> str:
     return f"{status.st_ino}.{status.st_mtime_ns}.{status.st_ctime_ns}.{status.st_size}"
 
 
-def list_files(place: Place, most: int) -> Listing | None:
+def list_files(place: FolderSource, most: int) -> Listing | None:
     """What is below a folder now, at most `most` files; None if the folder is not there."""
     listing = Listing()
     try:
@@ -86,7 +86,7 @@ def list_files(place: Place, most: int) -> Listing | None:
     return listing
 
 
-def _list(place: Place, descriptor: int, prefix: str, listing: Listing, most: int, depth: int) -> None:
+def _list(place: FolderSource, descriptor: int, prefix: str, listing: Listing, most: int, depth: int) -> None:
     """Add what is in one open folder, and below it."""
     if len(listing.watched) >= MOST_FOLDERS or not depth:
         listing.tell(f"{place.cited(prefix)} was left out: there are too many folders, or too many inside each other.")
@@ -115,7 +115,7 @@ def _list(place: Place, descriptor: int, prefix: str, listing: Listing, most: in
                 _enter(place, descriptor, path, listing, most, depth)
 
 
-def _enter(place: Place, descriptor: int, path: str, listing: Listing, most: int, depth: int) -> None:
+def _enter(place: FolderSource, descriptor: int, path: str, listing: Listing, most: int, depth: int) -> None:
     try:
         inner = os.open(path.rpartition("/")[2], _FOLDER | os.O_NOFOLLOW, dir_fd=descriptor)
     except OSError as error:
@@ -128,12 +128,12 @@ def _enter(place: Place, descriptor: int, path: str, listing: Listing, most: int
         os.close(inner)
 
 
-def _cannot_look(place: Place, path: str, error: OSError, listing: Listing) -> None:
+def _cannot_look(place: FolderSource, path: str, error: OSError, listing: Listing) -> None:
     listing.unknown.append(path)
     listing.tell(f"{place.cited(path)} cannot be looked into: {error.strerror}.")
 
 
-def read(place: Place, path: str, most: int) -> Contents:
+def read_file(place: FolderSource, path: str, most: int) -> FileContents:
     """A file of a folder. FileNotFoundError if there is none that belongs to it; FileUnreadable if it is not for us; another
     OSError if it could not be read this time.
     """
@@ -153,11 +153,11 @@ def read(place: Place, path: str, most: int) -> Contents:
         after = os.fstat(descriptor)
     # What was written while it was read is read again the next time.
     stamp = stamp_of(status) if stamp_of(status) == stamp_of(after) and len(data) == status.st_size else ""
-    return Contents(bytes(data[:most]), stamp, int(status.st_mtime))
+    return FileContents(bytes(data[:most]), stamp, int(status.st_mtime))
 
 
 @contextmanager
-def _opened(place: Place, path: str) -> Iterator[int]:
+def _opened(place: FolderSource, path: str) -> Iterator[int]:
     """The descriptor of a file, reached without following a link."""
     *folders, name = path.split("/")
     descriptor = _step(place, path, os.fspath(place.root), _FOLDER, None)
@@ -175,7 +175,7 @@ def _opened(place: Place, path: str) -> Iterator[int]:
         os.close(file)
 
 
-def _step(place: Place, path: str, name: str, flags: int, folder: int | None) -> int:
+def _step(place: FolderSource, path: str, name: str, flags: int, folder: int | None) -> int:
     try:
         return os.open(name, flags, dir_fd=folder)
     except OSError as error:
@@ -186,7 +186,7 @@ def _step(place: Place, path: str, name: str, flags: int, folder: int | None) ->
         raise
 
 
-def decoded(place: Place, path: str, data: bytes) -> str:
+def decoded(place: FolderSource, path: str, data: bytes) -> str:
     """The text of a file; FileUnreadable if it is none."""
     try:
         text = data.decode("utf-8-sig")

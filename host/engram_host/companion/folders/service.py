@@ -15,12 +15,12 @@ from engram.memory import access
 from engram.memory.access import Caller
 from engram_host.companion.errors import NoSuchFile, SettingError, StoreUnavailable
 from engram_host.companion.folders.chunks import lines_of
-from engram_host.companion.folders.indexer import Indexer, Progress
-from engram_host.companion.folders.reader import Listing, decoded, list_files, read
+from engram_host.companion.folders.indexer import FolderIndexer, FolderProgress
+from engram_host.companion.folders.reader import Listing, decoded, list_files, read_file
 from engram_host.companion.folders.settings import FoldersSettings
 from engram_host.companion.folders.snippet import snippet
-from engram_host.companion.folders.sources import Place, places
-from engram_host.companion.folders.watcher import Folder, Watch
+from engram_host.companion.folders.sources import FolderSource, folder_sources
+from engram_host.companion.folders.watcher import Folder, FolderWatcher
 from engram_host.companion.search.request import Hit, SearchResult
 from engram_host.companion.store.base import Store
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
@@ -41,22 +41,22 @@ _POLL_SECONDS = 5.0
 _AGAIN_SECONDS = 5.0
 _LISTINGS = 5
 
-State = Literal["waiting", "reading", "up to date", "not there"]
+FolderStatus = Literal["waiting", "reading", "up to date", "not there"]
 
 
 @dataclass
-class Standing:
+class FolderState:
     """How a folder stands; `read_at` is when it was last read to its end, in Unix seconds."""
 
-    place: Place
-    state: State = "waiting"
-    progress: Progress = field(default_factory=Progress)
+    place: FolderSource
+    state: FolderStatus = "waiting"
+    progress: FolderProgress = field(default_factory=FolderProgress)
     links: int = 0
     read_at: int = 0
 
 
 @dataclass(frozen=True)
-class Lines:
+class FileExcerpt:
     """Lines of a file from `first` on; `total` is how many it has, `following` the line to go on with, 0 at its end."""
 
     path: str
@@ -66,7 +66,7 @@ class Lines:
     following: int
 
 
-class Folders:
+class FolderService:
     """Keeps the store like the folders, as long as it runs; answers for who asks what of them."""
 
     def __init__(
@@ -83,11 +83,11 @@ class Folders:
         self._taken = taken
         self._is_used = bool(settings.paths or settings.memory)
         self._companion = companion_id(home, make=self._is_used)
-        self.standings = [Standing(place) for place in places(settings, self._companion)]
+        self.standings = [FolderState(place) for place in folder_sources(settings, self._companion)]
         self._by_device = {one.place.device: one for one in self.standings}
         self._stop = threading.Event()
-        self._indexer = Indexer(store, settings, self._stop)
-        self._watch: Watch | None = None
+        self._indexer = FolderIndexer(store, settings, self._stop)
+        self._watch: FolderWatcher | None = None
         self._supervisor = supervisor or Supervisor()
         self._task: BackgroundTask | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -100,7 +100,7 @@ class Folders:
         """Begin to read and to watch."""
         if self._companion:
             self._loop = asyncio.get_running_loop()
-            self._watch = watch = Watch(self._settings.debounce_ms / 1000)
+            self._watch = watch = FolderWatcher(self._settings.debounce_ms / 1000)
             # Without a folder it only takes out of the store what is in the settings no more, and is over.
             self._task = self._supervisor.start("folders", lambda: self._run(watch), is_finite=not self.standings)
 
@@ -112,7 +112,7 @@ class Folders:
         if self._task:
             await self._task.finish()
 
-    async def _run(self, watch: Watch) -> None:
+    async def _run(self, watch: FolderWatcher) -> None:
         try:
             wanted = self.standings
             is_purged = False
@@ -132,7 +132,7 @@ class Folders:
         finally:
             await watch.stop()
 
-    async def _wait(self, watch: Watch) -> list[Standing]:
+    async def _wait(self, watch: FolderWatcher) -> list[FolderState]:
         """Wait until something has changed, or it is time to look; the folders to look at."""
         if self._trouble:
             await watch.wait(_AGAIN_SECONDS)
@@ -143,19 +143,19 @@ class Folders:
             return self.standings
         return [one for one in self.standings if _concerns(one.place, changed)]
 
-    async def _round(self, watch: Watch, wanted: Sequence[Standing]) -> None:
+    async def _round(self, watch: FolderWatcher, wanted: Sequence[FolderState]) -> None:
         """Bring some folders up to date."""
         for one in wanted:
             if self._stop.is_set():
                 return
             listing = await self._watched_listing(watch, one)
             if listing is None:
-                one.state, one.progress = "not there", Progress()
+                one.state, one.progress = "not there", FolderProgress()
                 continue
             one.links = listing.links
             await self._read(one, listing)
 
-    async def _watched_listing(self, watch: Watch, one: Standing) -> Listing | None:
+    async def _watched_listing(self, watch: FolderWatcher, one: FolderState) -> Listing | None:
         """What is in a folder since it has been watched: what changes after it is heard of."""
         listing: Listing | None = None
         for _ in range(_LISTINGS):
@@ -165,8 +165,8 @@ class Folders:
                 break
         return listing
 
-    async def _read(self, one: Standing, listing: Listing) -> None:
-        progress = Progress()
+    async def _read(self, one: FolderState, listing: Listing) -> None:
+        progress = FolderProgress()
         if one.state != "up to date":
             one.state = "reading"
         one.progress = progress if one.state == "reading" else one.progress
@@ -193,7 +193,7 @@ class Folders:
         found += [_not_there(one.place) for one in self.standings if one.state == "not there"]
         return found
 
-    def visible(self, caller: Caller) -> list[Standing]:
+    def visible(self, caller: Caller) -> list[FolderState]:
         """The folders that this caller may see."""
         return [one for one in self.standings if access.may_see(caller, one.place.scope)]
 
@@ -233,7 +233,7 @@ class Folders:
                 )
         return replace(result, hits=tuple(hits), left_out=tuple(left_out))
 
-    def _cited(self, place: Place, hit: Hit, query: str) -> Hit | None:
+    def _cited(self, place: FolderSource, hit: Hit, query: str) -> Hit | None:
         """The hit as it is shown, None if its file has changed since it was found."""
         file = self._store.file(place.device, hit.path)
         first = next((first for seq, first, _ in file.places if seq == hit.seq), 0) if file else 0
@@ -244,11 +244,11 @@ class Folders:
         citation = f"{path}#{first + shown.line}"
         return replace(hit, device="", id=citation, text=shown.text, path=path, citation=citation)
 
-    def lines(self, caller: Caller, cited: str, first: int, count: int) -> Lines:
+    def lines(self, caller: Caller, cited: str, first: int, count: int) -> FileExcerpt:
         """Lines of a file that is in a folder which this caller may see, as it is now. NoSuchFile, FileUnreadable."""
         place, path = self._found(caller, cited)
         try:
-            contents = read(place, path, self._settings.most_file_bytes)
+            contents = read_file(place, path, self._settings.most_file_bytes)
         except OSError:
             raise NoSuchFile(cited) from None
         lines = lines_of(decoded(place, path, contents.data))
@@ -260,9 +260,11 @@ class Folders:
             shown.append(board.cut(line, room))
             room -= len(shown[-1])
         following = first + len(shown)
-        return Lines(place.cited(path), first, shown, len(lines), following if shown and following <= len(lines) else 0)
+        return FileExcerpt(
+            place.cited(path), first, shown, len(lines), following if shown and following <= len(lines) else 0
+        )
 
-    def _found(self, caller: Caller, cited: str) -> tuple[Place, str]:
+    def _found(self, caller: Caller, cited: str) -> tuple[FolderSource, str]:
         for one in self.standings:
             path = one.place.path_of(cited)
             if path:
@@ -278,12 +280,12 @@ def _refuse(caller: Caller, wanted: str) -> None:
     _log.info("what %s may see in folders was not shown to %s%s", wanted, caller.principal, where)
 
 
-def _concerns(place: Place, changed: Iterable[str]) -> bool:
+def _concerns(place: FolderSource, changed: Iterable[str]) -> bool:
     root = str(place.root)
     return any(path == root or path.startswith(root.rstrip("/") + "/") for path in changed)
 
 
-def _not_there(place: Place) -> str:
+def _not_there(place: FolderSource) -> str:
     return f"the folder {place.name} is not there, so it is not searched; what was read of it is kept for when it comes back."
 
 

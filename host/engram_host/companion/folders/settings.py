@@ -21,7 +21,7 @@ _KEYS = ("path", "scope", "name")
 
 
 @dataclass(frozen=True)
-class Wanted:
+class WantedFolder:
     """A folder, or one file, as it stands in the settings; `name` is "" if it is called after its path."""
 
     path: Path
@@ -49,12 +49,12 @@ class FoldersSettings:
         self.wanted("paths")
         self.wanted("memory")
 
-    def wanted(self, which: str) -> list[Wanted]:
+    def wanted(self, which: str) -> list[WantedFolder]:
         """The entries of `paths` or `memory`."""
         return [_wanted(f"{SECTION}.{which}", entry) for entry in getattr(self, which)]
 
 
-def _wanted(setting_name: str, entry: Any) -> Wanted:
+def _wanted(setting_name: str, entry: Any) -> WantedFolder:
     fields = {"path": entry} if isinstance(entry, str) else entry
     if not isinstance(fields, Mapping) or not all(isinstance(value, str) for value in fields.values()):
         raise SettingError(setting_name, 'must be a list of paths, or of {path = "...", scope = "...", name = "..."}.')
@@ -78,7 +78,7 @@ def _wanted(setting_name: str, entry: Any) -> Wanted:
         raise SettingError(
             setting_name, f"{fields['path']!r} must be a whole path, such as ~/notes or /home/ann/notes."
         )
-    return Wanted(path, scope, name)
+    return WantedFolder(path, scope, name)
 
 
 def is_plain(name: str) -> bool:

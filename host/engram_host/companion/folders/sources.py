@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from engram_host.companion.errors import SettingError
-from engram_host.companion.folders.settings import SECTION, FoldersSettings, Wanted, is_plain
+from engram_host.companion.folders.settings import SECTION, FoldersSettings, WantedFolder, is_plain
 from engram_host.companion.types import FOLDER
 
 Form = Literal["all", "memory", "file"]
@@ -20,7 +20,7 @@ _DIGEST_BYTES = 8
 
 
 @dataclass(frozen=True)
-class Place:
+class FolderSource:
     """A folder that is read: `form` all: each *.md below `root`; memory: MEMORY.md and memory/**/*.md; file: `only`.
 
     `name` is how its citations begin, `device` its name in the store.
@@ -60,15 +60,15 @@ class Place:
         return path if name == self.name and self.holds(path) else ""
 
 
-def places(settings: FoldersSettings, companion: str) -> list[Place]:
+def folder_sources(settings: FoldersSettings, companion: str) -> list[FolderSource]:
     """The folders of the settings; `companion` tells them from another one's in the same database. SettingError."""
-    found: list[Place] = []
+    found: list[FolderSource] = []
     for form, wanted in _all(settings):
         name = wanted.name or _free_name(wanted.path.name or "root", {place.name for place in found})
         root, only = (wanted.path.parent, wanted.path.name) if form == "file" else (wanted.path, "")
         key = f"{form}\0{wanted.path}".encode("utf-8", "surrogateescape")
         digest = hashlib.blake2b(key, digest_size=_DIGEST_BYTES).hexdigest()
-        place = Place(name, root, form, wanted.scope, f"{FOLDER}{companion}:{digest}", only)
+        place = FolderSource(name, root, form, wanted.scope, f"{FOLDER}{companion}:{digest}", only)
         if any(place.name == other.name or place.device == other.device for other in found):
             raise SettingError(
                 SECTION, f"{wanted.path} or its name {name!r} stands there twice; give one of them another name."
@@ -77,7 +77,7 @@ def places(settings: FoldersSettings, companion: str) -> list[Place]:
     return found
 
 
-def _all(settings: FoldersSettings) -> Iterator[tuple[Form, Wanted]]:
+def _all(settings: FoldersSettings) -> Iterator[tuple[Form, WantedFolder]]:
     for wanted in settings.wanted("memory"):
         yield "memory", wanted
     for wanted in settings.wanted("paths"):

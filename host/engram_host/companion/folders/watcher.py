@@ -24,7 +24,7 @@ class WatchEnded(CompanionError):
     """Changes are heard no more, for a reason that nobody foresaw."""
 
 
-class Watch:
+class FolderWatcher:
     """Watches a set of folders. `problem` says why nothing is heard, "" if all is well."""
 
     def __init__(self, debounce_seconds: float):

@@ -18,7 +18,7 @@ KEYRING = ("engram", "gateway")
 _KEY = re.compile(r"[!-~]{1,4096}")
 
 
-class Key:
+class ApiKey:
     """A key that shows itself to nobody by mistake; an empty one is none."""
 
     __slots__ = ("_value",)
@@ -27,7 +27,7 @@ class Key:
         self._value = value
 
     def __repr__(self) -> str:
-        return "Key(set)" if self._value else "Key(none)"
+        return "ApiKey(set)" if self._value else "ApiKey(none)"
 
     def __bool__(self) -> bool:
         return bool(self._value)
@@ -36,16 +36,16 @@ class Key:
         """The header that shows it to the service."""
         return {"Authorization": f"Bearer {self._value}"} if self._value else {}
 
-    def blotter(self) -> "Blotter":
+    def blotter(self) -> "Redactor":
         """Takes it out of what the service sends."""
-        return Blotter(self._value.encode())
+        return Redactor(self._value.encode())
 
     def blotted(self, text: str) -> str:
         """A text without it."""
         return text.replace(self._value, "[key]") if self._value else text
 
 
-class Blotter:
+class Redactor:
     """Takes a key out of bytes that come in pieces, also where it stands across two. What can be no part of it goes on at
     once.
     """
@@ -74,7 +74,7 @@ class Blotter:
         return data.endswith(self._key[:size])
 
 
-def find_key(home: Path, environment: Mapping[str, str]) -> Key:
+def find_api_key(home: Path, environment: Mapping[str, str]) -> ApiKey:
     """The key from the environment, else from gateway.key, else from the keyring; none if it is nowhere. SettingError."""
     value = environment.get(VARIABLE, "").strip()
     path = home / FILE
@@ -86,7 +86,7 @@ def find_key(home: Path, environment: Mapping[str, str]) -> Key:
         where, value = "the keyring", _from_keyring()
     if value and not _KEY.fullmatch(value):
         raise SettingError(where, "has no key for the gateway: it has to be one word of ASCII.")
-    return Key(value)
+    return ApiKey(value)
 
 
 def _from_keyring() -> str:

@@ -12,11 +12,11 @@ from starlette.responses import JSONResponse, Response
 
 from engram_host.companion.auth.identity import Caller
 from engram_host.companion.gateway import request as gateway_request
-from engram_host.companion.gateway.api_key import Key
+from engram_host.companion.gateway.api_key import ApiKey
 from engram_host.companion.gateway.errors import Busy, ClientGone, GatewayRefused, ServiceFailed
-from engram_host.companion.gateway.quota import Call, Day, Limits
-from engram_host.companion.gateway.streaming import PassedOn
-from engram_host.companion.gateway.token_usage import Count
+from engram_host.companion.gateway.quota import DayUsage, Quota, QuotaCall
+from engram_host.companion.gateway.streaming import StreamedAnswer
+from engram_host.companion.gateway.token_usage import TokenCounter
 from engram_host.companion.metrics import Metrics
 from engram_host.companion.settings import GatewaySettings
 from engram_host.companion.store.base import Store
@@ -51,11 +51,11 @@ Result = TypeVar("Result")
 class Gateway:
     """`start` and `stop` it with the companion; without gateway.url it answers that it is not set up."""
 
-    def __init__(self, store: Store, settings: GatewaySettings, key: Key, metrics: Metrics):
+    def __init__(self, store: Store, settings: GatewaySettings, key: ApiKey, metrics: Metrics):
         self._settings = settings
         self._key = key
         self._metrics = metrics
-        self._limits = Limits(store, settings)
+        self._limits = Quota(store, settings)
         self._base = gateway_request.service_url(settings)
         self._client: httpx.AsyncClient | None = None
         self._at_work: dict[str, int] = {}
@@ -84,7 +84,7 @@ class Gateway:
         """Whether there is a service behind it."""
         return bool(self._base)
 
-    async def today(self) -> Day:
+    async def today(self) -> DayUsage:
         """How much of the day's limits is used. StoreUnavailable."""
         return await asyncio.to_thread(self._limits.today)
 
@@ -93,12 +93,12 @@ class Gateway:
     async def chat(self, request: Request, caller: Caller) -> Response:
         """Pass a request for a chat completion on, and its answer back."""
         try:
-            wanted = gateway_request.read(await request.body(), self._settings)
+            wanted = gateway_request.parse_request(await request.body(), self._settings)
             self._ready()
             async with AsyncExitStack() as stack:
                 self._take_turn(caller, stack)
                 call = await self._limits.begin(caller, wanted.aside)
-                count = Count(wanted.prompt)
+                count = TokenCounter(wanted.prompt)
                 stack.push_async_callback(self._end, call, count)
                 return await self._passed_on(request, wanted, count, stack)
         except GatewayRefused as refused:
@@ -123,7 +123,7 @@ class Gateway:
 
     async def _listed(self, request: Request, caller: Caller) -> bytes:
         self._ready()
-        names = gateway_request.allowed(self._settings)
+        names = gateway_request.allowed_models(self._settings)
         if names:
             data = [{"id": name, "object": "model", "created": 0, "owned_by": "gateway"} for name in names]
             return json.dumps({"object": "list", "data": data}).encode()
@@ -134,7 +134,7 @@ class Gateway:
             return await while_there(request, self._whole(answer))
 
     async def _passed_on(
-        self, request: Request, wanted: gateway_request.Asked, count: Count, stack: AsyncExitStack
+        self, request: Request, wanted: gateway_request.GatewayRequest, count: TokenCounter, stack: AsyncExitStack
     ) -> Response:
         headers = {**self._key.headers(), "Content-Type": "application/json", "Accept-Encoding": "identity"}
         outgoing = self._ready().build_request(
@@ -148,7 +148,7 @@ class Gateway:
             raise
         if answer.headers.get("content-type", "").startswith("text/event-stream"):
             # From here on the answer holds the connection, and the turn: until it is passed on, or its client has gone.
-            return PassedOn(self._events(answer, count), stack.pop_all())
+            return StreamedAnswer(self._events(answer, count), stack.pop_all())
         body = await while_there(request, self._whole(answer))
         count.whole(body)
         return Response(body, media_type="application/json")
@@ -205,7 +205,7 @@ class Gateway:
         blotter = self._key.blotter()
         return blotter.feed(body) + blotter.end()
 
-    async def _events(self, answer: "httpx.Response", count: Count) -> AsyncIterator[bytes]:
+    async def _events(self, answer: "httpx.Response", count: TokenCounter) -> AsyncIterator[bytes]:
         """A stream's bytes as they come; a break becomes an error event, as the service itself would send one."""
         import httpx
 
@@ -248,7 +248,7 @@ class Gateway:
         if not self._at_work[name]:
             del self._at_work[name]
 
-    async def _end(self, call: Call, count: Count) -> None:
+    async def _end(self, call: QuotaCall, count: TokenCounter) -> None:
         """Count a call also when its client has gone, and this task is cancelled."""
         self._metrics.gateway_called(count.used)
         task = asyncio.create_task(call.end(count.used))

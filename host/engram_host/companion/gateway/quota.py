@@ -22,7 +22,7 @@ _DAY = 86400
 
 
 @dataclass(frozen=True)
-class Day:
+class DayUsage:
     """What was used on the day that is now, in UTC: `limits` are those of a device and of all, 0 for none."""
 
     begins: int
@@ -32,7 +32,7 @@ class Day:
     """By name, OPERATOR among them."""
 
 
-class Limits:
+class Quota:
     """Counts calls and tokens of each device and of all, by days in UTC."""
 
     def __init__(self, store: Store, settings: GatewaySettings):
@@ -42,21 +42,21 @@ class Limits:
             "all": GatewayUse(settings.all_calls, settings.all_tokens),
         }
 
-    def today(self) -> Day:
+    def today(self) -> DayUsage:
         """What is used of the limits. Blocks; StoreUnavailable."""
         day = int(time.time()) // _DAY
         used = self._store.gateway_used(day)
         everything = used.pop(ALL, GatewayUse(0, 0))
-        return Day(day * _DAY, self._limits, everything, sorted(used.items()))
+        return DayUsage(day * _DAY, self._limits, everything, sorted(used.items()))
 
-    async def begin(self, caller: Caller, aside: int) -> "Call":
+    async def begin(self, caller: Caller, aside: int) -> "QuotaCall":
         """Count a call and set tokens aside for it; LimitReached if one is reached. StoreUnavailable."""
         now = int(time.time())
         name = caller.device or OPERATOR
         reached = await asyncio.to_thread(self._store.begin_call, now // _DAY, name, aside, self._limits)
         if reached:
             raise self._refused(name, reached, _DAY - now % _DAY)
-        return Call(self._store, now // _DAY, name, aside)
+        return QuotaCall(self._store, now // _DAY, name, aside)
 
     def _refused(self, name: str, reached: str, seconds: int) -> LimitReached:
         whose, what = reached.split()
@@ -68,7 +68,7 @@ class Limits:
         return LimitReached(429, why, "insufficient_quota", headers)
 
 
-class Call:
+class QuotaCall:
     """A call that has begun."""
 
     def __init__(self, store: Store, day: int, name: str, aside: int):

@@ -17,7 +17,7 @@ _MOST_ANSWER_TOKENS = 1 << 20
 
 
 @dataclass(frozen=True)
-class Asked:
+class GatewayRequest:
     """A request as the service gets it; `prompt` is about how many tokens it has, `aside` what is set aside for the call."""
 
     body: bytes = field(repr=False)
@@ -25,7 +25,7 @@ class Asked:
     aside: int
 
 
-def allowed(settings: GatewaySettings) -> list[str]:
+def allowed_models(settings: GatewaySettings) -> list[str]:
     """The models that may be asked for; empty: any."""
     listed = [name.strip() for name in settings.models.split(",") if name.strip()]
     return list(dict.fromkeys([settings.model, *listed] if settings.model else listed))
@@ -47,7 +47,7 @@ def service_url(settings: GatewaySettings) -> str:
     return url.rstrip("/")
 
 
-def read(data: bytes, settings: GatewaySettings) -> Asked:
+def parse_request(data: bytes, settings: GatewaySettings) -> GatewayRequest:
     """The request in a body; GatewayRefused."""
     try:
         body = json.loads(data, parse_constant=_no_constant)
@@ -58,17 +58,17 @@ def read(data: bytes, settings: GatewaySettings) -> Asked:
     body["model"] = _model(body.get("model"), settings)
     # Written anew, so that the service reads what was checked here: of a name that stands there twice, too.
     sent = json.dumps(body).encode()
-    prompt = tokens(json.dumps([body["messages"], body.get("tools")], ensure_ascii=False))
-    return Asked(sent, prompt, prompt + _answer_tokens(body))
+    prompt = estimate_tokens(json.dumps([body["messages"], body.get("tools")], ensure_ascii=False))
+    return GatewayRequest(sent, prompt, prompt + _answer_tokens(body))
 
 
-def tokens(told: str) -> int:
+def estimate_tokens(told: str) -> int:
     """About how many tokens a text is."""
     return text.tokens(told.encode("utf-8", "replace").decode())
 
 
 def _model(name: Any, settings: GatewaySettings) -> str:
-    models = allowed(settings)
+    models = allowed_models(settings)
     if name in (None, "", "default") and models:
         return models[0]
     if not isinstance(name, str) or not name or len(name) > 200:

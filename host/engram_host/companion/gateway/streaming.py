@@ -12,7 +12,7 @@ MOST_STREAM = 32 << 20
 """Bytes of a stream that are passed on; what is longer is cut off."""
 
 
-class PassedOn(Response):
+class StreamedAnswer(Response):
     """A stream of events; `held` is let go when it is over, however that comes."""
 
     media_type = "text/event-stream"

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from engram_host.companion.gateway.request import tokens
+from engram_host.companion.gateway.request import estimate_tokens
 
 MOST_LINE = 1 << 20
 """Bytes of one event that are read; a longer one is counted by its length."""
@@ -11,7 +11,7 @@ MOST_LINE = 1 << 20
 _MOST_TOKENS = 1 << 32
 
 
-class Count:
+class TokenCounter:
     """Reads an answer as it passes by; `used` is the tokens of the call up to now."""
 
     def __init__(self, prompt: int):
@@ -69,7 +69,9 @@ class Count:
         choices = answer.get("choices")
         for choice in choices if isinstance(choices, list) else ():
             if isinstance(choice, dict):
-                self._answer += sum(tokens(part) for part in _texts(choice.get("delta", choice.get("message"))))
+                self._answer += sum(
+                    estimate_tokens(part) for part in _texts(choice.get("delta", choice.get("message")))
+                )
 
     def _note_usage(self, usage: Any) -> None:
         if not isinstance(usage, dict):

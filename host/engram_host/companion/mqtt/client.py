@@ -17,7 +17,7 @@ from urllib.parse import SplitResult, urlsplit
 import aiomqtt
 
 from engram.link.messages import MOST_BYTES
-from engram_host.companion.auth.tls import tls_by_authority
+from engram_host.companion.auth.tls import trust_authority
 from engram_host.companion.errors import SettingError
 from engram_host.companion.settings import MqttSettings
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
@@ -45,7 +45,7 @@ _LONGEST_RESTART = 5.0
 
 
 @dataclass(frozen=True)
-class Login:
+class BrokerLogin:
     """How the companion shows itself to a broker; `tls` is None for the roots that the system trusts."""
 
     name: str
@@ -53,18 +53,20 @@ class Login:
     tls: ssl.SSLContext | None = None
 
 
-Answers = Callable[[str, bytes], Awaitable[list[bytes]]]
+AnswerMessage = Callable[[str, bytes], Awaitable[list[bytes]]]
 """Given a device and a message, its answers."""
 
 
-class Bus:
+class MqttClient:
     """The companion as a client of a broker; `answers` is asked for each message.
 
     `is_connected` tells whether boards can reach it, `problem` why not.
     """
 
-    def __init__(self, url: str, login: Login, answers: Answers, *, share: bool, supervisor: Supervisor | None = None):
-        self._where = checked_url(url)
+    def __init__(
+        self, url: str, login: BrokerLogin, answers: AnswerMessage, *, share: bool, supervisor: Supervisor | None = None
+    ):
+        self._where = parse_broker_url(url)
         self._login = login
         self._answers = answers
         self._topic = SHARED if share else UP
@@ -166,15 +168,15 @@ class Bus:
                 return
 
 
-def login_of(mqtt: MqttSettings, home: Path) -> Login:
+def broker_login(mqtt: MqttSettings, home: Path) -> BrokerLogin:
     """How the companion shows itself to a broker of the settings, and whom it believes to be that one; SettingError."""
     authority = home / Path(mqtt.authority).expanduser()
-    return Login(
-        mqtt.username, mqtt.password, tls_by_authority("mqtt.authority", authority) if mqtt.authority else None
+    return BrokerLogin(
+        mqtt.username, mqtt.password, trust_authority("mqtt.authority", authority) if mqtt.authority else None
     )
 
 
-def checked_url(url: str) -> SplitResult:
+def parse_broker_url(url: str) -> SplitResult:
     """The parts of a broker's URL; SettingError."""
     try:
         where = urlsplit(url)

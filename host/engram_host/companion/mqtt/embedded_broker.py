@@ -12,8 +12,8 @@ from amqtt.contexts import BrokerConfig, ListenerConfig
 from amqtt.errors import BrokerError
 
 from engram_host.companion.errors import CompanionError
-from engram_host.companion.lockfile import here
-from engram_host.companion.mqtt.guarded_broker import Door, GuardedBroker
+from engram_host.companion.lockfile import reachable_host
+from engram_host.companion.mqtt.guarded_broker import BrokerAccess, GuardedBroker
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 
 _log = logging.getLogger("engram.broker")
@@ -39,7 +39,7 @@ class EmbeddedBroker:
         self,
         host: str,
         port: int,
-        door: Door,
+        door: BrokerAccess,
         tls: ssl.SSLContext | None = None,
         supervisor: Supervisor | None = None,
     ):
@@ -59,7 +59,7 @@ class EmbeddedBroker:
     @property
     def own_url(self) -> str:
         """Where the companion itself reaches it."""
-        return self._at(here(self.host))
+        return self._at(reachable_host(self.host))
 
     def _at(self, host: str) -> str:
         return f"{'mqtts' if self._tls else 'mqtt'}://{f'[{host}]' if ':' in host else host}:{self.port}"

@@ -20,9 +20,9 @@ from amqtt.mqtt.protocol.broker_handler import BrokerProtocolHandler
 from amqtt.session import Session
 
 from engram.link.messages import MOST_BYTES
-from engram_host.companion.auth.identity import Callers
-from engram_host.companion.auth.rate_limit import Rates
-from engram_host.companion.auth.tokens import digest_of
+from engram_host.companion.auth.identity import CallerLookup
+from engram_host.companion.auth.rate_limit import RateLimiter
+from engram_host.companion.auth.tokens import token_digest
 from engram_host.companion.errors import CompanionError, StoreUnavailable
 
 _log = logging.getLogger("engram.broker")
@@ -56,12 +56,12 @@ _LOOK_AGAIN = 0.02
 
 
 @dataclass(frozen=True)
-class Door:
+class BrokerAccess:
     """Who comes in: `secret` is the password of the companion's own connection, a random one of this process."""
 
-    callers: Callers
+    callers: CallerLookup
     asks_tokens: bool
-    rates: Rates
+    rates: RateLimiter
     secret: str
 
 
@@ -74,11 +74,11 @@ class GuardedBroker(Broker):
     asked for. It keeps no retained messages, wills or sessions, which the boards' protocol has no use for.
     """
 
-    def __init__(self, config: BrokerConfig, door: Door, tls: ssl.SSLContext | None):
+    def __init__(self, config: BrokerConfig, door: BrokerAccess, tls: ssl.SSLContext | None):
         super().__init__(config)
         self._door = door
         self._tls = tls
-        self._worker = digest_of(door.secret)
+        self._worker = token_digest(door.secret)
         self._worker_session: Session | None = None
 
     def _create_ssl_context(self, listener: ListenerConfig) -> ssl.SSLContext:  # pyright: ignore[reportIncompatibleMethodOverride]
@@ -142,7 +142,7 @@ class GuardedBroker(Broker):
 
     async def _authenticate(self, session: Session, _: ListenerConfig) -> bool:
         name, password = session.username or "", session.password or ""
-        digest = digest_of(password)
+        digest = token_digest(password)
         session.attributes["digest"] = digest
         session.attributes["name"] = name
         if name == WORKER:

@@ -14,7 +14,7 @@ _TEXT_LONGEST = 1000
 _FEWEST_CHARACTERS = 40
 
 
-def of_line(head: dict[str, Any], line: bytes) -> list[bytes]:
+def line_chunks(head: dict[str, Any], line: bytes) -> list[bytes]:
     """The messages that hold a line, none longer than a board takes."""
     whole = line.decode()
     room = messages.ANSWER_BYTES - len(_got(head, 64, 64, ""))
@@ -29,7 +29,7 @@ def of_line(head: dict[str, Any], line: bytes) -> list[bytes]:
     return [_got(head, at + 1, len(pieces), piece) for at, piece in enumerate(pieces)]
 
 
-def of_hits(head: dict[str, Any], hits: Iterable[Hit], note: str) -> list[bytes]:
+def hit_chunks(head: dict[str, Any], hits: Iterable[Hit], note: str) -> list[bytes]:
     """The messages that hold what was found for a board, as many hits in each as it takes."""
     note = note[:_NOTE_LONGEST]
     room = messages.ANSWER_BYTES - len(_found(head, 64, 64, [], note))

@@ -13,15 +13,15 @@ _log = logging.getLogger("engram.dispatch")
 
 _REFUSED = b'{"op":"refused"'
 
-Searching = Callable[[str, dict[str, Any]], Awaitable[list[bytes]]]
+AnswerBoard = Callable[[str, dict[str, Any]], Awaitable[list[bytes]]]
 """Given a device and the head of a `search` or a `get`, its answers."""
 
 
-class Dispatch:
+class MessageDispatcher:
     """Reads messages and hands them on; `searching` answers searches, `reading` what is asked for by its id."""
 
     def __init__(
-        self, replication: Replication, searching: Searching, reading: Searching, metrics: Metrics | None = None
+        self, replication: Replication, searching: AnswerBoard, reading: AnswerBoard, metrics: Metrics | None = None
     ):
         self._replication = replication
         self._asked = {"search": searching, "get": reading}

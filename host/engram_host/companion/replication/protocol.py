@@ -17,7 +17,7 @@ from engram_host.companion.errors import CompanionError, Refused, Stale, StoreUn
 from engram_host.companion.metrics import Metrics
 from engram_host.companion.store.base import MOST_LISTED, Store
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
-from engram_host.companion.types import LOGS, Batch, Hello, LogName, LogState, Range, Sender, Span, Welcome
+from engram_host.companion.types import LOGS, ArchiveRange, Batch, Hello, LogName, LogState, Sender, Span, Welcome
 
 _log = logging.getLogger("engram.replication")
 
@@ -203,11 +203,11 @@ def _answer(op: str, head: dict[str, Any], **fields: Any) -> bytes:
     return messages.encode(op, head["board"], head["link"], head["n"], **fields)
 
 
-def _ranges(entries: list[Any]) -> list[Range]:
+def _ranges(entries: list[Any]) -> list[ArchiveRange]:
     kinds = [str, int, int]
     if not all(isinstance(entry, list) and [type(value) for value in entry] == kinds for entry in entries):
         raise Refused("an entry of the archive has another form: the board's firmware is at fault.")
-    return [Range(*entry) for entry in entries]
+    return [ArchiveRange(*entry) for entry in entries]
 
 
 def _listed(head: dict[str, Any], found: list[tuple[int, bytes]]) -> bytes:

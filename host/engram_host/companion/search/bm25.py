@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engram_host.companion.search.columns import NONE
-from engram_host.companion.search.filters import Mask, Seen
+from engram_host.companion.search.filters import Mask, VisibleRows
 from engram_host.companion.search.request import Weights
 
 K1 = 0.9
@@ -37,10 +37,10 @@ Found = tuple[NDArray[np.int32], Floats]
 
 
 @dataclass
-class Board:
+class BoardRows:
     """One board's rows in one search."""
 
-    seen: Seen
+    seen: VisibleRows
     lengths: Floats
     found: dict[str, Found] = field(default_factory=dict)
     own: Floats = field(default_factory=lambda: np.zeros(0))
@@ -56,13 +56,13 @@ class Board:
         return self.seen.index.rows.column(name)
 
 
-class WordsSide:
+class WordScores:
     """The scores of all rows of some boards for the words of one query.
 
     `terms` tells of each word whether only an identifier gave it: such a one adds to scores, and lacking it takes nothing.
     """
 
-    def __init__(self, seen: list[Seen], terms: dict[str, bool], weights: Weights):
+    def __init__(self, seen: list[VisibleRows], terms: dict[str, bool], weights: Weights):
         self.weights = weights
         self.boards = [_begin(one) for one in seen]
         self.terms = list(terms)
@@ -84,13 +84,13 @@ class WordsSide:
         best = max((float(board.own[board.seen.wanted].max(initial=0)) for board in self.boards), default=0.0)
         return best / self.full if self.full else 0.0
 
-    def coverage(self, board: Board) -> Floats:
+    def coverage(self, board: BoardRows) -> Floats:
         """For each row the share of the weight of the query's words that it and what stands beside it match, at most 1."""
         if not self.full:
             return np.zeros(len(board.total))
         return np.minimum(1, board.total * np.where(board.column("turn"), _LONE, 1) / self.full)
 
-    def saturated(self, board: Board, counts: Floats, found: NDArray[np.int32]) -> Floats:
+    def saturated(self, board: BoardRows, counts: Floats, found: NDArray[np.int32]) -> Floats:
         """A word's part in B of the rows that have it so often, without its idf."""
         means = np.where(board.column("turn")[found], self.means[True], self.means[False])
         return counts * (K1 + 1) / (counts + K1 * (1 - B_ENTRY + B_ENTRY * board.lengths[found] / means))
@@ -104,7 +104,7 @@ class WordsSide:
             count, length = count + len(lengths), length + float(lengths.sum())
         return length / count if count else 1.0
 
-    def _score_entries(self, board: Board) -> None:
+    def _score_entries(self, board: BoardRows) -> None:
         own = np.zeros(len(board.lengths))
         for term in self.terms:
             found, counts = board.found[term]
@@ -114,7 +114,7 @@ class WordsSide:
         givers = np.flatnonzero((own > 0) & board.seen.live)
         given = own[givers]
         for steps, share in self.steps():
-            takers = walk(board, givers, steps)
+            takers = walk_threads(board, givers, steps)
             there = takers != NONE
             board.total[takers[there]] += share * given[there]
         board.total[(board.lengths == 0) | ~board.seen.wanted] = 0
@@ -163,7 +163,7 @@ class WordsSide:
         self.top = max((float(board.scores.max(initial=0)) for board in self.boards), default=0.0)
 
 
-def walk(board: Board, rows: NDArray[np.intp], steps: tuple[str, int]) -> NDArray[np.int32]:
+def walk_threads(board: BoardRows, rows: NDArray[np.intp], steps: tuple[str, int]) -> NDArray[np.int32]:
     """The rows so many steps away in their threads; NONE where there is none."""
     way, distance = steps
     column = board.column(way)
@@ -173,16 +173,16 @@ def walk(board: Board, rows: NDArray[np.intp], steps: tuple[str, int]) -> NDArra
     return found
 
 
-def _begin(seen: Seen) -> Board:
+def _begin(seen: VisibleRows) -> BoardRows:
     index = seen.index
     lengths = index.rows.column("length").astype(np.float64)
     records, turns = index.links.among(seen.live)
     if len(records):
         lengths += np.bincount(turns, lengths[records], len(lengths))
-    return Board(seen, lengths)
+    return BoardRows(seen, lengths)
 
 
-def _find(board: Board, terms: list[str]) -> None:
+def _find(board: BoardRows, terms: list[str]) -> None:
     """Look the words up, in rows that count or are wanted; the words of a memory are found in its turns as well."""
     index = board.seen.index
     looked_at = board.seen.live | board.seen.wanted
@@ -202,7 +202,7 @@ def _find(board: Board, terms: list[str]) -> None:
         board.found[term] = (found, counts)
 
 
-def _count(board: Board, term: str) -> int:
+def _count(board: BoardRows, term: str) -> int:
     return int(np.count_nonzero(board.seen.live[board.found[term][0]]))
 
 
@@ -210,13 +210,13 @@ def _idf(documents: int, having: int) -> float:
     return math.log(1 + (documents - having + 0.5) / (having + 0.5)) if documents else 0.0
 
 
-def _by_thread(board: Board, values: Floats, kept: Mask) -> Floats:
+def _by_thread(board: BoardRows, values: Floats, kept: Mask) -> Floats:
     """The sum of some turns' values in each thread."""
     kept = kept & board.column("turn")
     return _sums(board.column("thread")[kept], values[kept], len(board.seen.index.threads.texts))
 
 
-def _by_thread_of(board: Board, found: NDArray[np.int32], counts: Floats) -> Floats:
+def _by_thread_of(board: BoardRows, found: NDArray[np.int32], counts: Floats) -> Floats:
     kept = board.seen.live[found] & board.column("turn")[found]
     threads = board.column("thread")[found[kept]]
     return _sums(threads, counts[kept], len(board.seen.index.threads.texts))
@@ -226,13 +226,13 @@ def _sums(places: NDArray[np.int32], values: Floats, size: int) -> Floats:
     return np.bincount(places, values, size).astype(np.float64, copy=False)
 
 
-def _best(matching: list[tuple[Board, Mask]], turn: bool) -> float:
+def _best(matching: list[tuple[BoardRows, Mask]], turn: bool) -> float:
     return max(
         (float(board.total[rows & (board.column("turn") == turn)].max(initial=0)) for board, rows in matching),
         default=0.0,
     )
 
 
-def _best_session(board: Board, rows: Mask) -> float:
+def _best_session(board: BoardRows, rows: Mask) -> float:
     threads = board.column("thread")[rows & board.column("turn")]
     return float(board.sessions[threads].max(initial=0))

@@ -4,9 +4,9 @@ import threading
 from collections import OrderedDict
 
 from engram_host.companion.errors import StoreUnavailable
-from engram_host.companion.malloc import give_back
+from engram_host.companion.malloc import trim_malloc
 from engram_host.companion.search.index import DeviceIndex
-from engram_host.companion.search.tokenizer import Words
+from engram_host.companion.search.tokenizer import Tokenizer
 from engram_host.companion.store.base import Store
 from engram_host.companion.types import Device, Identity
 
@@ -29,7 +29,7 @@ class IndexCache:
         self._lock = threading.Lock()
         self._indexes: OrderedDict[str, DeviceIndex] = OrderedDict()
         self._bytes: dict[str, int] = {}
-        self._words = Words()
+        self._words = Tokenizer()
         self._is_closed = False
 
     def get(self, name: str, identity: Identity | None) -> tuple[DeviceIndex, Device]:
@@ -124,4 +124,4 @@ class IndexCache:
         while total > self._most_bytes and len(self._indexes) > 1:
             gone, _ = self._indexes.popitem(last=False)
             total -= self._bytes.pop(gone)
-        give_back()
+        trim_malloc()

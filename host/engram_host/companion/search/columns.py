@@ -22,8 +22,8 @@ _NUMBER_BYTES = 32
 
 
 class Row(NamedTuple):
-    """A new row. `thread` and `who` are numbers of texts (see Names), NONE where there is none; `importance` is in hundredths,
-    `key` the beginning of its text's digest, 0 if it has no text to embed.
+    """A new row. `thread` and `who` are numbers of texts (see StringTable), NONE where there is none; `importance` is in
+    hundredths, `key` the beginning of its text's digest, 0 if it has no text to embed.
     """
 
     turn: bool
@@ -39,7 +39,7 @@ class Row(NamedTuple):
     key: int
 
 
-class Names:
+class StringTable:
     """Texts that many rows share, each by a number."""
 
     def __init__(self) -> None:
@@ -65,7 +65,7 @@ class Names:
         return self._bytes + sys.getsizeof(self._numbers) + sys.getsizeof(self.texts)
 
 
-class Rows:
+class RowTable:
     """All rows of an index, in the order in which they came; numbers of rows never change."""
 
     def __init__(self) -> None:

@@ -16,7 +16,7 @@ _MOST_YEARS = 2
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedTime:
     """Parts of a date, each 0 if it is not named; or the days from `first` to `last`, counted from 1970."""
 
     year: int = 0
@@ -41,7 +41,7 @@ class Named:
         return meant
 
 
-def named(query: str, now: int, zone: int) -> Named | None:
+def named_time(query: str, now: int, zone: int) -> NamedTime | None:
     """The time that a query names first, None if it names none; `now` is Unix seconds, `zone` minutes east of Greenwich."""
     words = _WORD.findall(query.lower())
     today = (now + zone * 60) // _DAY_SECONDS
@@ -57,25 +57,25 @@ def days_of(at: NDArray[np.int64], zone: int) -> NDArray[np.int64]:
     return (at + zone * 60) // _DAY_SECONDS
 
 
-def _relative(words: list[str], today: int) -> Named | None:
+def _relative(words: list[str], today: int) -> NamedTime | None:
     if words[0] in ("today", "yesterday"):
         day = today - (words[0] == "yesterday")
-        return Named(first=day, last=day)
+        return NamedTime(first=day, last=day)
     if words[0] == "last" and words[1:] and words[1] in _LAST:
-        return Named(first=today - _LAST[words[1]], last=today)
+        return NamedTime(first=today - _LAST[words[1]], last=today)
     return None
 
 
-def _iso(word: str) -> Named | None:
+def _iso(word: str) -> NamedTime | None:
     if len(word) != 10:
         return None
     year, month, day = (int(part) for part in word.split("-")) if word.count("-") == 2 else (0, 0, 0)
     if not (1 <= month <= 12) or civil(days_from_civil(year, month, day)) != (year, month, day):
         return None
-    return Named(year, month, day)
+    return NamedTime(year, month, day)
 
 
-def _calendar(words: list[str], at: int) -> Named | None:
+def _calendar(words: list[str], at: int) -> NamedTime | None:
     """A month with the day and year beside it, or a year by itself."""
     month = _MONTH_NUMBER.get(words[at], 0)
     if words[at] in (
@@ -102,9 +102,9 @@ def _calendar(words: list[str], at: int) -> Named | None:
         before = _number(words, at - 1, 31)
         after = _number(words, at + 1, 31)
         years = [_year(words, place) for place in range(at - _MOST_YEARS, at + _MOST_YEARS + 1)]
-        return Named(max(years), month, before or after)
+        return NamedTime(max(years), month, before or after)
     year = _year(words, at)
-    return Named(year) if year and not any(word in _MONTH_NUMBER for word in words) else None
+    return NamedTime(year) if year and not any(word in _MONTH_NUMBER for word in words) else None
 
 
 def _number(words: list[str], at: int, most: int) -> int:

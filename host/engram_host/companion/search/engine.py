@@ -13,15 +13,15 @@ from engram.memory import ALL, access
 from engram.memory.access import Caller
 from engram_host.companion.errors import EmbedderError
 from engram_host.companion.search import columns, filters, mmr, vector_search
-from engram_host.companion.search.bm25 import Board, WordsSide
+from engram_host.companion.search.bm25 import BoardRows, WordScores
 from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.columns import NONE
 from engram_host.companion.search.explain import explain, why_empty
-from engram_host.companion.search.fusion import Candidate, fuse, weigh
+from engram_host.companion.search.fusion import Candidate, fuse, vector_weight
 from engram_host.companion.search.index import DeviceIndex
 from engram_host.companion.search.request import Hit, SearchRequest, SearchResult
 from engram_host.companion.search.tokenizer import query_terms
-from engram_host.companion.search.vector_search import MeaningSide
+from engram_host.companion.search.vector_search import VectorScores
 from engram_host.companion.store.base import Store
 from engram_host.companion.types import Device, Identity, LogName, Vector
 
@@ -39,14 +39,14 @@ class QueryVector:
     vector: Vector
 
 
-Embed = Callable[[str], QueryVector]
+EmbedQuery = Callable[[str], QueryVector]
 """Makes the vector of a query; EmbedderError. It may be called from any thread."""
 
 
 class SearchEngine:
     """Searches the boards of a store. Calls block, and may come from any thread."""
 
-    def __init__(self, store: Store, cache: IndexCache, embed: Embed | None = None):
+    def __init__(self, store: Store, cache: IndexCache, embed: EmbedQuery | None = None):
         self._store = store
         self._cache = cache
         self._embed = embed
@@ -106,7 +106,7 @@ class _Search:
         self._store = store
         self._request = request
         self._devices = [device for _, device in found]
-        self._seen = [filters.look(index, request) for index, _ in found]
+        self._seen = [filters.visible_rows(index, request) for index, _ in found]
         self._query = query
         self._degraded = degraded
 
@@ -114,10 +114,12 @@ class _Search:
         """Rank, choose, and read the texts."""
         request = self._request
         terms = query_terms(request.query, MOST_TERMS) if request.use_words else {}
-        side = WordsSide(self._seen, terms, request.weights)
+        side = WordScores(self._seen, terms, request.weights)
         words = side if request.use_words else None
         near = self._near()
-        weight, shape = weigh(request.query, words, request.weights) if near else (0.0, "meaning is not searched")
+        weight, shape = (
+            vector_weight(request.query, words, request.weights) if near else (0.0, "meaning is not searched")
+        )
         candidates = fuse(request, words, near, side.boards, weight)
         texts: dict[Candidate, dict[str, Any] | None] = {}
         order = self._reordered(candidates, texts)
@@ -134,11 +136,11 @@ class _Search:
         left_out = (f"{left} more candidates, with lower scores",) if left > 0 else ()
         return SearchResult(tuple(hits), empty, self._degraded, left_out, weight, shape, entries=side.entries)
 
-    def _near(self) -> MeaningSide | None:
+    def _near(self) -> VectorScores | None:
         if self._query is None:
             return None
-        near = vector_search.near(self._seen, self._query.vector)
-        lacking = vector_search.lacking(self._seen)
+        near = vector_search.vector_scores(self._seen, self._query.vector)
+        lacking = vector_search.count_unembedded(self._seen)
         if lacking:
             self._degraded = f"{lacking} entries have no vector yet, so they are found by words only."
         return near if near.with_vector else None
@@ -158,7 +160,7 @@ class _Search:
         if not has_vector.all():
             words = [_words_of(line) for _, line in self._lines(candidates, texts)]
         scores = [one.score for one in candidates]
-        return [candidates[at] for at in mmr.reorder(scores, vectors, has_vector, words, request.limit, request.mmr)]
+        return [candidates[at] for at in mmr.mmr_order(scores, vectors, has_vector, words, request.limit, request.mmr)]
 
     def _lines(
         self, candidates: list[Candidate], texts: dict[Candidate, dict[str, Any] | None]
@@ -180,8 +182,8 @@ class _Search:
         seq = int(self._seen[candidate.place].index.rows.column("seq")[candidate.row])
         return ("journal" if candidate.id[0] == "t" else "records"), seq
 
-    def _hit(self, candidate: Candidate, line: dict[str, Any], side: WordsSide, words: WordsSide | None) -> Hit:
-        board: Board = side.boards[candidate.place]
+    def _hit(self, candidate: Candidate, line: dict[str, Any], side: WordScores, words: WordScores | None) -> Hit:
+        board: BoardRows = side.boards[candidate.place]
         device = self._devices[candidate.place]
         log, seq = self._place(candidate)
         state = columns.STATE_NAMES[int(board.column("state")[candidate.row])]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from engram_host.companion.search.bm25 import Board, WordsSide, walk
+from engram_host.companion.search.bm25 import BoardRows, WordScores, walk_threads
 from engram_host.companion.search.columns import NONE
 from engram_host.companion.search.fusion import Candidate
 from engram_host.companion.search.request import Explanation, Part, SearchRequest
@@ -10,7 +10,7 @@ from engram_host.companion.search.request import Explanation, Part, SearchReques
 _SHOWN_WORDS = 8
 
 
-def explain(candidate: Candidate, board: Board, words: WordsSide | None) -> Explanation:
+def explain(candidate: Candidate, board: BoardRows, words: WordScores | None) -> Explanation:
     """The points of each part of a candidate's score."""
     named: list[Part] = []
     beside: list[Part] = []
@@ -37,7 +37,7 @@ def explain(candidate: Candidate, board: Board, words: WordsSide | None) -> Expl
     )
 
 
-def _own_words(row: int, board: Board, words: WordsSide) -> list[Part]:
+def _own_words(row: int, board: BoardRows, words: WordScores) -> list[Part]:
     parts = []
     for term in words.terms:
         found, counts = board.found[term]
@@ -48,17 +48,19 @@ def _own_words(row: int, board: Board, words: WordsSide) -> list[Part]:
     return parts
 
 
-def _beside(row: int, board: Board, words: WordsSide) -> list[Part]:
+def _beside(row: int, board: BoardRows, words: WordScores) -> list[Part]:
     parts = []
     opposite = {"following": "previous", "previous": "following"}
     for (way, distance), share in words.steps():
-        giver = int(walk(board, np.array([row]), (opposite[way], distance))[0])
+        giver = int(walk_threads(board, np.array([row]), (opposite[way], distance))[0])
         if giver != NONE and board.seen.live[giver] and board.own[giver] > 0:
             parts.append((f"t{int(board.column('number')[giver])}", share * float(board.own[giver])))
     return parts
 
 
-def why_empty(request: SearchRequest, words: WordsSide | None, entries: int, boards: list[Board], degraded: str) -> str:
+def why_empty(
+    request: SearchRequest, words: WordScores | None, entries: int, boards: list[BoardRows], degraded: str
+) -> str:
     """One sentence on why nothing was found; it tells of nothing that the caller may not see."""
     if not entries:
         return "nothing is stored yet that may be shown here."

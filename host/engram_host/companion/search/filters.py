@@ -18,7 +18,7 @@ Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Seen:
+class VisibleRows:
     """Of one index: rows that count (`live`), and rows that may be found (`wanted`), which may be history too."""
 
     index: DeviceIndex
@@ -26,7 +26,7 @@ class Seen:
     wanted: Mask
 
 
-def look(index: DeviceIndex, request: SearchRequest) -> Seen:
+def visible_rows(index: DeviceIndex, request: SearchRequest) -> VisibleRows:
     """What a request may see of an index."""
     states = index.rows.column("state")
     allowed = _in_scope(index, request)
@@ -35,7 +35,7 @@ def look(index: DeviceIndex, request: SearchRequest) -> Seen:
     if request.history:
         wanted = wanted | allowed & (states == columns.SUPERSEDED)
         wanted |= _earlier(index, allowed)
-    return Seen(index, live, wanted & _passes(index, request))
+    return VisibleRows(index, live, wanted & _passes(index, request))
 
 
 def _in_scope(index: DeviceIndex, request: SearchRequest) -> Mask:

@@ -4,7 +4,7 @@
 
 words      the words side's score (bm25.py), max over all that is wanted
 meaning    (cosine - lowest) / (highest - lowest) over all that is wanted; 0 for what has no vector
-w          by the shape of the query: see weigh()
+w          by the shape of the query: see vector_weight()
 speaker    1.2 for the only person whom the query names, if it is theirs
 importance .75 to 1.25 for a record, as on the board
 dates      .2 for what was said at a time that the query names, if that is asked for
@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 
 from engram.memory.journal import schema
 from engram_host.companion.search import dates
-from engram_host.companion.search.bm25 import Board, WordsSide
+from engram_host.companion.search.bm25 import BoardRows, WordScores
 from engram_host.companion.search.request import SearchRequest, Weights
 from engram_host.companion.search.tokenizer import has_identifier
-from engram_host.companion.search.vector_search import MeaningSide
+from engram_host.companion.search.vector_search import VectorScores
 
 DATE_POINTS = 0.2
 SCORE_DIGITS = 9
@@ -58,7 +58,7 @@ class Candidate:
     dates: float
 
 
-def weigh(query: str, words: WordsSide | None, weights: Weights) -> tuple[float, str]:
+def vector_weight(query: str, words: WordScores | None, weights: Weights) -> tuple[float, str]:
     """(the weight of meaning, why): one by the shape of the query.
 
     A query with a digit, a quotation or an identifier asks for what is written so. Otherwise it is a paraphrase if no entry
@@ -76,7 +76,11 @@ def weigh(query: str, words: WordsSide | None, weights: Weights) -> tuple[float,
 
 
 def fuse(
-    request: SearchRequest, words: WordsSide | None, meaning: MeaningSide | None, boards: list[Board], weight: float
+    request: SearchRequest,
+    words: WordScores | None,
+    meaning: VectorScores | None,
+    boards: list[BoardRows],
+    weight: float,
 ) -> list[Candidate]:
     """The candidates of both sides, best first by (score, at, device, id)."""
     count = request.limit * request.candidates
@@ -100,7 +104,7 @@ def fuse(
     return found
 
 
-def _by_words(board: Board, words: WordsSide, least: float) -> NDArray[np.float64]:
+def _by_words(board: BoardRows, words: WordScores, least: float) -> NDArray[np.float64]:
     scores = board.scores / words.top if words.top else np.zeros(len(board.lengths))
     return np.where(words.coverage(board) >= least, scores, 0) if least else scores
 
@@ -118,7 +122,7 @@ def _least(scores: list[NDArray], count: int) -> float:
     return float(np.partition(every, len(every) - count)[len(every) - count]) - 1e-6
 
 
-def _named(query: str, boards: list[Board]) -> str:
+def _named(query: str, boards: list[BoardRows]) -> str:
     """The speaker whom a query names, as on the board: of those who said something that the caller may see."""
     names: set[str] = set()
     for board in boards:
@@ -131,11 +135,11 @@ def _named(query: str, boards: list[Board]) -> str:
 def _candidates(
     request: SearchRequest,
     place: int,
-    board: Board,
+    board: BoardRows,
     rows: NDArray[np.intp],
     by_words: NDArray[np.float64],
-    words: WordsSide | None,
-    meaning: MeaningSide | None,
+    words: WordScores | None,
+    meaning: VectorScores | None,
     weight: float,
     speaker: str,
 ) -> list[Candidate]:
@@ -149,7 +153,7 @@ def _candidates(
     is_theirs = board.column("who")[rows] == index.speakers.known(speaker) if speaker else np.zeros(len(rows), np.bool_)
     by_speaker = np.where(is_theirs & turn, base * (request.weights.speaker - 1), 0)
     by_importance = np.where(turn, 0, base * (board.column("importance")[rows] / 200 - 0.25))
-    time = dates.named(request.query, request.now, index.zone) if request.dates else None
+    time = dates.named_time(request.query, request.now, index.zone) if request.dates else None
     by_date = DATE_POINTS * time.holds(dates.days_of(at, index.zone)) if time else np.zeros(len(rows))
     scores = np.round(base + by_speaker + by_importance + by_date, SCORE_DIGITS)
     coverage = words.coverage(board)[rows] if words else np.zeros(len(rows))

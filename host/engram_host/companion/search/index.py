@@ -17,12 +17,12 @@ from engram.clock import MONTHS, civil
 from engram.memory import ALL
 from engram.store.types import ARCHIVED, FORGOTTEN, SUPERSEDED, Entry
 from engram_host.companion.entries import embedding_text
-from engram_host.companion.entries.lifecycle import Fate, Fates
+from engram_host.companion.entries.lifecycle import EntryState, EntryStates
 from engram_host.companion.search import columns
-from engram_host.companion.search.columns import NONE, Names, Row, Rows, moment
+from engram_host.companion.search.columns import NONE, Row, RowTable, StringTable, moment
 from engram_host.companion.search.postings import Postings
-from engram_host.companion.search.record_turns import Links, turns_of
-from engram_host.companion.search.tokenizer import Words
+from engram_host.companion.search.record_turns import RecordTurns, turns_of
+from engram_host.companion.search.tokenizer import Tokenizer
 from engram_host.companion.search.vectors import Vectors
 from engram_host.companion.types import Change, Device, Identity, LogName, StoredVector
 
@@ -42,7 +42,7 @@ class DeviceIndex:
     `lock` is held by whoever brings it up to date or searches it.
     """
 
-    def __init__(self, device: Device, words: Words):
+    def __init__(self, device: Device, words: Tokenizer):
         self.lock = threading.RLock()
         self.name = device.name
         self.zone = device.zone
@@ -52,19 +52,19 @@ class DeviceIndex:
         self.identity: Identity | None = None
         self.vector_version = 0
         """Of the newest vector that is in it."""
-        self.rows = Rows()
+        self.rows = RowTable()
         self.postings = Postings()
         self.vectors = Vectors()
-        self.links = Links()
-        self.scopes = Names()
-        self.speakers = Names()
-        self.threads = Names()
+        self.links = RecordTurns()
+        self.scopes = StringTable()
+        self.speakers = StringTable()
+        self.threads = StringTable()
         self._words = words
         self._last_day = (-1, "")
-        self._meanings = embedding_text.Meanings(device.zone)
-        self._fates: dict[LogName, Fates] = {
-            "records": Fates(lambda number: 0),
-            "journal": Fates(self._session_of),
+        self._meanings = embedding_text.LineDescriber(device.zone)
+        self._fates: dict[LogName, EntryStates] = {
+            "records": EntryStates(lambda number: 0),
+            "journal": EntryStates(self._session_of),
         }
 
     # --- lines
@@ -148,7 +148,7 @@ class DeviceIndex:
 
     def _row(self, log: LogName, line: dict[str, Any], entry: Entry, length: int) -> Row:
         is_turn = log == "journal"
-        key = embedding_text.key_of(log, line, self.zone)
+        key = embedding_text.embedding_text(log, line, self.zone)
         importance = line.get("importance", 0.5)
         return Row(
             is_turn,
@@ -161,7 +161,7 @@ class DeviceIndex:
             moment(line.get("expires", 0)),
             round(100 * max(0, min(importance, 1))) if isinstance(importance, int | float) else _IMPORTANCE,
             length,
-            _short(embedding_text.digest_of(key)) if key else 0,
+            _short(embedding_text.text_digest(key)) if key else 0,
         )
 
     def _terms(self, log: LogName, line: dict[str, Any], entry: Entry) -> tuple[list[int], list[int]]:
@@ -191,7 +191,7 @@ class DeviceIndex:
         thread = int(self.rows.column("thread")[row]) if row != NONE else NONE
         return int(self.threads.texts[thread][1:]) if thread != NONE else 0
 
-    def _entry_state(self, log: LogName, number: int) -> Fate | None:
+    def _entry_state(self, log: LogName, number: int) -> EntryState | None:
         row = self.rows.row_of(log, number)
         return self._fates[log].of(number, row != NONE and int(self.rows.column("number")[row]) == number)
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 _DIGITS = 9
 
 
-def reorder(
+def mmr_order(
     scores: Sequence[float],
     vectors: NDArray[np.float64],
     has_vector: NDArray[np.bool_],

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from engram_host.companion.search.growing import Column
 
-Rows = NDArray[np.int32]
+RowNumbers = NDArray[np.int32]
 Counts = NDArray[np.uint8]
 
 LEAST_TAIL = 16384
@@ -35,7 +35,7 @@ class Postings:
         self._tail_terms.extend(terms)
         self._tail_rows.extend(np.repeat(np.arange(first, first + len(sizes), dtype=np.int32), sizes))
 
-    def find(self, term: int) -> tuple[Rows, Counts]:
+    def find(self, term: int) -> tuple[RowNumbers, Counts]:
         """(the rows that have a term, in order, how often each has it, at most 255)."""
         at = int(np.searchsorted(self._terms, term))
         if at < len(self._terms) and self._terms[at] == term:
@@ -84,21 +84,21 @@ class Postings:
         return sum(array.nbytes for array in arrays)
 
 
-def _changes(values: NDArray[np.int64] | Rows) -> NDArray[np.bool_]:
+def _changes(values: NDArray[np.int64] | RowNumbers) -> NDArray[np.bool_]:
     """Where a value differs from the one before it; the first one does."""
     changes = np.ones(len(values), np.bool_)
     np.not_equal(values[1:], values[:-1], out=changes[1:])
     return changes
 
 
-def _counted(rows: Rows) -> tuple[Rows, Counts]:
+def _counted(rows: RowNumbers) -> tuple[RowNumbers, Counts]:
     """The distinct rows of an array in which equal ones stand together, and how often each is there."""
     begins = np.flatnonzero(_changes(rows))
     counts = np.diff(np.append(begins, len(rows)))
     return rows[begins], np.minimum(counts, _MOST_COUNT).astype(np.uint8)
 
 
-def _grouped(terms: NDArray[np.int64], rows: Rows) -> tuple[NDArray[np.int64], Rows, Counts]:
+def _grouped(terms: NDArray[np.int64], rows: RowNumbers) -> tuple[NDArray[np.int64], RowNumbers, Counts]:
     """Postings in the order of (term, row), equal ones counted; `rows` rises."""
     order = np.argsort(terms, kind="stable")
     terms, rows = terms[order], rows[order]

@@ -16,7 +16,7 @@ MOST_TURNS = 16
 _PLACE_BYTES = 150  # of a turn's list of places, measured
 
 
-class Links:
+class RecordTurns:
     """Pairs of a record's row and a turn's row; either may be there before the other."""
 
     def __init__(self) -> None:

@@ -38,7 +38,7 @@ _LETTERS = re.compile(r"[A-Za-z0-9]+")
 Numbers = tuple[int, ...]
 
 
-class Words:
+class Tokenizer:
     """Cuts texts into terms, each a number: the hash of its text, which is the same within one process.
 
     Calls may come from any thread.

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engram_host.companion.search.columns import NONE
-from engram_host.companion.search.filters import Seen
+from engram_host.companion.search.filters import VisibleRows
 from engram_host.companion.types import Vector
 
 _NOWHERE = -2.0
@@ -22,7 +22,7 @@ _EDGE = 16
 
 
 @dataclass(frozen=True)
-class MeaningSide:
+class VectorScores:
     """The cosines of the wanted rows of some boards; -2 where a row has no vector, or less than `min_cosine`."""
 
     cosines: list[NDArray[np.float32]]
@@ -31,7 +31,7 @@ class MeaningSide:
     with_vector: int
     query: Vector
 
-    def exact(self, seen: Seen, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+    def exact(self, seen: VisibleRows, rows: NDArray[np.intp]) -> NDArray[np.float64]:
         """The cosines of some rows in 64 bits; NaN where a row has no vector."""
         return _exact(seen, rows, self.query)
 
@@ -42,7 +42,7 @@ class MeaningSide:
         return np.clip((cosines - self.lowest) / (self.highest - self.lowest), 0, 1)
 
 
-def near(seen: list[Seen], query: Vector) -> MeaningSide:
+def vector_scores(seen: list[VisibleRows], query: Vector) -> VectorScores:
     """Compare the query's vector with all wanted rows."""
     cosines = []
     ends: list[float] = []
@@ -56,10 +56,10 @@ def near(seen: list[Seen], query: Vector) -> MeaningSide:
         cosines.append(here)
         if len(rows):
             ends += _exact(one, _ends(here, rows), query).tolist()
-    return MeaningSide(cosines, min(ends, default=0.0), max(ends, default=0.0), count, query)
+    return VectorScores(cosines, min(ends, default=0.0), max(ends, default=0.0), count, query)
 
 
-def lacking(seen: list[Seen]) -> int:
+def count_unembedded(seen: list[VisibleRows]) -> int:
     """How many live rows have a text and no vector of it yet."""
     return sum(
         int(np.count_nonzero(one.live & (one.index.rows.column("key") != 0) & (one.index.rows.column("slot") == NONE)))
@@ -75,7 +75,7 @@ def _ends(cosines: NDArray[np.float32], rows: NDArray[np.intp]) -> NDArray[np.in
     return np.concatenate([low[:_EDGE], high[:_EDGE]])
 
 
-def _exact(seen: Seen, rows: NDArray[np.intp], query: Vector) -> NDArray[np.float64]:
+def _exact(seen: VisibleRows, rows: NDArray[np.intp], query: Vector) -> NDArray[np.float64]:
     slots = seen.index.rows.column("slot")[rows]
     found = np.full(len(rows), np.nan)
     having = slots != NONE

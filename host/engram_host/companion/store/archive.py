@@ -15,7 +15,7 @@ from typing import Any
 from engram import log_line
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.row_types import DeviceRow, LogRow, NewLine
-from engram_host.companion.types import Range
+from engram_host.companion.types import ArchiveRange
 
 PROMISED = -1
 DOUBTED = -2
@@ -69,13 +69,13 @@ def is_doubted(rows: Rows, copy: LogRow) -> bool:
     return rows.has_marked(copy, DOUBTED)
 
 
-def resolve(rows: Rows, device: DeviceRow, copy: LogRow, held: Sequence[Range], now: int) -> int:
+def resolve(rows: Rows, device: DeviceRow, copy: LogRow, held: Sequence[ArchiveRange], now: int) -> int:
     """Take what a board says that its archive has: how many memories came back to it. Both sides must have compared the log."""
     count = _end_doubt(rows, device, copy, held, now) if is_doubted(rows, copy) else 0
     return count + _inherit(rows, device, copy, held, now)
 
 
-def _end_doubt(rows: Rows, device: DeviceRow, copy: LogRow, held: Sequence[Range], now: int) -> int:
+def _end_doubt(rows: Rows, device: DeviceRow, copy: LogRow, held: Sequence[ArchiveRange], now: int) -> int:
     marked = rows.marked(copy)
     latest = _latest(rows.held(copy, 0, copy.next, archived=True))
     free = _free(copy, rows.taken(copy))
@@ -99,7 +99,7 @@ def _end_doubt(rows: Rows, device: DeviceRow, copy: LogRow, held: Sequence[Range
     return count
 
 
-def _inherit(rows: Rows, device: DeviceRow, copy: LogRow, held: Sequence[Range], now: int) -> int:
+def _inherit(rows: Rows, device: DeviceRow, copy: LogRow, held: Sequence[ArchiveRange], now: int) -> int:
     """Take over what the archive of a former epoch has, where this log goes on from lines of that one: a backup put back."""
     count = 0
     for former in rows.copies(copy.device, copy.log):
@@ -142,7 +142,7 @@ def _keep(rows: Rows, device: DeviceRow, copy: LogRow, record: tuple[int, int], 
         rows.set_archive(copy, place, number, device.step())
 
 
-def _is_held(held: Sequence[Range], number: int, fields: dict[str, Any]) -> bool:
+def _is_held(held: Sequence[ArchiveRange], number: int, fields: dict[str, Any]) -> bool:
     return any(each.covers(number, fields.get("scope", "all")) for each in held)
 
 

@@ -23,7 +23,7 @@ PAGES_AT_ONCE = 512
 _BESIDE = ("-wal", "-shm", "-journal")
 """Endings of the files that SQLite keeps beside a database."""
 
-Told = Callable[[int, int], None]
+ReportProgress = Callable[[int, int], None]
 """Is told how many pages are done, of how many."""
 
 
@@ -43,7 +43,7 @@ class ToolMissing(CompanionError):
         self.name = name
 
 
-def save_sqlite(path: Path, out: Path, told: Told) -> None:
+def save_sqlite(path: Path, out: Path, told: ReportProgress) -> None:
     """Copy a database to a file, whole or not at all; NotOverwritten if that is the database itself. StoreUnavailable."""
     if not path.exists():
         raise StoreUnavailable(f"there is no database {path}: no companion has run there yet.")

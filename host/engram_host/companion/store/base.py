@@ -10,7 +10,7 @@ from typing import Protocol
 
 from engram_host.companion.errors import Refused, Stale
 from engram_host.companion.types import (
-    Aside,
+    ArchiveRange,
     Batch,
     Change,
     Device,
@@ -21,8 +21,8 @@ from engram_host.companion.types import (
     KeptFile,
     LogName,
     NewFile,
-    Range,
     Sender,
+    SetAsideLine,
     Span,
     StoredVector,
     Vector,
@@ -90,7 +90,7 @@ class Store(Protocol):
         """
         ...
 
-    def resolve(self, sender: Sender, device: str, epoch: int, held: Sequence[Range], now: int) -> int:
+    def resolve(self, sender: Sender, device: str, epoch: int, held: Sequence[ArchiveRange], now: int) -> int:
         """Take what a board knows that its archive has, where the database is older than the board was told of, or the board's
         log is a backup that was put back: how many memories are archived now. Refused, Stale.
         """
@@ -137,7 +137,7 @@ class Store(Protocol):
         """What has happened to a board's copies, newest first: [(Unix seconds, sentence), ...]."""
         ...
 
-    def aside(self, device: str, limit: int = 100, before: int = MOST_NUMBER) -> list[Aside]:
+    def aside(self, device: str, limit: int = 100, before: int = MOST_NUMBER) -> list[SetAsideLine]:
         """The lines that were set aside of a board's copies, newest first: those with numbers below `before`."""
         ...
 

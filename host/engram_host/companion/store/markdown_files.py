@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from engram import log_line
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.row_types import DeviceRow, LogRow, NewLine
-from engram_host.companion.types import KeptFile, NewFile, Text
+from engram_host.companion.types import KeptFile, NewFile, StoredPassage
 
 _MOST_EPOCH = 1 << 30
 _AT_ONCE = 500
@@ -110,14 +110,14 @@ def _put_file(rows: Rows, device: DeviceRow, copy: LogRow, file: NewFile, now: i
 
 
 def _matched(
-    old: dict[int, tuple[_Said, str, int]], passages: Iterable[Text]
-) -> tuple[list[tuple[int, Text]], list[Text]]:
+    old: dict[int, tuple[_Said, str, int]], passages: Iterable[StoredPassage]
+) -> tuple[list[tuple[int, StoredPassage]], list[StoredPassage]]:
     """(passages that stand in an old line, each with its seq; those that are new)."""
     known: dict[_Said, list[int]] = {}
     for seq, (said, _, _) in sorted(old.items(), reverse=True):
         known.setdefault(said, []).append(seq)
-    same: list[tuple[int, Text]] = []
-    new: list[Text] = []
+    same: list[tuple[int, StoredPassage]] = []
+    new: list[StoredPassage] = []
     for passage in passages:
         seqs = known.get((passage.heading, passage.text))
         if seqs:
@@ -143,7 +143,7 @@ def _take_out(rows: Rows, device: DeviceRow, copy: LogRow, seqs: Sequence[int], 
     rows.let_go |= bool(seqs)
 
 
-def _line(seq: int, file: NewFile, passage: Text, at: int) -> bytes:
+def _line(seq: int, file: NewFile, passage: StoredPassage, at: int) -> bytes:
     """A passage as a record."""
     return log_line.encode(
         [

@@ -14,7 +14,7 @@ from engram_host.companion.store.archive import Line
 from engram_host.companion.store.base import SILENCE_SECONDS
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.row_types import DeviceRow, LogRow, NewLine
-from engram_host.companion.types import Batch, Held, Hello, LogName, LogState, Range, Sender, Span, Welcome
+from engram_host.companion.types import ArchiveRange, Batch, HeldLog, Hello, LogName, LogState, Sender, Span, Welcome
 
 WENT_BACK = "the board went back to an older state"
 REPLACED = "the board has another line in its place"
@@ -53,9 +53,9 @@ def greet(rows: Rows, hello: Hello, now: int) -> Welcome | Refused | Stale:
 
 def _meet_all(
     rows: Rows, device: DeviceRow, hello: Hello, told: list[str], is_other: bool, now: int
-) -> dict[LogName, Held]:
+) -> dict[LogName, HeldLog]:
     """Bring the copies to what a board tells of its logs; `is_other` says that it is not the one that was here before."""
-    held: dict[LogName, Held] = {}
+    held: dict[LogName, HeldLog] = {}
     for log, state in hello.logs.items():
         copy = _present_copy(rows, device, log, state.epoch, told, now)
         if is_other:
@@ -102,7 +102,7 @@ def promise(
 
 
 def resolve(
-    rows: Rows, sender: Sender, name: str, epoch: int, held: Sequence[Range], now: int
+    rows: Rows, sender: Sender, name: str, epoch: int, held: Sequence[ArchiveRange], now: int
 ) -> int | Refused | Stale:
     """Take what a board's archive has; see Store.resolve."""
     copy = _admitted(rows, sender, name, "records", epoch)
@@ -198,7 +198,7 @@ def _admitted(rows: Rows, sender: Sender, name: str, log: LogName, epoch: int) -
 # --- hello
 
 
-def _meet(rows: Rows, device: DeviceRow, copy: LogRow, state: LogState, told: list[str], now: int) -> Held:
+def _meet(rows: Rows, device: DeviceRow, copy: LogRow, state: LogState, told: list[str], now: int) -> HeldLog:
     """Bring a copy to what a board tells of its log; what happened is added to `told`."""
     if lines := _lost_before(rows, copy, state):
         count = _set_lost_aside(rows, device, copy, lines, now)
@@ -217,7 +217,7 @@ def _meet(rows: Rows, device: DeviceRow, copy: LogRow, state: LogState, told: li
     archive.settle(rows, device, copy, now)
     rows.save_logs([copy])
     crcs = rows.crcs(copy, copy.have - 1, copy.have)
-    return Held(copy.have, crcs[0] if crcs else "", copy.agreed)
+    return HeldLog(copy.have, crcs[0] if crcs else "", copy.agreed)
 
 
 def _present_copy(rows: Rows, device: DeviceRow, log: LogName, epoch: int, told: list[str], now: int) -> LogRow:

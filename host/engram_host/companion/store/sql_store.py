@@ -14,7 +14,7 @@ from engram_host.companion.store.row_types import DeviceRow, LogRow
 from engram_host.companion.types import (
     FOLDER,
     LOGS,
-    Aside,
+    ArchiveRange,
     Batch,
     Change,
     Device,
@@ -26,8 +26,8 @@ from engram_host.companion.types import (
     LogName,
     LogState,
     NewFile,
-    Range,
     Sender,
+    SetAsideLine,
     Span,
     StoredVector,
     Vector,
@@ -104,7 +104,7 @@ class SqlStore(ABC):
         """Promise to keep lines; see Store."""
         return _raised(self._write(lambda rows: replication_rules.promise(rows, sender, device, log, epoch, seqs, crc)))
 
-    def resolve(self, sender: Sender, device: str, epoch: int, held: Sequence[Range], now: int) -> int:
+    def resolve(self, sender: Sender, device: str, epoch: int, held: Sequence[ArchiveRange], now: int) -> int:
         """Take what a board's archive has; see Store."""
         return _raised(self._write(lambda rows: replication_rules.resolve(rows, sender, device, epoch, held, now)))
 
@@ -163,9 +163,9 @@ class SqlStore(ABC):
         """What has happened to a board's copies, newest first."""
         return self._read(lambda rows: rows.events(device, limit))
 
-    def aside(self, device: str, limit: int = 100, before: int = MOST_NUMBER) -> list[Aside]:
+    def aside(self, device: str, limit: int = 100, before: int = MOST_NUMBER) -> list[SetAsideLine]:
         """What was set aside of a board's copies, newest first; see Store."""
-        return [Aside(*row) for row in self._read(lambda rows: rows.aside(device, limit, before))]
+        return [SetAsideLine(*row) for row in self._read(lambda rows: rows.aside(device, limit, before))]
 
     def count_archived(self) -> int:
         """How many records are archived; see Store."""
