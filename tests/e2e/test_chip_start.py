@@ -12,7 +12,7 @@ import pytest
 import chip_flash
 from chip_flash import HARD_RESET, RESET, SOFT_RESET, WATCHDOG, Chip
 from driving import Talk
-from engram_host.boards import heap as heap_notes
+from engram_host.boards import micropython_image as heap_notes
 from engram_host.fake_llm import Serving
 
 Scripted = Callable[..., Serving]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from engram_host.boards import image, profile
 from engram_host.boards.file_set import Files
-from engram_host.boards.firmware_paths import FIRMWARE
+from engram_host.firmware import FIRMWARE
 
 ROOT = Path(__file__).resolve().parents[2]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT / "host")}

@@ -11,7 +11,7 @@ import pytest
 
 import firmware_build
 import get_micropython
-from engram_host.boards import partitions
+from engram_host.boards import micropython_image
 from engram_host.boards.profile import CHIPS, Profile
 
 CHIP_IDS = {"esp32": 0, "esp32c3": 5, "esp32s3": 9}
@@ -56,7 +56,7 @@ def micropython(
     header = bytes([0xE9, 1, 2, 0x2F]) + bytes(8) + struct.pack("<H", CHIP_IDS[chip or board.chip]) + bytes(10)
     name = official_name(board) + b" with " + board.chip.upper().encode()
     app = bytes([0xE9]) + bytes(2000) + banner + b"; " + name + b"\0" + more
-    start = header.ljust(partitions.PARTITION_TABLE.offset - offset, b"\xff")
+    start = header.ljust(micropython_image.PARTITION_TABLE.offset - offset, b"\xff")
     data = (start + table(TABLE if entries is None else entries)).ljust(0x10000 - offset, b"\xff")
     return data + app.ljust(0x20000, b"\x5a")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from engram_host.boards.firmware_paths import BOARDS
+from engram_host.firmware import BOARDS
 
 ROOT = BOARDS.parent
 PAGE = (BOARDS / "README.md").read_text(encoding="utf-8")

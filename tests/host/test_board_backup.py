@@ -17,11 +17,11 @@ from board_stand_in import StandIn, started
 from engram.agent.agent import Sink
 from engram.app import App
 from engram.memory.access import OWNER
-from engram_host.boards import backup, file_set, profile, restore
+from engram_host.boards import backup, file_set, profile
 from engram_host.boards.errors import BadRequest, BoardError, BoardFailed, MemoryAtRisk, NoAnswer, NoPort, WrongBoard
 from engram_host.boards.file_set import Files
-from engram_host.boards.firmware_paths import FIRMWARE
 from engram_host.boards.progress import Progress
+from engram_host.firmware import FIRMWARE
 
 BOARD = profile.load("ESP32_GENERIC")
 SIZE = 1 << 20
@@ -65,7 +65,7 @@ def lasting(files: Files) -> Files:
 
 
 def run_restore(board: StandIn, path: Path, *, may_erase: bool = False) -> None:
-    restore.restore(board.port, path, Progress(), may_erase=may_erase)
+    backup.restore(board.port, path, Progress(), may_erase=may_erase)
 
 
 def opened_app(files: Files, folder: Path) -> App:
@@ -268,7 +268,7 @@ def test_a_backup_into_no_folder_is_told_before_the_board_is_stopped(tmp_path: P
 
 
 def test_restored_logs_have_another_epoch_and_good_checksums(memory: Files):
-    renewed = restore.with_new_epoch(memory, "1")
+    renewed = backup.with_new_epoch(memory, "1")
     logs = [path for path in memory if path.endswith(".jsonl")]
     assert len(logs) == 2
     for path in logs:
@@ -286,7 +286,7 @@ def test_restored_logs_have_another_epoch_and_good_checksums(memory: Files):
 def test_the_segments_of_a_log_have_one_epoch():
     head = b'{"format":2,"log":"journal","epoch":%d,"segment":1,"crc":"00000000"}\n'
     files = {"journal/journal.0001.jsonl": head % 77, "journal/journal.jsonl": head % 77}
-    renewed = restore.with_new_epoch(files, "1")
+    renewed = backup.with_new_epoch(files, "1")
     assert len({json.loads(content)["epoch"] for content in renewed.values()}) == 1
 
 
@@ -294,7 +294,7 @@ def _archive_epochs(epoch: int) -> tuple[int, int]:
     """The epochs of the records and of the archive's index after a restore of one with this epoch."""
     head = b'{"format":2,"epoch":%d,"segment":1,"crc":"00000000"}\n'
     files = {"memory/archive.jsonl": head % epoch, "memory/memory_records.jsonl": head % 861735359}
-    renewed = restore.with_new_epoch(files, "1")
+    renewed = backup.with_new_epoch(files, "1")
     records, index = (json.loads(renewed[path])["epoch"] for path in reversed(files))
     return records, index
 
@@ -313,10 +313,10 @@ def test_the_index_of_another_log_stays_that_of_another_log():
 def test_an_epoch_of_any_length_keeps_it(seed: int):
     numbers = random.Random(seed)
     old = str(numbers.randrange(1, 10 ** numbers.randint(1, 9)) | 1).encode()
-    new = restore._other_epoch(old, numbers)
+    new = backup._other_epoch(old, numbers)
     assert len(new) == len(old) and new != old
 
 
 def test_a_log_without_a_header_is_left_as_it_is():
     files = {"journal/journal.jsonl": b'{"seq":1,"crc":"0"}\n', "memory/memory_records.jsonl": b""}
-    assert restore.with_new_epoch(files, "1") == files
+    assert backup.with_new_epoch(files, "1") == files

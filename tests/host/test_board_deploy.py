@@ -12,7 +12,7 @@ from board_files import BOARD, KEPT, NEW, OLD, files_on, flash_with, with_code_j
 from board_images import needs_micropython
 from board_stand_in import StandIn
 
-from engram_host.boards import deploy, file_set, heap, raw_repl, session
+from engram_host.boards import deploy, file_set, micropython_image, raw_repl, session
 from engram_host.boards.errors import (
     BadRequest,
     BoardFailed,
@@ -174,13 +174,16 @@ def test_an_old_micropython_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_a_board_without_psram_is_told_the_two_ways_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     with StandIn(flash_with(tmp_path, with_code_json(OLD) | KEPT)) as board:
         run(board)
-    assert f"Note: the board has no PSRAM, and Engram does not start there from files: {heap.TWO_WAYS}." in told(capsys)
+    assert (
+        f"Note: the board has no PSRAM, and Engram does not start there from files: {micropython_image.TWO_WAYS}."
+        in told(capsys)
+    )
 
 
 def test_a_board_with_psram_is_told_nothing_of_heap(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
-    monkeypatch.setattr(heap, "HEAP_FOR_FILES", 50 << 10)  # the stand-in has 100 KB
+    monkeypatch.setattr(micropython_image, "HEAP_FOR_FILES", 50 << 10)  # the stand-in has 100 KB
     with StandIn(flash_with(tmp_path, with_code_json(OLD) | KEPT)) as board:
         run(board)
     assert "PSRAM" not in told(capsys)

@@ -12,7 +12,7 @@ import pytest
 from board_images import TABLE, VFS, micropython, table
 from board_loader import READ_FLASH, Loader
 
-from engram_host.boards import file_set, flash, heap, image, partitions, profile
+from engram_host.boards import file_set, flash, image, micropython_image, profile
 from engram_host.boards.errors import (
     BoardError,
     MemoryAtRisk,
@@ -57,9 +57,9 @@ def holding(board: Profile, files: file_set.Files, place: Region | None = None) 
     place = place or board.filesystem
     entries = TABLE if place == board.filesystem else [*TABLE, ("vfs", 1, 0x81, place.offset, place.size)]
     content = bytearray(b"\xff" * board.flash_bytes)
-    content[partitions.PARTITION_TABLE.offset : partitions.PARTITION_TABLE.offset + len(table(entries))] = table(
-        entries
-    )
+    content[
+        micropython_image.PARTITION_TABLE.offset : micropython_image.PARTITION_TABLE.offset + len(table(entries))
+    ] = table(entries)
     content[place.offset : place.end] = image.build_littlefs(files, place.size)
     return bytes(content)
 
@@ -109,7 +109,7 @@ def test_a_board_that_may_have_no_psram_is_told_the_two_ways_out(
 ):
     with Loader(board.chip, board.flash_bytes) as chip:
         run(board, chip.port, saved(tmp_path, micropython(board)))
-    assert (heap.NOTE_WITHOUT_ENGRAM in capsys.readouterr().err) == (not board.psram)
+    assert (micropython_image.NOTE_WITHOUT_ENGRAM in capsys.readouterr().err) == (not board.psram)
 
 
 def test_of_a_frozen_build_nothing_is_told_of_heap(plain: Profile, tmp_path: Path, capsys: pytest.CaptureFixture[str]):

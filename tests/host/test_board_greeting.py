@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from engram_host.boards import greeting, json_lines
-from engram_host.boards.greeting import LONGEST_SECONDS, LOOP_STARTS, PROBE, SILENT_SECONDS, Greeting
+from engram_host.boards import json_lines
+from engram_host.boards.json_lines import LONGEST_SECONDS, LOOP_STARTS, PROBE, SILENT_SECONDS, Greeting
 from engram_host.cli.commands import main
 
 ROM = b"ets Jul 29 2019 12:21:46\r\n\r\nrst:0x1 (POWERON_RESET),boot:0x13 (SPI_FAST_FLASH_BOOT)\r\nentry 0x400805e4\r\n"
@@ -120,7 +120,7 @@ def chat(port: str, monkeypatch: pytest.MonkeyPatch) -> int:
 def test_chat_ends_with_a_sentence(
     answer: bytes, sentence: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
-    monkeypatch.setattr(greeting, "SILENT_SECONDS", 2.0)
+    monkeypatch.setattr(json_lines, "SILENT_SECONDS", 2.0)
     monkeypatch.setattr(json_lines, "_GREETING_EVERY", 1.0)
     with board(lambda number: answer) as port:
         assert chat(port, monkeypatch) == 1

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from engram.config import SETTINGS
-from engram_host.boards import file_set, image, partitions, profile, settings
+from engram_host.boards import file_set, image, micropython_image, profile, settings
 from engram_host.boards.errors import BadRequest
-from engram_host.boards.firmware_paths import BOARDS, FIRMWARE
 from engram_host.boards.profile import BLOCK, Profile, Region
+from engram_host.firmware import BOARDS, FIRMWARE
 
 BOARD_NAMES = profile.names()
 FROZEN_NAMES = [name for name in BOARD_NAMES if (BOARDS / name / "mpconfigboard.cmake").exists()]
@@ -35,12 +35,15 @@ def frozen(request: pytest.FixtureRequest) -> Profile:
     return profile.load(request.param)
 
 
-def frozen_table(board: Profile) -> list[partitions.Partition]:
-    return partitions.parse_partition_csv((BOARDS / board.name / "partitions.csv").read_text(encoding="utf-8"))
+def frozen_table(board: Profile) -> list[micropython_image.Partition]:
+    return micropython_image.parse_partition_csv((BOARDS / board.name / "partitions.csv").read_text(encoding="utf-8"))
 
 
 def test_the_file_system_is_where_the_official_image_has_it(board: Profile):
-    assert partitions.find_filesystem(partitions.parse_partition_csv(OFFICIAL), board.flash_bytes) == board.filesystem
+    assert (
+        micropython_image.find_filesystem(micropython_image.parse_partition_csv(OFFICIAL), board.flash_bytes)
+        == board.filesystem
+    )
 
 
 def test_the_firmware_takes_the_settings(board: Profile):
@@ -98,7 +101,7 @@ def test_a_board_without_psram_has_a_frozen_build(board: Profile):
 
 def test_no_partitions_of_a_frozen_build_overlap(frozen: Profile):
     places = sorted((part.place for part in frozen_table(frozen)), key=lambda place: place.offset)
-    assert partitions.PARTITION_TABLE.end <= places[0].offset
+    assert micropython_image.PARTITION_TABLE.end <= places[0].offset
     assert all(one.end <= following.offset for one, following in pairwise(places))
 
 
@@ -107,21 +110,23 @@ def test_a_frozen_build_ends_with_the_flash(frozen: Profile):
 
 
 def test_a_frozen_build_has_its_file_system_in_a_partition_of_its_own(frozen: Profile):
-    place = partitions.find_filesystem(frozen_table(frozen), frozen.flash_bytes)
+    place = micropython_image.find_filesystem(frozen_table(frozen), frozen.flash_bytes)
     assert "vfs" in {part.label for part in frozen_table(frozen)}
     assert place and place.offset % BLOCK == place.size % BLOCK == 0
 
 
 def test_a_frozen_application_has_more_room_than_the_official_one(frozen: Profile):
-    (app,) = [part.place for part in frozen_table(frozen) if part.kind == partitions.APP]
+    (app,) = [part.place for part in frozen_table(frozen) if part.kind == micropython_image.APP]
     assert app.offset == APP_ALIGNMENT and app.size % APP_ALIGNMENT == 0 and app.size > 0x1F0000
 
 
 def test_what_is_before_the_application_is_where_the_official_image_has_it(frozen: Profile):
-    def before_app(table: list[partitions.Partition]) -> list[tuple[str, Region]]:
-        return [(part.label, part.place) for part in table if part.kind != partitions.APP and part.label != "vfs"]
+    def before_app(table: list[micropython_image.Partition]) -> list[tuple[str, Region]]:
+        return [
+            (part.label, part.place) for part in table if part.kind != micropython_image.APP and part.label != "vfs"
+        ]
 
-    assert before_app(frozen_table(frozen)) == before_app(partitions.parse_partition_csv(OFFICIAL))
+    assert before_app(frozen_table(frozen)) == before_app(micropython_image.parse_partition_csv(OFFICIAL))
 
 
 def test_a_frozen_build_says_the_flashs_size(frozen: Profile):
@@ -173,13 +178,13 @@ def test_a_module_of_the_manifest_compiles_for_the_chip(module: Path):
 
 
 def test_a_table_with_a_file_system_says_where_it_is():
-    table = partitions.parse_partition_csv(OFFICIAL + "vfs,data,fat,0x300000,0x100000\n")
-    assert partitions.find_filesystem(table, 8 << 20) == Region(0x300000, 0x100000)
+    table = micropython_image.parse_partition_csv(OFFICIAL + "vfs,data,fat,0x300000,0x100000\n")
+    assert micropython_image.find_filesystem(table, 8 << 20) == Region(0x300000, 0x100000)
 
 
 def test_a_table_that_fills_the_flash_leaves_no_file_system():
-    assert partitions.find_filesystem(partitions.parse_partition_csv(OFFICIAL), 2 << 20) is None
+    assert micropython_image.find_filesystem(micropython_image.parse_partition_csv(OFFICIAL), 2 << 20) is None
 
 
 def test_a_flash_without_a_table_has_no_file_system():
-    assert partitions.find_filesystem(partitions.parse_partitions(b"\xff" * 0xC00), 4 << 20) is None
+    assert micropython_image.find_filesystem(micropython_image.parse_partitions(b"\xff" * 0xC00), 4 << 20) is None

@@ -1,4 +1,4 @@
-"""What is on a board's file system: code, which a deploy brings up to date, and seeds, which are only put where there are none.
+"""The files of a board: code, which a deploy updates, seeds, which are put only where none are, and user data.
 
     boot.py main.py       as they are: MicroPython looks for these names
     module_packs.mpy      imports the packs
@@ -14,7 +14,7 @@ Paths are below the board's root and begin without a slash.
 import json
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
@@ -24,8 +24,8 @@ from zlib import crc32
 from engram_host import root_certificates
 from engram_host.boards import settings
 from engram_host.boards.errors import BoardError
-from engram_host.boards.firmware_paths import FIRMWARE
 from engram_host.boards.profile import Profile
+from engram_host.firmware import FIRMWARE
 
 Files = dict[str, bytes]
 """Contents by path."""
@@ -146,3 +146,40 @@ def _code_json(files: Files, profile: Profile) -> bytes:
         "files": {path: short_hash(content) for path, content in sorted(files.items())},
     }
     return (json.dumps(told, indent=0) + "\n").encode("ascii")
+
+
+# --- a person's files
+
+
+_LOGS = {"memory/memory_records": "memories", "journal/journal": "a journal"}
+
+_HEADER_BYTES = 4096
+"""No header of a log's live segment is longer: in a longer file there are lines behind it."""
+
+
+def find_user_data(sizes: Mapping[str, int], content: Callable[[str], bytes]) -> list[str]:
+    """What files of these sizes by path hold, in words; nothing if all is as a board has it that was only started."""
+    found = [what for log, what in _LOGS.items() if _has_lines(log, sizes, content)]
+    if any(path.startswith("memory/") and path.endswith(".md") for path in sizes):
+        found.append("notes")
+    templates = _templates()
+    profile = [path for path in sizes if path.startswith("profile/") and path.endswith(".md")]
+    if any(path not in templates or content(path) != templates[path] for path in profile):
+        found.append("a profile that was written to")
+    if "secrets.json" in sizes:
+        found.append("networks or keys")
+    return found
+
+
+def _has_lines(log: str, sizes: Mapping[str, int], content: Callable[[str], bytes]) -> bool:
+    live = f"{log}.jsonl"
+    if any(path.startswith(f"{log}.") and path.endswith((".jsonl", ".bad")) for path in sizes if path != live):
+        return True
+    size = sizes.get(live, 0)
+    return size > _HEADER_BYTES or (size > 0 and content(live).count(b"\n") > 1)
+
+
+def _templates() -> dict[str, bytes]:
+    from engram.memory.texts.profile import TEMPLATES
+
+    return {f"profile/{name}": text.encode() for name, text in TEMPLATES.items()}

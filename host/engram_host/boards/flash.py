@@ -1,14 +1,115 @@
-"""Puts MicroPython and Engram on a board: all that was on it goes, so it looks first whether that is missed."""
+"""Writes MicroPython and Engram's file system to a chip, after a look at what the flash holds."""
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-from engram_host.boards import chip as chips
-from engram_host.boards import file_set, heap, image, micropython_image, partitions, port, profile, settings, user_data
-from engram_host.boards.chip import Chip
-from engram_host.boards.errors import BadRequest, MemoryAtRisk, WrongBoard, WrongFirmware, kilobytes
+from engram_host.boards import file_set, image, micropython_image, profile, settings
+from engram_host.boards import port as ports
+from engram_host.boards.errors import (
+    BadRequest,
+    BoardError,
+    MemoryAtRisk,
+    NoAnswer,
+    WrongBoard,
+    WrongFirmware,
+    kilobytes,
+)
 from engram_host.boards.micropython_image import MicroPythonImage
 from engram_host.boards.profile import BLOCK, Profile, Region
 from engram_host.boards.progress import Progress
+
+BAUD = 460800
+"""The speed while flashing: most USB-UARTs keep up with it."""
+
+
+class Chip:
+    """A chip whose loader runs; use connect_chip() to get one."""
+
+    def __init__(self, loader: Any, tools: Any, name: str, flash_bytes: int):
+        self.name = name
+        self.flash_bytes = flash_bytes
+        self._loader = loader
+        self._tools = tools
+
+    def read(self, offset: int, length: int) -> bytes:
+        """Bytes of the flash."""
+        return self._loader.read_flash(offset, length)
+
+    def write(self, parts: list[tuple[int, bytes]]) -> None:
+        """Write each part at its offset, erase what it covers first, and verify it."""
+        self._tools.write_flash(self._loader, parts, compress=True)
+
+    def start(self) -> None:
+        """Leave the loader: the board starts."""
+        self._tools.reset_chip(self._loader, "hard-reset")
+
+
+@contextlib.contextmanager
+def connect_chip(port: str, baud: int, progress: Progress) -> Iterator[Chip]:
+    """The chip on a port, brought into its loader; NoPort, PortBusy, NoAnswer, or WrongBoard if its flash is unknown."""
+    ports.check(port)
+    from esptool import cmds
+    from esptool.util import FatalError, flash_size_bytes
+
+    _show_progress(progress)
+    try:
+        with _loader(cmds, port) as detected:
+            loader = cmds.run_stub(detected)
+            if baud != ports.BAUD:
+                loader.change_baud(baud)
+            cmds.attach_flash(loader)
+            flash_bytes = flash_size_bytes(cmds.detect_flash_size(loader))
+            if flash_bytes is None:
+                raise WrongBoard("the size of the board's flash cannot be told: is its flash chip connected and whole?")
+            name = loader.CHIP_NAME.lower().replace("-", "")
+            yield Chip(loader, cmds, name, flash_bytes)
+    except FatalError as error:
+        raise _problem(port, str(error)) from None
+    except ports.LOST:
+        raise ports.gone(port) from None
+
+
+@contextlib.contextmanager
+def _loader(cmds: Any, port: str) -> Iterator[Any]:
+    loader = cmds.detect_chip(port)
+    try:
+        yield loader
+    finally:
+        loader._port.close()
+
+
+def _problem(port: str, told: str) -> BoardError:
+    first = told.strip().splitlines()[0].rstrip(".")
+    if "Failed to connect" in told:
+        return NoAnswer(
+            f"no chip answers on {port}: hold BOOT, press RESET, let BOOT go and try again; it may also be another port."
+        )
+    return NoAnswer(f"the chip on {port} stopped answering as it should ({first}): try again, or slower (BAUD=115200).")
+
+
+def _show_progress(progress: Progress) -> None:
+    """Let esptool tell how far it is through `progress`, and nothing else."""
+    from esp_pylib.logger import EspLog, EspLogBase
+
+    class Quiet(EspLogBase):
+        """Takes what esptool says."""
+
+        def print(self, *args: Any, **kwargs: Any) -> None:
+            """Leave out: an error is raised too."""
+
+        note = hint = debug = warn = warning = err = error = set_verbosity = print
+
+        def progress_bar(self, cur_iter: int, total_iters: int, *rest: Any, **more: Any) -> None:
+            """Pass on how many bytes are done."""
+            progress.step("Writing to the flash", cur_iter, total_iters)
+
+    EspLog.set_logger(Quiet())
+
+
+# --- flash
+
 
 _MAGIC = b"littlefs"
 _ADVICE = "save it with `make backup`, then flash with ERASE_MEMORY=1, then `make restore`."
@@ -50,10 +151,10 @@ def flash(
     files |= file_set.code(wanted, is_frozen=micropython.has_engram)
     progress.say(f"{path.name}: {micropython.version}, for {wanted.chip}.")
     if not (micropython.has_engram or wanted.psram):
-        progress.say(heap.NOTE_WITHOUT_ENGRAM)
-    where = port.choose(named_port)
+        progress.say(micropython_image.NOTE_WITHOUT_ENGRAM)
+    where = ports.choose(named_port)
     progress.step(f"Connecting to {where}")
-    with chips.connect_chip(where, baud, progress) as chip:
+    with connect_chip(where, baud, progress) as chip:
         _check_chip(chip, wanted)
         place = _filesystem(micropython, chip, wanted)
         if not may_erase:
@@ -79,7 +180,7 @@ def _check_chip(chip: Chip, wanted: Profile) -> None:
 
 def _filesystem(micropython: MicroPythonImage, chip: Chip, wanted: Profile) -> Region:
     """Where this MicroPython will look for its file system on this chip."""
-    place = partitions.find_filesystem(micropython.table, chip.flash_bytes)
+    place = micropython_image.find_filesystem(micropython.table, chip.flash_bytes)
     if place is None or place.size < wanted.filesystem.size // 2:
         raise WrongFirmware("this MicroPython leaves no room for files on the board's flash: take the official image.")
     return place
@@ -87,8 +188,10 @@ def _filesystem(micropython: MicroPythonImage, chip: Chip, wanted: Profile) -> R
 
 def _check_holdings(chip: Chip, planned: Region) -> None:
     """MemoryAtRisk if there is a memory where the board has its files now, or where they will be."""
-    table = partitions.parse_partitions(chip.read(partitions.PARTITION_TABLE.offset, partitions.PARTITION_TABLE.size))
-    present = partitions.find_filesystem(table, chip.flash_bytes)
+    table = micropython_image.parse_partitions(
+        chip.read(micropython_image.PARTITION_TABLE.offset, micropython_image.PARTITION_TABLE.size)
+    )
+    present = micropython_image.find_filesystem(table, chip.flash_bytes)
     for place in filter(None, {planned, present}):
         holds = _holdings(chip, place)
         if holds:
@@ -100,6 +203,6 @@ def _holdings(chip: Chip, place: Region) -> list[str]:
         return []
     try:
         files = image.LittlefsReader(lambda offset, length: chip.read(place.offset + offset, length))
-        return user_data.find_user_data(files.sizes(), files.content)
+        return file_set.find_user_data(files.sizes(), files.content)
     except ValueError:
         return ["a file system that cannot be read"]

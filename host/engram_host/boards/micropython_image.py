@@ -1,6 +1,10 @@
-"""A file with MicroPython for a chip: the official image, or a frozen build of one's own.
+"""MicroPython for a chip: image files, partition tables, and whether the heap holds modules from files.
 
-Such a file holds bootloader, partition table and application as they stand in the flash from the chip's first offset on.
+A MicroPython of 1.26 or newer has no partition for its file system in the official images' tables: it makes one at each
+start, from the end of the last partition to the end of the flash. Older images, and frozen builds, have one with the
+label vfs.
+
+An image file holds bootloader, partition table and application as they stand in the flash from the chip's first offset on.
 """
 
 import re
@@ -8,10 +12,65 @@ import struct
 from dataclasses import dataclass
 from pathlib import Path
 
-from engram_host.boards import partitions
 from engram_host.boards.errors import NoFile, WrongFirmware
-from engram_host.boards.partitions import Partition
-from engram_host.boards.profile import CHIPS, Profile
+from engram_host.boards.profile import CHIPS, Profile, Region
+
+PARTITION_TABLE = Region(0x8000, 0xC00)
+"""Where the table is in the flash."""
+
+APP = 0
+"""The type of a partition with a program in it."""
+
+_ENTRY = struct.Struct("<HBBII16sI")
+_MARK, _CHECKSUM_MARK = 0x50AA, 0xEBEB
+_TYPES = {"app": 0, "data": 1}
+_LABELS = ("vfs", "ffat")
+
+
+@dataclass(frozen=True)
+class Partition:
+    """One line of the table; `kind` is its type, 0 for an application and 1 for data."""
+
+    label: str
+    kind: int
+    place: Region
+
+
+def parse_partitions(data: bytes) -> list[Partition]:
+    """The partitions of a table as it is in the flash; none if there is no table in `data`."""
+    found: list[Partition] = []
+    for at in range(0, len(data) - _ENTRY.size + 1, _ENTRY.size):
+        mark, kind, _, offset, size, label, _ = _ENTRY.unpack_from(data, at)
+        if mark == _CHECKSUM_MARK:
+            continue
+        if mark != _MARK:
+            break
+        found.append(Partition(label.rstrip(b"\0").decode("ascii", "replace"), kind, Region(offset, size)))
+    return found
+
+
+def parse_partition_csv(text: str) -> list[Partition]:
+    """The partitions of a csv; ValueError if a line cannot be read."""
+    found = []
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.split("#")[0].split(",")]
+        if len(cells) > 1:
+            label, kind, _, offset, size = cells[:5]
+            found.append(Partition(label, _TYPES[kind], Region(int(offset, 0), int(size, 0))))
+    return found
+
+
+def find_filesystem(table: list[Partition], flash_bytes: int) -> Region | None:
+    """Where MicroPython has its file system on a flash with this table; None if there is no room for one."""
+    for partition in table:
+        if partition.label in _LABELS:
+            return partition.place
+    end = max((partition.place.end for partition in table), default=0)
+    return Region(end, flash_bytes - end) if 0 < end < flash_bytes else None
+
+
+# --- images
+
 
 OLDEST = (1, 26)
 """The oldest MicroPython that a board may run."""
@@ -57,9 +116,7 @@ def read_image(path: Path, profile: Profile) -> MicroPythonImage:
             f"{path} is for {chip or 'another chip'}, and {profile.name} has an {profile.chip}: {advice}"
         )
     offset = CHIPS[profile.chip]
-    table = partitions.parse_partitions(
-        data[partitions.PARTITION_TABLE.offset - offset :][: partitions.PARTITION_TABLE.size]
-    )
+    table = parse_partitions(data[PARTITION_TABLE.offset - offset :][: PARTITION_TABLE.size])
     if not table:
         raise WrongFirmware(f"{path} has no partition table (is it an .app-bin, for updates only?): {advice}")
     _check_length(path, data, offset, table)
@@ -85,7 +142,30 @@ def _variant(data: bytes, profile: Profile) -> str:
 def _check_length(path: Path, data: bytes, offset: int, table: list[Partition]) -> None:
     """WrongFirmware if the file ends before its application begins, or reaches beyond it."""
     for partition in table:
-        if partition.kind == partitions.APP:
+        if partition.kind == APP:
             if not partition.place.offset < offset + len(data) <= partition.place.end:
                 raise WrongFirmware(f"{path} is cut short or damaged: its length does not fit its own partition table.")
             return
+
+
+# --- heap
+
+
+TWO_WAYS = "freeze Engram into MicroPython, or take a board with PSRAM (see docs/start/boards.md)"
+"""The board itself says the same when it has no memory for Engram: see firmware/main.py."""
+
+HEAP_FOR_FILES = 400 << 10
+"""Bytes of heap in which modules from files run (figures: docs/design/heap.md). A chip without PSRAM has less than half."""
+
+NOTE_WITHOUT_ENGRAM = (
+    f"Note: this MicroPython has no Engram in it, and from files Engram needs more heap than a chip without PSRAM has:"
+    f" {TWO_WAYS}."
+)
+"""Is told before a MicroPython without frozen modules goes to a board that may have no PSRAM."""
+
+
+def heap_note(free_heap: int) -> str:
+    """What to tell of a board with so much free heap, "" if modules from files run there."""
+    if free_heap >= HEAP_FOR_FILES:
+        return ""
+    return f"Note: the board has no PSRAM, and Engram does not start there from files: {TWO_WAYS}."

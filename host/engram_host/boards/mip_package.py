@@ -10,7 +10,7 @@ A deploy is safer: mip writes file by file, and when it was cut off the board sa
 import json
 from pathlib import Path
 
-from engram_host.boards import file_set, heap, profile, settings
+from engram_host.boards import file_set, micropython_image, profile, settings
 from engram_host.boards.errors import BadRequest, kilobytes
 from engram_host.boards.file_set import CODE_JSON, PLAIN, Files
 from engram_host.boards.progress import Progress
@@ -28,7 +28,7 @@ def make_package(board: str, config: Path | None, out: Path, url: str, progress:
     seeds = file_set.seeds(wanted, settings.read_settings(config) if config else {})
     code = file_set.code(wanted)
     if not wanted.psram:
-        progress.say(heap.NOTE_WITHOUT_ENGRAM)
+        progress.say(micropython_image.NOTE_WITHOUT_ENGRAM)
     version = file_set.parse_code_json(code[CODE_JSON])["version"]
     lists = {CODE: _list(_in_order(code), version, url), NEW_BOARD: _list(sorted(seeds), version, url)}
     try:

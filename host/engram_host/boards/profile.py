@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engram_host.boards.errors import BadRequest
-from engram_host.boards.firmware_paths import BOARDS
+from engram_host.firmware import BOARDS
 
 CHIPS = {"esp32": 0x1000, "esp32s3": 0x0}
 """Chips that Engram knows: where in the flash MicroPython's image begins."""

@@ -118,9 +118,9 @@ def monitor(port: Port = "") -> None:
 
     Example: engram board monitor --port /dev/ttyACM0
     """
-    from engram_host.boards import monitor as monitoring
+    from engram_host.boards import terminal
 
-    _do(lambda progress: monitoring.monitor(port, progress), False)
+    _do(lambda progress: terminal.monitor(port, progress), False)
 
 
 @app.command()
@@ -129,10 +129,10 @@ def chat(port: Port = "") -> None:
 
     Example: engram board chat --port /dev/ttyACM0
     """
-    from engram_host.boards import chat as chatting
     from engram_host.boards import port as ports
+    from engram_host.boards import terminal
 
-    chatting.chat(ports.choose(port))
+    terminal.chat(ports.choose(port))
 
 
 @app.command()
@@ -168,9 +168,9 @@ def restore(file: File = None, port: Port = "", erase_memory: Erase = False, as_
 
     Example: engram board restore kitchen.tar.gz --port /dev/ttyACM0
     """
-    from engram_host.boards import restore as restoring
+    from engram_host.boards import backup as saving
 
-    _do(lambda progress: restoring.restore(port, _named(file), progress, may_erase=erase_memory), as_json)
+    _do(lambda progress: saving.restore(port, _named(file), progress, may_erase=erase_memory), as_json)
 
 
 def _named(file: Path | None) -> Path:

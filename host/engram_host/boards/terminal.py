@@ -1,0 +1,143 @@
+"""What a person types to a board on a serial port: `make chat` and `make monitor`."""
+
+import os
+import select
+import sys
+import termios
+import tty
+import unicodedata
+from typing import Any
+
+from engram_host.boards import port as ports
+from engram_host.boards.errors import BadRequest
+from engram_host.boards.json_lines import JsonConsole, open_console
+from engram_host.boards.progress import Progress
+
+PROMPT = "> "
+
+_HARMLESS = "\n\t"
+
+
+def chat(port: str) -> None:
+    """Talk until the input ends. BoardError."""
+    try:
+        with open_console(port, _tell) as board:
+            _talk(board)
+    except KeyboardInterrupt:
+        _show("\n")
+        raise
+
+
+def _tell(sentence: str) -> None:
+    sys.stderr.write(sentence + "\n")
+
+
+def _talk(board: JsonConsole) -> None:
+    while True:
+        try:
+            message = input(PROMPT if sys.stdin.isatty() else "").strip()
+        except EOFError:
+            return
+        if message:
+            _ask(board, message)
+
+
+def _ask(board: JsonConsole, message: str) -> None:
+    is_command = message.startswith("/")
+    open_line = False
+    request = {"command": message} if is_command else {"say": message}
+    try:
+        for answer in board.ask(**request):
+            _tell_asides(board)
+            for kind, mark in (("text", None), ("line", ""), ("notice", "· "), ("error", "! ")):
+                if kind not in answer:
+                    continue
+                if mark is None:
+                    _show(answer[kind])
+                    open_line = not answer[kind].endswith("\n")
+                else:
+                    _show(("\n" if open_line else "") + mark + answer[kind] + ("" if answer.get("more") else "\n"))
+                    open_line = False
+    except KeyboardInterrupt:
+        # The board goes on with its answer, and keeps it; what still comes of it is passed over.
+        _show("\n(not waiting for the rest of this answer)\n")
+        return
+    if open_line:
+        _show("\n")
+
+
+def _tell_asides(board: JsonConsole) -> None:
+    while board.asides:
+        _show(board.asides.pop(0) + "\n")
+
+
+def _show(text: str) -> None:
+    """Print text in which nothing steers the terminal."""
+    sys.stdout.write("".join(letter if _is_harmless(letter) else "\ufffd" for letter in text))
+    sys.stdout.flush()
+
+
+def _is_harmless(letter: str) -> bool:
+    if letter in _HARMLESS:
+        return True
+    code = ord(letter)
+    return unicodedata.category(letter) != "Cc" and not (0x202A <= code <= 0x202E or 0x2066 <= code <= 0x2069)
+
+
+# --- monitor
+
+
+CTRL_RIGHT_BRACKET = b"\x1d"
+_PIECE = 4096
+_OUTPUT_FLAGS = 1
+
+
+def monitor(named_port: str, progress: Progress) -> None:
+    """Pass on keys and output; on a pipe until that ends. NoPort if the board goes."""
+    import serial
+
+    port = ports.choose(named_port)
+    try:
+        line = serial.serial_for_url(port, baudrate=ports.BAUD, timeout=0, exclusive=True)
+    except (OSError, ValueError) as error:
+        raise ports.problem(port, error) from None
+    with line:
+        keys = sys.stdin.fileno()
+        if not hasattr(line, "fileno"):
+            raise BadRequest(f"{port} is no serial port of this computer, which the monitor needs.")
+        old = termios.tcgetattr(keys) if os.isatty(keys) else None
+        try:
+            if old:
+                _pass_each_key(keys)
+            progress.say(f"{port}: Ctrl-] ends, Ctrl-C stops the app, Ctrl-D at the prompt starts it again.")
+            _pass_on(line, keys)
+        except ports.LOST:
+            raise ports.gone(port) from None
+        finally:
+            if old:
+                termios.tcsetattr(keys, termios.TCSADRAIN, old)
+    progress.say("")
+
+
+def _pass_each_key(keys: int) -> None:
+    """Let the terminal keep no key for itself; what is printed still begins each line on the left."""
+    tty.setraw(keys, termios.TCSADRAIN)
+    mode = termios.tcgetattr(keys)
+    mode[_OUTPUT_FLAGS] |= termios.OPOST
+    termios.tcsetattr(keys, termios.TCSADRAIN, mode)
+
+
+def _pass_on(line: Any, keys: int) -> None:
+    while True:
+        ready, _, _ = select.select([line.fileno(), keys], [], [])
+        if line.fileno() in ready:
+            data = os.read(line.fileno(), _PIECE)
+            if not data:
+                raise OSError("the port has ended")
+            os.write(sys.stdout.fileno(), data)
+        if keys in ready:
+            typed = os.read(keys, _PIECE)
+            typed, found, _ = typed.partition(CTRL_RIGHT_BRACKET)
+            line.write(typed)
+            if found or not typed:
+                return
