@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from cli_case import Ran, engram, fine
-from engram_host.cli import serve
+from engram_host.cli import companion as companion_commands
 from engram_host.cli.checks import machine
 from engram_host.companion.auth import tokens
 from engram_host.companion.store import choose_store
@@ -104,7 +104,7 @@ REFUSED = {
 def test_what_serve_refuses_is_wrong_here_too(
     tmp_path: Path, content: str, files: dict[str, str], name: str, told: str, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(serve, "set_up", lambda *_: None)  # the log is pytest's
+    monkeypatch.setattr(companion_commands, "set_up", lambda *_: None)  # the log is pytest's
     home = tmp_path / "home"
     home.mkdir(mode=0o700)
     (home / "companion.toml").write_text(content)

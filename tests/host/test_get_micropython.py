@@ -7,7 +7,7 @@ import pytest
 import debian
 import get_micropython
 import versions
-from engram_host.simulator import micropython
+from engram_host.simulator import board
 
 
 @pytest.fixture
@@ -45,4 +45,4 @@ def test_a_micropython_on_path_that_is_new_enough_is_taken(elsewhere: Path):
 
 
 def test_the_installed_command_takes_the_same_releases():
-    assert micropython.OLDEST == versions.MICROPYTHON_OLDEST
+    assert board.OLDEST_MICROPYTHON == versions.MICROPYTHON_OLDEST

@@ -10,10 +10,9 @@ from hypothesis import strategies as some
 from scripted_clients import ask
 
 from engram_host.fake_llm import ScriptError, load, read_rule, serving
-from engram_host.fake_llm.answer import fragments
-from engram_host.fake_llm.model_request import ModelRequest, ToolResult, split_recalled
 from engram_host.fake_llm.rules import DEFAULT_REPLY, Script
 from engram_host.fake_llm.script import FAULTS, RULE, WHEN
+from engram_host.fake_llm.types import ModelRequest, ToolResult, fragments, split_recalled
 
 DOCS = Path(__file__).parent.parent.parent / "docs" / "guides" / "scripted-llm.md"
 RECALLED = ("- [m12 2026-01-31] The user's name is Ada", "- [m7 2026-01-30] Ada likes tea")

@@ -10,7 +10,8 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from engram_host.cli import backup, board, device, doctor, evaluate, folders, memory, run, serve, stats, transfer
+from engram_host.cli import board, device, doctor, evaluate, memory, run, transfer
+from engram_host.cli import companion as companion_commands
 from engram_host.cli.exit_status import FAILED, INTERRUPTED, WRONG_USAGE, status_and_sentence
 from engram_host.extras import DISTRIBUTION
 
@@ -20,7 +21,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("run")(run.run)
-app.command("serve")(serve.serve)
+app.command("serve")(companion_commands.serve)
 app.command("search")(memory.search)
 app.command("show")(memory.show)
 app.command("list")(memory.list_entries)
@@ -28,10 +29,10 @@ app.command("history")(memory.history)
 app.command("edit")(memory.edit)
 app.command("export")(transfer.export)
 app.command("import")(transfer.import_file)
-app.command("backup")(backup.backup)
-app.command("restore")(backup.restore)
-app.command("stats")(stats.stats)
-app.command("folders")(folders.folders)
+app.command("backup")(companion_commands.backup)
+app.command("restore")(companion_commands.restore)
+app.command("stats")(companion_commands.stats)
+app.command("folders")(companion_commands.folders)
 app.command("eval")(evaluate.evaluate)
 app.command("doctor")(doctor.doctor)
 app.add_typer(device.app, name="device")

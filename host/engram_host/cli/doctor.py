@@ -44,7 +44,7 @@ def _findings(home: Path) -> Iterator[Finding]:
         yield from machine.packages(needs_postgres=False)
         yield from (machine.disk(home), machine.clock(home), machine.micropython())
         return
-    from engram_host.cli.checks import companion, starting
+    from engram_host.cli.checks import companion
     from engram_host.companion.lockfile import running_addresses
 
     try:
@@ -57,7 +57,7 @@ def _findings(home: Path) -> Iterator[Finding]:
         machine.packages(needs_postgres=settings.store.url.startswith("postgres")),
         [machine.embedder(settings), machine.disk(home), machine.clock(home), machine.micropython()],
         companion.files(settings),
-        starting.starting(settings),
+        companion.starting(settings),
         companion.ports(settings, running),
         [companion.database(settings), companion.broker(settings)],
         companion.companion(settings, running),

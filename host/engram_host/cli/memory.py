@@ -6,8 +6,8 @@ from typing import Annotated, Any
 import typer
 
 from engram_host.cli import output
+from engram_host.cli.companion import is_citation, show_lines
 from engram_host.cli.exit_status import WrongUsage
-from engram_host.cli.folders import is_citation, show_lines
 from engram_host.cli.options import DEFAULT_HOME, AsJson, Device, Devices, Home, Port, Sim, Url
 
 Shown = Annotated[

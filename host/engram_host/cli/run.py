@@ -24,11 +24,11 @@ def run(
     Example: echo "remember that my bike is green" | engram run --home ~/.engram/try
     """
     from engram_host.simulator import __main__ as sim
-    from engram_host.simulator import micropython
+    from engram_host.simulator import board
 
     try:
-        micropython.find()
-    except micropython.NoMicroPython as problem:
+        board.find()
+    except board.NoMicroPython as problem:
         raise NotInstalled(str(problem)) from None
     os.environ["ENGRAM_HOME"] = str(home)
     for name, is_on in (("LLM", script), ("COMPANION", companion), ("REPL", prompt)):

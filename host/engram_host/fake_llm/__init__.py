@@ -22,8 +22,7 @@ How the modules stand on each other:
 
 from .rules import Rule
 from .script import ScriptError, load, read_rule
-from .server import RecordedRequest, ScriptedServer
-from .server_thread import Serving, serving
+from .server import RecordedRequest, ScriptedServer, Serving, serving
 
 __all__ = [
     "RecordedRequest",

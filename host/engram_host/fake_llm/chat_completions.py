@@ -16,8 +16,20 @@ It refuses what OpenAI refuses: above all a tool's result without its call and a
 import time
 from collections.abc import Iterator, Mapping
 
-from .answer import ModelAnswer, StreamEvent, ToolCall, Usage, json_bytes
-from .model_request import ModelRequest, RequestRejected, ToolResult, objects, split_recalled, text_field, text_of
+from .types import (
+    ModelAnswer,
+    ModelRequest,
+    RequestRejected,
+    StreamEvent,
+    ToolCall,
+    ToolResult,
+    Usage,
+    json_bytes,
+    objects,
+    split_recalled,
+    text_field,
+    text_of,
+)
 
 NAME: str = "openai"
 PATH: str = "/v1/chat/completions"

@@ -16,8 +16,20 @@ without its result in the next message.
 import json
 from collections.abc import Iterator, Mapping
 
-from .answer import ModelAnswer, StreamEvent, ToolCall, Usage, json_bytes
-from .model_request import ModelRequest, RequestRejected, ToolResult, objects, split_recalled, text_field, text_of
+from .types import (
+    ModelAnswer,
+    ModelRequest,
+    RequestRejected,
+    StreamEvent,
+    ToolCall,
+    ToolResult,
+    Usage,
+    json_bytes,
+    objects,
+    split_recalled,
+    text_field,
+    text_of,
+)
 
 NAME: str = "anthropic"
 PATH: str = "/v1/messages"

@@ -21,10 +21,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Protocol
 
-from .answer import ModelAnswer, Piece, StreamEvent, json_bytes
 from .http import Outgoing
-from .model_request import ModelRequest
 from .rules import Fault
+from .types import ModelAnswer, ModelRequest, Piece, StreamEvent, json_bytes
 
 _BREAKS = ("cut", "stall", "malformed", "error")
 _JSON = {"content-type": "application/json; charset=utf-8"}

@@ -40,8 +40,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from .answer import ModelAnswer, Piece, ToolCall, Usage, fragments
-from .model_request import ModelRequest
+from .types import ModelAnswer, ModelRequest, Piece, ToolCall, Usage, fragments
 
 DEFAULT_REPLY = "This is a script, not a language model, and none of its rules fits this message."
 

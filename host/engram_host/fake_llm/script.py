@@ -7,8 +7,8 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
-from .answer import Piece
 from .rules import DEFAULT_REPLY, CallTemplate, Fault, Rule, When
+from .types import Piece
 
 RULE = ("note", "when", "reply", "calls", "stop", "usage", "ascii", "fault", "times")
 WHEN = ("contains", "equals", "system", "api", "request", "result", "result_has", "recalled", "offers")

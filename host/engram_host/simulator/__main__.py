@@ -1,4 +1,4 @@
-"""`make run`: the firmware in the terminal, or on a pipe.
+"""`make run`: the firmware in the terminal, or on a pipe, with a companion beside it if wanted.
 
 From the environment: ENGRAM_HOME is where the board's files are (~/.engram/sim), ENGRAM_LLM_URL, _KEY, _MODEL and
 _API name a model, LLM=script starts a scripted one, COMPANION=1 a companion, REPL=1 lets Ctrl-C open the MicroPython
@@ -8,12 +8,81 @@ boards/SIM/main.py takes more.
 
 import contextlib
 import fcntl
+import json
 import os
+import subprocess
 import sys
+import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from . import board, micropython, terminal
+from engram_host.firmware import CLONE
+
+from . import board
+
+SECONDS = 30.0
+"""How long it may take to start."""
+
+_PACKAGES = Path(__file__).resolve().parents[2]
+"""Where this package is imported from, which a companion in another Python has to be told."""
+
+
+class CompanionNotStarted(Exception):
+    """The companion did not start; the text says why."""
+
+
+@contextlib.contextmanager
+def companion_beside(home: Path) -> Iterator[dict[str, str]]:
+    """A companion with its files below the board's folder, at free ports; where it listens, `http` and `mqtt`."""
+    with tempfile.TemporaryDirectory(prefix="engram-") as folder:
+        ready = Path(folder) / "ready.json"
+        log = home / "companion.log"
+        command = [_python(), "-m", "engram_host", "serve"]
+        command += [
+            "--home",
+            str(home / "companion"),
+            "--http-port",
+            "0",
+            "--mqtt-port",
+            "0",
+            "--ready-file",
+            str(ready),
+        ]
+        variables = {**os.environ, "PYTHONPATH": str(_PACKAGES)}
+        with log.open("w") as output:
+            companion = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=variables, start_new_session=True
+            )
+        try:
+            where = _wait(companion, ready, log)
+            yield where
+        finally:
+            companion.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                companion.wait(10)
+            companion.kill()
+
+
+def _python() -> str:
+    """The Python that has the companion's packages: a clone's own, where it has one."""
+    own = CLONE / ".venv" / "bin" / "python" if CLONE else None
+    return str(own) if own and own.exists() else sys.executable
+
+
+def _wait(companion: "subprocess.Popen[bytes]", ready: Path, log: Path) -> dict[str, str]:
+    end = time.monotonic() + SECONDS
+    while time.monotonic() < end:
+        if ready.exists():
+            return json.loads(ready.read_text())
+        if companion.poll() is not None:
+            lines = log.read_text(errors="replace").strip().splitlines() or ["it said nothing"]
+            raise CompanionNotStarted(f"the companion did not start: {lines[-1]} ({log})")
+        time.sleep(0.05)
+    raise CompanionNotStarted(f"the companion did not start within {SECONDS:.0f} seconds; see {log}.")
+
+
+# --- make run
 
 
 class Unusable(Exception):
@@ -33,7 +102,7 @@ def main() -> int:
             if os.environ.get("COMPANION"):
                 environment |= stack.enter_context(_companion(home))
             return _run(stack, environment, waker)
-    except (Unusable, micropython.NoMicroPython) as problem:
+    except (Unusable, board.NoMicroPython) as problem:
         print(problem, file=sys.stderr)
         return 2
 
@@ -44,7 +113,7 @@ def _run(stack: contextlib.ExitStack, environment: dict[str, str], waker: int) -
     has_prompt = bool(os.environ.get("REPL"))
     environment["ENGRAM_TERMINAL"] = "1" if is_terminal else ""
     if is_terminal:
-        stack.enter_context(terminal.keys_at_once(keys, with_ctrl_c=not has_prompt))
+        stack.enter_context(board.keys_at_once(keys, with_ctrl_c=not has_prompt))
     if has_prompt:
         return board.run_with_prompt(environment)
     return board.run(environment, keys, waker, is_terminal=is_terminal)
@@ -79,13 +148,12 @@ def _provide_roots(path: Path) -> None:
 
 @contextlib.contextmanager
 def _companion(home: Path) -> Iterator[dict[str, str]]:
-    from . import companion
 
     try:
-        with companion.companion_beside(home) as where:
+        with companion_beside(home) as where:
             print(f"A companion is beside the board: {where['http']}/docs shows what it can be asked.", flush=True)
             yield {"ENGRAM_COMPANION_URL": where["mqtt"]}
-    except companion.CompanionNotStarted as problem:
+    except CompanionNotStarted as problem:
         raise Unusable(str(problem)) from None
 
 

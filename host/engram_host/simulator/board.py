@@ -1,4 +1,6 @@
-"""Starting MicroPython's unix port with the firmware, and handing it its input.
+"""Starts MicroPython's unix port with the firmware, and hands it its input, each key at once on a terminal.
+
+A terminal's own line editing would end lines at 4,095 bytes.
 
 A signal, or Ctrl-C on the terminal, tells the board to end: an answer that is coming is kept as far as it came,
 nothing is cut. MicroPython's unix port cannot take signals itself: SIGTERM ends it in the middle of a line, and SIGINT
@@ -8,13 +10,86 @@ breaks into whatever it does, such as a garbage collection. A board that does no
 import contextlib
 import os
 import selectors
+import shutil
 import signal
 import subprocess
+import termios
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
-from engram_host.firmware import BOARDS, FIRMWARE
-from engram_host.simulator import micropython
+from engram_host.firmware import BOARDS, CLONE, FIRMWARE
+
+_LOCAL, _CONTROL = 3, 6
+_NO_KEY = b"\0"
+
+
+@contextlib.contextmanager
+def keys_at_once(terminal: int, *, with_ctrl_c: bool) -> Iterator[None]:
+    """Let each key through at once and unechoed, also Ctrl-C if wanted: as a signal, `make` would hear it too."""
+    old = termios.tcgetattr(terminal)
+    new = termios.tcgetattr(terminal)
+    new[_LOCAL] &= ~(termios.ICANON | termios.ECHO)
+    if with_ctrl_c:
+        new[_CONTROL][termios.VINTR] = _NO_KEY
+    _set(terminal, new)
+    # Who was stopped by Ctrl-Z finds the terminal as the shell likes it.
+    old_handler = signal.signal(signal.SIGCONT, lambda *_: _set(terminal, new))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGCONT, old_handler)
+        _set(terminal, old)
+
+
+def _set(terminal: int, attributes: list) -> None:
+    # A terminal that has gone cannot be set, and need not be.
+    with contextlib.suppress(termios.error):
+        termios.tcsetattr(terminal, termios.TCSADRAIN, attributes)
+
+
+# --- MicroPython
+
+
+OLDEST_MICROPYTHON = (1, 25, 0)
+"""The oldest release that runs the firmware; tools/versions.py has it too."""
+
+_SECONDS = 20
+_PROBE = "import sys; print(*sys.implementation.version[:3])"
+
+
+class NoMicroPython(Exception):
+    """There is none that is new enough; the text says what to do."""
+
+
+def find_micropython() -> Path:
+    """The MicroPython that runs a simulated board. NoMicroPython."""
+    own = CLONE / "build" / "micropython" / "64" if CLONE else None
+    if own and own.is_file():
+        return own
+    on_path = shutil.which("micropython")
+    if on_path and _version(Path(on_path)) >= OLDEST_MICROPYTHON:
+        return Path(on_path)
+    if CLONE:
+        raise NoMicroPython("MicroPython is not there yet: `make run` in Engram's folder fetches it.")
+    oldest = ".".join(str(number) for number in OLDEST_MICROPYTHON[:2])
+    raise NoMicroPython(
+        f"no micropython {oldest} or newer is on PATH, and the simulated board needs its unix port: install it (Debian 13,"
+        " Fedora and Homebrew have a package named micropython)."
+    )
+
+
+def _version(command: Path) -> tuple[int, ...]:
+    """The release of a MicroPython, () if it does not run or is none."""
+    try:
+        done = subprocess.run([command, "-c", _PROBE], capture_output=True, text=True, timeout=_SECONDS)
+        return tuple(int(number) for number in done.stdout.split()) if done.returncode == 0 else ()
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        return ()
+
+
+# --- the board
+
 
 SEARCH_PATH = f"{FIRMWARE}:{BOARDS / 'SIM'}:.frozen"
 MAIN = BOARDS / "SIM" / "main.py"
@@ -32,7 +107,7 @@ _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 def command(*, interactive: bool = False) -> list[str]:
     """The command line that runs the firmware; `interactive` leaves to MicroPython's prompt afterwards. NoMicroPython."""
     options = ["-i"] if interactive else []
-    return [str(micropython.find()), "-X", f"heapsize={HEAP}", *options, str(MAIN)]
+    return [str(find_micropython()), "-X", f"heapsize={HEAP}", *options, str(MAIN)]
 
 
 def run(environment: dict[str, str], source: int, waker: int, *, is_terminal: bool = False) -> int:

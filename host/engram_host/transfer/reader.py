@@ -7,8 +7,7 @@ from pathlib import Path
 from engram import text
 from engram.errors import ArgumentError
 from engram.transfer import jsonl
-from engram_host.transfer.foreign import Fields, convert_memory
-from engram_host.transfer.markdown import MarkdownReader
+from engram_host.transfer.formats import Fields, MarkdownReader, convert_memory
 
 Line = tuple[int, Fields | str]
 """The number of a line, and the object for a board's /import, or why the line is refused."""

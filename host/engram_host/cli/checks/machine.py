@@ -104,9 +104,9 @@ def clock(home: Path) -> Finding:
 
 def micropython() -> Finding:
     """What runs the simulated board."""
-    from engram_host.simulator import micropython as unix_port
+    from engram_host.simulator import board
 
     try:
-        return well("micropython", f"{unix_port.find()}")
-    except unix_port.NoMicroPython as problem:
+        return well("micropython", f"{board.find_micropython()}")
+    except board.NoMicroPython as problem:
         return watch("micropython", "only `engram run` and --sim need it, and it is not there", str(problem))

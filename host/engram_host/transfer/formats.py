@@ -1,10 +1,11 @@
-"""Memories in a page of Markdown: a board's `/export md`, or any list that a person has written.
+"""Memories of other programs, and in a page of Markdown, in the form that a board imports.
 
 engram.transfer.markdown has the form. What has no tag takes that of its heading.
 """
 
 import contextlib
 import re
+from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
@@ -14,8 +15,150 @@ from engram.log_line import MAX_LINE
 from engram.memory import access
 from engram.memory.records import fields as record_fields
 from engram.memory.records import provenance
-from engram_host.transfer.foreign import Fields, Unknown
-from engram_host.transfer.labels import DEFAULT_TAG, put_labels
+from engram.transfer.jsonl import whole
+
+DEFAULT_TAG = "imported"
+
+
+def put_labels(memory: dict[str, Any], tags: list[str], keywords: list[str]) -> bool:
+    """Set the tags and keywords of a memory; whether all found a place."""
+    tags = [tag.strip() for tag in tags if tag.strip()]
+    keywords = [word.strip() for word in keywords if word.strip()]
+    first = [tag for tag in tags if len(tag) <= record_fields.TAG_LONGEST][: record_fields.MOST_TAGS]
+    words = list(dict.fromkeys(keywords + [tag for tag in tags if tag not in first]))
+    fitting = [word for word in words if len(word) <= record_fields.KEYWORD_LONGEST][: record_fields.MOST_KEYWORDS]
+    memory["tags"] = first or [DEFAULT_TAG]
+    memory["keywords"] = fitting
+    return all(word in first or word in fitting for word in keywords + tags)
+
+
+# --- other programs
+
+
+Fields = dict[str, Any]
+Unknown = Callable[[str], None]
+
+_ESP_CLAW_ONLY = ("summary_ids", "created_at", "deleted")
+_ESP_CLAW = (
+    *("id", "source", "content", "tags", "keywords", "created_at", "updated_at", "access_count", "deleted"),
+    *("summary_ids", "summary_labels"),
+)
+_SEPARATORS = ";/|"
+"""Beside the comma: ESP-Claw takes them all."""
+_COCLAW_ONLY = ("createdAt", "lastUsedAt")
+_COCLAW = ("id", "content", "type", "tags", "importance", "createdAt", "lastUsedAt", "source", "pinned")
+_COCLAW_SOURCES = {"auto-extracted": "auto_llm", "manual": "manual", "distilled": "distilled"}
+_FIRST_KNOWN = 1577836800
+"""2020-01-01: an earlier moment comes from a clock that nobody had set."""
+
+
+def convert_memory(fields: Fields, note_unknown: Unknown) -> Fields:
+    """A memory in the board's own form, whatever program wrote it; ArgumentError.
+
+    `note_unknown(name)` is called for each field that is not known, and for "tags" if some found no place.
+    """
+    if "origin" in fields:
+        return fields
+    if "content" not in fields and not fields.get("deleted"):
+        raise ArgumentError("content", "is missing.")
+    if any(name in fields for name in _ESP_CLAW_ONLY):
+        return _esp_claw(fields, note_unknown)
+    if any(name in fields for name in _COCLAW_ONLY):
+        return _coclaw(fields, note_unknown)
+    return fields
+
+
+def _esp_claw(fields: Fields, note_unknown: Unknown) -> Fields:
+    """A line of ESP-Claw's log: tags and keywords with commas between, a tombstone says "deleted"."""
+    _note_unknown(fields, _ESP_CLAW, note_unknown)
+    origin = _origin("esp-claw:", fields)
+    if fields.get("deleted") is True:
+        if not origin:
+            raise ArgumentError("id", "is missing, so it is not known what was deleted.")
+        return {**origin, "deleted": True}
+    memory: Fields = {"content": fields.get("content")}
+    if fields.get("source") in record_fields.SOURCES:
+        memory["source"] = fields["source"]
+    tags = _split(fields, "tags") or _texts(fields, "summary_labels")
+    _put_labels(memory, tags, _split(fields, "keywords"), note_unknown)
+    for name, theirs in (("created", "created_at"), ("updated", "updated_at")):
+        _put_moment(memory, name, _count(fields, theirs))
+    uses = _count(fields, "access_count")
+    return _ended(memory, origin, uses, memory.get("updated") or memory.get("created") or 0)
+
+
+def _coclaw(fields: Fields, note_unknown: Unknown) -> Fields:
+    """An entry of CoClaw's export: up to twenty tags, and times in milliseconds."""
+    _note_unknown(fields, _COCLAW, note_unknown)
+    memory = {name: fields[name] for name in ("content", "type", "importance", "pinned") if name in fields}
+    source = fields.get("source")
+    if isinstance(source, str) and source in _COCLAW_SOURCES:
+        memory["source"] = _COCLAW_SOURCES[source]
+    _put_labels(memory, _texts(fields, "tags"), [], note_unknown)
+    _put_moment(memory, "created", _count(fields, "createdAt") // 1000)
+    used = _count(fields, "lastUsedAt") // 1000
+    # It does not count: what was used after it was made was so once at least.
+    return _ended(memory, _origin("coclaw:", fields), int(used > memory.get("created", used)), used)
+
+
+def _ended(memory: Fields, origin: Fields, uses: int, used: int) -> Fields:
+    memory.setdefault("source", "import")
+    if memory.get("updated") == memory.get("created"):
+        memory.pop("updated", None)
+    for tag in [tag for tag in memory["tags"] if tag.startswith("ws:") and len(tag) > 3]:
+        # A tag by which such programs keep the memories of a workspace apart.
+        memory["scope"] = tag
+        if len(memory["tags"]) > 1:
+            memory["tags"].remove(tag)
+    if uses and used:
+        memory |= {"uses": uses, "used": used}
+    # What such a program has no field for, a pin or an importance, stays as it is on the board.
+    return {**origin, **memory, "partial": True}
+
+
+def _put_labels(memory: Fields, tags: list[str], keywords: list[str], note_unknown: Unknown) -> None:
+    if not put_labels(memory, tags, keywords):
+        note_unknown("tags")
+
+
+def _note_unknown(fields: Fields, known: tuple[str, ...], note_unknown: Unknown) -> None:
+    for name in fields:
+        if name not in known:
+            note_unknown(name)
+
+
+def _origin(source: str, fields: Fields) -> Fields:
+    ref = fields.get("id")
+    return {"origin": provenance.check("id", source + ref)} if isinstance(ref, str) and ref else {}
+
+
+def _count(fields: Fields, name: str) -> int:
+    return 0 if fields.get(name) is None else whole(fields, name)
+
+
+def _put_moment(memory: Fields, name: str, at: int) -> None:
+    if at >= _FIRST_KNOWN:
+        memory[name] = at
+
+
+def _split(fields: Fields, name: str) -> list[str]:
+    value = fields.get(name, "")
+    if not isinstance(value, str):
+        raise ArgumentError(name, "must be a text with commas between.")
+    for separator in _SEPARATORS:
+        value = value.replace(separator, ",")
+    return [part for part in value.split(",") if part.strip()]
+
+
+def _texts(fields: Fields, name: str) -> list[str]:
+    value = fields.get(name) or []
+    if not isinstance(value, list) or not all(isinstance(part, str) for part in value):
+        raise ArgumentError(name, "must be a list of texts.")
+    return value
+
+
+# --- Markdown
+
 
 _ZONE = ", times at "
 _MARK = re.compile(r"[ \t]*(?:[0-9]+[.)]|[-*+]) ")
@@ -125,7 +268,7 @@ class MarkdownReader:
     def _listed_fields(self, line: str) -> Fields | None:
         """The fields in a line in parentheses; None if it is a part of the text."""
         memory: Fields = {}
-        for part in _split(line, ";"):
+        for part in _split_at(line, ";"):
             name, value = self._field(part)
             if value is None:
                 return None
@@ -140,7 +283,7 @@ class MarkdownReader:
         if part == "pinned":
             return "pinned", True
         if word == "keywords" and rest:
-            return "keywords", [_unescaped(keyword) for keyword in _split(rest, ",")]
+            return "keywords", [_unescaped(keyword) for keyword in _split_at(rest, ",")]
         if word == "by":
             return "source", rest if rest in record_fields.SOURCES else None
         if word == "importance":
@@ -171,7 +314,7 @@ def _is_day(name: str) -> bool:
         return False
 
 
-def _split(line: str, separator: str) -> list[str]:
+def _split_at(line: str, separator: str) -> list[str]:
     """The parts between separators that have no backslash before them and end no code of a character."""
     parts: list[str] = []
     start = at = 0

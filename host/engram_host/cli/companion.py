@@ -1,0 +1,344 @@
+"""`engram serve`, `stats`, `folders`, `backup` and `restore`: run a companion, look at it, save its database."""
+
+import json
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from engram_host.boards.progress import Progress
+from engram_host.cli import output
+from engram_host.cli.exit_status import CommandError, NotFound, NotInstalled, WrongUsage
+from engram_host.cli.options import DEFAULT_HOME, AsJson, Home, Url
+from engram_host.companion.logs import FORMATS, LEVELS, set_up
+from engram_host.companion.malloc import configure_malloc
+from engram_host.companion.settings import has_password
+
+if TYPE_CHECKING:
+    from engram_host.cli.api_client import ApiClient
+    from engram_host.companion.home import Settings
+
+
+_NO_PASSWORD = "a password goes into companion.toml or into "
+_OWN_BROKER = f"your MQTT broker, in place of the one inside; {_NO_PASSWORD}ENGRAM_MQTT_PASSWORD"
+_POSTGRES = f"postgresql://... in place of SQLite; {_NO_PASSWORD}ENGRAM_STORE_URL"
+
+MqttUrl = Annotated[str | None, typer.Option(help=_OWN_BROKER)]
+StoreUrl = Annotated[str | None, typer.Option(help=_POSTGRES)]
+
+
+def serve(
+    home: Home = DEFAULT_HOME,
+    http_host: Annotated[str | None, typer.Option(help="where the HTTP API listens")] = None,
+    http_port: Annotated[int | None, typer.Option(help="its port, 0 for a free one")] = None,
+    mqtt_url: MqttUrl = None,
+    mqtt_port: Annotated[int | None, typer.Option(help="the port of the broker inside, 0 for a free one")] = None,
+    store_url: StoreUrl = None,
+    ready_file: Annotated[
+        Path | None, typer.Option(help="write where it listens to this file, as JSON, once it does")
+    ] = None,
+    log_level: Annotated[str, typer.Option(help="debug, info, warning or error")] = "warning",
+    log_format: Annotated[str, typer.Option(help="text, or json: one object a line")] = "text",
+    as_json: AsJson = False,
+) -> None:
+    """Run the companion: it keeps a copy of what boards remember, and finds it again by words and by meaning.
+
+    Example: engram serve --http-port 8765
+
+    Example: engram serve --log-level info --log-format json
+    """
+    for name, value, choices in (("--log-level", log_level, LEVELS), ("--log-format", log_format, FORMATS)):
+        if value not in choices:
+            raise typer.BadParameter(f"must be one of {', '.join(choices)}", param_hint=name)
+    import asyncio
+
+    for name, value, variable in (
+        ("--mqtt-url", mqtt_url, "ENGRAM_MQTT_PASSWORD"),
+        ("--store-url", store_url, "ENGRAM_STORE_URL"),
+    ):
+        if has_password(value or ""):
+            sentence = f"has a password in it, which all users of this computer can see here: {_NO_PASSWORD}{variable}"
+            raise typer.BadParameter(sentence, param_hint=name)
+    set_up(log_format, log_level)
+    flags = {
+        ("http", "host"): http_host,
+        ("http", "port"): http_port,
+        ("mqtt", "url"): mqtt_url,
+        ("mqtt", "port"): mqtt_port,
+        ("store", "url"): store_url,
+    }
+    given = {name: value for name, value in flags.items() if value is not None}
+    asyncio.run(_serve(home.expanduser().absolute(), given, ready_file, as_json))
+
+
+async def _serve(home: Path, flags: dict[tuple[str, str], object], ready_file: Path | None, as_json: bool) -> None:
+    began = time.monotonic()
+    configure_malloc()
+    # What takes long to load is loaded once it is sure to be needed.
+    import asyncio
+
+    from engram_host.companion.home import make_folder
+    from engram_host.companion.lockfile import lock_home, publish_addresses
+    from engram_host.companion.start import start
+
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    make_folder(home)
+    with lock_home(home, alone=False):
+        async with start(home, flags) as running:
+            addresses = running.addresses()
+            banner = running.banner(time.monotonic() - began)
+            typer.echo(json.dumps(addresses) if as_json else "\n".join(banner))
+            sys.stdout.flush()
+            if ready_file:
+                draft = ready_file.with_suffix(".new")
+                draft.write_text(json.dumps(addresses))
+                draft.replace(ready_file)
+            with publish_addresses(home, addresses):
+                await running.serve(stop)
+
+
+# --- engram stats
+
+
+_AT_ONCE = 1000
+"""Devices whose use of the gateway is asked for together."""
+
+_LOGS = ("records", "journal")
+_SHOWN = {
+    "up_seconds": ("running for", lambda value: f"{value / 3600:.1f} h"),
+    "devices": ("boards", str),
+    "lines_taken": ("lines taken since then", str),
+    "refused": ("messages refused since then", str),
+    "waiting_batches": ("batches waiting", str),
+    "backlog_lines": ("lines without a vector yet", str),
+    "index_bytes": ("indexes in memory", output.size),
+    "archived_records": ("memories archived here", str),
+    "folder_files": ("files of folders", str),
+    "folder_passages": ("passages of these", str),
+    "database_bytes": ("database on disk", output.size),
+}
+
+
+def stats(url: Url = "", home: Home = DEFAULT_HOME, as_json: AsJson = False) -> None:
+    """Show how the companion is doing, what it has of each board, and what is used of the gateway's limits. Asks the companion.
+
+    Example: engram stats
+
+    Example: engram stats --json
+    """
+    from engram_host.cli.api_client import ApiClient
+
+    with ApiClient(url, home) as companion:
+        health, figures = companion.get("/v1/health"), companion.get("/v1/stats")
+        devices = companion.get("/v1/devices")
+        gateway = _gateway(companion)
+    if as_json:
+        output.document({"health": health, "figures": figures, "devices": devices, "gateway": gateway})
+        return
+    rows = [("status", health["status"]), *((name, health[name]) for name in ("version", "store", "mqtt", "meaning"))]
+    rows += [(title, form(figures[name])) for name, (title, form) in _SHOWN.items() if figures[name] is not None]
+    output.table(("", ""), rows)
+    for problem in health["problems"]:
+        output.say(f"problem: {problem}")
+    output.say("")
+    boards = [
+        (each["name"], output.moment(each["heard"]), *(each["logs"].get(log, {}).get("have", 0) for log in _LOGS))
+        for each in devices
+    ]
+    output.table(("board", "heard", "records up to", "journal up to"), boards, empty="no board has been here yet.")
+    if gateway["is_set_up"]:
+        _show_gateway(gateway)
+
+
+def _gateway(companion: "ApiClient") -> dict[str, Any]:
+    """What is used of the gateway's limits, by all devices."""
+    day = companion.get("/v1/gateway", limit=_AT_ONCE)
+    following = day.pop("following")
+    while following:
+        page = companion.get("/v1/gateway", limit=_AT_ONCE, after=following)
+        day["devices"] += page["devices"]
+        following = page["following"]
+    return day
+
+
+def _show_gateway(day: dict[str, Any]) -> None:
+    output.say("")
+    output.say(f"used of the gateway's limits since {output.moment(day['begins'])}:")
+    users = [("all together", day["used"], day["all_limit"])]
+    users += [(one["device"], one, day["device_limit"]) for one in day["devices"]]
+    rows = [(name, *(_of(used[what], limit[what]) for what in ("calls", "tokens"))) for name, used, limit in users]
+    output.table(("", "calls", "tokens"), rows)
+
+
+def _of(used: int, limit: int) -> str:
+    return f"{used} of {limit}" if limit else str(used)
+
+
+# --- engram folders
+
+
+_MARKS = "/#."
+"""Of which a citation has one at least, and the id of a memory or a turn none."""
+
+
+def folders(
+    principal: Annotated[str, typer.Option(help="who asks: only what they may see is listed")] = "owner",
+    url: Url = "",
+    home: Home = DEFAULT_HOME,
+    as_json: AsJson = False,
+) -> None:
+    """List the Markdown folders of the settings: how far each has been read, and what is not read and why. Asks the companion.
+
+    Example: engram folders
+
+    Example: engram folders --principal ann --json
+    """
+    from engram_host.cli.api_client import ApiClient
+
+    with ApiClient(url, home) as companion:
+        found = companion.get("/v1/folders", principal=principal)
+    if as_json:
+        output.document({"folders": found})
+        return
+    columns = ("folder", "scope", "state", "files", "passages", "last read")
+    output.table(
+        columns, [_row(one) for one in found], empty="no folder that may be shown: docs/guides/folders.md adds one."
+    )
+    for one in found:
+        for problem in _problems(one):
+            output.say(f"{one['name']}: {problem}")
+
+
+def is_citation(told: str) -> bool:
+    """Whether it is a file of a Markdown folder, such as notes/tea.md or notes/tea.md#12, and no id of a memory or turn."""
+    return any(mark in told for mark in _MARKS)
+
+
+def show_lines(citation: str, count: int, principal: str, url: str, home: Any, as_json: bool) -> None:
+    """Print so many lines of a file, from the one that a citation names."""
+    from engram_host.cli.api_client import ApiClient
+
+    path, _, told = citation.partition("#")
+    line = told or "1"
+    if not (path and line.isascii() and line.isdigit()):
+        raise WrongUsage("a place in a file is its path and the number of a line, such as notes/tea.md#12.")
+    with ApiClient(url, home) as companion:
+        asked = {"path": path, "from": int(line), "lines": count, "principal": principal}
+        found = companion.get("/v1/memory", **asked)
+    if as_json:
+        output.document(found)
+        return
+    width = len(str(found["total"]))
+    for number, text in enumerate(found["lines"], found["first"]):
+        output.say(f"{number:>{width}}  {text}".rstrip())
+    if not found["lines"]:
+        output.say(f"{path} has {found['total']} lines.")
+    if found["following"]:
+        typer.echo(output.safe(f"it goes on at {path}#{found['following']}"), err=True)
+
+
+def _row(one: dict[str, Any]) -> tuple[str, ...]:
+    files = f"{one['done']} of {one['total']}"
+    return one["name"], one["scope"], one["state"], files, str(one["passages"]), output.moment(one["read_at"] or None)
+
+
+def _problems(one: dict[str, Any]) -> list[str]:
+    told = list(one["problems"])
+    if one["more_problems"]:
+        told.append(f"{one['more_problems']} more problems like these.")
+    if one["links"]:
+        told.append(f"{one['links']} symbolic links were not followed.")
+    return told
+
+
+# --- engram backup, engram restore
+
+
+def backup(
+    file: Annotated[Path, typer.Argument(help="the file to write")],
+    home: Home = DEFAULT_HOME,
+    replace: Annotated[bool, typer.Option("--replace", help="the file that is there may be lost")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Save the companion's database to a file, while a companion runs or not: all boards' copies, tokens, vectors.
+
+    Works on the database itself. Settings and the operator's token are files in the companion's folder, and not in it.
+
+    Example: engram backup companion-2026-11-22.db
+    """
+    from engram_host.companion.store.backup import ToolMissing, save_postgres, save_sqlite
+
+    settings = _settings(home)
+    if not file.parent.is_dir():
+        raise NotFound(f"there is no folder {file.parent} to write {file.name} to.")
+    if file.exists() and not replace:
+        raise CommandError(f"there is a file {file} already: name another one, or say --replace if it may be lost.")
+    progress = Progress()
+    try:
+        if path := _sqlite(settings):
+            if not path.exists():
+                raise NotFound(f"there is no database {path}: no companion has run there yet.")
+            save_sqlite(path, file, lambda done, total: progress.step("Saving the database", done, total))
+        else:
+            progress.step("Saving the database")
+            save_postgres(settings.store.url, file)
+    except ToolMissing as missing:
+        raise NotInstalled(str(missing)) from None
+    size = file.stat().st_size
+    progress.say(f"{file}: {output.size(size)}")
+    if as_json:
+        output.document({"file": str(file), "bytes": size})
+
+
+def restore(
+    file: Annotated[Path, typer.Argument(help="what `engram backup` wrote")],
+    home: Home = DEFAULT_HOME,
+    replace: Annotated[bool, typer.Option("--replace", help="the database that is there may be lost")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Put a saved database back; no companion may run on it meanwhile. Boards then send what it does not have.
+
+    Example: engram restore companion-2026-11-22.db --replace
+    """
+    from engram_host.companion.home import make_folder
+    from engram_host.companion.lockfile import lock_home
+    from engram_host.companion.store.backup import ToolMissing, restore_postgres, restore_sqlite
+
+    settings = _settings(home)
+    if not file.is_file():
+        raise NotFound(f"there is no file {file}.")
+    make_folder(settings.home)
+    path = _sqlite(settings)
+    if not replace and (path is None or path.exists()):
+        raise CommandError("there is a database already: save it with `engram backup`, then restore with --replace.")
+    with lock_home(settings.home, alone=True):
+        try:
+            if path:
+                restore_sqlite(file, path)
+            else:
+                restore_postgres(file, settings.store.url)
+        except ToolMissing as missing:
+            raise NotInstalled(str(missing)) from None
+    if as_json:
+        output.document({"restored": str(file)})
+    else:
+        output.say(f"{file} is the companion's database now.")
+
+
+def _settings(home: Path) -> "Settings":
+    from engram_host.companion.home import read_settings
+
+    return read_settings(home.expanduser().absolute(), {})
+
+
+def _sqlite(settings: "Settings") -> Path | None:
+    """The file of the database, None if it is PostgreSQL."""
+    from engram_host.companion.home import database_file
+
+    return database_file(settings)
