@@ -13,8 +13,8 @@ from embedded_board import KEY, Board, Embedder, KilledError, make, text_of
 from embedding_service import direction
 from engram_host.companion.embedding import index_state
 from engram_host.companion.embedding import indexer as backlog_module
-from engram_host.companion.embedding.cache import CachedEmbedder
 from engram_host.companion.embedding.digest import text_digest
+from engram_host.companion.embedding.embedder import CachedEmbedder
 from engram_host.companion.embedding.indexer import EmbeddingIndexer
 from engram_host.companion.errors import EmbedderRefused, EmbedderUnavailable, StoreUnavailable
 from engram_host.companion.store.sqlite import SqliteStore

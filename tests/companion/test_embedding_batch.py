@@ -12,8 +12,7 @@ from embedded_board import Board, make
 from embedding_service import KEY, MODEL, WIDTH, EmbeddingService, direction
 from engram_host.companion.embedding import batch
 from engram_host.companion.embedding.batch import BatchJobs
-from engram_host.companion.embedding.http_client import RemoteService
-from engram_host.companion.embedding.remote import OpenAiEmbedder
+from engram_host.companion.embedding.remote import OpenAiEmbedder, RemoteService
 from engram_host.companion.errors import EmbedderRefused, EmbedderUnavailable
 from engram_host.companion.store.sqlite import SqliteStore
 from engram_host.companion.types import Identity

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from embedding_service import direction
-from engram_host.companion.embedding.cache import CachedEmbedder
 from engram_host.companion.embedding.digest import text_digest
+from engram_host.companion.embedding.embedder import CachedEmbedder
 from engram_host.companion.types import Identity
 
 

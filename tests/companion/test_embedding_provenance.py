@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cli_case import engram
-from engram_host.companion.embedding import minilm, provenance
+from engram_host.companion.embedding import minilm
 from engram_host.companion.embedding.embedding_service import EmbeddingService
 from engram_host.companion.embedding.minilm import MiniLm
 from engram_host.companion.embedding.settings import EmbeddingSettings
@@ -34,18 +34,18 @@ def changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_files_of_the_installed_package_are_the_originals():
-    provenance.check_files(minilm.model_folder())
+    minilm.check_files(minilm.model_folder())
 
 
 def test_a_changed_file_is_not_used_and_its_name_is_told(changed: Path):
-    with pytest.raises(EmbedderRefused, match=f"{TOKENIZER} is not the one that {provenance.SOURCE} publishes"):
+    with pytest.raises(EmbedderRefused, match=f"{TOKENIZER} is not the one that {minilm.SOURCE} publishes"):
         asyncio.run(MiniLm().ready())
 
 
 def test_a_file_that_is_gone_is_told_with_what_brings_it_back(changed: Path):
     (changed / WEIGHTS).unlink()
-    with pytest.raises(EmbedderRefused, match=f"{WEIGHTS} cannot be read .* {provenance.BRING_BACK} brings it back"):
-        provenance.check_files(changed)
+    with pytest.raises(EmbedderRefused, match=f"{WEIGHTS} cannot be read .* {minilm.BRING_BACK} brings it back"):
+        minilm.check_files(changed)
 
 
 def test_it_is_logged_once_however_often_it_is_tried(changed: Path, caplog: pytest.LogCaptureFixture):
@@ -82,4 +82,4 @@ def test_searches_go_by_words_and_health_says_why(changed: Path, store: Store):
 def test_doctor_finds_it_wrong_and_says_what_to_do(changed: Path, tmp_path: Path):
     ran = engram("doctor", "--home", tmp_path / "none", "--json", EMBEDDING_PROVIDER="minilm")
     (found,) = (check for check in ran.json["checks"] if check["name"] == "embedder")
-    assert found["state"] == "wrong" and provenance.BRING_BACK in found["do"]
+    assert found["state"] == "wrong" and minilm.BRING_BACK in found["do"]

@@ -12,9 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from embedding_service import KEY, MODEL, WIDTH, EmbeddingService, direction
-from engram_host.companion.embedding.gemini import GeminiEmbedder
-from engram_host.companion.embedding.http_client import RemoteService
-from engram_host.companion.embedding.remote import OpenAiEmbedder
+from engram_host.companion.embedding.remote import GeminiEmbedder, OpenAiEmbedder, RemoteService
 from engram_host.companion.errors import EmbedderError, EmbedderRefused, EmbedderUnavailable
 
 pytestmark = pytest.mark.filterwarnings("error")

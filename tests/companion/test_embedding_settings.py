@@ -3,10 +3,9 @@
 import pytest
 
 from embedding_service import KEY
-from engram_host.companion.embedding.cache import CachedEmbedder
-from engram_host.companion.embedding.factory import make_embedder
+from engram_host.companion.embedding.embedder import CachedEmbedder, NoEmbedder
+from engram_host.companion.embedding.embedding_service import make_embedder
 from engram_host.companion.embedding.fallback import FallbackEmbedder
-from engram_host.companion.embedding.none import NoEmbedder
 from engram_host.companion.embedding.settings import EmbeddingSettings
 from engram_host.companion.errors import SettingError
 from engram_host.companion.settings import read_section

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engram_host.companion.folders.snippet import snippet
+from engram_host.companion.folders.chunks import snippet
 
 LINES = st.lists(
     st.lists(st.sampled_from(["tea", "green", "é", "日本", "x" * 200]), max_size=9).map(" ".join), min_size=1

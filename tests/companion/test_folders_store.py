@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from engram import log_line, text
 from engram_host.companion.folders import indexer
 from engram_host.companion.folders.indexer import FolderIndexer, FolderProgress
-from engram_host.companion.folders.reader import list_files
-from engram_host.companion.folders.sources import FolderSource
+from engram_host.companion.folders.sources import FolderSource, list_files
 from engram_host.companion.store import choose_store
 from engram_host.companion.store.base import Store
 from engram_host.companion.types import Identity, Span, StoredVector

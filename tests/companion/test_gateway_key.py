@@ -14,7 +14,7 @@ from engram_host.companion.errors import SettingError
 from engram_host.companion.gateway import api_key as keys
 from engram_host.companion.gateway.api_key import ApiKey, find_api_key
 from engram_host.companion.gateway.proxy import Gateway
-from engram_host.companion.gateway.token_usage import MOST_LINE, TokenCounter
+from engram_host.companion.gateway.quota import MOST_LINE, TokenCounter
 from engram_host.companion.metrics import Metrics
 from engram_host.companion.settings import GatewaySettings
 from engram_host.companion.store import open_store

@@ -15,8 +15,7 @@ from cli_case import engram, fine
 from device_tokens import make_tokens
 from engram_host.companion.auth import tokens
 from engram_host.companion.auth.exposure import Listener, check_exposure, is_loopback, tokens_required
-from engram_host.companion.auth.middleware import MOST_BODY
-from engram_host.companion.auth.permissions import DECLARED, Role
+from engram_host.companion.auth.middleware import DECLARED, MOST_BODY, Role
 from engram_host.companion.errors import SettingError
 from engram_host.companion.settings import SecuritySettings
 from engram_host.companion.store import open_store
@@ -248,10 +247,10 @@ def test_a_head_that_does_not_end_is_not_waited_for(companion: Companion, monkey
 
     from fastapi import FastAPI
 
-    from engram_host.companion.api import slow_clients
+    from engram_host.companion.api import server
     from engram_host.companion.api.server import WebServer
 
-    monkeypatch.setattr(slow_clients, "HEAD_SECONDS", 0.3)
+    monkeypatch.setattr(server, "HEAD_SECONDS", 0.3)
 
     async def send_without_end() -> None:
         web = WebServer(FastAPI(), "127.0.0.1", 0)

@@ -27,7 +27,7 @@ def run(
     from engram_host.simulator import board
 
     try:
-        board.find()
+        board.find_micropython()
     except board.NoMicroPython as problem:
         raise NotInstalled(str(problem)) from None
     os.environ["ENGRAM_HOME"] = str(home)

@@ -21,10 +21,8 @@ from engram_host.companion.gateway.proxy import Gateway
 from engram_host.companion.home import Settings
 from engram_host.companion.metrics import Metrics
 from engram_host.companion.mqtt.client import BrokerLogin, MqttClient, broker_login
-from engram_host.companion.mqtt.embedded_broker import EmbeddedBroker
-from engram_host.companion.mqtt.guarded_broker import WORKER, BrokerAccess
-from engram_host.companion.replication.dispatch import MessageDispatcher
-from engram_host.companion.replication.protocol import Replication
+from engram_host.companion.mqtt.guarded_broker import WORKER, BrokerAccess, EmbeddedBroker
+from engram_host.companion.replication.protocol import MessageDispatcher, Replication
 from engram_host.companion.search_service import SearchService
 from engram_host.companion.store.base import Store
 from engram_host.companion.supervisor import Supervisor

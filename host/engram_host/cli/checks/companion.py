@@ -18,9 +18,8 @@ from engram_host.cli.output import moment
 from engram_host.companion.auth.exposure import check_exposure, listener_tls, listeners, tokens_required
 from engram_host.companion.auth.tokens import OPERATOR_FILE, read_secret
 from engram_host.companion.errors import CompanionError, SettingError
-from engram_host.companion.folders.reader import list_files
 from engram_host.companion.folders.service import companion_id
-from engram_host.companion.folders.sources import folder_sources
+from engram_host.companion.folders.sources import folder_sources, list_files
 from engram_host.companion.gateway.api_key import FILE as KEY_FILE
 from engram_host.companion.gateway.api_key import VARIABLE, find_api_key
 from engram_host.companion.gateway.request import service_url

@@ -59,8 +59,7 @@ def embedder(settings: "Settings") -> Finding:
             name, "none: searches go by words alone", 'set embedding.provider to "auto" for searches by meaning.'
         )
     try:
-        from engram_host.companion.embedding.minilm import MODEL, model_folder
-        from engram_host.companion.embedding.provenance import check_files
+        from engram_host.companion.embedding.minilm import MODEL, check_files, model_folder
 
         check_files(model_folder())
     except ImportError as missing:

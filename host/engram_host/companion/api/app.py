@@ -20,10 +20,9 @@ from engram_host.companion.api.folders import add_folder_routes
 from engram_host.companion.api.gateway import add_gateway_routes
 from engram_host.companion.api.search import add_search_route
 from engram_host.companion.app import CompanionApp
-from engram_host.companion.auth.middleware import AuthMiddleware, RequestCaller
-from engram_host.companion.auth.permissions import Role, requires
+from engram_host.companion.auth.middleware import AuthMiddleware, RequestCaller, Role, requires
 from engram_host.companion.errors import CompanionError, StoreUnavailable, UnknownDevice, UnknownEntry
-from engram_host.companion.gateway.errors import PREFIX, refusal
+from engram_host.companion.gateway.request import PREFIX, refusal
 from engram_host.companion.supervisor import State
 from engram_host.companion.types import LOGS, Device, Span
 

@@ -14,7 +14,7 @@ from typing import Any
 from fastapi import FastAPI, Response
 from fastapi.responses import HTMLResponse
 
-from engram_host.companion.auth.permissions import DECLARED, Role, requires
+from engram_host.companion.auth.middleware import DECLARED, Role, requires
 
 _STYLE = """
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }

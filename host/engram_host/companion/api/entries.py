@@ -11,9 +11,8 @@ from pydantic import BaseModel, Field
 from starlette.types import Receive, Scope, Send
 
 from engram import log_line
-from engram_host.companion.auth.permissions import Role, requires
-from engram_host.companion.entries.export import export_lines
-from engram_host.companion.entries.reader import LogCopy, ReadEntry, log_of_entry
+from engram_host.companion.auth.middleware import Role, requires
+from engram_host.companion.entries.reader import LogCopy, ReadEntry, export_lines, log_of_entry
 from engram_host.companion.store.base import MOST_NUMBER, Store
 from engram_host.companion.types import LogName, SetAsideLine
 

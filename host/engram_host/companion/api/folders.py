@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from engram.memory import caller_check
 from engram.memory.access import Caller
-from engram_host.companion.auth.permissions import Role, requires
+from engram_host.companion.auth.middleware import Role, requires
 from engram_host.companion.errors import NoSuchFile
 from engram_host.companion.folders.service import MOST_LINES, FileExcerpt, FolderService, FolderState, FolderStatus
 

@@ -5,8 +5,7 @@ from typing import Annotated, Any
 from fastapi import FastAPI, Path, Query, Request, Response
 from pydantic import BaseModel, Field
 
-from engram_host.companion.auth.middleware import RequestCaller
-from engram_host.companion.auth.permissions import Role, requires
+from engram_host.companion.auth.middleware import RequestCaller, Role, requires
 from engram_host.companion.gateway.proxy import Gateway
 from engram_host.companion.types import GatewayUse
 

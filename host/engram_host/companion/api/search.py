@@ -9,8 +9,7 @@ from starlette.exceptions import HTTPException
 
 from engram.memory import caller_check
 from engram.memory.access import Caller
-from engram_host.companion.auth.middleware import RequestCaller
-from engram_host.companion.auth.permissions import Role, requires
+from engram_host.companion.auth.middleware import RequestCaller, Role, requires
 from engram_host.companion.search.request import (
     MOST_DEVICES,
     MOST_HITS,

@@ -1,4 +1,7 @@
-"""The one check that each HTTP request passes before any route sees it: where it comes from, whose it is, how big and how
+"""The one check that each HTTP request passes: where it comes from, whose it is, its size and pace, and its route's role.
+
+A route that declares nothing is the operator's alone.
+
 slow it may be.
 """
 
@@ -10,6 +13,7 @@ import logging
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Annotated, Any
 from urllib.parse import SplitResult, urlsplit
 
@@ -17,12 +21,57 @@ from fastapi import Depends, FastAPI, Request
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from engram_host.companion.auth.identity import STRANGER, Caller, CallerLookup
-from engram_host.companion.auth.permissions import Role, route_rule
 from engram_host.companion.auth.rate_limit import RateLimiter
 from engram_host.companion.errors import StoreUnavailable
+
+DECLARED = "x-may"
+"""The field of a route's description in which the rule stands."""
+
+
+class Role(StrEnum):
+    """Who may use a route while tokens are asked for."""
+
+    ANYBODY = "anybody"
+    DEVICE = "device"
+    """Any device with a token of its own; the route looks after what it shows to which."""
+
+    OWN_DEVICE = "own device"
+    """The device that the path names."""
+
+    OPERATOR = "operator"
+
+    GATEWAY = "gateway"
+    """Any device or the operator, and a token is asked for always: it costs money."""
+
+
+_DESCRIPTION = "/openapi.json"
+"""What FastAPI adds by itself: the API's description, the same for everybody."""
+
+
+def requires(who: Role) -> dict[str, Any]:
+    """What a route's `openapi_extra` says of who may use it."""
+    return {DECLARED: str(who)}
+
+
+def route_rule(app: FastAPI, scope: Scope) -> tuple[Role, str]:
+    """The rule of the route that a request is for, and the device that its path names ("" if none)."""
+    if scope["path"] == _DESCRIPTION:
+        return Role.ANYBODY, ""
+    for route in app.router.routes:
+        match, found = route.matches(scope)
+        if match is not Match.NONE:
+            extra = getattr(route, "openapi_extra", None) or {}
+            return Role(extra.get(DECLARED, Role.OPERATOR)), found.get("path_params", {}).get("device", "")
+    # There is nothing at this path; that, too, is told only to those who have a token.
+    return Role.DEVICE, ""
+
+
+# --- the check
+
 
 _log = logging.getLogger("engram.security")
 

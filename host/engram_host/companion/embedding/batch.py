@@ -12,13 +12,12 @@ from typing import Any, Protocol
 
 from engram_host.companion.embedding.digest import text_digest
 from engram_host.companion.embedding.fallback import TEXT_ERRORS
-from engram_host.companion.embedding.http_client import Sleep
-from engram_host.companion.embedding.remote import OpenAiEmbedder, malformed
+from engram_host.companion.embedding.remote import OpenAiEmbedder, Sleep, malformed
 from engram_host.companion.errors import EmbedderRefused, EmbedderUnavailable
 from engram_host.companion.types import Vector
 
 MOST_TEXTS = 2500
-"""Texts of one job: their vectors, as base64, have to fit the longest answer that is read (see http_client.py)."""
+"""Texts of one job: their vectors, as base64, have to fit the longest answer that is read (see remote.py)."""
 
 _ENDPOINT = "/v1/embeddings"
 _NOTE = "embedding.jobs."

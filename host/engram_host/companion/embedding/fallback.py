@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from time import monotonic
 
-from engram_host.companion.embedding.base import Embedder, Kind
+from engram_host.companion.embedding.embedder import Embedder, Kind
 from engram_host.companion.errors import EmbedderError, EmbedderRefused, EmbedderUnavailable
 from engram_host.companion.types import Vector
 

@@ -18,8 +18,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engram_host.companion.embedding.base import Embedder
 from engram_host.companion.embedding.digest import text_digest
+from engram_host.companion.embedding.embedder import Embedder
 from engram_host.companion.embedding.fallback import TEXT_ERRORS
 from engram_host.companion.embedding.index_state import (
     Gap,

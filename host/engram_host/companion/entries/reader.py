@@ -1,19 +1,24 @@
-"""The entries of one log of a board's copy as they are now, by the board's own rules.
+"""The entries of one log of a board's copy as they are now, by the board's own rules, and an export of them.
 
 A log is read twice: first for what became of each entry, then for the lines that are wanted. So no text stays in memory but
 what is given out, and a board of any size can be read. What comes in between the two is left for the next time.
 
 What the board has archived is among its memories: the companion has it, whether the board's log has it still or not.
+
+Profile, notes, and how often a memory was of use are files of the board that the companion has no copy of: they are not in it.
 """
 
 import heapq
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 from engram import log_line
+from engram.memory.records import provenance
 from engram.store.types import ARCHIVED, FORGOTTEN, LIVE
+from engram.transfer import jsonl
 from engram_host.companion.entries.embedding_text import LineDescriber
 from engram_host.companion.entries.lifecycle import EntryState, EntryStates
 from engram_host.companion.errors import UnknownEntry
@@ -176,3 +181,43 @@ class LogCopy:
         state = self.device.logs[self._log]
         found = self._store.lines_at(self.device.name, self._log, state.epoch, list(seqs), archived=True)
         return {seq: log_line.decode(line) for seq, line in found.items()}
+
+
+# --- export
+
+
+_UNUSED = (0, 0)
+
+
+def export_lines(copy: LogCopy, now: int, archived: bool = True) -> Iterator[str]:
+    """The lines of an export of all memories of a copy of `records`, oldest first. StoreUnavailable.
+
+    `archived`: with those that the board gave to the companion's archive.
+    """
+    logs = copy.device.logs
+    owner = SimpleNamespace(entries=SimpleNamespace(epoch=logs["records"].epoch if "records" in logs else 0))
+    journal = logs["journal"].epoch if "journal" in logs else 0
+    states = ("live", "archived") if archived else ("live",)
+    there = sum(entry.state in states for entry in copy.oldest_first())
+    yield jsonl.head(owner.entries, journal, now, there)
+    count = 1
+    for entry in copy.oldest_first():
+        if entry.state == "archived" and not archived:
+            continue
+        record = {"id": entry.id, **entry.line}
+        is_past = entry.state == "superseded"
+        follows = _origin_before(copy, entry.line, owner.entries.epoch)
+        pairs: list[tuple[str, Any]] = [*jsonl.pairs(owner, record, follows, is_past, _UNUSED)]
+        if entry.state == "archived":
+            pairs.append(("archived", True))
+        for line in jsonl.lines(pairs):
+            yield line
+            count += 1
+    yield jsonl.tail(count)
+
+
+def _origin_before(copy: LogCopy, line: dict[str, Any], epoch: int) -> str:
+    """The origin of the memory in whose place another came, "" if there is none any more."""
+    older = line.get("supersedes")
+    before = copy.latest_of(older) if isinstance(older, str) and older[1:].isdigit() else None
+    return provenance.origin_of(before, epoch) if before else ""

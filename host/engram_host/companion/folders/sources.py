@@ -1,12 +1,21 @@
-"""Which files belong to a folder of the settings, and what they are called in citations."""
+"""Which files belong to a folder of the settings, and reading them.
 
+symbolic link is never followed, whoever puts one there meanwhile.
+
+The root itself is what the owner named; it may be a link.
+"""
+
+import errno
 import hashlib
+import os
+import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from engram_host.companion.errors import SettingError
+from engram_host.companion.errors import FileUnreadable, SettingError
 from engram_host.companion.folders.settings import SECTION, FoldersSettings, WantedFolder, is_plain
 from engram_host.companion.types import FOLDER
 
@@ -92,3 +101,189 @@ def _free_name(name: str, taken: set[str]) -> str:
         number += 1
         free = f"{name}-{number}"
     return free
+
+
+# --- reading
+
+
+MOST_DEPTH = 32
+"""Folders inside each other: bounds the descriptors that are open while a folder is listed."""
+
+MOST_FOLDERS = 5000
+"""Folders below one root: each is watched by itself."""
+
+MOST_TOLD = 20
+"""Sentences on what was left out: the rest is counted."""
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_AT_ONCE = 1 << 16
+
+_GONE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
+_LASTING = (errno.EACCES, errno.EPERM)
+
+
+@dataclass
+class Listing:
+    """What is below a folder: files with their stamps, and the folders that can be watched, each with its inode."""
+
+    files: dict[str, str] = field(default_factory=dict)
+    watched: set[tuple[str, int]] = field(default_factory=set)
+    unknown: list[str] = field(default_factory=list)
+    """Folders that could not be looked into: nobody knows what is in them now."""
+    told: list[str] = field(default_factory=list)
+    links: int = 0
+
+    def tell(self, sentence: str) -> None:
+        """Keep a sentence for a person, within the bound."""
+        if len(self.told) < MOST_TOLD:
+            self.told.append(sentence)
+
+    def may_have(self, path: str) -> bool:
+        """Whether a file that is not listed may be there all the same."""
+        return any(not folder or path.startswith(folder + "/") for folder in self.unknown)
+
+
+@dataclass(frozen=True)
+class FileContents:
+    """A file as it was read; `stamp` tells this state from later ones, `changed` is in Unix seconds."""
+
+    data: bytes = field(repr=False)
+    stamp: str
+    changed: int
+
+
+def stamp_of(status: os.stat_result) -> str:
+    """What differs when a file has changed."""
+    return f"{status.st_ino}.{status.st_mtime_ns}.{status.st_ctime_ns}.{status.st_size}"
+
+
+def list_files(place: FolderSource, most: int) -> Listing | None:
+    """What is below a folder now, at most `most` files; None if the folder is not there."""
+    listing = Listing()
+    try:
+        root = os.open(place.root, _FOLDER)
+    except OSError as error:
+        if error.errno in _GONE:
+            return None
+        listing.unknown.append("")
+        listing.tell(f"{place.name} cannot be read: {error.strerror}.")
+        return listing
+    try:
+        _list(place, root, "", listing, most, MOST_DEPTH)
+    finally:
+        os.close(root)
+    if place.form == "file" and place.only not in listing.files and not listing.unknown:
+        return None
+    return listing
+
+
+def _list(place: FolderSource, descriptor: int, prefix: str, listing: Listing, most: int, depth: int) -> None:
+    """Add what is in one open folder, and below it."""
+    if len(listing.watched) >= MOST_FOLDERS or not depth:
+        listing.tell(f"{place.cited(prefix)} was left out: there are too many folders, or too many inside each other.")
+        return
+    listing.watched.add((str(place.root / prefix), os.fstat(descriptor).st_ino))
+    try:
+        names = [place.only] if place.form == "file" else sorted(os.listdir(descriptor))
+    except OSError as error:
+        _cannot_look(place, prefix.rstrip("/"), error, listing)
+        return
+    for name in names:
+        path = prefix + name
+        with suppress(FileNotFoundError):
+            status = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
+            if stat.S_ISLNK(status.st_mode):
+                listing.links += place.holds(path) or place.enters(path)
+            elif stat.S_ISREG(status.st_mode) and place.holds(path):
+                if len(listing.files) < most:
+                    listing.files[path] = stamp_of(status)
+                else:
+                    listing.tell(
+                        f"{place.name} has more than {most} files; the others are not read (folders.most_files)."
+                    )
+                    return
+            elif stat.S_ISDIR(status.st_mode) and place.enters(path):
+                _enter(place, descriptor, path, listing, most, depth)
+
+
+def _enter(place: FolderSource, descriptor: int, path: str, listing: Listing, most: int, depth: int) -> None:
+    try:
+        inner = os.open(path.rpartition("/")[2], _FOLDER | os.O_NOFOLLOW, dir_fd=descriptor)
+    except OSError as error:
+        if error.errno not in _GONE:
+            _cannot_look(place, path, error, listing)
+        return
+    try:
+        _list(place, inner, path + "/", listing, most, depth - 1)
+    finally:
+        os.close(inner)
+
+
+def _cannot_look(place: FolderSource, path: str, error: OSError, listing: Listing) -> None:
+    listing.unknown.append(path)
+    listing.tell(f"{place.cited(path)} cannot be looked into: {error.strerror}.")
+
+
+def read_file(place: FolderSource, path: str, most: int) -> FileContents:
+    """A file of a folder. FileNotFoundError if there is none that belongs to it; FileUnreadable if it is not for us; another
+    OSError if it could not be read this time.
+    """
+    if not place.holds(path):
+        raise FileNotFoundError(path)
+    with _opened(place, path) as descriptor:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise FileNotFoundError(path)
+        if status.st_size > most:
+            raise FileUnreadable(
+                place.cited(path), f"has {status.st_size} bytes, at most {most} are read (folders.most_file_bytes)"
+            )
+        data = bytearray()
+        while len(data) <= most and (piece := os.read(descriptor, _AT_ONCE)):
+            data += piece
+        after = os.fstat(descriptor)
+    # What was written while it was read is read again the next time.
+    stamp = stamp_of(status) if stamp_of(status) == stamp_of(after) and len(data) == status.st_size else ""
+    return FileContents(bytes(data[:most]), stamp, int(status.st_mtime))
+
+
+@contextmanager
+def _opened(place: FolderSource, path: str) -> Iterator[int]:
+    """The descriptor of a file, reached without following a link."""
+    *folders, name = path.split("/")
+    descriptor = _step(place, path, os.fspath(place.root), _FOLDER, None)
+    try:
+        for folder in folders:
+            inner = _step(place, path, folder, _FOLDER | os.O_NOFOLLOW, descriptor)
+            os.close(descriptor)
+            descriptor = inner
+        file = _step(place, path, name, _FILE, descriptor)
+    finally:
+        os.close(descriptor)
+    try:
+        yield file
+    finally:
+        os.close(file)
+
+
+def _step(place: FolderSource, path: str, name: str, flags: int, folder: int | None) -> int:
+    try:
+        return os.open(name, flags, dir_fd=folder)
+    except OSError as error:
+        if error.errno in _GONE:
+            raise FileNotFoundError(path) from None
+        if error.errno in _LASTING:
+            raise FileUnreadable(place.cited(path), "may not be read: the companion lacks the permission") from None
+        raise
+
+
+def decoded(place: FolderSource, path: str, data: bytes) -> str:
+    """The text of a file; FileUnreadable if it is none."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise FileUnreadable(place.cited(path), f"is not UTF-8 from byte {error.start} on: save it as UTF-8") from None
+    if "\0" in text:
+        raise FileUnreadable(place.cited(path), "has zero bytes in it, so it is no text")
+    return text

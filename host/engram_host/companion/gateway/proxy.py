@@ -13,10 +13,9 @@ from starlette.responses import JSONResponse, Response
 from engram_host.companion.auth.identity import Caller
 from engram_host.companion.gateway import request as gateway_request
 from engram_host.companion.gateway.api_key import ApiKey
-from engram_host.companion.gateway.errors import Busy, ClientGone, GatewayRefused, ServiceFailed
-from engram_host.companion.gateway.quota import DayUsage, Quota, QuotaCall
+from engram_host.companion.gateway.quota import DayUsage, Quota, QuotaCall, TokenCounter
+from engram_host.companion.gateway.request import Busy, ClientGone, GatewayRefused, ServiceFailed
 from engram_host.companion.gateway.streaming import StreamedAnswer
-from engram_host.companion.gateway.token_usage import TokenCounter
 from engram_host.companion.metrics import Metrics
 from engram_host.companion.settings import GatewaySettings
 from engram_host.companion.store.base import Store

@@ -1,4 +1,4 @@
-"""What boards say, taken into the store, and what they are answered: the companion's side of engram.link.messages.
+"""Messages of boards, taken into the store, and their answers: the companion's side of engram.link.messages.
 
 Lines that come at the same time, from many boards, are taken in one transaction: a disk is asked to write for good once for
 all of them. An answer is given only after that.
@@ -7,7 +7,7 @@ all of them. An answer is given only after that.
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -278,3 +278,60 @@ def _numbered(span: Span, lines: Iterable[memoryview]) -> Iterable[tuple[int, by
             raise Refused(f"the seqs of a message do not rise within its span, after {last}.", DAMAGED_SECONDS)
         last = seq
         yield seq, bytes(line)
+
+
+# --- the one way in, for MQTT and HTTP
+
+
+_dispatch_log = logging.getLogger("engram.dispatch")
+
+_REFUSED = b'{"op":"refused"'
+
+AnswerBoard = Callable[[str, dict[str, Any]], Awaitable[list[bytes]]]
+"""Given a device and the head of a `search` or a `get`, its answers."""
+
+
+class MessageDispatcher:
+    """Reads messages and hands them on; `searching` answers searches, `reading` what is asked for by its id."""
+
+    def __init__(
+        self, replication: Replication, searching: AnswerBoard, reading: AnswerBoard, metrics: Metrics | None = None
+    ):
+        self._replication = replication
+        self._asked = {"search": searching, "get": reading}
+        self._metrics = metrics or Metrics()
+
+    async def answers(self, device: str, data: bytes) -> list[bytes]:
+        """The answers to a message, [] where there are none. BadMessage if it cannot be read: then nobody can be answered."""
+        try:
+            head, body = messages.decode(data, messages.FROM_BOARD)
+        except messages.BadMessage:
+            self._metrics.message("", "unreadable")
+            raise
+        answers = await self._answers(device, head, body)
+        self._metrics.message(head["op"], _outcome(answers))
+        return answers
+
+    async def _answers(self, device: str, head: dict[str, Any], body: memoryview) -> list[bytes]:
+        asked = self._asked.get(head["op"])
+        if asked:
+            try:
+                return await asked(device, head)
+            except Refused as refused:
+                return [self._replication.refusal(device, head, refused)]
+        answer = await self._replication.answer(device, head, body)
+        return [answer] if answer else []
+
+    async def answers_or_nothing(self, device: str, data: bytes) -> list[bytes]:
+        """As answers(), but a message that cannot be read is told of here."""
+        try:
+            return await self.answers(device, data)
+        except messages.BadMessage as problem:
+            _dispatch_log.warning("%s: a message was passed over: %s", device, problem, extra={"device": device})
+            return []
+
+
+def _outcome(answers: list[bytes]) -> str:
+    if not answers:
+        return "silent"
+    return "refused" if answers[0].startswith(_REFUSED) else "answered"

@@ -14,17 +14,73 @@ from numpy.typing import NDArray
 
 from engram import log_line
 from engram.clock import MONTHS, civil
-from engram.memory import ALL
+from engram.errors import ArgumentError
+from engram.memory import ALL, ids
 from engram.store.types import ARCHIVED, FORGOTTEN, SUPERSEDED, Entry
 from engram_host.companion.entries import embedding_text
 from engram_host.companion.entries.lifecycle import EntryState, EntryStates
 from engram_host.companion.search import columns
-from engram_host.companion.search.columns import NONE, Row, RowTable, StringTable, moment
-from engram_host.companion.search.postings import Postings
-from engram_host.companion.search.record_turns import RecordTurns, turns_of
+from engram_host.companion.search.columns import NONE, Column, Postings, Row, RowTable, StringTable, moment
 from engram_host.companion.search.tokenizer import Tokenizer
 from engram_host.companion.search.vectors import Vectors
 from engram_host.companion.types import Change, Device, Identity, LogName, StoredVector
+
+MOST_TURNS = 16
+"""Turns of one record that get its words: bounds what one line can make an index hold."""
+
+_PLACE_BYTES = 150  # of a turn's list of places, measured
+
+
+class RecordTurns:
+    """Pairs of a record's row and a turn's row; either may be there before the other."""
+
+    def __init__(self) -> None:
+        self._records = Column(np.int32)
+        self._turns = Column(np.int32)
+        self._places: dict[int, list[int]] = {}  # seq of a turn: where it stands in both columns
+
+    def add(self, record: int, seq: int, turn: int) -> None:
+        """The record in a row came from the turn with a seq, which is in row `turn`, NONE if it is not here yet."""
+        self._places.setdefault(seq, []).append(len(self._records))
+        self._records.extend([record])
+        self._turns.extend([turn])
+
+    def set_turn(self, seq: int, row: int) -> None:
+        """The turn with a seq is in another row now, NONE if it has gone."""
+        for place in self._places.get(seq, ()):
+            self._turns.all[place] = row
+
+    def among(self, seen: NDArray[np.bool_]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """(rows of records, rows of turns) of the pairs of which both rows are seen."""
+        records, turns = self._records.all, self._turns.all
+        kept = (turns != NONE) & seen[records] & seen[turns]
+        return records[kept], turns[kept]
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    @property
+    def nbytes(self) -> int:
+        """About the bytes of all tables."""
+        return self._records.nbytes + self._turns.nbytes + _PLACE_BYTES * len(self._places)
+
+
+def turns_of(line: dict[str, object]) -> list[int]:
+    """The seqs of the turns that a record's line says it came from, at most MOST_TURNS, each once."""
+    named = line.get("turns")
+    if not isinstance(named, Sequence) or isinstance(named, str):
+        return []
+    found: dict[int, None] = {}
+    for name in named[:MOST_TURNS]:
+        try:
+            found[ids.number("turns", name, "t")] = None
+        except ArgumentError:
+            continue
+    return list(found)
+
+
+# --- the index
+
 
 _DAY_SECONDS = 86400
 _IMPORTANCE = 50

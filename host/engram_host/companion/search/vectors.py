@@ -9,7 +9,7 @@ from collections import OrderedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from engram_host.companion.search.growing import Column
+from engram_host.companion.search.columns import Column
 from engram_host.companion.types import LogName, Vector
 
 BLOCK_ROWS = 4096

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from engram.link import messages
 from engram_host.companion.errors import Refused, Stale
-from engram_host.companion.store import archive, events_text, forgetting
-from engram_host.companion.store.archive import Line
+from engram_host.companion.store import events_text, retention
 from engram_host.companion.store.base import SILENCE_SECONDS
 from engram_host.companion.store.queries import Rows
+from engram_host.companion.store.retention import Line
 from engram_host.companion.store.row_types import DeviceRow, LogRow, NewLine
 from engram_host.companion.types import ArchiveRange, Batch, HeldLog, Hello, LogName, LogState, Sender, Span, Welcome
 
@@ -48,7 +48,7 @@ def greet(rows: Rows, hello: Hello, now: int) -> Welcome | Refused | Stale:
     present = rows.present([device.name]).get((device.name, "records"))
     if present is None:
         return Welcome(held, tuple(told))
-    return Welcome(held, tuple(told), rows.count_archived(present), archive.is_doubted(rows, present))
+    return Welcome(held, tuple(told), rows.count_archived(present), retention.is_doubted(rows, present))
 
 
 def _meet_all(
@@ -62,7 +62,7 @@ def _meet_all(
             copy.agreed = _UNSURE
         if log == "records" and 0 < copy.have < hello.relied:
             told.append(events_text.older_database(copy.have, hello.relied))
-            archive.doubt(rows, copy)
+            retention.doubt(rows, copy)
         held[log] = _meet(rows, device, copy, state, told, now)
     return held
 
@@ -110,7 +110,7 @@ def resolve(
         return copy
     if copy.agreed == copy.rewrites:
         device = rows.lock([name])[name]
-        count = archive.resolve(rows, device, copy, held, now)
+        count = retention.resolve(rows, device, copy, held, now)
         rows.finish()
         rows.save_devices([device])
         if count:
@@ -214,7 +214,7 @@ def _meet(rows: Rows, device: DeviceRow, copy: LogRow, state: LogState, told: li
         if copy.agreed != state.rewrites:
             _forget_beyond_board(rows, device, copy, now)
         copy.agreed = state.rewrites
-    archive.settle(rows, device, copy, now)
+    retention.settle(rows, device, copy, now)
     rows.save_logs([copy])
     crcs = rows.crcs(copy, copy.have - 1, copy.have)
     return HeldLog(copy.have, crcs[0] if crcs else "", copy.agreed)
@@ -332,7 +332,7 @@ class _Difference:
 
 def _difference(copy: LogRow, old: dict[int, bytes], batch: Batch) -> _Difference:
     come = [(seq, line) for seq, line in batch.lines if old.get(seq) != line]
-    replaced = [(seq, old[seq], forgetting.is_rest(line, old[seq])) for seq, line in come if seq in old]
+    replaced = [(seq, old[seq], retention.is_rest(line, old[seq])) for seq, line in come if seq in old]
     new = {seq for seq, _ in batch.lines}
     # What is older than the board's oldest line left it for want of room: that it is not told of means nothing.
     missing = [(seq, line) for seq, line in old.items() if seq not in new and seq >= copy.oldest]
@@ -347,7 +347,7 @@ def _difference(copy: LogRow, old: dict[int, bytes], batch: Batch) -> _Differenc
 def _replace(rows: Rows, device: DeviceRow, copy: LogRow, change: _Difference, now: int) -> None:
     rows.put(copy, [NewLine(seq, device.step(), line) for seq, line in change.come], now)
     if copy.log == "records":
-        archive.follow(rows, device, copy, change.come, now)
+        retention.follow(rows, device, copy, change.come, now)
     if not (change.differ or change.forgotten or change.missing):
         return
     rows.let_go = True
@@ -358,17 +358,17 @@ def _replace(rows: Rows, device: DeviceRow, copy: LogRow, change: _Difference, n
         # Nothing was taken out of the log since both sides were equal.
         _set_lost_aside(rows, device, copy, change.missing, now)
         return
-    archived, missing = archive.divide(rows, copy, change.missing, promises=True)
-    archive.put_beyond(rows, device, copy, archived)
-    elsewhere = forgetting.redacted(rows, copy, missing) if copy.log == "journal" else []
+    archived, missing = retention.divide(rows, copy, change.missing, promises=True)
+    retention.put_beyond(rows, device, copy, archived)
+    elsewhere = retention.redacted(rows, copy, missing) if copy.log == "journal" else []
     _take_out(rows, device, copy, [*missing, *elsewhere], now)
     rows.forget_equals(copy, [*missing, *elsewhere])
 
 
 def _set_lost_aside(rows: Rows, device: DeviceRow, copy: LogRow, lines: Sequence[tuple[int, bytes]], now: int) -> int:
     """Set lines aside that a board's flash has lost, but for those of the archive, which stay; how many were set aside."""
-    archived, lost = archive.divide(rows, copy, lines, promises=False)
-    archive.put_beyond(rows, device, copy, archived)
+    archived, lost = retention.divide(rows, copy, lines, promises=False)
+    retention.put_beyond(rows, device, copy, archived)
     rows.set_aside(copy, lost, MISSING, now)
     _take_out(rows, device, copy, lost, now)
     return len(lost)
@@ -382,8 +382,8 @@ def _take_out(rows: Rows, device: DeviceRow, copy: LogRow, lines: Sequence[tuple
 
 def _forget_beyond_board(rows: Rows, device: DeviceRow, copy: LogRow, now: int) -> None:
     """After a compaction: let go what was forgotten and of which the board has nothing any more to compare."""
-    archived, lines = archive.divide(rows, copy, forgetting.beyond_board(rows, copy), promises=True)
-    archive.put_beyond(rows, device, copy, archived)
+    archived, lines = retention.divide(rows, copy, retention.beyond_board(rows, copy), promises=True)
+    retention.put_beyond(rows, device, copy, archived)
     _take_out(rows, device, copy, lines, now)
     rows.forget_equals(copy, lines)
     rows.let_go |= bool(lines)
