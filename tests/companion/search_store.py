@@ -15,7 +15,8 @@ from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.engine import QueryVector, SearchEngine
 from engram_host.companion.search.request import SearchRequest, SearchResult
 from engram_host.companion.store.base import Store
-from engram_host.companion.types import Change, Device, Identity, LogName, LogState, StoredVector, Vector
+from engram_host.companion.types import Change, Device, LogName, LogState
+from engram_host.companion.vector_types import Identity, StoredVector, Vector, text_digest
 
 NOW = 1_800_000_000
 IDENTITY = Identity("test", 8, embedding_text.KEY_VERSION)
@@ -56,7 +57,7 @@ class SearchStore:
         """Keep a vector for the line as it is now."""
         line = self._lines[device][log, seq][1]
         assert line is not None
-        digest = embedding_text.text_digest(embedding_text.embedding_text(log, log_line.decode(line), self._zone))
+        digest = text_digest(embedding_text.embedding_text(log, log_line.decode(line), self._zone))
         self._version += 1
         kept = np.asarray(vector, np.float32)
         self._vectors.setdefault(device, []).append((self._version, StoredVector(log, seq, digest, kept)))

@@ -16,7 +16,8 @@ from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.engine import SearchEngine
 from engram_host.companion.store.base import Store
 from engram_host.companion.store.sqlite import SqliteStore
-from engram_host.companion.types import Identity, Span, StoredVector
+from engram_host.companion.types import Span
+from engram_host.companion.vector_types import Identity, StoredVector
 from search_store import asked
 
 ANN = Caller("ann", "chat", False, "")

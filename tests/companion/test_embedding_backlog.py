@@ -13,13 +13,12 @@ from embedded_board import KEY, Board, Embedder, KilledError, make, text_of
 from embedding_service import direction
 from engram_host.companion.embedding import index_state
 from engram_host.companion.embedding import indexer as backlog_module
-from engram_host.companion.embedding.digest import text_digest
 from engram_host.companion.embedding.embedder import CachedEmbedder
 from engram_host.companion.embedding.indexer import EmbeddingIndexer
 from engram_host.companion.errors import EmbedderRefused, EmbedderUnavailable, StoreUnavailable
 from engram_host.companion.store.sqlite import SqliteStore
 from engram_host.companion.supervisor import Supervisor
-from engram_host.companion.types import Identity
+from engram_host.companion.vector_types import Identity, text_digest
 from waiting import SECONDS, wait_until_async
 
 

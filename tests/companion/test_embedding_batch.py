@@ -15,7 +15,7 @@ from engram_host.companion.embedding.batch import BatchJobs
 from engram_host.companion.embedding.remote import OpenAiEmbedder, RemoteService
 from engram_host.companion.errors import EmbedderRefused, EmbedderUnavailable
 from engram_host.companion.store.sqlite import SqliteStore
-from engram_host.companion.types import Identity
+from engram_host.companion.vector_types import Identity
 from waiting import wait_until_async
 
 TEXTS = [f"text {number}" for number in range(7)]

@@ -7,9 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from embedding_service import direction
-from engram_host.companion.embedding.digest import text_digest
 from engram_host.companion.embedding.embedder import CachedEmbedder
-from engram_host.companion.types import Identity
+from engram_host.companion.vector_types import Identity, text_digest
 
 
 class Counting:

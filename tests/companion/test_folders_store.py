@@ -17,7 +17,8 @@ from engram_host.companion.folders.indexer import FolderIndexer, FolderProgress
 from engram_host.companion.folders.sources import FolderSource, list_files
 from engram_host.companion.store import choose_store
 from engram_host.companion.store.base import Store
-from engram_host.companion.types import Identity, Span, StoredVector
+from engram_host.companion.types import Span
+from engram_host.companion.vector_types import Identity, StoredVector
 from markdown_folders import place_of, read_into, settings_of, write
 
 IDENTITY = Identity("test", 4, 1)

@@ -14,7 +14,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from engram_host.companion.errors import Refused, Stale
 from engram_host.companion.store.base import SILENCE_SECONDS, Store
-from engram_host.companion.types import LOGS, Identity, LogName, Span, StoredVector
+from engram_host.companion.types import LOGS, LogName, Span
+from engram_host.companion.vector_types import Identity, StoredVector
 from plain_board import NoAnswer, PlainBoard, PlainLog
 
 NAMES = count(1)

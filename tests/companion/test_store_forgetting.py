@@ -8,7 +8,8 @@ import pytest
 from engram import log_line
 from engram_host.companion.store.base import Store
 from engram_host.companion.store.sqlite import SqliteStore
-from engram_host.companion.types import LOGS, Identity, Span, StoredVector
+from engram_host.companion.types import LOGS, Span
+from engram_host.companion.vector_types import Identity, StoredVector
 from plain_board import PlainBoard, PlainLog
 
 IDENTITY = Identity("test", 3, 1)

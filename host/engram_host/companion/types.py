@@ -1,19 +1,13 @@
-"""The words in which the companion's parts speak of boards, lines and vectors."""
+"""The types in which the companion's parts speak of boards, lines and files; without numpy, which is slow to load."""
 
 from dataclasses import dataclass, field
 from typing import Literal
-
-import numpy as np
-from numpy.typing import NDArray
 
 LogName = Literal["records", "journal"]
 LOGS: tuple[LogName, ...] = ("records", "journal")
 
 FOLDER = "folder:"
 """How the name begins that a Markdown folder has in the store; no board can be called so."""
-
-Vector = NDArray[np.float32]
-"""One dimension: the length-1 vector of a text. Two: one in each row."""
 
 
 @dataclass(frozen=True)
@@ -150,30 +144,6 @@ class Device:
     version: int
     logs: dict[LogName, LogState]
     have: dict[LogName, int]
-
-
-@dataclass(frozen=True)
-class Identity:
-    """What vectors were made with: those of two identities cannot be compared. `key` is the version of the text that is
-    embedded (see entries/embedding_text.py).
-    """
-
-    model: str
-    dimensions: int
-    key: int
-
-    def __str__(self) -> str:
-        return f"{self.model}/{self.dimensions}/{self.key}"
-
-
-@dataclass(frozen=True)
-class StoredVector:
-    """The vector of a line; `digest` is that of the text it was made of (16 bytes)."""
-
-    log: LogName
-    seq: int
-    digest: bytes
-    vector: Vector = field(repr=False)
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,10 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from engram_host.companion.auth.tokens import mosquitto_hash
 from engram_host.companion.errors import SettingError
-
-if TYPE_CHECKING:  # it brings numpy, for which a short command is not to wait
-    from engram_host.companion.types import DeviceToken
+from engram_host.companion.types import DeviceToken
 
 USER = "engram.companion"
 """The companion's own name at the broker: with a dot, so that no board can be called so."""
@@ -45,7 +42,7 @@ class MosquittoUser:
     password: str = field(repr=False)
 
 
-def write_mosquitto_files(folder: Path, devices: "Sequence[DeviceToken]", companion: MosquittoUser) -> list[Path]:
+def write_mosquitto_files(folder: Path, devices: Sequence[DeviceToken], companion: MosquittoUser) -> list[Path]:
     """Write the three files to a folder, for their owner alone; their paths. SettingError."""
     lines = [f"{companion.name}:{mosquitto_hash(companion.password)}"]
     lines += [f"{token.device}:{token.mosquitto}" for token in devices]

@@ -11,12 +11,9 @@ import secrets
 import stat
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from engram_host.companion.errors import SettingError
-
-if TYPE_CHECKING:  # it brings numpy, for which a short command is not to wait
-    from engram_host.companion.types import DeviceToken
+from engram_host.companion.types import DeviceToken
 
 OPERATOR_FILE = "operator.token"
 
@@ -36,10 +33,8 @@ def token_digest(token: str) -> bytes:
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 
-def stored_token(device: str, token: str) -> "DeviceToken":
+def stored_token(device: str, token: str) -> DeviceToken:
     """What the database keeps of a device's new token."""
-    from engram_host.companion.types import DeviceToken
-
     return DeviceToken(device, token_digest(token), mosquitto_hash(token), int(time.time()))
 
 

@@ -10,11 +10,10 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from engram_host.companion.embedding.digest import text_digest
 from engram_host.companion.embedding.fallback import TEXT_ERRORS
 from engram_host.companion.embedding.remote import OpenAiEmbedder, Sleep, malformed
 from engram_host.companion.errors import EmbedderRefused, EmbedderUnavailable
-from engram_host.companion.types import Vector
+from engram_host.companion.vector_types import Vector, text_digest
 
 MOST_TEXTS = 2500
 """Texts of one job: their vectors, as base64, have to fit the longest answer that is read (see remote.py)."""

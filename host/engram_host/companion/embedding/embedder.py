@@ -7,9 +7,8 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from engram_host.companion.embedding.digest import text_digest
 from engram_host.companion.errors import EmbedderRefused, EmbedderUnavailable
-from engram_host.companion.types import Identity, Vector
+from engram_host.companion.vector_types import Identity, Vector, text_digest
 
 Kind = Literal["passage", "query"]
 """What a text is for: it stands in an index, or it asks one. Some models make other vectors of the two."""

@@ -16,7 +16,8 @@ from engram_host.companion.errors import EmbedderError, EmbedderUnavailable
 from engram_host.companion.search.engine import QueryVector
 from engram_host.companion.store.base import Store
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
-from engram_host.companion.types import Change, Device, Identity
+from engram_host.companion.types import Change, Device
+from engram_host.companion.vector_types import Identity
 
 if TYPE_CHECKING:
     from engram_host.companion.embedding.batch import BatchJobs

@@ -20,7 +20,7 @@ from time import monotonic
 
 from engram_host.companion.embedding.embedder import Embedder, Kind
 from engram_host.companion.errors import EmbedderError, EmbedderRefused, EmbedderUnavailable
-from engram_host.companion.types import Vector
+from engram_host.companion.vector_types import Vector
 
 Made = tuple[str, int]
 """What an index was made with: model and dimensions."""

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass, field
 
 from engram_host.companion.store.base import Store
-from engram_host.companion.types import Identity
+from engram_host.companion.vector_types import Identity
 
 _INDEX = "embedding.index"
 _POSITION = "embedding.position."

@@ -18,7 +18,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engram_host.companion.embedding.digest import text_digest
 from engram_host.companion.embedding.embedder import Embedder
 from engram_host.companion.embedding.fallback import TEXT_ERRORS
 from engram_host.companion.embedding.index_state import (
@@ -34,7 +33,8 @@ from engram_host.companion.embedding.index_state import (
 )
 from engram_host.companion.errors import EmbedderError, EmbedderRefused, StoreUnavailable
 from engram_host.companion.store.base import Store
-from engram_host.companion.types import Change, Device, Identity, StoredVector, Vector
+from engram_host.companion.types import Change, Device
+from engram_host.companion.vector_types import Identity, StoredVector, Vector, text_digest
 
 if TYPE_CHECKING:  # it brings a client for HTTP, which a companion with a local embedder starts without
     from engram_host.companion.embedding.batch import BatchJobs

@@ -25,7 +25,7 @@ from tokenizers import Tokenizer
 from engram_host.companion.embedding.embedder import Kind, encodable, unit
 from engram_host.companion.embedding.transformer import Transformer, map_weights
 from engram_host.companion.errors import EmbedderRefused
-from engram_host.companion.types import Vector
+from engram_host.companion.vector_types import Vector
 
 _SETTERS = ("scipy_openblas_set_num_threads64_", "openblas_set_num_threads64_", "openblas_set_num_threads")
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from engram_host.companion.embedding.embedder import Kind, encodable, unit
 from engram_host.companion.errors import EmbedderRefused, EmbedderUnavailable
-from engram_host.companion.types import Vector
+from engram_host.companion.vector_types import Vector
 
 MOST_ANSWER_BYTES = 64 << 20
 """The longest answer that is read: a service gone wrong must not fill the memory."""

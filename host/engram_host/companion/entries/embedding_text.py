@@ -12,7 +12,6 @@ from engram.errors import ArgumentError
 from engram.memory.journal.schema import TurnSchema
 from engram.memory.records.schema import RecordSchema
 from engram.store.types import Entry, no_entry
-from engram_host.companion.embedding.digest import text_digest as text_digest
 from engram_host.companion.types import LogName
 
 KEY_VERSION = 1

@@ -8,7 +8,8 @@ from engram_host.companion.malloc import trim_malloc
 from engram_host.companion.search.index import DeviceIndex
 from engram_host.companion.search.tokenizer import Tokenizer
 from engram_host.companion.store.base import Store
-from engram_host.companion.types import Device, Identity
+from engram_host.companion.types import Device
+from engram_host.companion.vector_types import Identity
 
 MOST_BYTES = 256 << 20
 """What the indexes may take together: one device of 100,000 turns with its vectors, or about a thousand of 1,000."""

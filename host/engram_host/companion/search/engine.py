@@ -22,7 +22,8 @@ from engram_host.companion.search.request import Explanation, Hit, Part, SearchR
 from engram_host.companion.search.tokenizer import query_terms
 from engram_host.companion.search.vector_search import VectorScores
 from engram_host.companion.store.base import Store
-from engram_host.companion.types import Device, Identity, LogName, Vector
+from engram_host.companion.types import Device, LogName
+from engram_host.companion.vector_types import Identity, Vector
 
 _SHOWN_WORDS = 8
 

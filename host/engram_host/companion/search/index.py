@@ -23,7 +23,8 @@ from engram_host.companion.search import columns
 from engram_host.companion.search.columns import NONE, Column, Postings, Row, RowTable, StringTable, moment
 from engram_host.companion.search.tokenizer import Tokenizer
 from engram_host.companion.search.vectors import Vectors
-from engram_host.companion.types import Change, Device, Identity, LogName, StoredVector
+from engram_host.companion.types import Change, Device, LogName
+from engram_host.companion.vector_types import Identity, StoredVector, text_digest
 
 MOST_TURNS = 16
 """Turns of one record that get its words: bounds what one line can make an index hold."""
@@ -217,7 +218,7 @@ class DeviceIndex:
             moment(line.get("expires", 0)),
             round(100 * max(0, min(importance, 1))) if isinstance(importance, int | float) else _IMPORTANCE,
             length,
-            _short(embedding_text.text_digest(key)) if key else 0,
+            _short(text_digest(key)) if key else 0,
         )
 
     def _terms(self, log: LogName, line: dict[str, Any], entry: Entry) -> tuple[list[int], list[int]]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from engram_host.companion.search.columns import NONE
 from engram_host.companion.search.filters import VisibleRows
-from engram_host.companion.types import Vector
+from engram_host.companion.vector_types import Vector
 
 _NOWHERE = -2.0
 _BLUR = 1e-5

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engram_host.companion.search.columns import Column
-from engram_host.companion.types import LogName, Vector
+from engram_host.companion.types import LogName
+from engram_host.companion.vector_types import Vector
 
 BLOCK_ROWS = 4096
 """Vectors of a block: 6 MB of 384 numbers."""

@@ -17,17 +17,15 @@ from engram_host.companion.types import (
     DeviceToken,
     GatewayUse,
     Hello,
-    Identity,
     KeptFile,
     LogName,
     NewFile,
     Sender,
     SetAsideLine,
     Span,
-    StoredVector,
-    Vector,
     Welcome,
 )
+from engram_host.companion.vector_types import Identity, StoredVector, Vector
 
 SILENCE_SECONDS = 150
 """How long a board has to be silent before another one may take its name."""

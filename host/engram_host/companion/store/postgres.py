@@ -11,7 +11,7 @@ from typing import Any
 from engram_host.companion.errors import SettingError, StoreFull, StoreUnavailable
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.sql_store import Result, SqlStore
-from engram_host.companion.types import Vector
+from engram_host.companion.vector_types import Vector
 from engram_host.extras import install
 
 try:

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from engram_host.companion.store.row_types import DeviceRow, LogRow, NewLine, crc_of
-from engram_host.companion.types import LogName, StoredVector, Vector
+from engram_host.companion.types import LogName
+from engram_host.companion.vector_types import StoredVector, Vector
 
 EVENTS_KEPT = 1000
 """Events of one device: bounds what a board that begins anew again and again can fill."""

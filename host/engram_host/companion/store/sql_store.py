@@ -21,7 +21,6 @@ from engram_host.companion.types import (
     DeviceToken,
     GatewayUse,
     Hello,
-    Identity,
     KeptFile,
     LogName,
     LogState,
@@ -29,10 +28,9 @@ from engram_host.companion.types import (
     Sender,
     SetAsideLine,
     Span,
-    StoredVector,
-    Vector,
     Welcome,
 )
+from engram_host.companion.vector_types import Identity, StoredVector, Vector
 
 _LINES_AT_ONCE = 500
 """Read at a time by lines(): bounds what is in RAM, and no transaction stays open between them."""

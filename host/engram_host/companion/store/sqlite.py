@@ -12,7 +12,7 @@ import numpy as np
 from engram_host.companion.errors import StoreFull, StoreUnavailable
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.sql_store import Result, SqlStore
-from engram_host.companion.types import Vector
+from engram_host.companion.vector_types import Vector
 
 BUSY_SECONDS = 10
 """How long a call waits for another process that writes."""
