@@ -14,10 +14,10 @@ from pathlib import Path
 from engram import log_line
 from engram.memory.access import OWNER
 from engram_host.companion.embedding.embedding_service import EmbeddingService
-from engram_host.companion.embedding.settings import EmbeddingSettings
 from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.engine import SearchEngine
 from engram_host.companion.search.request import SearchRequest, SearchResult, Weights
+from engram_host.companion.settings import EmbeddingSettings
 from engram_host.companion.store import open_store
 from engram_host.companion.store.base import Store
 from engram_host.companion.types import Batch, Hello, LogState, Sender, Span

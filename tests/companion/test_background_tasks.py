@@ -22,7 +22,7 @@ from engram import log_line
 from engram_host.cli.checks import companion as checks
 from engram_host.companion import app, search_service, supervisor
 from engram_host.companion.embedding import batch
-from engram_host.companion.home import read_settings
+from engram_host.companion.settings import read_settings
 from engram_host.companion.supervisor import TASKS
 from engram_host.fake_llm import serving
 from markdown_folders import write

@@ -11,11 +11,10 @@ from engram.memory import access
 from engram.memory.access import Caller
 from engram_host.companion.api.search import SearchQuery
 from engram_host.companion.embedding.embedding_service import EmbeddingService
-from engram_host.companion.embedding.settings import EmbeddingSettings
 from engram_host.companion.errors import BadSearch
 from engram_host.companion.search.request import SearchRequest
 from engram_host.companion.search_service import SearchService
-from engram_host.companion.settings import SearchSettings
+from engram_host.companion.settings import EmbeddingSettings, SearchSettings
 from engram_host.companion.types import Batch, Hello, LogState, Sender, Span
 from peers import Companion
 from sending import Sent

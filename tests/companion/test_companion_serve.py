@@ -9,8 +9,7 @@ import pytest
 
 from cli_case import engram
 from engram_host.companion.errors import SettingError
-from engram_host.companion.home import store_url
-from engram_host.companion.settings import StoreSettings
+from engram_host.companion.settings import StoreSettings, store_url
 from peers import Companion
 from serve_process import FREE, failed_start, start_serve
 from waiting import wait_until

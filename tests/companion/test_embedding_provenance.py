@@ -11,8 +11,8 @@ from cli_case import engram
 from engram_host.companion.embedding import minilm
 from engram_host.companion.embedding.embedding_service import EmbeddingService
 from engram_host.companion.embedding.minilm import MiniLm
-from engram_host.companion.embedding.settings import EmbeddingSettings
 from engram_host.companion.errors import EmbedderRefused
+from engram_host.companion.settings import EmbeddingSettings
 from engram_host.companion.store.base import Store
 from waiting import wait_until_async
 

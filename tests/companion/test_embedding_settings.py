@@ -6,9 +6,9 @@ from embedding_service import KEY
 from engram_host.companion.embedding.embedder import CachedEmbedder, NoEmbedder
 from engram_host.companion.embedding.embedding_service import make_embedder
 from engram_host.companion.embedding.fallback import FallbackEmbedder
-from engram_host.companion.embedding.settings import EmbeddingSettings
 from engram_host.companion.errors import SettingError
-from engram_host.companion.settings import read_section
+from engram_host.companion.settings import EmbeddingSettings
+from engram_host.companion.settings_reader import read_section
 from engram_host.companion.store.sqlite import SqliteStore
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from engram_host.companion.folders.settings import FoldersSettings
 from engram_host.companion.folders.sources import folder_sources
 from engram_host.companion.settings import (
+    FoldersSettings,
     GatewaySettings,
     HttpSettings,
     MqttSettings,

@@ -3,7 +3,7 @@
 import json
 from dataclasses import fields
 
-from engram_host.companion.embedding.settings import PROVIDERS, EmbeddingSettings
+from engram_host.companion.settings import PROVIDERS, EmbeddingSettings
 from pages import plain, read, rows, section
 
 PAGE = "docs/reference/companion-settings.md"

@@ -16,7 +16,8 @@ from engram_host.cli.options import API_VARIABLE
 from engram_host.companion.auth.tls import trust_authority, trust_certificate
 from engram_host.companion.auth.tokens import OPERATOR_FILE, read_secret
 from engram_host.companion.lockfile import reachable_host, running_addresses
-from engram_host.companion.settings import HttpSettings, read_file, read_section
+from engram_host.companion.settings import HttpSettings
+from engram_host.companion.settings_reader import read_file, read_section
 
 TOKEN_VARIABLE = "ENGRAM_OPERATOR_TOKEN"
 

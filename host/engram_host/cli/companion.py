@@ -15,11 +15,11 @@ from engram_host.cli.exit_status import CommandError, NotFound, NotInstalled, Wr
 from engram_host.cli.options import DEFAULT_HOME, AsJson, Home, Url
 from engram_host.companion.logs import FORMATS, LEVELS, set_up
 from engram_host.companion.malloc import configure_malloc
-from engram_host.companion.settings import has_password
+from engram_host.companion.settings_reader import has_password
 
 if TYPE_CHECKING:
     from engram_host.cli.api_client import ApiClient
-    from engram_host.companion.home import Settings
+    from engram_host.companion.settings import Settings
 
 
 _NO_PASSWORD = "a password goes into companion.toml or into "
@@ -80,8 +80,8 @@ async def _serve(home: Path, flags: dict[tuple[str, str], object], ready_file: P
     # What takes long to load is loaded once it is sure to be needed.
     import asyncio
 
-    from engram_host.companion.home import make_folder
     from engram_host.companion.lockfile import lock_home, publish_addresses
+    from engram_host.companion.settings import make_folder
     from engram_host.companion.start import start
 
     stop = asyncio.Event()
@@ -306,8 +306,8 @@ def restore(
 
     Example: engram restore companion-2026-11-22.db --replace
     """
-    from engram_host.companion.home import make_folder
     from engram_host.companion.lockfile import lock_home
+    from engram_host.companion.settings import make_folder
     from engram_host.companion.store.backup import ToolMissing, restore_postgres, restore_sqlite
 
     settings = _settings(home)
@@ -332,13 +332,13 @@ def restore(
 
 
 def _settings(home: Path) -> "Settings":
-    from engram_host.companion.home import read_settings
+    from engram_host.companion.settings import read_settings
 
     return read_settings(home.expanduser().absolute(), {})
 
 
 def _sqlite(settings: "Settings") -> Path | None:
     """The file of the database, None if it is PostgreSQL."""
-    from engram_host.companion.home import database_file
+    from engram_host.companion.settings import database_file
 
     return database_file(settings)

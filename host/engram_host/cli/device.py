@@ -20,7 +20,7 @@ from engram_host.companion.auth import mosquitto, tokens
 from engram_host.companion.errors import SettingError
 
 if TYPE_CHECKING:
-    from engram_host.companion.home import Settings
+    from engram_host.companion.settings import Settings
     from engram_host.companion.store.base import Store
 
 app = typer.Typer(help="Tokens of boards: who may speak to the companion, and as whom.", no_args_is_help=True)
@@ -121,11 +121,12 @@ def write_mosquitto(
 @contextlib.contextmanager
 def _store(home: Path) -> "Iterator[tuple[Store, Settings]]":
     """The companion's store."""
-    from engram_host.companion.home import make_folder, read_settings, store_of
+    from engram_host.companion.settings import make_folder, read_settings, store_url
+    from engram_host.companion.store import open_store
 
     settings = read_settings(home.expanduser().absolute(), {})
     make_folder(settings.home)
-    store = store_of(settings)
+    store = open_store(store_url(settings.store, settings.home))
     try:
         yield store, settings
     finally:

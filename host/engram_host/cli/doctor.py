@@ -38,7 +38,7 @@ def _findings(home: Path) -> Iterator[Finding]:
     yield machine.python()
     try:
         from engram_host.companion.errors import SettingError
-        from engram_host.companion.home import read_settings
+        from engram_host.companion.settings import read_settings
     except ModuleNotFoundError:
         # Without the companion's packages nobody can tell of its settings, nor of what they name.
         yield from machine.packages(needs_postgres=False)

@@ -18,12 +18,12 @@ from engram_host.companion.figures import CompanionGauges
 from engram_host.companion.folders.service import FolderService
 from engram_host.companion.gateway.api_key import ApiKey
 from engram_host.companion.gateway.proxy import Gateway
-from engram_host.companion.home import Settings
 from engram_host.companion.metrics import Metrics
 from engram_host.companion.mqtt.client import BrokerLogin, MqttClient, broker_login
 from engram_host.companion.mqtt.guarded_broker import WORKER, BrokerAccess, EmbeddedBroker
 from engram_host.companion.replication.protocol import MessageDispatcher, Replication
 from engram_host.companion.search_service import SearchService
+from engram_host.companion.settings import Settings
 from engram_host.companion.store.base import Store
 from engram_host.companion.supervisor import Supervisor
 

@@ -1,38 +1,18 @@
-"""The companion's settings: a flag of the command goes before companion.toml, that before the environment, that before the
-default.
+"""All settings of a companion; docs/reference/companion-settings.md says what each is for, and a test keeps it in step."""
 
-Each setting is a field of a dataclass below: its type, its default, its bounds or choices and the name that it has in the
-environment. docs/reference/companion-settings.md says what each is for; a test keeps the two in step.
-"""
-
+import json
 import os
-import tomllib
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
-from urllib.parse import parse_qsl, urlsplit
+from typing import Any
+from urllib.parse import unquote, urlsplit
 
+from engram import text
+from engram.memory import ALL
 from engram_host.companion.errors import SettingError
-
-FILE = "companion.toml"
-
-_YES = ("1", "true", "yes", "on")
-_NO = ("0", "false", "no", "off")
-
-
-def setting(
-    default: Any,
-    environment: str = "",
-    *,
-    low: float | None = None,
-    high: float | None = None,
-    one_of: tuple[str, ...] = (),
-    secret: bool = False,
-) -> Any:
-    """A field of a settings class; for a text, `high` is the most characters, for a list the most entries."""
-    rules = {"environment": environment, "low": low, "high": high, "one_of": one_of, "secret": secret}
-    return field(default=default, repr=not secret, metadata=rules)
+from engram_host.companion.settings_reader import read_file, read_section, secrets_in, setting
 
 
 @dataclass(frozen=True)
@@ -102,94 +82,257 @@ class GatewaySettings:
     timeout_seconds: int = setting(120, "ENGRAM_GATEWAY_TIMEOUT", low=1, high=3600)
 
 
-Section = TypeVar("Section")
+# --- embedding
 
 
-def read_section(
-    section: type[Section], name: str, table: Mapping[str, Any], environment: Mapping[str, str] = os.environ
-) -> Section:
-    """A settings class filled from a table of companion.toml and the environment; SettingError."""
-    rules = {each.name: each for each in fields(section)}  # pyright: ignore[reportArgumentType]
-    for key in table:
-        if key not in rules:
-            raise SettingError(f"{name}.{key}", "there is no such setting; see docs/reference/companion-settings.md.")
-    values = {}
-    for key, each in rules.items():
-        variable = each.metadata["environment"]
-        if key in table:
-            values[key] = checked(f"{name}.{key}", table[key], each)
-        elif variable and environment.get(variable):
-            values[key] = checked(variable, _parsed(variable, environment[variable], each.default), each)
-    return section(**values)
+_EMBEDDING_TABLE = "embedding"
+PROVIDERS = ("auto", "minilm", "openai", "gemini", "none")
+FALLBACKS = ("minilm", "none")
+
+_MOST_HEADERS = 32
+"""Headers of one's own: each travels with every request."""
+
+_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
 
 
-def _parsed(name: str, text: str, default: Any) -> Any:
-    """A value of the environment in the type that its setting has."""
-    text = text.strip()
-    if isinstance(default, bool):
-        if text.lower() not in _YES + _NO:
-            raise SettingError(name, "must be true or false.")
-        return text.lower() in _YES
-    if isinstance(default, tuple):
-        return [part for part in text.split(os.pathsep) if part]
+@dataclass(frozen=True)
+class EmbeddingSettings:
+    """Who makes vectors, and how; read by read_section(). SettingError if texts are not of their form."""
+
+    provider: str = setting("auto", "EMBEDDING_PROVIDER", one_of=PROVIDERS)
+    api_key: str = setting("", "EMBEDDING_API_KEY", high=500, secret=True)
+    base_url: str = setting("", "EMBEDDING_BASE_URL", high=500)
+    model_name: str = setting("", "EMBEDDING_MODEL_NAME", high=200)
+    dimensions: int = setting(0, "EMBEDDING_DIMENSIONS", low=0, high=16384)
+    use_dimensions: bool = setting(False, "EMBEDDING_USE_DIMENSIONS")
+    use_base64: bool = setting(False, "EMBEDDING_USE_BASE64")
+    headers: str = setting("", "EMBEDDING_HEADERS", high=8000, secret=True)
+    input_characters: int = setting(8000, "EMBEDDING_INPUT_CHARACTERS", low=16, high=100000)
+    batch_size: int = setting(64, "EMBEDDING_BATCH_SIZE", low=1, high=2048)
+    retries: int = setting(3, "EMBEDDING_RETRIES", low=0, high=10)
+    timeout_seconds: int = setting(30, "EMBEDDING_TIMEOUT_SECONDS", low=1, high=600)
+    connect_seconds: int = setting(5, "EMBEDDING_CONNECT_SECONDS", low=1, high=60)
+    threads: int = setting(1, "EMBEDDING_THREADS", low=1, high=64)
+    cache: bool = setting(True, "EMBEDDING_CACHE")
+    cache_size: int = setting(1000, "EMBEDDING_CACHE_SIZE", low=1, high=1000000)
+    fallback: str = setting("minilm", "EMBEDDING_FALLBACK", one_of=FALLBACKS)
+    rebuild: bool = setting(False, "EMBEDDING_REBUILD")
+    rebuild_after_seconds: int = setting(3600, "EMBEDDING_REBUILD_AFTER_SECONDS", low=10, high=604800)
+    cooldown_seconds: int = setting(30, "EMBEDDING_COOLDOWN_SECONDS", low=1, high=3600)
+    batch_jobs: bool = setting(False, "EMBEDDING_BATCH_JOBS")
+    batch_least: int = setting(2000, "EMBEDDING_BATCH_LEAST", low=1, high=50000)
+
+    def __post_init__(self) -> None:
+        if not self.api_key.isascii() or not all("!" <= sign <= "~" for sign in self.api_key):
+            raise SettingError(
+                f"{_EMBEDDING_TABLE}.api_key", "has a space, a line's end or another sign that no key has."
+            )
+        _check_url(self.base_url)
+        self.header_fields()
+        if self.use_dimensions and not self.dimensions:
+            raise SettingError(f"{_EMBEDDING_TABLE}.use_dimensions", f"needs {_EMBEDDING_TABLE}.dimensions to be set.")
+
+    @property
+    def is_remote_set(self) -> bool:
+        """Whether anything says which remote service to use."""
+        return bool(self.api_key or self.base_url)
+
+    def header_fields(self) -> dict[str, str]:
+        """`headers` by their names."""
+        name = f"{_EMBEDDING_TABLE}.headers"
+        try:
+            found = json.loads(self.headers) if self.headers.strip() else {}
+        except ValueError:
+            raise SettingError(name, 'must be a JSON object such as {"X-Team": "garden"}.') from None
+        if not isinstance(found, Mapping) or len(found) > _MOST_HEADERS:
+            raise SettingError(name, f"must be a JSON object of at most {_MOST_HEADERS} headers.")
+        for key, value in found.items():
+            if not _NAME.fullmatch(key):
+                raise SettingError(name, "has a name that no header can have.")
+            if not isinstance(value, str) or not all(" " <= sign <= "~" for sign in value):
+                raise SettingError(name, f"{key} must be a text of printable ASCII signs.")
+        return dict(found)
+
+
+def _check_url(url: str) -> None:
+    if not url:
+        return
+    name = f"{_EMBEDDING_TABLE}.base_url"
     try:
-        return type(default)(text)
+        parts = urlsplit(url)
+        has_host = bool(parts.hostname) and parts.port != 0
     except ValueError:
-        raise SettingError(name, "must be a number.") from None
+        raise SettingError(name, "must be http(s)://host[:port][/path].") from None
+    is_clean = all("!" <= sign <= "~" for sign in url) and not parts.query and not parts.fragment
+    if parts.scheme not in ("http", "https") or not has_host or not is_clean:
+        raise SettingError(name, "must be http(s)://host[:port][/path].")
+    if "@" in parts.netloc:
+        raise SettingError(
+            name, f"must not hold a name or a password; {_EMBEDDING_TABLE}.headers is the place for these."
+        )
 
 
-def checked(name: str, value: Any, rule: Any) -> Any:
-    """A value that fits the rule of its setting; SettingError, which never shows a secret."""
-    wanted, rules = type(rule.default), rule.metadata
-    if wanted is float and type(value) is int:
-        value = float(value)
-    if wanted is tuple and type(value) is list:
-        value = tuple(value)
-    if type(value) is not wanted:
-        kinds = {bool: "true or false", int: "a whole number", float: "a number", str: "a text", tuple: "a list"}
-        raise SettingError(name, f"must be {kinds.get(wanted, 'of another kind')}.")
-    if rules["one_of"] and value not in rules["one_of"]:
-        raise SettingError(name, f"must be one of {', '.join(rules['one_of'])}.")
-    low, high = rules["low"], rules["high"]
-    if wanted is tuple:
-        if high is not None and len(value) > high:
-            raise SettingError(name, f"must be a list of at most {high} entries.")
-    elif wanted is str:
-        if high is not None and len(value) > high:
-            raise SettingError(name, f"must be a text of at most {high} characters.")
-    elif (low is not None and value < low) or (high is not None and value > high):
-        raise SettingError(name, f"must be a number from {low} to {high}.")
-    return value
+# --- Markdown folders
 
 
-def has_password(url: str) -> bool:
-    """Whether a password stands in a URL: before its host, or as a parameter, as PostgreSQL takes it."""
+FOLDERS_TABLE = "folders"
+OWNERS = "user:owner"
+"""The scope of a folder that names none."""
+
+_MOST_FOLDERS = 32
+_SCOPE = re.compile(r"all|(?:user|ws):[^\s:\"#@]{1,60}")
+_KEYS = ("path", "scope", "name")
+
+
+@dataclass(frozen=True)
+class WantedFolder:
+    """A folder, or one file, as it stands in the settings; `name` is "" if it is called after its path."""
+
+    path: Path
+    scope: str = OWNERS
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class FoldersSettings:
+    """Which folders, and how they are read; read by read_section(). SettingError if one cannot be meant."""
+
+    paths: tuple[Any, ...] = setting((), "ENGRAM_FOLDERS", high=_MOST_FOLDERS)
+    memory: tuple[Any, ...] = setting((), "ENGRAM_MEMORY_FOLDERS", high=_MOST_FOLDERS)
+    chunk_tokens: int = setting(400, "ENGRAM_CHUNK_TOKENS", low=50, high=1000)
+    overlap_tokens: int = setting(80, "ENGRAM_OVERLAP_TOKENS", low=0, high=400)
+    snippet_chars: int = setting(700, "ENGRAM_SNIPPET_CHARS", low=80, high=700)
+    debounce_ms: int = setting(1500, "ENGRAM_DEBOUNCE_MS", low=100, high=60000)
+    rescan_seconds: int = setting(600, "ENGRAM_RESCAN_SECONDS", low=1, high=86400)
+    most_files: int = setting(20000, "ENGRAM_MOST_FILES", low=1, high=50000)
+    most_file_bytes: int = setting(2000000, "ENGRAM_MOST_FILE_BYTES", low=1000, high=16000000)
+
+    def __post_init__(self) -> None:
+        if 2 * self.overlap_tokens >= self.chunk_tokens:
+            raise SettingError(
+                f"{FOLDERS_TABLE}.overlap_tokens", f"must be less than half of {FOLDERS_TABLE}.chunk_tokens."
+            )
+        self.wanted("paths")
+        self.wanted("memory")
+
+    def wanted(self, which: str) -> list[WantedFolder]:
+        """The entries of `paths` or `memory`."""
+        return [_wanted(f"{FOLDERS_TABLE}.{which}", entry) for entry in getattr(self, which)]
+
+
+def _wanted(setting_name: str, entry: Any) -> WantedFolder:
+    fields = {"path": entry} if isinstance(entry, str) else entry
+    if not isinstance(fields, Mapping) or not all(isinstance(value, str) for value in fields.values()):
+        raise SettingError(setting_name, 'must be a list of paths, or of {path = "...", scope = "...", name = "..."}.')
+    unknown = [key for key in fields if key not in _KEYS]
+    if unknown or not fields.get("path"):
+        raise SettingError(
+            setting_name, f"an entry has a path, and may have a scope and a name; not {unknown or fields}."
+        )
+    scope, name = fields.get("scope", OWNERS), fields.get("name", "")
+    if not _SCOPE.fullmatch(scope):
+        raise SettingError(setting_name, f"a scope is {ALL}, user:NAME or ws:NAME; {scope!r} is none.")
+    if name and not is_plain(name):
+        raise SettingError(
+            setting_name, f"{name!r} can be no folder's name: leave out slashes, a dot at its beginning and #."
+        )
     try:
-        where = urlsplit(url)
-    except ValueError:
-        return "@" in url
-    return bool(where.password) or any(name.endswith("password") for name, _ in parse_qsl(where.query))
+        path = Path(fields["path"]).expanduser()
+    except RuntimeError:
+        path = Path()
+    if not path.is_absolute() or ".." in path.parts or "\0" in fields["path"]:
+        raise SettingError(
+            setting_name, f"{fields['path']!r} must be a whole path, such as ~/notes or /home/ann/notes."
+        )
+    return WantedFolder(path, scope, name)
 
 
-def secrets_in(kind: type, table: Mapping[str, Any]) -> list[str]:
-    """The names of the settings of a class that are secret and stand in a table of companion.toml."""
-    found = []
-    for each in fields(kind):  # pyright: ignore[reportArgumentType]
-        value = table.get(each.name)
-        is_secret = has_password(str(value)) if each.name == "url" else each.metadata["secret"]
-        if value and is_secret:
-            found.append(each.name)
-    return found
-
-
-def read_file(home: Path) -> dict[str, Any]:
-    """The tables of companion.toml in a folder, {} if there is no such file; SettingError."""
-    path = home / FILE
+def is_plain(name: str) -> bool:
+    """Whether a folder or file of this name is read: hidden ones are not, nor those that could not be cited."""
+    if not name or name[0] == "." or len(name) > 255 or any(sign in name for sign in "/\\#\n\t"):
+        return False
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SettingError(str(path), f"is not valid TOML: {error}.") from None
+        name.encode()
+    except UnicodeEncodeError:
+        return False  # bytes that are no UTF-8
+    return text.printable(name) == name
+
+
+# --- a companion's folder
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All settings of one companion; `home` is the folder of its files."""
+
+    home: Path
+    http: HttpSettings
+    mqtt: MqttSettings
+    store: StoreSettings
+    search: SearchSettings
+    embedding: EmbeddingSettings
+    folders: FoldersSettings
+    security: SecuritySettings
+    gateway: GatewaySettings
+
+
+_KINDS: dict[str, type] = {
+    "http": HttpSettings,
+    "mqtt": MqttSettings,
+    "store": StoreSettings,
+    "search": SearchSettings,
+    "embedding": EmbeddingSettings,
+    "folders": FoldersSettings,
+    "security": SecuritySettings,
+    "gateway": GatewaySettings,
+}
+
+
+def read_settings(
+    home: Path, flags: Mapping[tuple[str, str], Any], environment: Mapping[str, str] = os.environ
+) -> Settings:
+    """The settings of the companion in a folder; `flags` are {(section, name): value}. SettingError."""
+    tables = read_file(home)
+    for name, table in tables.items():
+        if name not in _KINDS or not isinstance(table, dict):
+            raise SettingError(name, f"there is no such table; there are {', '.join(_KINDS)}.")
+    for (table_name, name), value in flags.items():
+        tables.setdefault(table_name, {})[name] = value
+
+    sections: dict[str, Any] = {
+        name: read_section(kind, name, tables.get(name, {}), environment) for name, kind in _KINDS.items()
+    }
+    return Settings(home, **sections)
+
+
+def secrets_in_file(home: Path) -> list[str]:
+    """The dotted names of the secret settings that stand in companion.toml. SettingError."""
+    tables = read_file(home)
+    return [f"{name}.{each}" for name, kind in _KINDS.items() for each in secrets_in(kind, tables.get(name, {}))]
+
+
+def store_url(settings: StoreSettings, home: Path) -> str:
+    """Where the database is, by `backend` and `url`, which have to fit each other; SettingError."""
+    url = settings.url
+    kind = "" if not url else "sqlite" if url.startswith("sqlite:") else "postgres"
+    if settings.backend == "postgres" and not url:
+        raise SettingError("store.url", "is empty, and store.backend postgres needs postgresql://USER@HOST/DATABASE.")
+    if settings.backend != "auto" and kind not in ("", settings.backend):
+        raise SettingError(
+            "store.backend", f"is {settings.backend}, and store.url names another one: change one of them."
+        )
+    return url or f"sqlite:///{home / 'companion.db'}"
+
+
+def database_file(settings: Settings) -> Path | None:
+    """The file of the database, which need not be there; None if it is PostgreSQL. SettingError."""
+    url = store_url(settings.store, settings.home)
+    return Path(unquote(url.removeprefix("sqlite:///"))) if url.startswith("sqlite:///") else None
+
+
+def make_folder(home: Path) -> None:
+    """Make the folder of the companion's files, for its owner alone; SettingError if it cannot be made."""
+    try:
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise SettingError(str(path), f"cannot be read: {error.strerror}.") from None
+        raise SettingError(str(home), f"cannot be made: {error.strerror}; name another folder with --home.") from None

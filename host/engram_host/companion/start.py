@@ -15,8 +15,9 @@ from engram_host.companion.auth.exposure import check_exposure, listener_tls, li
 from engram_host.companion.auth.tokens import operator_token
 from engram_host.companion.embedding.embedding_service import EmbeddingService
 from engram_host.companion.gateway.api_key import ApiKey, find_api_key
-from engram_host.companion.home import make_folder, read_settings, store_of
 from engram_host.companion.metrics import Metrics
+from engram_host.companion.settings import make_folder, read_settings, store_url
+from engram_host.companion.store import open_store
 from engram_host.companion.supervisor import Supervisor
 
 
@@ -72,7 +73,7 @@ async def start(home: Path, flags: Mapping[tuple[str, str], Any]) -> AsyncIterat
     operator = operator_token(home)
     key = await asyncio.to_thread(find_api_key, home, os.environ) if settings.gateway.url else ApiKey()
     tls = listener_tls("http", http.certificate, http.key, home)
-    store = await asyncio.to_thread(store_of, settings)
+    store = await asyncio.to_thread(open_store, store_url(settings.store, settings.home))
     try:
         places = listeners(http, settings.mqtt)
         has_devices = bool(await asyncio.to_thread(store.tokens))

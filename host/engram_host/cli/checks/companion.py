@@ -23,8 +23,8 @@ from engram_host.companion.folders.sources import folder_sources, list_files
 from engram_host.companion.gateway.api_key import FILE as KEY_FILE
 from engram_host.companion.gateway.api_key import VARIABLE, find_api_key
 from engram_host.companion.gateway.request import service_url
-from engram_host.companion.home import Settings, database_file, secrets_in_file
-from engram_host.companion.settings import FILE
+from engram_host.companion.settings import Settings, database_file, secrets_in_file
+from engram_host.companion.settings_reader import FILE
 from engram_host.companion.store.migrate import known
 from engram_host.companion.types import FOLDER
 
@@ -96,7 +96,7 @@ def ports(settings: Settings, running: dict[str, str]) -> Iterator[Finding]:
 def database(settings: Settings) -> Finding:
     """Whether the database is there, and has a schema that this version knows. Nothing is made or changed."""
     from engram_host.companion.errors import CompanionError
-    from engram_host.companion.home import database_file
+    from engram_host.companion.settings import database_file
 
     try:
         path = database_file(settings)
@@ -216,7 +216,7 @@ def companion(settings: Settings, running: dict[str, str]) -> Iterator[Finding]:
 
 def _heard(settings: Settings) -> dict[str, int]:
     """When each board was last heard, from a SQLite file that nobody has to open for it; {} where that is not so simple."""
-    from engram_host.companion.home import database_file
+    from engram_host.companion.settings import database_file
 
     with contextlib.suppress(Exception):
         path = database_file(settings)

@@ -13,7 +13,7 @@ from engram_host.cli.output import size
 from engram_host.extras import EXTRAS, install
 
 if TYPE_CHECKING:  # it brings numpy, and without the companion's packages the other checks are done all the same
-    from engram_host.companion.home import Settings
+    from engram_host.companion.settings import Settings
 
 OLDEST = (3, 11)
 LITTLE_ROOM = 1 << 30

@@ -10,10 +10,10 @@ from engram_host.companion.embedding.embedder import CachedEmbedder, Embedder, N
 from engram_host.companion.embedding.fallback import FallbackEmbedder
 from engram_host.companion.embedding.index_state import read_index
 from engram_host.companion.embedding.indexer import EmbeddingIndexer
-from engram_host.companion.embedding.settings import EmbeddingSettings
 from engram_host.companion.entries.embedding_text import KEY_VERSION, embedding_text
 from engram_host.companion.errors import EmbedderError, EmbedderUnavailable
 from engram_host.companion.search.engine import QueryVector
+from engram_host.companion.settings import EmbeddingSettings
 from engram_host.companion.store.base import Store
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 from engram_host.companion.types import Change, Device

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from engram import text as board
 from engram_host.companion.errors import FileUnreadable
 from engram_host.companion.folders import chunks
-from engram_host.companion.folders.settings import FoldersSettings
 from engram_host.companion.folders.sources import MOST_TOLD, FileContents, FolderSource, Listing, decoded, read_file
+from engram_host.companion.settings import FoldersSettings
 from engram_host.companion.store.base import Store
 from engram_host.companion.types import NewFile, StoredPassage
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 from engram_host.companion.errors import FileUnreadable, SettingError
-from engram_host.companion.folders.settings import SECTION, FoldersSettings, WantedFolder, is_plain
+from engram_host.companion.settings import FOLDERS_TABLE, FoldersSettings, WantedFolder, is_plain
 from engram_host.companion.types import FOLDER
 
 Form = Literal["all", "memory", "file"]
@@ -80,7 +80,7 @@ def folder_sources(settings: FoldersSettings, companion: str) -> list[FolderSour
         place = FolderSource(name, root, form, wanted.scope, f"{FOLDER}{companion}:{digest}", only)
         if any(place.name == other.name or place.device == other.device for other in found):
             raise SettingError(
-                SECTION, f"{wanted.path} or its name {name!r} stands there twice; give one of them another name."
+                FOLDERS_TABLE, f"{wanted.path} or its name {name!r} stands there twice; give one of them another name."
             )
         found.append(place)
     return found
