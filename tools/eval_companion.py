@@ -117,7 +117,7 @@ async def _embedded(engine: SearchEngine, base: SearchRequest, meaning: Embeddin
         if second % 10 == 0:
             print(f"{name}: {result.degraded}", file=sys.stderr, flush=True)
         await asyncio.sleep(1)
-    raise CompanionFailed(f"{name}: after {MOST_WAIT_SECONDS} s: {json.dumps(meaning.told())}")
+    raise CompanionFailed(f"{name}: after {MOST_WAIT_SECONDS} s: {json.dumps(meaning.status_line())}")
 
 
 def _ids(result: SearchResult, conversation: Conversation) -> list[str]:

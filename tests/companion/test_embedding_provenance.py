@@ -70,7 +70,7 @@ def test_searches_go_by_words_and_health_says_why(changed: Path, store: Store):
         meaning.start()
         try:
             await wait_until_async("a problem", lambda: TOKENIZER in meaning.problem)
-            return meaning.problem, meaning.told()
+            return meaning.problem, meaning.status_line()
         finally:
             await meaning.stop()
 

@@ -53,7 +53,9 @@ async def _callers(store: Store) -> tuple[Caller, ...]:
     operator, device = tokens.new_token(), tokens.new_token()
     store.add_token(tokens.stored_token("kitchen", device))
     callers = CallerLookup(store, operator)
-    return tuple([await callers.of(each) for each in (operator, device, tokens.new_token(), "", "x" * 5000, "é" * 43)])
+    return tuple(
+        [await callers.by_token(each) for each in (operator, device, tokens.new_token(), "", "x" * 5000, "é" * 43)]
+    )
 
 
 def test_callers_are_known_by_their_tokens(store: Store):
@@ -99,7 +101,7 @@ def test_nobody_comes_more_often_than_the_rate_and_the_burst_allow(rate: float, 
     taken = 0
     for step in steps:
         now += step
-        taken += not rates.take("kitchen")
+        taken += not rates.wait_seconds("kitchen")
         assert taken <= burst + rate * now + 1e-6
 
 
@@ -107,7 +109,7 @@ def test_nobody_comes_more_often_than_the_rate_and_the_burst_allow(rate: float, 
 def test_who_waits_as_long_as_is_said_gets_a_turn(rate: float, burst: int):
     now = 0.0
     rates = RateLimiter(rate, burst, lambda: now)
-    while not (wait := rates.take("kitchen")):
+    while not (wait := rates.wait_seconds("kitchen")):
         pass
     now += wait + 1e-9
-    assert rates.take("kitchen") == 0.0 and rates.take("garden") == 0.0
+    assert rates.wait_seconds("kitchen") == 0.0 and rates.wait_seconds("garden") == 0.0

@@ -14,8 +14,8 @@ from engram_host.companion.settings import (
     SearchSettings,
     SecuritySettings,
     StoreSettings,
+    read_settings,
 )
-from engram_host.companion.start import read_settings
 from engram_host.companion.supervisor import TASKS
 from pages import fences, plain, read, rows, section
 

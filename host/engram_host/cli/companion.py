@@ -80,9 +80,9 @@ async def _serve(home: Path, flags: dict[tuple[str, str], object], ready_file: P
     # What takes long to load is loaded once it is sure to be needed.
     import asyncio
 
+    from engram_host.companion.app import start
     from engram_host.companion.lockfile import lock_home, publish_addresses
     from engram_host.companion.settings import make_folder
-    from engram_host.companion.start import start
 
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()

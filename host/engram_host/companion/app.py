@@ -1,29 +1,36 @@
-"""The companion as a whole: wires its parts, starts and stops them."""
+"""The companion as a whole: wires its parts, starts and stops them, and serves until it is told to stop."""
 
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator
+import os
+import time
+from collections.abc import AsyncIterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
-from engram_host.companion.auth.exposure import listener_tls, listeners, tokens_required
+from engram_host import __version__
+from engram_host.companion.api.app import make_app
+from engram_host.companion.api.server import WebServer
+from engram_host.companion.auth.exposure import check_exposure, listener_tls, listeners, tokens_required
 from engram_host.companion.auth.identity import CallerLookup
 from engram_host.companion.auth.middleware import HttpAccess
 from engram_host.companion.auth.rate_limit import RateLimiter
 from engram_host.companion.auth.tls import trust_certificate
-from engram_host.companion.auth.tokens import new_token
+from engram_host.companion.auth.tokens import new_token, operator_token
 from engram_host.companion.embedding.embedding_service import EmbeddingService
-from engram_host.companion.figures import CompanionGauges
+from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.folders.service import FolderService
-from engram_host.companion.gateway.api_key import ApiKey
+from engram_host.companion.gateway.api_key import ApiKey, find_api_key
 from engram_host.companion.gateway.proxy import Gateway
 from engram_host.companion.metrics import Metrics
 from engram_host.companion.mqtt.client import BrokerLogin, MqttClient, broker_login
 from engram_host.companion.mqtt.guarded_broker import WORKER, BrokerAccess, EmbeddedBroker
 from engram_host.companion.replication.protocol import MessageDispatcher, Replication
 from engram_host.companion.search_service import SearchService
-from engram_host.companion.settings import Settings
+from engram_host.companion.settings import Settings, make_folder, read_settings, store_url
+from engram_host.companion.store import open_store
 from engram_host.companion.store.base import Store
 from engram_host.companion.supervisor import Supervisor
 
@@ -39,13 +46,13 @@ _MOST_WARMINGS = 3
 
 
 class CompanionApp:
-    """A companion: `store`, `replication`, `searching`, `folders`, `meaning` and `dispatch` are its parts."""
+    """The parts of a companion, wired: those that api.app.Companion asks for, and the broker."""
 
     def __init__(
         self,
         settings: Settings,
         store: Store,
-        meaning: EmbeddingService,
+        embedding: EmbeddingService,
         operator: str,
         gateway_key: ApiKey,
         metrics: Metrics,
@@ -54,27 +61,27 @@ class CompanionApp:
         """`operator` is the operator's token. SettingError."""
         self.settings = settings
         security = settings.security
-        self.rates = RateLimiter(security.messages_a_second, security.messages_at_once)
-        self.doors = HttpAccess(
+        self._rate_limiter = RateLimiter(security.messages_a_second, security.messages_at_once)
+        self.access = HttpAccess(
             CallerLookup(store, operator),
             tokens_required(security, listeners(settings.http, settings.mqtt)),
             frozenset(security.hosts.lower().replace(",", " ").split()),
-            self.rates,
+            self._rate_limiter,
         )
         self.gateway = Gateway(store, settings.gateway, gateway_key, metrics)
         self.store = store
-        self.meaning = meaning
+        self.embedding = embedding
         self.metrics = metrics
         self.supervisor = supervisor
-        self.replication = Replication(store, meaning.wake, metrics, supervisor=supervisor)
-        self.folders = FolderService(store, settings.folders, settings.home, meaning.wake, supervisor)
-        self.searching = SearchService(store, settings.search, meaning, self.folders, metrics)
-        answers = self.searching.answer_board, self.searching.answer_get
-        self.dispatch = MessageDispatcher(self.replication, *answers, metrics)
+        self.replication = Replication(store, embedding.wake, metrics, supervisor=supervisor)
+        self.folders = FolderService(store, settings.folders, settings.home, embedding.wake, supervisor)
+        self.search = SearchService(store, settings.search, embedding, self.folders, metrics)
+        answers = self.search.answer_board, self.search.answer_get
+        self.dispatcher = MessageDispatcher(self.replication, *answers, metrics)
         self.broker: EmbeddedBroker | None = None
-        self.bus: MqttClient | None = None
-        self.figures = CompanionGauges(self)
-        metrics.watch(self.figures)
+        self.mqtt_client: MqttClient | None = None
+        self._began = time.monotonic()
+        metrics.watch(self.gauges)
 
     @property
     def store_name(self) -> str:
@@ -84,43 +91,66 @@ class CompanionApp:
     @property
     def mqtt_name(self) -> str:
         """Which broker it is, and whether it is reached."""
-        if not self.bus:
+        if not self.mqtt_client:
             return "off"
         where = self.broker.url if self.broker else "your broker"
-        return f"{where}, connected" if self.bus.is_connected else f"{where}, not connected"
+        return f"{where}, connected" if self.mqtt_client.is_connected else f"{where}, not connected"
 
     def problems(self) -> list[str]:
         """What does not work now, a sentence each."""
         found = self.supervisor.problems()
-        if self.bus and not self.bus.is_connected:
-            found.append(self.bus.problem)
-        if self.meaning.problem:
-            found.append(self.meaning.problem)
+        if self.mqtt_client and not self.mqtt_client.is_connected:
+            found.append(self.mqtt_client.problem)
+        if self.embedding.problem:
+            found.append(self.embedding.problem)
         return found + self.folders.problems()
+
+    def gauges(self) -> dict[str, float]:
+        """The figures that stand now, by the names in metrics.GAUGES. Blocks some ms: call it in a thread."""
+        found: dict[str, float] = {
+            "engram_up_seconds": time.monotonic() - self._began,
+            "engram_waiting_batches": self.replication.waiting,
+            "engram_index_bytes": self.search.index_bytes,
+            "engram_backlog_lines": self.embedding.left,
+        }
+        states = [status.state for status in self.supervisor.statuses()]
+        found["engram_tasks_down"] = states.count("restarting") + states.count("failed")
+        if self.mqtt_client:
+            found["engram_broker_connected"] = float(self.mqtt_client.is_connected)
+        read = [one.progress for one in self.folders.standings]
+        found["engram_folder_files"] = sum(progress.total for progress in read)
+        found["engram_folder_passages"] = sum(progress.passages for progress in read)
+        try:
+            found["engram_devices"] = len(self.store.devices())
+            found["engram_archived_records"] = self.store.count_archived()
+            found["engram_database_bytes"] = self.store.size()
+        except StoreUnavailable:
+            pass  # /v1/health tells of it; the other figures are worth showing
+        return found
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Take messages and answer searches; the store is open before, and closed after."""
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "work"))
         async with contextlib.AsyncExitStack() as stack:
-            for part in (self.meaning, self.gateway, self.folders, self.replication):
+            for part in (self.embedding, self.gateway, self.folders, self.replication):
                 part.start()
                 stack.push_async_callback(part.stop)
             stack.push_async_callback(self._stop_mqtt)
             warming = self.supervisor.start("warming", self._warm, is_finite=True, most_failures=_MOST_WARMINGS)
             stack.push_async_callback(warming.stop)
-            stack.callback(self.searching.stop)
+            stack.callback(self.search.stop)
             await self._start_mqtt()
             yield
 
     async def _warm(self) -> None:
         """Leave the first seconds to boards and people who come at once."""
         await asyncio.sleep(_WARM_AFTER_SECONDS)
-        await self.searching.warm()
+        await self.search.warm()
 
     async def _stop_mqtt(self) -> None:
-        if self.bus:
-            await self.bus.stop()
+        if self.mqtt_client:
+            await self.mqtt_client.stop()
         if self.broker:
             await self.broker.stop()
 
@@ -137,19 +167,94 @@ class CompanionApp:
             login = BrokerLogin(
                 WORKER, new_token(), trust_certificate("mqtt.certificate", certificate) if tls else None
             )
-            door = BrokerAccess(self.doors.callers, self.doors.asks_tokens, self.rates, login.password)
-            self.broker = EmbeddedBroker(mqtt.host, mqtt.port, door, tls, self.supervisor)
+            access = BrokerAccess(self.access.callers, self.access.requires_tokens, self._rate_limiter, login.password)
+            self.broker = EmbeddedBroker(mqtt.host, mqtt.port, access, tls, self.supervisor)
             await self.broker.start()
-            answers = self.dispatch.answers_or_nothing  # the broker inside slows them down by itself
+            answers = self.dispatcher.answers_or_nothing  # the broker inside slows them down by itself
         url = self.broker.own_url if self.broker else mqtt.url
         # The broker inside has one worker, and cannot share a subscription.
-        self.bus = MqttClient(url, login, answers, share=not self.broker, supervisor=self.supervisor)
-        self.bus.start()
-        if not await self.bus.wait(_BROKER_SECONDS):
-            _log.warning("%s It goes on trying.", self.bus.problem)
+        self.mqtt_client = MqttClient(url, login, answers, share=not self.broker, supervisor=self.supervisor)
+        self.mqtt_client.start()
+        if not await self.mqtt_client.wait(_BROKER_SECONDS):
+            _log.warning("%s Retrying in the background.", self.mqtt_client.problem)
 
     async def _answers_in_turn(self, device: str, data: bytes) -> list[bytes]:
-        if self.rates.take(device):
+        if self._rate_limiter.wait_seconds(device):
             _log.info("%s sends too many messages: one was passed over, and it will say it again.", device)
             return []
-        return await self.dispatch.answers_or_nothing(device, data)
+        return await self.dispatcher.answers_or_nothing(device, data)
+
+
+# --- start
+
+
+class RunningCompanion:
+    """A companion that serves."""
+
+    def __init__(self, app: CompanionApp, web: WebServer):
+        self.app = app
+        self.web = web
+
+    async def serve(self, stop: asyncio.Event) -> None:
+        """Serve until `stop` is set; HttpLost."""
+        ends = [asyncio.ensure_future(end) for end in (stop.wait(), self.web.until_lost())]
+        try:
+            done, _ = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+            for end in done:
+                end.result()
+        finally:
+            for end in ends:
+                end.cancel()
+            await asyncio.gather(*ends, return_exceptions=True)
+
+    def addresses(self) -> dict[str, str]:
+        """Where it listens: `http`, and `mqtt` if it has a broker inside."""
+        broker = self.app.broker
+        return {"http": self.web.url, "mqtt": broker.url if broker else _without_login(self.app.settings.mqtt.url)}
+
+    def banner(self, seconds: float) -> list[str]:
+        """What a person is shown once it has started, which took so many seconds."""
+        app = self.app
+        return [
+            f"Engram companion {__version__}, ready in {seconds:.1f} s. Ctrl-C ends it.",
+            f"  HTTP      {self.web.url}  ({self.web.url}/docs)",
+            f"  MQTT      {app.mqtt_name}",
+            f"  store     {app.store_name}",
+            f"  meaning   {app.embedding.status_line()}",
+            f"  tokens    {'asked for' if app.access.requires_tokens else 'not asked for: only this computer reaches it'}",
+        ]
+
+
+def _without_login(url: str) -> str:
+    """A URL without the name and the password that may stand in it."""
+    scheme, mark, rest = url.partition("://")
+    return scheme + mark + rest.rpartition("@")[2]
+
+
+@contextlib.asynccontextmanager
+async def start(home: Path, flags: Mapping[tuple[str, str], Any]) -> AsyncIterator[RunningCompanion]:
+    """A companion that serves as long as the block runs. SettingError, StoreUnavailable, and whatever cannot listen."""
+    settings = read_settings(home, flags)
+    make_folder(home)
+    http = settings.http
+    operator = operator_token(home)
+    key = await asyncio.to_thread(find_api_key, home, os.environ) if settings.gateway.url else ApiKey()
+    tls = listener_tls("http", http.certificate, http.key, home)
+    store = await asyncio.to_thread(open_store, store_url(settings.store, settings.home))
+    try:
+        places = listeners(http, settings.mqtt)
+        has_devices = bool(await asyncio.to_thread(store.tokens))
+        check_exposure(settings.security, places, has_devices=has_devices)
+        metrics = Metrics()
+        supervisor = Supervisor(metrics.task_failed)
+        embedding = EmbeddingService(store, settings.embedding, metrics.embedder_failed, supervisor)
+        app = CompanionApp(settings, store, embedding, operator, key, metrics, supervisor)
+        async with app.running():
+            web = WebServer(make_app(app), http.host, http.port, tls, supervisor)
+            await web.start()
+            try:
+                yield RunningCompanion(app, web)
+            finally:
+                await web.stop()
+    finally:
+        await asyncio.to_thread(store.close)

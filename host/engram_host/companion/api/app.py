@@ -2,7 +2,7 @@
 
 import asyncio
 from dataclasses import asdict
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Protocol
 
 from fastapi import FastAPI, Path, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -19,11 +19,17 @@ from engram_host.companion.api.entries import add_entry_routes
 from engram_host.companion.api.folders import add_folder_routes
 from engram_host.companion.api.gateway import add_gateway_routes
 from engram_host.companion.api.search import add_search_route
-from engram_host.companion.app import CompanionApp
-from engram_host.companion.auth.middleware import AuthMiddleware, RequestCaller, Role, requires
+from engram_host.companion.auth.middleware import AuthMiddleware, HttpAccess, RequestCaller, Role, requires
+from engram_host.companion.embedding.embedding_service import EmbeddingService
 from engram_host.companion.errors import CompanionError, StoreUnavailable, UnknownDevice, UnknownEntry
+from engram_host.companion.folders.service import FolderService
+from engram_host.companion.gateway.proxy import Gateway
 from engram_host.companion.gateway.request import PREFIX, refusal
-from engram_host.companion.supervisor import State
+from engram_host.companion.metrics import Metrics
+from engram_host.companion.replication.protocol import MessageDispatcher, Replication
+from engram_host.companion.search_service import SearchService
+from engram_host.companion.store.base import Store
+from engram_host.companion.supervisor import State, Supervisor
 from engram_host.companion.types import LOGS, Device, Span
 
 DeviceName = Annotated[str, Path(pattern=r"^[a-z0-9-]{1,32}$", description="a board's name")]
@@ -127,7 +133,40 @@ _NO_FILE: dict[int | str, dict[str, Any]] = {
 }
 
 
-def make_app(service: CompanionApp) -> FastAPI:
+class Companion(Protocol):
+    """What the routes ask of a companion; app.CompanionApp is one."""
+
+    store: Store
+    access: HttpAccess
+    metrics: Metrics
+    supervisor: Supervisor
+    replication: Replication
+    dispatcher: MessageDispatcher
+    search: SearchService
+    embedding: EmbeddingService
+    gateway: Gateway
+    folders: FolderService
+
+    @property
+    def store_name(self) -> str:
+        """Which database it is."""
+        ...
+
+    @property
+    def mqtt_name(self) -> str:
+        """Which broker it is, and whether it is reached."""
+        ...
+
+    def problems(self) -> list[str]:
+        """What does not work now, a sentence each."""
+        ...
+
+    def gauges(self) -> dict[str, float]:
+        """The figures that stand now, by the names in metrics.GAUGES."""
+        ...
+
+
+def make_app(companion: Companion) -> FastAPI:
     """The API of a running service, behind its guard."""
     app = FastAPI(
         title="Engram companion",
@@ -139,15 +178,15 @@ def make_app(service: CompanionApp) -> FastAPI:
         redoc_url=None,
     )
     _handle_errors(app)
-    _add_health(app, service)
-    _add_figures(app, service)
-    _add_devices(app, service)
-    add_entry_routes(app, service.store, _NO_DEVICE)
-    _add_messages(app, service)
-    add_search_route(app, service.searching, _NO_DEVICE)
-    add_gateway_routes(app, service.gateway)
-    app.add_middleware(AuthMiddleware, api=app, doors=service.doors, refuse=_refuse)
-    add_folder_routes(app, service.folders, _NO_FILE)
+    _add_health(app, companion)
+    _add_figures(app, companion)
+    _add_devices(app, companion)
+    add_entry_routes(app, companion.store, _NO_DEVICE)
+    _add_messages(app, companion)
+    add_search_route(app, companion.search, _NO_DEVICE)
+    add_gateway_routes(app, companion.gateway)
+    app.add_middleware(AuthMiddleware, api=app, access=companion.access, refuse=_refuse)
+    add_folder_routes(app, companion.folders, _NO_FILE)
     add_docs_route(app)
     return app
 
@@ -186,27 +225,27 @@ def _refuse(path: str, status: int, text: str, headers: dict[str, str] | None = 
     return JSONResponse({"problem": text}, status, headers)
 
 
-def _add_health(app: FastAPI, service: CompanionApp) -> None:
+def _add_health(app: FastAPI, companion: Companion) -> None:
     @app.get("/v1/health", response_model_exclude_none=True, openapi_extra=requires(Role.DEVICE))
     async def health(caller: RequestCaller) -> Health:
         """Whether all works. The operator is told what does not, too: folders and the broker are named in that."""
-        problems = service.problems()
+        problems = companion.problems()
         status = "degraded" if problems else "well"
-        if not service.doors.may_all(caller):
+        if not companion.access.may_use_all(caller):
             return Health(status=status, version=__version__)
         return Health(
             status=status,
             version=__version__,
             problems=problems,
-            store=service.store_name,
-            mqtt=service.mqtt_name,
-            meaning=service.meaning.told(),
-            lines=service.replication.lines,
-            tasks=[Task.model_validate(asdict(status)) for status in service.supervisor.statuses()],
+            store=companion.store_name,
+            mqtt=companion.mqtt_name,
+            meaning=companion.embedding.status_line(),
+            lines=companion.replication.lines,
+            tasks=[Task.model_validate(asdict(status)) for status in companion.supervisor.statuses()],
         )
 
 
-def _add_figures(app: FastAPI, service: CompanionApp) -> None:
+def _add_figures(app: FastAPI, companion: Companion) -> None:
     @app.get(
         "/metrics",
         response_class=Response,
@@ -215,32 +254,32 @@ def _add_figures(app: FastAPI, service: CompanionApp) -> None:
     )
     async def metrics() -> Response:
         """What the companion does and how long it takes, for Prometheus; no board is named."""
-        return Response(await asyncio.to_thread(service.metrics.text), media_type=METRICS)
+        return Response(await asyncio.to_thread(companion.metrics.text), media_type=METRICS)
 
     @app.get("/v1/stats", openapi_extra=requires(Role.OPERATOR))
     async def stats() -> Stats:
         """How much there is: of boards, of lines, of memory and of disk."""
-        figures = await asyncio.to_thread(service.figures)
-        counts = {"lines_taken": service.replication.lines, "refused": service.replication.refused}
+        figures = await asyncio.to_thread(companion.gauges)
+        counts = {"lines_taken": companion.replication.lines, "refused": companion.replication.refused}
         return Stats.model_validate(counts | {name.removeprefix("engram_"): value for name, value in figures.items()})
 
 
-def _add_devices(app: FastAPI, service: CompanionApp) -> None:
+def _add_devices(app: FastAPI, companion: Companion) -> None:
     @app.get("/v1/devices", openapi_extra=requires(Role.OPERATOR))
     async def devices() -> list[DeviceShown]:
         """All boards that have been here, by name."""
-        return [_shown(device) for device in await asyncio.to_thread(service.store.devices)]
+        return [_shown(device) for device in await asyncio.to_thread(companion.store.devices)]
 
     @app.get("/v1/devices/{device}", responses=_NO_DEVICE, openapi_extra=requires(Role.OPERATOR))
     async def one_device(device: DeviceName) -> DeviceShown:
         """One board."""
-        return _shown(await asyncio.to_thread(service.store.device, device))
+        return _shown(await asyncio.to_thread(companion.store.device, device))
 
     @app.get("/v1/devices/{device}/events", responses=_NO_DEVICE, openapi_extra=requires(Role.OPERATOR))
     async def events(device: DeviceName, limit: Annotated[int, Query(ge=1, le=1000)] = 100) -> list[DeviceEvent]:
         """What has happened to a board's copies, newest first."""
-        await asyncio.to_thread(service.store.device, device)
-        found = await asyncio.to_thread(service.store.events, device, limit)
+        await asyncio.to_thread(companion.store.device, device)
+        found = await asyncio.to_thread(companion.store.events, device, limit)
         return [DeviceEvent(at=at, text=text) for at, text in found]
 
     @app.get("/v1/devices/{device}/lines", responses=_NO_DEVICE, openapi_extra=requires(Role.OPERATOR))
@@ -251,7 +290,7 @@ def _add_devices(app: FastAPI, service: CompanionApp) -> None:
         limit: Annotated[int, Query(ge=1, le=_MOST_LINES)] = 100,
     ) -> list[LogLine]:
         """The lines of a board's log after a seq, as the board wrote them."""
-        return await asyncio.to_thread(_read_lines, service, device, log, after, limit)
+        return await asyncio.to_thread(_read_lines, companion, device, log, after, limit)
 
     @app.get("/v1/devices/{device}/archive", responses=_NO_DEVICE, openapi_extra=requires(Role.OPERATOR))
     async def archive(
@@ -260,17 +299,17 @@ def _add_devices(app: FastAPI, service: CompanionApp) -> None:
         limit: Annotated[int, Query(ge=1, le=_MOST_LINES)] = 100,
     ) -> list[LogLine]:
         """The memories that the board has archived here, as it wrote them, by the seq of the line."""
-        await asyncio.to_thread(service.store.device, device)
-        found = await asyncio.to_thread(service.store.archived, device, after, limit)
+        await asyncio.to_thread(companion.store.device, device)
+        found = await asyncio.to_thread(companion.store.archived, device, after, limit)
         return [LogLine(seq=seq, line=log_line.decode(line)) for seq, line in found]
 
 
 def _read_lines(
-    service: CompanionApp, name: str, log: Literal["records", "journal"], after: int, limit: int
+    companion: Companion, name: str, log: Literal["records", "journal"], after: int, limit: int
 ) -> list[LogLine]:
-    device = service.store.device(name)
+    device = companion.store.device(name)
     found: list[LogLine] = []
-    reading = service.store.lines(Span(name, log, device.logs[log].epoch, after, log_line.MAX_SEQ))
+    reading = companion.store.lines(Span(name, log, device.logs[log].epoch, after, log_line.MAX_SEQ))
     for seq, line in reading:
         found.append(LogLine(seq=seq, line=log_line.decode(line)))
         if len(found) == limit:
@@ -278,7 +317,7 @@ def _read_lines(
     return found
 
 
-def _add_messages(app: FastAPI, service: CompanionApp) -> None:
+def _add_messages(app: FastAPI, companion: Companion) -> None:
     @app.post(
         "/v1/devices/{device}/messages",
         response_class=Response,
@@ -291,7 +330,7 @@ def _add_messages(app: FastAPI, service: CompanionApp) -> None:
     async def message(device: DeviceName, request: Request, caller: RequestCaller) -> Response:
         """A message of a board, as docs/reference/messages.md describes it."""
         if not caller.device:  # else the guard has taken its turn
-            service.doors.take_turn(device)
+            companion.access.check_rate(device)
         if request.headers.get("content-type", BINARY).split(";")[0].strip() != BINARY:
             return _refuse(request.url.path, 400, f"the content type must be {BINARY}.")
         data = bytearray()
@@ -300,7 +339,7 @@ def _add_messages(app: FastAPI, service: CompanionApp) -> None:
             if len(data) > messages.MOST_BYTES:
                 return _refuse(request.url.path, 413, f"a message has at most {messages.MOST_BYTES} bytes.")
         try:
-            answers = await service.dispatch.answers(device, bytes(data))
+            answers = await companion.dispatcher.answers(device, bytes(data))
         except messages.BadMessage as problem:
             return _refuse(request.url.path, 400, str(problem))
         return Response(b"".join(answers), media_type=BINARY)

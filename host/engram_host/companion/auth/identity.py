@@ -45,11 +45,11 @@ class CallerLookup:
         self._operator = token_digest(operator)
         self._kept: OrderedDict[bytes, tuple[float, str]] = OrderedDict()
 
-    async def of(self, token: str) -> Caller:
+    async def by_token(self, token: str) -> Caller:
         """Who a token belongs to, STRANGER if to nobody. StoreUnavailable."""
-        return await self.of_digest(token_digest(token)) if LOOKS_LIKE_TOKEN.fullmatch(token) else STRANGER
+        return await self.by_digest(token_digest(token)) if LOOKS_LIKE_TOKEN.fullmatch(token) else STRANGER
 
-    async def of_digest(self, digest: bytes) -> Caller:
+    async def by_digest(self, digest: bytes) -> Caller:
         """Who the token with a digest belongs to, STRANGER if to nobody. StoreUnavailable."""
         if hmac.compare_digest(digest, self._operator):
             return OPERATOR

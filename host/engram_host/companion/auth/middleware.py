@@ -90,31 +90,31 @@ class HttpAccess:
     """How HTTP requests are let in."""
 
     callers: CallerLookup
-    asks_tokens: bool
+    requires_tokens: bool
     names: frozenset[str]
     """Names, beside addresses and localhost, under which the companion is reached."""
-    rates: RateLimiter
+    rate_limiter: RateLimiter
     """How often a device may come, over HTTP and MQTT together."""
 
-    def take_turn(self, device: str) -> None:
-        """Take a device's turn for one request; HTTPException if it comes too soon after the others."""
-        wait = self.rates.take(device)
+    def check_rate(self, device: str) -> None:
+        """Count one request of a device; HTTPException if it comes too soon after the others."""
+        wait = self.rate_limiter.wait_seconds(device)
         if wait:
             sentence = f"{device} sends too much: try again later."
             raise HTTPException(429, sentence, {"Retry-After": str(math.ceil(wait))})
 
-    def may_all(self, caller: Caller) -> bool:
+    def may_use_all(self, caller: Caller) -> bool:
         """Whether all routes are a caller's: the operator's, and where no tokens are asked for, anybody's who is no device."""
-        return caller.is_operator or not (self.asks_tokens or caller.device)
+        return caller.is_operator or not (self.requires_tokens or caller.device)
 
 
 class AuthMiddleware:
     """ASGI middleware; what it found out about the caller stands in `request.state.caller`."""
 
-    def __init__(self, app: ASGIApp, api: FastAPI, doors: HttpAccess, refuse: MakeRefusal):
+    def __init__(self, app: ASGIApp, api: FastAPI, access: HttpAccess, refuse: MakeRefusal):
         self._app = app
         self._api = api
-        self._doors = doors
+        self._access = access
         self._refuse = refuse
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -133,15 +133,15 @@ class AuthMiddleware:
     async def _checked(self, scope: Scope) -> Caller:
         headers = Headers(scope=scope)
         # Where a token is asked for, a page that was led here by another name has none to show.
-        check_origin(headers, None if self._doors.asks_tokens else self._doors.names)
+        check_origin(headers, None if self._access.requires_tokens else self._access.names)
         who, device = route_rule(self._api, scope)
         try:
-            caller = await self._doors.callers.of(_token(headers))
+            caller = await self._access.callers.by_token(_token(headers))
         except StoreUnavailable as problem:
             raise HTTPException(503, str(problem), {"Retry-After": "15"}) from None
         if caller.device:
-            self._doors.take_turn(caller.device)
-        if who is Role.ANYBODY or not (self._doors.asks_tokens or who is Role.GATEWAY):
+            self._access.check_rate(caller.device)
+        if who is Role.ANYBODY or not (self._access.requires_tokens or who is Role.GATEWAY):
             return caller
         if not caller.is_known:
             _log.info("%s %r refused: no token, or one that is not known", scope["method"], scope["path"][:200])

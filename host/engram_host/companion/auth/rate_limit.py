@@ -1,4 +1,4 @@
-"""How often somebody may come: a bucket of tokens for each name, filled at a steady rate."""
+"""A rate limit: a bucket of tokens for each name, filled at a steady rate."""
 
 import time
 from collections import OrderedDict
@@ -9,7 +9,7 @@ MOST_NAMES = 8192
 
 
 class RateLimiter:
-    """For each name, `a_second` turns in the long run and `at_once` at a time; 0 a second is no limit."""
+    """For each name, `a_second` requests in the long run and `at_once` at a time; 0 a second is no limit."""
 
     def __init__(self, a_second: float, at_once: float, clock: Callable[[], float] = time.monotonic):
         self._a_second = a_second
@@ -17,8 +17,8 @@ class RateLimiter:
         self._clock = clock
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
-    def take(self, name: str) -> float:
-        """Take a turn: 0.0 if there was one, else after how many seconds there will be one."""
+    def wait_seconds(self, name: str) -> float:
+        """Count one message or request: 0.0 if it may come now, else after how many seconds one may."""
         if not self._a_second:
             return 0.0
         now = self._clock()

@@ -192,7 +192,7 @@ class EmbeddingService:
             return ""
         return self._backlog.trouble or self._embedder.reason or self._backlog.refusal or self._backlog.paused
 
-    def told(self) -> str:
+    def status_line(self) -> str:
         """How it stands, for a person."""
         if self._is_off:
             return OFF

@@ -2,7 +2,7 @@
 
 amqtt lets plugins say who may connect and publish. That is not enough: it takes over a session before it knows whose it is,
 sends last wills and retained messages past the plugins, reads packets of any length from anybody, and queues without bound.
-So the door stands in the broker itself, at the few places where these things are decided.
+So the checks stand in the broker itself, at the few places where these things are decided.
 
 It knows MQTT 3.1.1 and forgets what it holds when it is stopped, which the protocol above does not mind.
 """
@@ -65,8 +65,8 @@ class BrokerAccess:
     """Who comes in: `secret` is the password of the companion's own connection, a random one of this process."""
 
     callers: CallerLookup
-    asks_tokens: bool
-    rates: RateLimiter
+    requires_tokens: bool
+    rate_limiter: RateLimiter
     secret: str
 
 
@@ -79,11 +79,11 @@ class GuardedBroker(Broker):
     asked for. It keeps no retained messages, wills or sessions, which the boards' protocol has no use for.
     """
 
-    def __init__(self, config: BrokerConfig, door: BrokerAccess, tls: ssl.SSLContext | None):
+    def __init__(self, config: BrokerConfig, access: BrokerAccess, tls: ssl.SSLContext | None):
         super().__init__(config)
-        self._door = door
+        self._access = access
         self._tls = tls
-        self._worker = token_digest(door.secret)
+        self._worker = token_digest(access.secret)
         self._worker_session: Session | None = None
 
     def _create_ssl_context(self, listener: ListenerConfig) -> ssl.SSLContext:  # pyright: ignore[reportIncompatibleMethodOverride]
@@ -157,10 +157,10 @@ class GuardedBroker(Broker):
     async def _is_let_in(self, session: Session) -> bool:
         """Whether a client's token is still that of the device which it says it is."""
         name = session.attributes.get("name", "")
-        if name == WORKER or not self._door.asks_tokens:
+        if name == WORKER or not self._access.requires_tokens:
             return True
         try:
-            caller = await self._door.callers.of_digest(session.attributes["digest"])
+            caller = await self._access.callers.by_digest(session.attributes["digest"])
         except StoreUnavailable as problem:
             _log.warning("a board was not let in: %s", problem)
             return False
@@ -176,14 +176,14 @@ class GuardedBroker(Broker):
             return False  # boards ask again
         if not await self._is_let_in(session):
             return False
-        if self._door.asks_tokens:
+        if self._access.requires_tokens:
             own = "up" if action is Action.PUBLISH else "down"
             if topic != f"engram/v1/{name}/{own}":
                 _log.warning("%s may not %s %r", name, action, topic[:80])
                 return False
         if action is Action.PUBLISH:
             # It waits here, then in its socket: what comes too fast is slowed down, and nothing is lost.
-            while wait := self._door.rates.take(topic):
+            while wait := self._access.rate_limiter.wait_seconds(topic):
                 await asyncio.sleep(wait)
             while self._is_worker_behind():
                 await asyncio.sleep(_LOOK_AGAIN)
@@ -275,13 +275,13 @@ class EmbeddedBroker:
         self,
         host: str,
         port: int,
-        door: BrokerAccess,
+        access: BrokerAccess,
         tls: ssl.SSLContext | None = None,
         supervisor: Supervisor | None = None,
     ):
         self.host = host
         self.port = port or _free_port(host)
-        self._door = door
+        self._access = access
         self._tls = tls
         self._supervisor = supervisor or Supervisor()
         self._task: BackgroundTask | None = None
@@ -326,7 +326,7 @@ class EmbeddedBroker:
         host = f"[{self.host}]" if ":" in self.host else self.host
         listener = ListenerConfig(bind=f"{host}:{self.port}", max_connections=MOST_CONNECTIONS, ssl=bool(self._tls))
         config = BrokerConfig(listeners={"default": listener}, plugins={}, session_expiry_interval=300)
-        broker = GuardedBroker(config, self._door, self._tls)
+        broker = GuardedBroker(config, self._access, self._tls)
         try:
             await broker.start()
         except (BrokerError, OSError) as error:
