@@ -68,7 +68,7 @@ test: .venv micropython mosquitto  ## run all tests (ARGS="..." goes to pytest)
 	@$(BIN)/pytest -n 3 --dist loadgroup --max-worker-restart 0 $(ARGS)
 
 soak: .venv micropython mosquitto  ## run the long tests: power cuts at every change of the flash, and more (an hour and longer)
-	@$(BIN)/pytest -n 3 --dist loadgroup -m soak -o faulthandler_timeout=0 $(ARGS)
+	@TEST_WHOLE=1 $(BIN)/pytest -n 3 --dist loadgroup -m "soak or shortened" -o faulthandler_timeout=0 $(ARGS)
 
 eval: .venv micropython  ## ask a board's memory the questions of a set and count the answers found (SETS=folder ENGINE=companion)
 	@if [ -d "$(SETS)" ]; then $(BIN)/python tools/eval_retrieval.py --engine "$(ENGINE)" "$(SETS)" build/eval; \

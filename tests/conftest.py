@@ -1,9 +1,11 @@
-"""Unit files run on three Pythons, and some as on a chip: each test of tests/unit is shown once for each.
+"""Unit files run on two Pythons or more: each test of tests/unit is shown once for each.
 
 cpython   CPython, in a process of its own, on the host's file system
-64        MicroPython's unix port, 64-bit, from source, on the host's file system
-32        the 32-bit build with the chip's object sizes, from .mpy, a heap of 512 KB, on a littlefs
-chip      the same with the chip's ways of time, floats, os and sys (tests/unit/fakes/chip.py): where these matter
+32        the 32-bit build with the chip's object sizes, from .mpy, on a littlefs
+64        MicroPython's unix port, 64-bit, from source, on the host's file system: where the size of a number matters
+chip      as 32, with the chip's ways of time, floats, os and sys (tests/unit/fakes/chip.py): where these matter
+
+`make soak` runs all files on the first three, the 32-bit build with a small heap.
 """
 
 import ast
@@ -18,13 +20,43 @@ from xdist.scheduler import LoadScopeScheduling
 
 import firmware_build
 import get_micropython
+from extent import IS_WHOLE, extent
 
 ROOT = Path(__file__).resolve().parent.parent
 UNIT = ROOT / "tests" / "unit"
 DATA = ROOT / "tests" / "data"
 SIM = ROOT / "boards" / "SIM"
-HEAP = "512k"
-RUNTIMES = ("cpython", "64", "32")
+HEAP = extent("512k", "2m")
+"""Of the 32-bit build. In 512 KB half of the time is spent on collections; in 2 MB they are few, and what fits into a small
+heap is held by tests/budgets and tests/e2e/test_small_heap.py, and here by `make soak`.
+"""
+
+RUNTIMES = ("cpython", "32")
+ON_64_BITS = (
+    "test_clock",
+    "test_compat",
+    "test_config",
+    "test_console_json",
+    "test_earlier_messages",
+    "test_files",
+    "test_lazy",
+    "test_link_messages",
+    "test_llm_response",
+    "test_log_",
+    "test_memory_fields",
+    "test_memory_importance",
+    "test_rules",
+    "test_store_former_tables",
+    "test_store_ranks",
+    "test_store_table",
+    "test_text_",
+    "test_tokenizer",
+    "test_usage",
+)
+"""How the names of the files begin in which the size of an int or of a pointer matters: numbers that are read, written,
+packed, hashed or reckoned with. The program as a whole runs on 64 bits in tests/e2e and tests/companion.
+"""
+
 AS_ON_A_CHIP = (
     "test_clock",
     "test_config",
@@ -42,18 +74,7 @@ AS_ON_A_CHIP = (
 )
 """How the names of the files begin that run as on a chip, too."""
 
-IN_FULL = (
-    "test_agent_prefix",
-    "test_dedup",
-    "test_transfer",
-    "test_reminders",
-    "test_isolation",
-    "test_link_archive",
-)
-"""How the names of the files begin that try less in `make test` than they could: in `make soak` they try all."""
-
-SECONDS = 120
-SECONDS_IN_FULL = 1800
+SECONDS = extent(1800, 120)
 """How long one unit file may take on one runtime."""
 
 # A rename waits for the disk, and a run has thousands of them.
@@ -109,25 +130,26 @@ class UnitFile(pytest.File):
         tree = ast.parse(self.path.read_text(encoding="utf-8"))
         kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
         names = [node.name for node in tree.body if isinstance(node, kinds) and node.name.startswith("test_")]
-        for runtime in RUNTIMES + (("chip",) if self.path.stem.startswith(AS_ON_A_CHIP) else ()):
+        for runtime in runtimes_of(self.path.stem):
             results = UnitRun(self.path.stem, runtime)
             for name in sorted(names):
-                yield UnitItem.from_parent(self, name=f"{name}[{runtime}]", test=name, results=results)
-        for runtime in RUNTIMES if self.path.stem.startswith(IN_FULL) else ():
-            results = UnitRun(self.path.stem, runtime, in_full=True)
-            for name in sorted(names):
-                item = UnitItem.from_parent(self, name=f"{name}[{runtime}-full]", test=name, results=results)
-                item.add_marker(pytest.mark.soak)
+                item = UnitItem.from_parent(self, name=f"{name}[{runtime}]", test=name, results=results)
+                item.add_marker(pytest.mark.shortened)
                 yield item
+
+
+def runtimes_of(module: str) -> list[str]:
+    """The runtimes on which a unit file runs."""
+    more = {"64": IS_WHOLE or module.startswith(ON_64_BITS), "chip": module.startswith(AS_ON_A_CHIP)}
+    return [*RUNTIMES, *(runtime for runtime, is_needed in more.items() if is_needed)]
 
 
 class UnitRun:
     """What one process, that ran one file on one runtime, printed of each test."""
 
-    def __init__(self, module: str, runtime: str, in_full: bool = False):
+    def __init__(self, module: str, runtime: str):
         self.module = module
         self.runtime = runtime
-        self.in_full = in_full
         self.printed: dict[str, tuple[bool, str]] | None = None
         self.output = ""
 
@@ -139,12 +161,11 @@ class UnitRun:
 
     def _run(self) -> dict[str, tuple[bool, str]]:
         command, environment, storage = _how(self.runtime)
-        extent = ["full"] if self.in_full else []
         with tempfile.TemporaryDirectory(prefix="engram-unit-", dir=MEMORY) as folder:
             done = subprocess.run(
-                [*command, self.module, folder, storage, *extent],
+                [*command, self.module, folder, storage, *(["whole"] if IS_WHOLE else [])],
                 capture_output=True,
-                timeout=SECONDS_IN_FULL if self.in_full else SECONDS,
+                timeout=SECONDS,
                 env={**os.environ, **environment, "ENGRAM_TEST_DATA": str(DATA)},
                 cwd=folder,
             )

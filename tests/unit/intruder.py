@@ -22,7 +22,7 @@ from engram.memory import access
 from engram.memory.access import OWNER, Caller
 from engram.memory.records import provenance
 from engram.memory.records.records import Draft
-from support import at_once, is_in_full, on_micropython
+from support import at_once, is_whole, on_micropython, rounds
 from turns import Ear
 
 ANN = Caller("ann", "chat#1", False, "garden")
@@ -298,10 +298,11 @@ class House:
 
     def _some(self, values, is_second):
         """By chance a few of some values where all would take minutes: on MicroPython, and of the second placeholder's."""
-        if is_in_full() or len(values) <= _FEW or not (is_second or on_micropython()):
+        few = rounds(_FEW, 1) if is_second else _FEW
+        if is_whole() or len(values) <= few or not (is_second or on_micropython()):
             return values
         first = random.randrange(len(values))
-        return [values[(first + step * len(values) // _FEW) % len(values)] for step in range(_FEW)]
+        return [values[(first + step * len(values) // few) % len(values)] for step in range(few)]
 
     def forms(self, template, is_second=False):
         """Yield a template with each of the values that its placeholders stand for, all of one kind at a time."""

@@ -1,11 +1,11 @@
 """Runs the tests of one module on any Python, one line a test: `PASS name`, or `FAIL name` and the traceback.
 
-    runner.py MODULE ROOT STORAGE [full]
+    runner.py MODULE ROOT STORAGE [whole]
 
 STORAGE is `host` (tests work in the host's folder ROOT), `littlefs` (on a littlefs in the file ROOT/flash.bin), or `chip`
 (likewise, and time, floats, os, sys and sockets are as on a chip: see fakes/chip.py). On CPython links always run over the
 chip's sockets, as it has none that are like MicroPython's, and tasks in a loop without pauses (fakes/loop.py).
-With `full`, tests try all that they can (see support.rounds).
+With `whole`, tests try all that they can (see support.rounds).
 """
 
 import asyncio
@@ -15,6 +15,8 @@ import sys
 import support
 
 FLASH_BYTES = 1 << 20
+_READ_BYTES = 256
+"""Of the flash at once, without `whole`: each read goes through Python, and a chip's 32 bytes take a third of the time."""
 
 
 def run(module) -> None:
@@ -59,8 +61,8 @@ def _trace(error) -> None:
 
 def main(name: str, root: str, storage: str, extent: str = "") -> None:
     """Run the tests of the module `name`."""
-    if extent == "full":
-        support.run_in_full()
+    if extent == "whole":
+        support.try_all()
     if storage == "chip":
         from fakes import chip
 
@@ -72,6 +74,8 @@ def main(name: str, root: str, storage: str, extent: str = "") -> None:
     if storage != "host":
         import flash
 
+        if extent != "whole":
+            flash.OPTIONS["readsize"] = _READ_BYTES
         flash.mount(root + "/flash.bin", FLASH_BYTES, "/flash")
         root = "/flash"
     support.use_root(root)

@@ -6,7 +6,7 @@ import sys
 
 _root = "."
 _count = 0
-_is_in_full = False
+_is_whole = False
 
 
 def use_root(path: str) -> None:
@@ -15,20 +15,20 @@ def use_root(path: str) -> None:
     _root = path
 
 
-def run_in_full() -> None:
+def try_all() -> None:
     """Let tests try all that they can, however long it takes; the runner calls it before it imports them."""
-    global _is_in_full
-    _is_in_full = True
+    global _is_whole
+    _is_whole = True
 
 
-def is_in_full() -> bool:
+def is_whole() -> bool:
     """Whether tests try all that they can: in `make soak`."""
-    return _is_in_full
+    return _is_whole
 
 
 def rounds(all_of_them, fewer):
     """How much is tried: all in `make soak` and on CPython, fewer on MicroPython in `make test`, which is slow."""
-    return all_of_them if _is_in_full or not on_micropython() else fewer
+    return all_of_them if _is_whole or not on_micropython() else fewer
 
 
 def folder() -> str:

@@ -6,6 +6,7 @@ from board import DAY, Board, has_large_heap, prompt_of
 from engram import files, text
 from engram.agent import schemas
 from engram.memory.access import OWNER
+from support import rounds
 
 WORDS = ("apple", "boat", "自行车很好", "دراجة", "🎉", "ember", "a\nb", '"quoted"', "grove-7")
 
@@ -108,7 +109,7 @@ def test_new_tags_keep_to_their_budget():
 
 def test_no_prompt_is_larger_than_the_window():
     random.seed(6)
-    for window in (4096, 8192) if has_large_heap() else (4096,):
+    for window in rounds((4096, 8192), (4096,)):
         for mode in ("full", "lightweight"):
             board = _board(mode=mode, llm_context_tokens=window)
             _fill(board)

@@ -8,6 +8,7 @@ from calls import say
 from engram.agent.agent import Turn
 from engram.llm.types import Call
 from engram.memory.access import OWNER
+from support import rounds
 
 _VALUES = (
     None, True, False, 0, -1, 7, 1 << 40, 0.5, "", "m1", "t3", "MEMORY.md", "user.md", "2026-09-21", "bike", "x" * 3000,
@@ -62,7 +63,7 @@ def test_whatever_is_sent_the_result_is_a_bounded_object():
     board = _board()
     for number in range(3):
         board.records.store(f"bike {number}", ["bike"])
-    for number in range(500 if has_large_heap() else 150):
+    for number in range(rounds(500, 150)):
         board.config.save("mode", random.choice(("full", "lightweight")))
         tool = random.choice(board.tools.listed())
         names = list(json.loads(tool.schema)["properties"]) + ["other"]

@@ -7,7 +7,7 @@ from board import ANN, ROOM, Board, has_large_heap
 from engram.errors import ArgumentError, NotFound, StoreFull
 from engram.memory import access, caller_check, principal_files
 from engram.memory.access import OWNER, Caller
-from support import raises
+from support import raises, rounds
 
 BOB = Caller("bob", "chat#3", False, "")
 GARDEN = Caller("ann", "chat#1", False, "garden")
@@ -110,7 +110,7 @@ def test_names_by_chance_give_files_of_their_own():
     random.seed(7)
     letters = "aAbB_~./-é字🎉 09"
     seen = {}
-    for _ in range(3000 if has_large_heap() else 300):
+    for _ in range(rounds(3000, 300)):
         who = "".join([random.choice(letters) for _ in range(random.randrange(1, 8))])
         file = principal_files.file_name_of("user.md", who)
         assert seen.setdefault(file.lower(), who) == who

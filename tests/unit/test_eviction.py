@@ -194,7 +194,7 @@ def test_at_the_cap_of_bytes_the_least_important_leave():
     board = Board(records_bytes=65536, records_trash_bytes=1 << 20)
     at = 0
     while board.records.bytes < 62000:
-        board.remember(distinct_content(at) + " " + "padding " * 120, ["t"], importance=0.9 if at % 2 else 0.1)
+        board.remember(distinct_content(at) + " " + "padding " * 230, ["t"], importance=0.9 if at % 2 else 0.1)
         at += 1
     while board.eviction.tick():
         pass
@@ -274,7 +274,7 @@ def test_where_nothing_can_leave_the_log_is_not_rewritten_again_and_again():
     board = Board(records_bytes=65536)
     at = 0
     while board.records.bytes < 62500:
-        board.remember(distinct_content(at) + " " + "padding " * 120, ["t"], pinned=True)
+        board.remember(distinct_content(at) + " " + "padding " * 230, ["t"], pinned=True)
         at += 1
     compactions = 0
     for _ in range(20):
@@ -289,10 +289,10 @@ def test_what_is_unpinned_makes_it_try_again():
     board = Board(records_bytes=65536, records_trash_bytes=1 << 20)
     refs = []
     while board.records.bytes < 62500:
-        refs.append(board.remember(distinct_content(len(refs)) + " " + "padding " * 120, ["t"], pinned=True))
+        refs.append(board.remember(distinct_content(len(refs)) + " " + "padding " * 230, ["t"], pinned=True))
     while board.eviction.tick():
         pass
-    for ref in refs[:20]:
+    for ref in refs[:10]:
         board.records.update(ref, {"pinned": False})
     while board.eviction.tick():
         pass

@@ -67,9 +67,9 @@ async def test_a_board_without_an_archive_lets_them_go_to_the_trash_as_before():
 async def test_too_many_bytes_leave_the_flash_only_once_the_companion_was_told():
     linked = Archiving(records_bytes=65536, records_most=5000)
     numbers = []
-    for at in range(80):
+    for at in range(40):
         linked.board.now += 1
-        numbers.append(int(linked.board.remember(distinct_content(at) + " " + "filler " * 120, ["t"])[1:]))
+        numbers.append(int(linked.board.remember(distinct_content(at) + " " + "filler " * 270, ["t"])[1:]))
         await linked.work(400)
     assert linked.kept() and sorted(linked.kept() + linked.live()) == numbers
     assert linked.board.records.bytes < 65536
@@ -411,7 +411,7 @@ async def test_a_lost_database_is_told_loudly():
 
 
 async def test_whatever_the_way_does_nothing_is_lost_or_doubled():
-    for seed in range(rounds(3, 2)):
+    for seed in range(rounds(3, 1)):
         linked = Archiving(records_most=10, numbers=Numbers(seed))
         stored = []
         for at in range(18):

@@ -9,7 +9,7 @@ from engram.memory.access import OWNER
 from engram.store.log.seq_seek import lines_backwards
 from fake_companion import digest, lines_behind
 from samples import Numbers
-from support import raises
+from support import raises, rounds
 
 
 def _talk(board, count, numbers=None):
@@ -182,7 +182,7 @@ def test_damage_is_set_aside_and_the_lines_around_it_are_sent():
 
 def test_random_logs_are_read_as_they_are():
     numbers = Numbers(5)
-    for _ in range(4):
+    for _ in range(rounds(4, 2)):
         board = Board()
         for number in range(40 + numbers.below(60)):
             if numbers.below(12) == 0 and board.journal.turn(board.journal.newest):

@@ -4,6 +4,7 @@ import random
 
 from board import Board
 from engram.text import words
+from support import rounds
 
 WORDS = ("apple", "boat", "猫狗鱼", "دلفين", "🎉", "ember", "flint", "grove")
 
@@ -65,7 +66,7 @@ def _agree(board, model):
 
 
 def test_random_operations_agree_with_a_plain_dict():
-    for seed in range(3):
+    for seed in range(rounds(3, 1)):
         random.seed(seed)
         board = Board(segment_bytes=2000)
         model = Model()

@@ -5,7 +5,7 @@ import random
 from engram.store.index import codec
 from engram.store.index.table import Footer, Table, TableDamaged
 from engram.store.index.table_writer import TableWriter, pack_row
-from support import folder, raises
+from support import folder, raises, rounds
 
 PASSED = (0, 1, 7, 8, 9, 16, 17, 63, 64, 72, 73, 74, 584, 585, 4680, 4681, 6143)
 """Rows passed over, about where one digit more is needed."""
@@ -42,7 +42,7 @@ def _all(table, hash):
 
 
 def test_rows_that_were_passed_over_are_counted_right():
-    for passed in PASSED:
+    for passed in rounds(PASSED, PASSED[:-4]):
         rows = [(passed, 7), (passed + 1, 0), (2 * passed + 2, 5)]
         table = _write(folder() + "/x", {5: rows}, [(0, 2 * passed + 3)])
         assert _all(table, 5)[1] == rows, passed
@@ -71,7 +71,7 @@ def test_lists_of_all_lengths_come_back():
 def test_runs_come_back_from_each_mark():
     random.seed(8)
     runs, session, row = [], 0, 0
-    for _ in range(300):
+    for _ in range(rounds(300, 100)):
         session += random.choice((1, 1, 1, 2, 200, 70000))
         row += random.choice((1, 2, 63, 64, 200))
         runs.append((session, row))
