@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cli_case import engram
-from engram_host.companion.embedding import minilm
+from engram_host.companion.embedding import minilm, safetensors
 from engram_host.companion.embedding.embedding_service import EmbeddingService
 from engram_host.companion.embedding.minilm import MiniLm
 from engram_host.companion.errors import EmbedderRefused
@@ -34,18 +34,18 @@ def changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_files_of_the_installed_package_are_the_originals():
-    minilm.check_files(minilm.model_folder())
+    safetensors.check_files(minilm.model_folder())
 
 
 def test_a_changed_file_is_not_used_and_its_name_is_told(changed: Path):
-    with pytest.raises(EmbedderRefused, match=f"{TOKENIZER} is not the one that {minilm.SOURCE} publishes"):
+    with pytest.raises(EmbedderRefused, match=f"{TOKENIZER} is not the one that {safetensors.SOURCE} publishes"):
         asyncio.run(MiniLm().ready())
 
 
 def test_a_file_that_is_gone_is_told_with_what_brings_it_back(changed: Path):
     (changed / WEIGHTS).unlink()
-    with pytest.raises(EmbedderRefused, match=f"{WEIGHTS} cannot be read .* {minilm.BRING_BACK} brings it back"):
-        minilm.check_files(changed)
+    with pytest.raises(EmbedderRefused, match=f"{WEIGHTS} cannot be read .* {safetensors.BRING_BACK} brings it back"):
+        safetensors.check_files(changed)
 
 
 def test_it_is_logged_once_however_often_it_is_tried(changed: Path, caplog: pytest.LogCaptureFixture):

