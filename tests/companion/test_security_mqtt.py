@@ -199,7 +199,7 @@ def test_a_token_that_was_taken_away_ends_what_is_connected(tmp_path: Path, monk
             store.close()
             clock.now += identity.SECONDS_KEPT
             known: list[identity.Caller] = []
-            monkeypatch.setattr(where.callers, "of_digest", _noted(where.callers.of_digest, known))
+            monkeypatch.setattr(where.callers, "by_digest", _noted(where.callers.by_digest, known))
             await board.publish("engram/v1/kitchen/up", b"late", qos=1)
             await wait_until_async("somebody looks whose it is", lambda: known)
             assert known == [identity.STRANGER]
