@@ -82,4 +82,4 @@ def test_searches_go_by_words_and_health_says_why(changed: Path, store: Store):
 def test_doctor_finds_it_wrong_and_says_what_to_do(changed: Path, tmp_path: Path):
     ran = engram("doctor", "--home", tmp_path / "none", "--json", EMBEDDING_PROVIDER="minilm")
     (found,) = (check for check in ran.json["checks"] if check["name"] == "embedder")
-    assert found["state"] == "wrong" and minilm.BRING_BACK in found["do"]
+    assert found["state"] == "wrong" and safetensors.BRING_BACK in found["do"]
