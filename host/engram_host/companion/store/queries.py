@@ -227,8 +227,8 @@ class Rows(ABC):
         """Let all lines of a copy that have one of some marks have another one."""
         self.finish()
         having = " AND NOT beyond" if only_on_board else ""
-        sql = f"UPDATE lines SET archive = ? WHERE {OF_COPY} AND archive IN ({placeholders(marks)}) AND line IS NOT NULL{having}"
-        self.run(sql, (mark, *copy.key, *marks))
+        among = f"{OF_COPY} AND archive IN ({placeholders(marks)}) AND line IS NOT NULL{having}"
+        self.run(f"UPDATE lines SET archive = ? WHERE {among}", (mark, *copy.key, *marks))
 
     def has_marked(self, copy: LogRow, mark: int) -> bool:
         """Whether any line of a copy has a mark."""
