@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from engram_host.cli import API_VARIABLE
 from engram_host.cli.exit_status import FAILED, NOT_FOUND, WRONG_USAGE, CommandError
-from engram_host.cli.options import API_VARIABLE
 from engram_host.companion.auth.tls import trust_authority, trust_certificate
 from engram_host.companion.auth.tokens import OPERATOR_FILE, read_secret
 from engram_host.companion.lockfile import reachable_host, running_addresses

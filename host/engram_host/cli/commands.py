@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from engram_host.cli import board, device, doctor, evaluate, memory, run, transfer
+from engram_host.cli import board, device, doctor, edit, evaluate, memory, run, transfer
 from engram_host.cli import companion as companion_commands
 from engram_host.cli.exit_status import FAILED, INTERRUPTED, WRONG_USAGE, status_and_sentence
 from engram_host.extras import DISTRIBUTION
@@ -26,7 +26,7 @@ app.command("search")(memory.search)
 app.command("show")(memory.show)
 app.command("list")(memory.list_entries)
 app.command("history")(memory.history)
-app.command("edit")(memory.edit)
+app.command("edit")(edit.edit)
 app.command("export")(transfer.export)
 app.command("import")(transfer.import_file)
 app.command("backup")(companion_commands.backup)

@@ -9,7 +9,7 @@ from pathlib import Path
 import typer
 
 from engram_host.cli import output
-from engram_host.cli.checks.finding import WATCH, WELL, WRONG, Finding, wrong
+from engram_host.cli.checks import WATCH, WELL, WRONG, Finding, wrong
 from engram_host.cli.options import DEFAULT_HOME, AsJson, Home
 
 _MARKS = {WELL: "ok", WATCH: "look", WRONG: "WRONG"}

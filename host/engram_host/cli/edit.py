@@ -1,19 +1,50 @@
-"""Changing a memory on a board from outside: its own export gives the memory, its own import takes the changed one.
+"""`engram edit`: changes a memory on a board. The board's own export gives it, its own import takes the changed one.
 
 An import knows a memory by its origin, gives it what the line says, and keeps the version before as history.
 """
 
 import json
 import time
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from engram.transfer.jsonl import TextParts
 from engram_host.boards.json_lines import JsonConsole
-from engram_host.cli.console_session import answer_lines
+from engram_host.cli import output
+from engram_host.cli.console_session import answer_lines, open_board
 from engram_host.cli.exit_status import CommandError, NotFound, WrongUsage
+from engram_host.cli.options import AsJson, Port, Sim
 
 _NOT_SENT = ("id", "turns", "supersedes", "superseded", "uses", "used")
 """What an edit leaves as it is: an import of one line would only say that it cannot look after it."""
+
+
+def edit(
+    entry: Annotated[str, typer.Argument(help="the memory, such as m12")],
+    text: Annotated[str | None, typer.Option(help="what it says from now on")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="its tags from now on; several times for several")] = None,
+    port: Port = "",
+    sim: Sim = None,
+    as_json: AsJson = False,
+) -> None:
+    """Change a memory's text or tags, on the board: it owns its memory, and what the companion has is a copy of it.
+
+    Needs the board itself, on its serial port or simulated, and no companion; the copy follows by itself.
+
+    Example: engram edit m12 --text "Ann drinks tea" --port /dev/ttyACM0
+
+    Example: engram edit m12 --tag drinks --tag ann --sim ~/.engram/sim
+    """
+    if text is None and not tag:
+        raise WrongUsage("nothing to change is named: give --text or --tag.")
+    with open_board(port, sim) as board:
+        before, after = change_memory(board, entry, text, tag)
+    if as_json:
+        output.document({"id": entry, "before": before, "after": after})
+    else:
+        output.say(f"{entry} was: {before['content']} (#{' #'.join(before['tags'])})")
+        output.say(f"{entry} is:  {after['content']} (#{' #'.join(after['tags'])})")
 
 
 def change_memory(

@@ -1,4 +1,4 @@
-"""`engram search`, `show`, `list`, `history` and `edit`: what boards remember."""
+"""`engram search`, `show`, `list` and `history`: what boards remember."""
 
 from datetime import datetime
 from typing import Annotated, Any
@@ -6,9 +6,8 @@ from typing import Annotated, Any
 import typer
 
 from engram_host.cli import output
-from engram_host.cli.companion import is_citation, show_lines
 from engram_host.cli.exit_status import WrongUsage
-from engram_host.cli.options import DEFAULT_HOME, AsJson, Device, Devices, Home, Port, Sim, Url
+from engram_host.cli.options import DEFAULT_HOME, AsJson, Device, Devices, Home, Url
 
 Shown = Annotated[
     str, typer.Argument(help="a memory such as m12, a turn such as t34, or a place in a file such as notes/tea.md#12")
@@ -86,10 +85,10 @@ def show(
 
     Example: engram show notes/tea.md#12 --lines 40
     """
-    if is_citation(entry):
+    if _is_citation(entry):
         if device:
             raise WrongUsage("a file is in a folder of the companion and on no board: leave --device out.")
-        show_lines(entry, lines, principal, url, home, as_json)
+        _show_lines(entry, lines, principal, url, home, as_json)
         return
     found = _entry(entry, device, url, home)
     if as_json:
@@ -193,40 +192,41 @@ def history(
     output.table(("at", "what happened"), rows, empty=f"nothing has happened to the copies of {name}.")
 
 
-def edit(
-    entry: Annotated[str, typer.Argument(help="the memory, such as m12")],
-    text: Annotated[str | None, typer.Option(help="what it says from now on")] = None,
-    tag: Annotated[list[str] | None, typer.Option(help="its tags from now on; several times for several")] = None,
-    port: Port = "",
-    sim: Sim = None,
-    as_json: AsJson = False,
-) -> None:
-    """Change a memory's text or tags, on the board: it owns its memory, and what the companion has is a copy of it.
-
-    Needs the board itself, on its serial port or simulated, and no companion; the copy follows by itself.
-
-    Example: engram edit m12 --text "Ann drinks tea" --port /dev/ttyACM0
-
-    Example: engram edit m12 --tag drinks --tag ann --sim ~/.engram/sim
-    """
-    from engram_host.cli.console_session import open_board
-    from engram_host.cli.edit import change_memory
-
-    if text is None and not tag:
-        raise WrongUsage("nothing to change is named: give --text or --tag.")
-    with open_board(port, sim) as board:
-        before, after = change_memory(board, entry, text, tag)
-    if as_json:
-        output.document({"id": entry, "before": before, "after": after})
-    else:
-        output.say(f"{entry} was: {before['content']} (#{' #'.join(before['tags'])})")
-        output.say(f"{entry} is:  {after['content']} (#{' #'.join(after['tags'])})")
-
-
 # --- showing
+
+_MARKS = "/#."
+"""Of which a citation has one at least, and the id of a memory or a turn none."""
 
 _TEXTS = ("content", "text", "seq", "id", "crc")
 _TIMES = ("created", "updated", "expires", "at", "used")
+
+
+def _is_citation(told: str) -> bool:
+    """Whether it is a file of a Markdown folder, such as notes/tea.md or notes/tea.md#12, and no id of a memory or turn."""
+    return any(mark in told for mark in _MARKS)
+
+
+def _show_lines(citation: str, count: int, principal: str, url: str, home: Any, as_json: bool) -> None:
+    """Print so many lines of a file, from the one that a citation names."""
+    from engram_host.cli.api_client import ApiClient
+
+    path, _, told = citation.partition("#")
+    line = told or "1"
+    if not (path and line.isascii() and line.isdigit()):
+        raise WrongUsage("a place in a file is its path and the number of a line, such as notes/tea.md#12.")
+    with ApiClient(url, home) as companion:
+        asked = {"path": path, "from": int(line), "lines": count, "principal": principal}
+        found = companion.get("/v1/memory", **asked)
+    if as_json:
+        output.document(found)
+        return
+    width = len(str(found["total"]))
+    for number, text in enumerate(found["lines"], found["first"]):
+        output.say(f"{number:>{width}}  {text}".rstrip())
+    if not found["lines"]:
+        output.say(f"{path} has {found['total']} lines.")
+    if found["following"]:
+        typer.echo(output.safe(f"it goes on at {path}#{found['following']}"), err=True)
 
 
 def _entry(entry: str, device: str, url: str, home: Any) -> Any:

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
+from engram_host.cli import API_VARIABLE, HOME_VARIABLE
+
 DEFAULT_HOME = Path("~/.engram/companion")
-API_VARIABLE = "ENGRAM_COMPANION_API"
-HOME_VARIABLE = "ENGRAM_COMPANION_HOME"
 
 _COMPLETION_SECONDS = 0.7
 """How long a shell waits for names of boards."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult
 
-from engram_host.cli.checks.finding import REFUSED, Finding, watch, well, wrong
+from engram_host.cli.checks import REFUSED, Finding, watch, well, wrong
 from engram_host.cli.output import moment
 from engram_host.companion.auth.exposure import check_exposure, listener_tls, listeners, tokens_required
 from engram_host.companion.auth.tokens import OPERATOR_FILE, read_secret

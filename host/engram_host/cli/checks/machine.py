@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engram_host.cli.checks.finding import Finding, watch, well, wrong
+from engram_host.cli.checks import Finding, watch, well, wrong
 from engram_host.cli.output import size
 from engram_host.extras import EXTRAS, install
 

@@ -8,6 +8,7 @@ from typing import TypeVar
 from engram_host.companion.errors import Refused, Stale, UnknownDevice
 from engram_host.companion.store import markdown_files, migrate, replication_rules
 from engram_host.companion.store import tokens as token_queries
+from engram_host.companion.store import vectors as vectors_table
 from engram_host.companion.store.base import MOST_LISTED, MOST_NUMBER
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.row_types import DeviceRow, LogRow
@@ -177,14 +178,14 @@ class SqlStore(ABC):
 
     def vectors(self, device: str, identity: Identity, after: int, limit: int = 4000) -> list[tuple[int, StoredVector]]:
         """The vectors that came since a version; see Store."""
-        return self._read_once(lambda rows: rows.vectors(device, str(identity), after, limit))
+        return self._read_once(lambda rows: vectors_table.read_vectors(rows, device, identity, after, limit))
 
     def put_vectors(
         self, device: str, identity: Identity, vectors: Sequence[StoredVector], seen: int | None = None
     ) -> None:
         """Keep vectors of lines; see Store."""
         if vectors:
-            self._write(lambda rows: _put_vectors(rows, device, identity, vectors, seen))
+            self._write(lambda rows: vectors_table.put_vectors(rows, device, identity, vectors, seen))
 
     def cached(self, identity: Identity, digests: Sequence[bytes]) -> dict[bytes, Vector]:
         """The vectors of texts that were embedded before, by the text's digest."""
@@ -192,12 +193,12 @@ class SqlStore(ABC):
         wanted = list(dict.fromkeys(digests))
         for start in range(0, len(wanted), _DIGESTS_AT_ONCE):
             part = wanted[start : start + _DIGESTS_AT_ONCE]
-            found |= self._read(lambda rows, part=part: rows.cached(str(identity), part))
+            found |= self._read(lambda rows, part=part: vectors_table.cached_vectors(rows, identity, part))
         return found
 
     def drop_vectors(self, identity: Identity) -> int:
         """Remove the vectors of all other identities than this one; how many there were."""
-        return self._write(lambda rows: rows.drop_other_vectors(str(identity)))
+        return self._write(lambda rows: vectors_table.drop_other_vectors(rows, identity))
 
     # --- who may come, and how much they used
 
@@ -295,15 +296,3 @@ def _device(row: DeviceRow, copies: Sequence[LogRow]) -> Device:
     }
     have: dict[LogName, int] = {copy.log: copy.have for copy in copies}
     return Device(row.name, row.board, row.heard, row.zone, row.version, logs, have)
-
-
-def _put_vectors(rows: Rows, name: str, identity: Identity, vectors: Sequence[StoredVector], seen: int | None) -> None:
-    device = rows.lock([name]).get(name)
-    if device is None:
-        return
-    for (_, log), copy in sorted(rows.present([name]).items()):
-        wanted = {one.seq: one for one in vectors if one.log == log}
-        there = rows.versions(copy, list(wanted))
-        kept = [one for seq, one in sorted(wanted.items()) if seq in there and (seen is None or there[seq] <= seen)]
-        rows.put_vectors(copy, str(identity), [(device.step(), one) for one in kept])
-    rows.save_devices([device])
