@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from engram_host.companion.search import bm25, columns
@@ -87,6 +87,16 @@ def timeless(result: SearchResult) -> SearchResult:
 
 @settings(max_examples=80, deadline=None)
 @given(st.lists(STEPS, max_size=40))
+@example(
+    [
+        (JOURNAL, turn(1, "tea")),
+        "embed",
+        "search",
+        (JOURNAL, turn(1, "bike")),
+        "search",
+        (JOURNAL, turn(1, "tea")),
+    ]
+)
 def test_small_steps_and_one_step_make_the_same_index(steps: list[Any]):
     store = SearchStore()
     store.put_all("b", [turn(1, "green tea")])

@@ -298,6 +298,7 @@ class DeviceIndex:
         if row == NONE or int(self.rows.column("key")[row]) != _short(stored.digest):
             self.vectors.keep_early(stored.log, stored.seq, stored.digest, stored.vector)
             return
+        self.vectors.take_early(stored.log, stored.seq)
         slots = self.rows.column("slot")
         if slots[row] != NONE:
             self.vectors.drop(int(slots[row]))
@@ -316,13 +317,22 @@ class DeviceIndex:
                 self.vectors.move(slot, row)
                 self.rows.column("slot")[row] = slot
             elif slot != NONE:
-                self.vectors.drop(slot)
-        for slot, _ in slots.values():
-            self.vectors.drop(slot)
+                self._put_aside(log, line["seq"], slot, key)
+        for (log, seq), (slot, key) in slots.items():
+            self._put_aside(log, seq, slot, key)
         for log, line, _ in new if self.vectors.has_early else ():
             early = self.vectors.take_early(log, line["seq"])
             if early:
                 self._put_vector(StoredVector(log, line["seq"], *early))
+
+    def _put_aside(self, log: LogName, seq: int, slot: int, key: int) -> None:
+        """Keep the vector of a line that says something else now, or is gone: it may say the same again.
+
+        It waits among those that came before their line, in RAM and bounded as they are.
+        """
+        vector = self.vectors.of(np.array([slot], np.int32))[0]
+        self.vectors.drop(slot)
+        self.vectors.keep_early(log, seq, key.to_bytes(_KEY_BYTES, "little"), vector)
 
     # --- the whole
 
