@@ -24,7 +24,7 @@ from engram_host.companion.mqtt.guarded_broker import WORKER, BrokerAccess, Embe
 from engram_host.companion.replication.protocol import MessageDispatcher, Replication
 from engram_host.companion.search_service import SearchService
 from engram_host.companion.settings import Settings
-from engram_host.companion.store.base import Store
+from engram_host.companion.store import Store
 from engram_host.companion.supervisor import Supervisor
 
 _log = logging.getLogger("engram.service")
@@ -79,7 +79,7 @@ class CompanionApp:
     @property
     def store_name(self) -> str:
         """Which database it is."""
-        return type(self.store).__name__
+        return self.store.database.name
 
     @property
     def mqtt_name(self) -> str:

@@ -22,7 +22,7 @@ from engram.transfer import jsonl
 from engram_host.companion.entries.embedding_text import LineDescriber
 from engram_host.companion.entries.lifecycle import EntryState, EntryStates
 from engram_host.companion.errors import UnknownEntry
-from engram_host.companion.store.base import Store
+from engram_host.companion.store.replica_reader import ReplicaReader
 from engram_host.companion.types import Device, LogName, Span
 
 STATES = ("live", "superseded", "expired", "archived")
@@ -60,7 +60,7 @@ def log_of_entry(entry_id: str) -> LogName:
 class LogCopy:
     """One log of a board. StoreUnavailable from any call."""
 
-    def __init__(self, store: Store, device: Device, log: LogName, now: int):
+    def __init__(self, store: ReplicaReader, device: Device, log: LogName, now: int):
         """`now`, in Unix seconds, decides what has expired."""
         self.device = device
         self._store = store

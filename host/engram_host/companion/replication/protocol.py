@@ -15,7 +15,7 @@ from engram import log_line
 from engram.link import messages
 from engram_host.companion.errors import CompanionError, Refused, Stale, StoreUnavailable
 from engram_host.companion.metrics import Metrics
-from engram_host.companion.store.base import MOST_LISTED, Store
+from engram_host.companion.store.replica_writer import MOST_LISTED, ReplicaWriter
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 from engram_host.companion.types import LOGS, ArchiveRange, Batch, Hello, LogName, LogState, Sender, Span, Welcome
 
@@ -56,7 +56,7 @@ class Replication:
 
     def __init__(
         self,
-        store: Store,
+        store: ReplicaWriter,
         taken: Callable[[], None],
         metrics: Metrics | None = None,
         clock=time.time,

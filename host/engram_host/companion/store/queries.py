@@ -1,7 +1,7 @@
-"""The rows of the two databases, and all that is done to them inside one transaction.
+"""The rows of the two databases, as one transaction sees them: statements of several tables' rules, and those of a dialect.
 
-The SQL here is what SQLite and PostgreSQL have in common; a dialect adds how it is executed, locked and how a vector is
-kept. Parameters are written `?`.
+SQL stands once, in what SQLite and PostgreSQL have in common, here or with the one table that needs it. A dialect adds how it
+is executed, locked and how a vector is kept. Parameters are written `?`.
 """
 
 from abc import ABC, abstractmethod
@@ -10,16 +10,16 @@ from typing import Any
 
 from engram_host.companion.store.row_types import DeviceRow, LogRow, NewLine, crc_of
 from engram_host.companion.types import LogName
-from engram_host.companion.vector_types import StoredVector, Vector
+from engram_host.companion.vector_types import Vector
 
 EVENTS_KEPT = 1000
 """Events of one device: bounds what a board that begins anew again and again can fill."""
 
 _DEVICE = "name, board, link, n, heard, zone, version"
 _LOG = "device, log, epoch, is_present, have, oldest, next, rewrites, agreed"
-_OF_COPY = "device = ? AND log = ? AND epoch = ?"
+OF_COPY = "device = ? AND log = ? AND epoch = ?"
 _OP = b'"op":"archive"'
-_PRESENT = (
+PRESENT = (
     "JOIN logs ON logs.device = {0}.device AND logs.log = {0}.log AND logs.epoch = {0}.epoch AND logs.is_present "
     "WHERE {0}.device = ? AND {0}.version > ?"
 )
@@ -92,7 +92,7 @@ class Rows(ABC):
         wanted = sorted(set(names))
         if not wanted:
             return {}
-        sql = f"SELECT {_DEVICE} FROM devices WHERE name IN ({_marks(wanted)}) ORDER BY name{self.for_update}"
+        sql = f"SELECT {_DEVICE} FROM devices WHERE name IN ({placeholders(wanted)}) ORDER BY name{self.for_update}"
         return {row[0]: DeviceRow(*row) for row in self.run(sql, wanted)}
 
     def lock_or_make(self, name: str) -> DeviceRow:
@@ -125,7 +125,7 @@ class Rows(ABC):
         wanted = sorted(set(names))
         if not wanted:
             return {}
-        found = self.run(f"SELECT {_LOG} FROM logs WHERE is_present AND device IN ({_marks(wanted)})", wanted)
+        found = self.run(f"SELECT {_LOG} FROM logs WHERE is_present AND device IN ({placeholders(wanted)})", wanted)
         return {(row.device, row.log): row for row in map(_log_row, found)}
 
     def save_logs(self, copies: Iterable[LogRow]) -> None:
@@ -158,7 +158,7 @@ class Rows(ABC):
         self.finish()
         having, values = (f" AND {self.contains}", (part,)) if part else ("", ())
         having += "" if archived else " AND NOT beyond"
-        where = f"{_OF_COPY} AND seq > ? AND seq <= ? AND line IS NOT NULL{having}"
+        where = f"{OF_COPY} AND seq > ? AND seq <= ? AND line IS NOT NULL{having}"
         sql = f"SELECT seq, line FROM lines WHERE {where} ORDER BY seq LIMIT ?"
         return [(seq, bytes(line)) for seq, line in self.run(sql, (*copy.key, after, to, *values, limit))]
 
@@ -168,19 +168,19 @@ class Rows(ABC):
             return []
         self.finish()
         having = "" if archived else " AND NOT beyond"
-        where = f"{_OF_COPY} AND seq IN ({_marks(seqs)}) AND line IS NOT NULL{having}"
+        where = f"{OF_COPY} AND seq IN ({placeholders(seqs)}) AND line IS NOT NULL{having}"
         found = self.run(f"SELECT seq, line FROM lines WHERE {where} ORDER BY seq", (*copy.key, *seqs))
         return [(seq, bytes(line)) for seq, line in found]
 
     def crcs(self, copy: LogRow, after: int, to: int) -> list[str]:
         """The checks of the lines that held() would give."""
         self.finish()
-        where = f"{_OF_COPY} AND seq > ? AND seq <= ? AND line IS NOT NULL AND NOT beyond"
+        where = f"{OF_COPY} AND seq > ? AND seq <= ? AND line IS NOT NULL AND NOT beyond"
         return [row[0] for row in self.run(f"SELECT crc FROM lines WHERE {where} ORDER BY seq", (*copy.key, after, to))]
 
     def drop_vectors_of(self, copy: LogRow, seqs: Iterable[int]) -> None:
         """Remove the vectors of lines that are other ones now, or none."""
-        self.run_many(f"DELETE FROM vectors WHERE {_OF_COPY} AND seq = ?", [(*copy.key, seq) for seq in seqs])
+        self.run_many(f"DELETE FROM vectors WHERE {OF_COPY} AND seq = ?", [(*copy.key, seq) for seq in seqs])
 
     def forget_equals(self, copy: LogRow, lines: Sequence[tuple[int, bytes]]) -> None:
         """Remove what is equal to lines that were forgotten from the copies of former epochs and from what was set aside."""
@@ -205,21 +205,21 @@ class Rows(ABC):
         """Mark lines that stay even if the board lets them go, once it says that they are archived."""
         self.finish()
         self.run_many(
-            f"UPDATE lines SET archive = -1 WHERE {_OF_COPY} AND seq = ? AND line IS NOT NULL AND archive IN (0, -2)",
+            f"UPDATE lines SET archive = -1 WHERE {OF_COPY} AND seq = ? AND line IS NOT NULL AND archive IN (0, -2)",
             [(*copy.key, seq) for seq in seqs],
         )
 
     def set_archive(self, copy: LogRow, seq: int, number: int, version: int) -> None:
         """Let a line be one of an archived record, 0 for none any more."""
         self.finish()
-        sql = f"UPDATE lines SET archive = ?, version = ? WHERE {_OF_COPY} AND seq = ? AND line IS NOT NULL"
+        sql = f"UPDATE lines SET archive = ?, version = ? WHERE {OF_COPY} AND seq = ? AND line IS NOT NULL"
         self.run(sql, (number, version, *copy.key, seq))
 
     def set_beyond(self, copy: LogRow, lines: Iterable[tuple[int, int]]) -> None:
         """Note of (seq, version) that the board has these lines no more."""
         self.finish()
         self.run_many(
-            f"UPDATE lines SET beyond = (1 = 1), version = ? WHERE {_OF_COPY} AND seq = ?",
+            f"UPDATE lines SET beyond = (1 = 1), version = ? WHERE {OF_COPY} AND seq = ?",
             [(version, *copy.key, seq) for seq, version in lines],
         )
 
@@ -227,25 +227,25 @@ class Rows(ABC):
         """Let all lines of a copy that have one of some marks have another one."""
         self.finish()
         having = " AND NOT beyond" if only_on_board else ""
-        sql = f"UPDATE lines SET archive = ? WHERE {_OF_COPY} AND archive IN ({_marks(marks)}) AND line IS NOT NULL{having}"
-        self.run(sql, (mark, *copy.key, *marks))
+        where = f"{OF_COPY} AND archive IN ({placeholders(marks)}) AND line IS NOT NULL{having}"
+        self.run(f"UPDATE lines SET archive = ? WHERE {where}", (mark, *copy.key, *marks))
 
     def has_marked(self, copy: LogRow, mark: int) -> bool:
         """Whether any line of a copy has a mark."""
         self.finish()
-        sql = f"SELECT 1 FROM lines WHERE {_OF_COPY} AND archive = ? AND archive <> 0 AND line IS NOT NULL LIMIT 1"
+        sql = f"SELECT 1 FROM lines WHERE {OF_COPY} AND archive = ? AND archive <> 0 AND line IS NOT NULL LIMIT 1"
         return bool(self.run(sql, (*copy.key, mark)))
 
     def taken(self, copy: LogRow) -> set[int]:
         """The seqs of which a copy has a line."""
         self.finish()
-        return {seq for (seq,) in self.run(f"SELECT seq FROM lines WHERE {_OF_COPY} AND line IS NOT NULL", copy.key)}
+        return {seq for (seq,) in self.run(f"SELECT seq FROM lines WHERE {OF_COPY} AND line IS NOT NULL", copy.key)}
 
     def shares_lines(self, copy: LogRow, other: LogRow) -> bool:
         """Whether a record stands in two copies in the same line: then one goes on from the other."""
         self.finish()
         sql = (
-            f"SELECT 1 FROM lines WHERE {_OF_COPY} AND {self.contains} AND EXISTS (SELECT 1 FROM lines AS others WHERE "
+            f"SELECT 1 FROM lines WHERE {OF_COPY} AND {self.contains} AND EXISTS (SELECT 1 FROM lines AS others WHERE "
             "others.device = lines.device AND others.log = lines.log AND others.epoch = ? AND others.seq = lines.seq AND "
             "others.line = lines.line) LIMIT 1"
         )
@@ -255,29 +255,21 @@ class Rows(ABC):
         """(seq, archive, beyond, line) of the lines of an archived record (-1: those promised), or of all that are marked."""
         self.finish()
         which, values = ("archive = ?", (number,)) if number is not None else ("archive <> 0", ())
-        sql = f"SELECT seq, archive, beyond, line FROM lines WHERE {_OF_COPY} AND {which} AND archive <> 0"
+        sql = f"SELECT seq, archive, beyond, line FROM lines WHERE {OF_COPY} AND {which} AND archive <> 0"
         found = self.run(f"{sql} AND line IS NOT NULL ORDER BY seq", (*copy.key, *values))
         return [(seq, archive, bool(beyond), bytes(line)) for seq, archive, beyond, line in found]
 
     def archived(self, copy: LogRow, after: int, limit: int) -> list[tuple[int, bytes]]:
         """The lines of archived records with a seq after `after`, in order."""
         self.finish()
-        sql = f"SELECT seq, line FROM lines WHERE {_OF_COPY} AND {self._of_archive} AND seq > ? ORDER BY seq LIMIT ?"
+        sql = f"SELECT seq, line FROM lines WHERE {OF_COPY} AND {self._of_archive} AND seq > ? ORDER BY seq LIMIT ?"
         return [(seq, bytes(line)) for seq, line in self.run(sql, (*copy.key, _OP, after, limit))]
 
     def count_archived(self, copy: LogRow) -> int:
         """How many records are archived."""
         self.finish()
-        sql = f"SELECT count(DISTINCT archive) FROM lines WHERE {_OF_COPY} AND {self._of_archive}"
+        sql = f"SELECT count(DISTINCT archive) FROM lines WHERE {OF_COPY} AND {self._of_archive}"
         return self.run(sql, (*copy.key, _OP))[0][0]
-
-    def count_all_archived(self) -> int:
-        """How many records of all boards are archived."""
-        self.finish()
-        # What is with the copy of a former epoch is in no archive, or in the present one as well.
-        told = "is_present AND archive > 0 AND archive <> 0 AND line IS NOT NULL"
-        found = f"SELECT DISTINCT device, archive FROM lines JOIN logs USING (device, log, epoch) WHERE {told}"
-        return self.run(f"SELECT count(*) FROM ({found}) AS found")[0][0]
 
     @property
     def _of_archive(self) -> str:
@@ -292,31 +284,23 @@ class Rows(ABC):
         self.run(
             "INSERT INTO lines (device, log, epoch, seq, version, received, crc, line) "
             "SELECT device, log, ?, seq, 0, ?, '', NULL FROM lines "
-            f"WHERE {_OF_COPY} ON CONFLICT (device, log, epoch, seq) DO NOTHING",
+            f"WHERE {OF_COPY} ON CONFLICT (device, log, epoch, seq) DO NOTHING",
             (copy.epoch, now, *former.key),
         )
         self._renumber("lines", copy, version)
-        changes = self.run(f"SELECT count(*) FROM lines WHERE {_OF_COPY}", copy.key)[0][0]
+        changes = self.run(f"SELECT count(*) FROM lines WHERE {OF_COPY}", copy.key)[0][0]
         self._renumber("vectors", copy, version + changes)
-        return changes + self.run(f"SELECT count(*) FROM vectors WHERE {_OF_COPY}", copy.key)[0][0]
+        return changes + self.run(f"SELECT count(*) FROM vectors WHERE {OF_COPY}", copy.key)[0][0]
 
     def _renumber(self, table: str, copy: LogRow, version: int) -> None:
         identity = ", identity" if table == "vectors" else ""
         fits = f" AND {table}.identity = numbered.identity" if table == "vectors" else ""
         self.run(
             f"UPDATE {table} SET version = numbered.place + ? FROM (SELECT seq{identity}, row_number() OVER "
-            f"(ORDER BY seq{identity}) AS place FROM {table} WHERE {_OF_COPY}) AS numbered "
+            f"(ORDER BY seq{identity}) AS place FROM {table} WHERE {OF_COPY}) AS numbered "
             f"WHERE {table}.device = ? AND {table}.log = ? AND {table}.epoch = ? AND {table}.seq = numbered.seq{fits}",
             (version, *copy.key, *copy.key),
         )
-
-    def changes(self, device: str, after: int, limit: int) -> list[tuple[int, LogName, int, bytes | None]]:
-        """(version, log, seq, line) of what has changed in the present copies."""
-        # What was promised and not archived is nobody's to find any more when the board has let it go.
-        line = "CASE WHEN lines.beyond AND lines.archive < 0 THEN NULL ELSE lines.line END"
-        sql = f"SELECT lines.version, lines.log, lines.seq, {line} FROM lines {_PRESENT.format('lines')}"
-        found = self.run(f"{sql} ORDER BY lines.version LIMIT ?", (device, after, limit))
-        return [(version, log, seq, None if line is None else bytes(line)) for version, log, seq, line in found]
 
     # --- what was set aside, and what happened
 
@@ -329,13 +313,7 @@ class Rows(ABC):
 
     def drop_aside(self, copy: LogRow, why: str) -> int:
         """Remove what was set aside of a copy for one reason; how much there was."""
-        return self.count(f"DELETE FROM aside WHERE {_OF_COPY} AND why = ?", (*copy.key, why))
-
-    def aside(self, device: str, limit: int, before: int) -> list[tuple[LogName, int, int, int, str, bytes, int]]:
-        """(log, epoch, seq, at, why, line, number) of what was set aside, newest first, with numbers below `before`."""
-        sql = "SELECT log, epoch, seq, at, why, line, number FROM aside WHERE device = ? AND number < ?"
-        found = self.run(f"{sql} ORDER BY number DESC LIMIT ?", (device, before, limit))
-        return [(*row[:5], bytes(row[5]), row[6]) for row in found]  # pyright: ignore
+        return self.count(f"DELETE FROM aside WHERE {OF_COPY} AND why = ?", (*copy.key, why))
 
     def tell(self, device: str, at: int, text: str) -> None:
         """Note what happened, unless it is what happened last."""
@@ -353,57 +331,9 @@ class Rows(ABC):
         sql = "SELECT at, text FROM events WHERE device = ? ORDER BY number DESC LIMIT ?"
         return [(at, text) for at, text in self.run(sql, (device, limit))]
 
-    # --- vectors
 
-    def versions(self, copy: LogRow, seqs: Sequence[int]) -> dict[int, int]:
-        """Of which of these seqs there is a line, and its version."""
-        sql = f"SELECT seq, version FROM lines WHERE {_OF_COPY} AND seq IN ({_marks(seqs)}) AND line IS NOT NULL"
-        return dict(self.run(sql, (*copy.key, *seqs))) if seqs else {}  # pyright: ignore
-
-    def put_vectors(self, copy: LogRow, identity: str, vectors: Iterable[tuple[int, StoredVector]]) -> None:
-        """Write (version, vector) of lines of a copy."""
-        self.run_many(
-            "INSERT INTO vectors (device, log, epoch, seq, identity, digest, version, vector) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (device, log, epoch, seq, identity) DO UPDATE SET "
-            "digest = excluded.digest, version = excluded.version, vector = excluded.vector",
-            [(*copy.key, one.seq, identity, one.digest, version, self.pack(one.vector)) for version, one in vectors],
-        )
-
-    def vectors(self, device: str, identity: str, after: int, limit: int) -> list[tuple[int, StoredVector]]:
-        """(version, vector) of the present copies, in the order of versions."""
-        sql = (
-            "SELECT vectors.version, vectors.log, vectors.seq, vectors.digest, vectors.vector "
-            f"FROM vectors {_PRESENT.format('vectors')} AND vectors.identity = ? ORDER BY vectors.version LIMIT ?"
-        )
-        found = self.run(sql, (device, after, identity, limit))
-        return [(row[0], StoredVector(row[1], row[2], bytes(row[3]), self.unpack(row[4]))) for row in found]
-
-    def cached(self, identity: str, digests: Sequence[bytes]) -> dict[bytes, Vector]:
-        """Vectors by the digest of their text."""
-        sql = f"SELECT digest, vector FROM vectors WHERE identity = ? AND digest IN ({_marks(digests)})"
-        found = self.run(sql, (identity, *digests)) if digests else []
-        return {bytes(digest): self.unpack(vector) for digest, vector in found}
-
-    def drop_other_vectors(self, identity: str) -> int:
-        """Remove the vectors of all other identities; how many there were."""
-        return self.count("DELETE FROM vectors WHERE identity <> ?", (identity,))
-
-    # --- notes
-
-    def note(self, name: str) -> str:
-        """The value of a note, "" if there is none."""
-        found = self.run("SELECT value FROM notes WHERE name = ?", (name,))
-        return found[0][0] if found else ""
-
-    def put_note(self, name: str, value: str) -> None:
-        """Keep a note."""
-        self.run(
-            "INSERT INTO notes (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-            (name, value),
-        )
-
-
-def _marks(values: Sequence[Any]) -> str:
+def placeholders(values: Sequence[Any]) -> str:
+    """As many `?` as there are values, for a list in SQL."""
     return ", ".join("?" * len(values))
 
 

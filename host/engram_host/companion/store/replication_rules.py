@@ -1,20 +1,16 @@
-"""The rules by which the copy of a board's logs follows the board, the same for each database.
+"""The rules by which the copy of a board's logs follows the board. Each function runs inside one transaction."""
 
-Each function runs inside one transaction. What is refused is returned, not raised: what was noted of it is then kept.
-"""
-
-from binascii import crc32
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engram.link import messages
 from engram_host.companion.errors import Refused, Stale
 from engram_host.companion.store import events_text, retention
-from engram_host.companion.store.base import SILENCE_SECONDS
 from engram_host.companion.store.queries import Rows
-from engram_host.companion.store.retention import Line
 from engram_host.companion.store.row_types import DeviceRow, LogRow, NewLine
-from engram_host.companion.types import ArchiveRange, Batch, HeldLog, Hello, LogName, LogState, Sender, Span, Welcome
+from engram_host.companion.types import Batch, HeldLog, Hello, LogName, LogState, Sender, Welcome
+
+SILENCE_SECONDS = 150
+"""How long a board has to be silent before another one may take its name."""
 
 WENT_BACK = "the board went back to an older state"
 REPLACED = "the board has another line in its place"
@@ -24,7 +20,7 @@ _UNSURE = -1
 
 
 def greet(rows: Rows, hello: Hello, now: int) -> Welcome | Refused | Stale:
-    """Begin a connection; see Store.greet."""
+    """Begin a connection. A refusal is returned, not raised: what is noted of it is kept."""
     if any(state.oldest > state.next for state in hello.logs.values()):
         return Refused("the hello tells of a log whose oldest line comes after its newest one.")
     if not hello.sender.board.isprintable():
@@ -67,70 +63,10 @@ def _meet_all(
     return held
 
 
-def take(rows: Rows, batches: Sequence[Batch], now: int) -> list[int | Refused | Stale]:
-    """Take lines; see Store.take."""
-    return _Taking(rows, {batch.span.device for batch in batches}, now).take(batches)
-
-
-def is_same(rows: Rows, sender: Sender, span: Span, count: int, crc: str) -> bool | Refused | Stale:
-    """Compare a span; see Store.is_same."""
-    copy = _admitted(rows, sender, span.device, span.log, span.epoch)
-    if not isinstance(copy, LogRow):
-        return copy
-    crcs = rows.crcs(copy, span.after, span.to)
-    check = 0
-    for one in crcs:
-        check = crc32(one.encode(), check)
-    return len(crcs) == count and (not count or messages.shown(check) == crc)
-
-
-def promise(
-    rows: Rows, sender: Sender, name: str, log: LogName, epoch: int, seqs: Sequence[int], crc: str
-) -> int | Refused | Stale:
-    """Promise to keep lines; see Store.promise."""
-    copy = _admitted(rows, sender, name, log, epoch)
-    if not isinstance(copy, LogRow):
-        return copy
-    check = 0
-    for seq in seqs:
-        for one in rows.crcs(copy, seq - 1, seq):
-            check = crc32(one.encode(), check)
-    if not seqs or messages.shown(check) != crc:
-        return 0
-    rows.promise(copy, seqs)
-    return len(seqs)
-
-
-def resolve(
-    rows: Rows, sender: Sender, name: str, epoch: int, held: Sequence[ArchiveRange], now: int
-) -> int | Refused | Stale:
-    """Take what a board's archive has; see Store.resolve."""
-    copy = _admitted(rows, sender, name, "records", epoch)
-    if not isinstance(copy, LogRow):
-        return copy
-    if copy.agreed == copy.rewrites:
-        device = rows.lock([name])[name]
-        count = retention.resolve(rows, device, copy, held, now)
-        rows.finish()
-        rows.save_devices([device])
-        if count:
-            rows.tell(name, now, events_text.archived_again(count))
-    return rows.count_archived(copy)
-
-
-def listed(rows: Rows, sender: Sender, name: str, epoch: int, after: int, limit: int) -> list[Line] | Refused | Stale:
-    """The archived records of a board, by seq; see Store.listed."""
-    copy = _admitted(rows, sender, name, "records", epoch)
-    return rows.archived(copy, after, limit) if isinstance(copy, LogRow) else copy
-
-
-def agree(rows: Rows, sender: Sender, name: str, log: LogName, epoch: int, rewrites: int) -> Refused | Stale | None:
-    """Note that both sides are equal; see Store.agree."""
-    copy = _admitted(rows, sender, name, log, epoch)
-    if not isinstance(copy, LogRow):
-        return copy
+def agree(rows: Rows, copy: LogRow, rewrites: int) -> None:
+    """Note that a copy is like the board's log after so many rewrites."""
     if rewrites != copy.agreed:
-        device = rows.lock([name])[name]
+        device = rows.lock([copy.device])[copy.device]
         _forget_beyond_board(rows, device, copy, device.heard)
         rows.save_devices([device])
     if rewrites > copy.rewrites and rows.drop_aside(copy, MISSING):
@@ -138,7 +74,6 @@ def agree(rows: Rows, sender: Sender, name: str, log: LogName, epoch: int, rewri
         rows.let_go = True
     copy.rewrites = copy.agreed = rewrites
     rows.save_logs([copy])
-    return None
 
 
 # --- who speaks
@@ -181,15 +116,15 @@ def _unfit(device: DeviceRow | None, sender: Sender) -> Refused | Stale | None:
     return None
 
 
-def _admitted(rows: Rows, sender: Sender, name: str, log: LogName, epoch: int) -> LogRow | Refused | Stale:
-    """The copy that a message is about."""
+def admitted(rows: Rows, sender: Sender, name: str, log: LogName, epoch: int) -> LogRow:
+    """The copy that a message other than hello is about; Refused, Stale."""
     device = rows.lock([name]).get(name)
     problem = _unfit(device, sender)
     if problem or device is None:
-        return problem or Refused(events_text.HELLO_FIRST, again=0)
+        raise problem or Refused(events_text.HELLO_FIRST, again=0)
     copy = rows.present([name]).get((name, log))
     if copy is None or copy.epoch != epoch:
-        return Refused(events_text.HELLO_FIRST, again=0)
+        raise Refused(events_text.HELLO_FIRST, again=0)
     device.n = sender.n
     rows.save_devices([device])
     return copy
@@ -263,7 +198,7 @@ def _go_back(rows: Rows, device: DeviceRow, copy: LogRow, now: int) -> str:
 # --- lines
 
 
-class _Taking:
+class BatchTaker:
     """Takes batches of several devices, whose rows are locked all at once."""
 
     def __init__(self, rows: Rows, names: set[str], now: int):
