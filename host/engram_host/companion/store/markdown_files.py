@@ -59,7 +59,8 @@ class FolderTables(Table):
         for path in paths:
             file = _kept(rows, folder, path)
             if file:
-                _take_out(rows, device, copy, [seq for seq, _, _ in file.places], now)
+                rows.take_out(device, copy, [seq for seq, _, _ in file.places], now)
+                rows.let_go |= bool(file.places)
         rows.run_many("DELETE FROM files WHERE folder = ? AND path = ?", [(folder, path) for path in paths])
         _save(rows, device, copy, now)
 
@@ -118,8 +119,8 @@ def _put_file(rows: Rows, device: DeviceRow, copy: LogRow, file: NewFile, now: i
         rows.put(copy, [NewLine(seq, device.step(), _line(seq, file, passage, file.at))], now)
         places.append((seq, passage.first, passage.last))
     rows.drop_vectors_of(copy, replaced)
-    rows.let_go |= bool(replaced)
-    _take_out(rows, device, copy, free, now)
+    rows.take_out(device, copy, free, now)
+    rows.let_go |= bool(replaced or free)
     places.sort(key=lambda place: place[1:])
     _save_file(rows, device.name, file, places)
     return len(new)
@@ -151,12 +152,6 @@ def _lines(rows: Rows, copy: LogRow, seqs: Sequence[int]) -> dict[int, tuple[_Sa
             line = log_line.decode(data)
             found[seq] = ((line["heading"], line["content"]), line["scope"], line["created"])
     return found
-
-
-def _take_out(rows: Rows, device: DeviceRow, copy: LogRow, seqs: Sequence[int], now: int) -> None:
-    rows.put(copy, [NewLine(seq, device.step(), None) for seq in seqs], now)
-    rows.drop_vectors_of(copy, seqs)
-    rows.let_go |= bool(seqs)
 
 
 def _line(seq: int, file: NewFile, passage: StoredPassage, at: int) -> bytes:

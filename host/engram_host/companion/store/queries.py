@@ -178,6 +178,11 @@ class Rows(ABC):
         where = f"{OF_COPY} AND seq > ? AND seq <= ? AND line IS NOT NULL AND NOT beyond"
         return [row[0] for row in self.run(f"SELECT crc FROM lines WHERE {where} ORDER BY seq", (*copy.key, after, to))]
 
+    def take_out(self, device: DeviceRow, copy: LogRow, seqs: Sequence[int], now: int) -> None:
+        """Let lines go from a copy, with their vectors; each is a change of the device."""
+        self.put(copy, [NewLine(seq, device.step(), None) for seq in seqs], now)
+        self.drop_vectors_of(copy, seqs)
+
     def drop_vectors_of(self, copy: LogRow, seqs: Iterable[int]) -> None:
         """Remove the vectors of lines that are other ones now, or none."""
         self.run_many(f"DELETE FROM vectors WHERE {OF_COPY} AND seq = ?", [(*copy.key, seq) for seq in seqs])

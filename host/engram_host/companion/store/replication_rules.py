@@ -7,10 +7,7 @@ from engram_host.companion.errors import Refused, Stale
 from engram_host.companion.store import events_text, retention
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.row_types import DeviceRow, LogRow, NewLine
-from engram_host.companion.types import Batch, HeldLog, Hello, LogName, LogState, Sender, Welcome
-
-SILENCE_SECONDS = 150
-"""How long a board has to be silent before another one may take its name."""
+from engram_host.companion.types import Batch, HeldLog, Hello, LogName, LogState, Sender
 
 WENT_BACK = "the board went back to an older state"
 REPLACED = "the board has another line in its place"
@@ -19,35 +16,10 @@ MISSING = "the board lost it without saying that it was forgotten"
 _UNSURE = -1
 
 
-def greet(rows: Rows, hello: Hello, now: int) -> Welcome | Refused | Stale:
-    """Begin a connection. A refusal is returned, not raised: what is noted of it is kept."""
-    if any(state.oldest > state.next for state in hello.logs.values()):
-        return Refused("the hello tells of a log whose oldest line comes after its newest one.")
-    if not hello.sender.board.isprintable():
-        # PostgreSQL takes no zero byte in a text; no board of ours has any such sign in its id.
-        return Refused("the board's id has signs that cannot be shown: the board's firmware is at fault.")
-    device = rows.lock_or_make(hello.device)
-    problem = _unwelcome(device, hello.sender, now)
-    if isinstance(problem, Refused):
-        rows.tell(device.name, now, str(problem))
-    if problem:
-        return problem
-    told = _who_came(device, hello.sender)
-    # What such a one has may differ in any line: rewrites that were agreed on with another say nothing of it.
-    is_other = bool(device.board) and bool(told)
-    device.board, device.link, device.n = hello.sender.board, hello.sender.link, hello.sender.n
-    device.heard, device.zone = now, hello.zone
-    held = _meet_all(rows, device, hello, told, is_other, now)
-    rows.save_devices([device])
-    for sentence in told:
-        rows.tell(device.name, now, sentence)
-    present = rows.present([device.name]).get((device.name, "records"))
-    if present is None:
-        return Welcome(held, tuple(told))
-    return Welcome(held, tuple(told), rows.count_archived(present), retention.is_doubted(rows, present))
+# --- hello
 
 
-def _meet_all(
+def meet_all(
     rows: Rows, device: DeviceRow, hello: Hello, told: list[str], is_other: bool, now: int
 ) -> dict[LogName, HeldLog]:
     """Bring the copies to what a board tells of its logs; `is_other` says that it is not the one that was here before."""
@@ -61,76 +33,6 @@ def _meet_all(
             retention.doubt(rows, copy)
         held[log] = _meet(rows, device, copy, state, told, now)
     return held
-
-
-def agree(rows: Rows, copy: LogRow, rewrites: int) -> None:
-    """Note that a copy is like the board's log after so many rewrites."""
-    if rewrites != copy.agreed:
-        device = rows.lock([copy.device])[copy.device]
-        _forget_beyond_board(rows, device, copy, device.heard)
-        rows.save_devices([device])
-    if rewrites > copy.rewrites and rows.drop_aside(copy, MISSING):
-        # It was a compaction after all, during the connection: what it took out was forgotten, not lost.
-        rows.let_go = True
-    copy.rewrites = copy.agreed = rewrites
-    rows.save_logs([copy])
-
-
-# --- who speaks
-
-
-def _unwelcome(device: DeviceRow, sender: Sender, now: int) -> Refused | Stale | None:
-    """Why a hello is not answered with a welcome."""
-    if not device.board:
-        return None
-    # A moment to come was noted by a clock that was wrong: it does not keep a board away.
-    silence = now - device.heard if now >= device.heard else SILENCE_SECONDS
-    if device.board != sender.board:
-        if silence < SILENCE_SECONDS:
-            return Refused(events_text.two_boards(device.name, device.board, sender.board), SILENCE_SECONDS - silence)
-        return None
-    # After a silence it is no late message but a board whose flash is an older one.
-    return Stale("the hello came late.") if _is_older(device, sender) and silence < SILENCE_SECONDS else None
-
-
-def _is_older(device: DeviceRow, sender: Sender) -> bool:
-    return (sender.link, sender.n) < (device.link, device.n)
-
-
-def _who_came(device: DeviceRow, sender: Sender) -> list[str]:
-    if not device.board:
-        return [events_text.first_time(device.name)]
-    if device.board != sender.board:
-        return [events_text.another_board(device.name, device.board, sender.board)]
-    if _is_older(device, sender):
-        return [events_text.older_flash(device.link, sender.link)]
-    return []
-
-
-def _unfit(device: DeviceRow | None, sender: Sender) -> Refused | Stale | None:
-    """Why a message other than hello is not taken."""
-    if device is None or device.board != sender.board or sender.link > device.link:
-        return Refused(events_text.HELLO_FIRST, again=0)
-    if _is_older(device, sender):
-        return Stale("the message came late.")
-    return None
-
-
-def admitted(rows: Rows, sender: Sender, name: str, log: LogName, epoch: int) -> LogRow:
-    """The copy that a message other than hello is about; Refused, Stale."""
-    device = rows.lock([name]).get(name)
-    problem = _unfit(device, sender)
-    if problem or device is None:
-        raise problem or Refused(events_text.HELLO_FIRST, again=0)
-    copy = rows.present([name]).get((name, log))
-    if copy is None or copy.epoch != epoch:
-        raise Refused(events_text.HELLO_FIRST, again=0)
-    device.n = sender.n
-    rows.save_devices([device])
-    return copy
-
-
-# --- hello
 
 
 def _meet(rows: Rows, device: DeviceRow, copy: LogRow, state: LogState, told: list[str], now: int) -> HeldLog:
@@ -147,7 +49,7 @@ def _meet(rows: Rows, device: DeviceRow, copy: LogRow, state: LogState, told: li
     if copy.have < state.oldest:
         # Of what is here the board has nothing any more: there is nothing to compare.
         if copy.agreed != state.rewrites:
-            _forget_beyond_board(rows, device, copy, now)
+            forget_beyond_board(rows, device, copy, now)
         copy.agreed = state.rewrites
     retention.settle(rows, device, copy, now)
     rows.save_logs([copy])
@@ -190,12 +92,19 @@ def _go_back(rows: Rows, device: DeviceRow, copy: LogRow, now: int) -> str:
     """Set aside what a board does not have yet, or not any more; the sentence on it."""
     later = rows.held(copy, copy.next - 1, copy.have, archived=True)
     rows.set_aside(copy, later, WENT_BACK, now)
-    _take_out(rows, device, copy, later, now)
+    rows.take_out(device, copy, [seq for seq, _ in later], now)
     copy.have, copy.agreed = copy.next - 1, _UNSURE
     return events_text.went_back(copy.log, copy.have, len(later))
 
 
 # --- lines
+
+
+def unfit(device: DeviceRow | None, sender: Sender) -> Refused | Stale | None:
+    """Why a message other than hello is not taken, None if it is."""
+    if device is None or device.board != sender.board or sender.link > device.link:
+        return Refused(events_text.HELLO_FIRST, again=0)
+    return Stale("the message came late.") if device.is_ahead_of(sender) else None
 
 
 class BatchTaker:
@@ -230,7 +139,7 @@ class BatchTaker:
         span = batch.span
         device = self._devices.get(span.device)
         copy = self._copies.get((span.device, span.log))
-        problem = _unfit(device, batch.sender) or _misfit(batch)
+        problem = unfit(device, batch.sender) or _misfit(batch)
         if problem or copy is None or copy.epoch != span.epoch:
             return None, None, problem or say_hello
         return device, copy, say_hello
@@ -296,8 +205,9 @@ def _replace(rows: Rows, device: DeviceRow, copy: LogRow, change: _Difference, n
     archived, missing = retention.divide(rows, copy, change.missing, promises=True)
     retention.put_beyond(rows, device, copy, archived)
     elsewhere = retention.redacted(rows, copy, missing) if copy.log == "journal" else []
-    _take_out(rows, device, copy, [*missing, *elsewhere], now)
-    rows.forget_equals(copy, [*missing, *elsewhere])
+    forgotten = [*missing, *elsewhere]
+    rows.take_out(device, copy, [seq for seq, _ in forgotten], now)
+    rows.forget_equals(copy, forgotten)
 
 
 def _set_lost_aside(rows: Rows, device: DeviceRow, copy: LogRow, lines: Sequence[tuple[int, bytes]], now: int) -> int:
@@ -305,20 +215,14 @@ def _set_lost_aside(rows: Rows, device: DeviceRow, copy: LogRow, lines: Sequence
     archived, lost = retention.divide(rows, copy, lines, promises=False)
     retention.put_beyond(rows, device, copy, archived)
     rows.set_aside(copy, lost, MISSING, now)
-    _take_out(rows, device, copy, lost, now)
+    rows.take_out(device, copy, [seq for seq, _ in lost], now)
     return len(lost)
 
 
-def _take_out(rows: Rows, device: DeviceRow, copy: LogRow, lines: Sequence[tuple[int, bytes]], now: int) -> None:
-    """Let lines go from a copy."""
-    rows.put(copy, [NewLine(seq, device.step(), None) for seq, _ in lines], now)
-    rows.drop_vectors_of(copy, [seq for seq, _ in lines])
-
-
-def _forget_beyond_board(rows: Rows, device: DeviceRow, copy: LogRow, now: int) -> None:
+def forget_beyond_board(rows: Rows, device: DeviceRow, copy: LogRow, now: int) -> None:
     """After a compaction: let go what was forgotten and of which the board has nothing any more to compare."""
     archived, lines = retention.divide(rows, copy, retention.beyond_board(rows, copy), promises=True)
     retention.put_beyond(rows, device, copy, archived)
-    _take_out(rows, device, copy, lines, now)
+    rows.take_out(device, copy, [seq for seq, _ in lines], now)
     rows.forget_equals(copy, lines)
     rows.let_go |= bool(lines)
