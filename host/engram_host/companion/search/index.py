@@ -118,7 +118,7 @@ class DeviceIndex:
         self.threads = StringTable()
         self._words = words
         self._last_day = (-1, "")
-        self._meanings = embedding_text.LineDescriber(device.zone)
+        self._zone = device.zone
         self._fates: dict[LogName, EntryStates] = {
             "records": EntryStates(lambda number: 0),
             "journal": EntryStates(self._session_of),
@@ -139,7 +139,7 @@ class DeviceIndex:
         for change in changes:
             if change.line is not None:
                 line = _decoded(change.line)
-                entry = self._meanings.describe(change.log, line)
+                entry = embedding_text.describe_line(change.log, line, self._zone)
                 self._fates[change.log].put(change.seq, entry)
                 told.append((change.log, change.seq, entry))
                 if entry.number >= 0:

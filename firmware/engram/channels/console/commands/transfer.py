@@ -44,8 +44,8 @@ def _lines(source, caller, count: int, memories, keepers):
     """Yield the lines of an export of memories, as export.memories() has them, and of the texts of keepers."""
     from engram.transfer import jsonl  # the package leaves with the command's block
 
-    records = source.records
-    yield jsonl.head(records.entries, source.journal.epoch, source.clock.now(), count)
+    epoch = source.records.entries.epoch
+    yield jsonl.head(epoch, source.journal.epoch, source.clock.now(), count)
     written = 1
     for memory in memories:
         if memory is None:
@@ -53,7 +53,7 @@ def _lines(source, caller, count: int, memories, keepers):
             continue
         record, follows, is_past, used = memory
         record = source.forgetting.seen(record, caller)
-        for line in jsonl.lines(jsonl.pairs(records, record, follows, is_past, used)):
+        for line in jsonl.lines(jsonl.pairs(epoch, record, follows, is_past, used)):
             yield line
             written += 1
     for keeper in keepers:
