@@ -82,6 +82,42 @@ def test_a_cycle_is_found_also_in_functions_and_by_name(back: str):
     assert found == {frozenset({"engram.a", "engram.b"})}
 
 
+MEANING = "engram.memory.line_meaning"
+PURE = {
+    *("engram.clock", "engram.compat", "engram.errors", "engram.memory", "engram.memory.ids", "engram.store.types"),
+    *(module for module in MODULES if module.startswith("engram.text")),
+}
+"""What may be imported for the meaning of a line: values and functions of values."""
+
+IO = {"io", "machine", "network", "os", "select", "socket", "ssl"}
+
+
+def test_the_meaning_of_a_line_needs_nothing_that_reads_or_writes():
+    sources = {module: path.read_text(encoding="utf-8") for module, path in MODULES.items()}
+    imports = graph(sources)
+    todo, reached = [MEANING], {MEANING}
+    while todo:
+        new = imports[todo.pop()] - reached
+        reached |= new
+        todo += new
+    assert reached - {MEANING} <= PURE
+    for module in reached:
+        assert not {name.partition(".")[0] for name in _imports(sources[module])} & IO, module
+        names = {node.id for node in ast.walk(ast.parse(sources[module])) if isinstance(node, ast.Name)}
+        assert "open" not in names, module
+
+
+def test_the_host_asks_for_the_meaning_of_a_line_in_one_place():
+    asking: set[str] = set()
+    for path in sorted((ROOT / "host" / "engram_host").rglob("*.py")):
+        names = set(_imports(path.read_text(encoding="utf-8")))
+        asked = {name for name in names if name.startswith(MEANING)}
+        asked |= {name for name in names if name.startswith("engram.store") and "engram.store.types" not in name}
+        asked |= {name for name in names if ".schema" in name and name.startswith("engram.memory")}
+        asking |= asked
+    assert asking == {MEANING}
+
+
 def _unexplained(source: str) -> Iterator[int]:
     """The lines of imports inside functions that neither stand in a lazy block nor say why, there or in a line above."""
     lines = source.split("\n")

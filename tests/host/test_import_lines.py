@@ -3,7 +3,8 @@
 import json
 from pathlib import Path
 
-from importing_board import Importing
+import pytest
+from importing_board import Console, Importing
 
 from cli_case import engram
 from engram.memory.access import OWNER
@@ -80,3 +81,20 @@ def test_problems_and_notes_are_in_the_json_document(importing: Importing, tmp_p
         "line 3: content: must be a text that is not empty.",
         "1 lines are in no list and were left out",
     ]
+
+
+def test_a_board_that_gives_no_reports_is_sent_nothing_and_an_update_is_advised(
+    importing: Importing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(Console, "gives_reports", False)
+    (tmp_path / "in.jsonl").write_text('{"content":"Bob sings"}\n' * 3)
+    ran = engram("import", tmp_path / "in.jsonl", "--sim", tmp_path)
+    assert ran.status == 1 and "make deploy" in ran.err and len(ran.err.strip().splitlines()) == 1
+    assert live(importing.board) == []
+
+
+def test_lines_for_which_memory_has_no_room_are_refused(importing: Importing):
+    importing.board = mover(records_most=4)
+    told = importing.run([{"content": f"thing number {number}"} for number in range(6)])
+    assert [line.partition(":")[0] for line in told] == ["line 5", "line 6", "4 stored, 2 refused"]
+    assert told[0].startswith("line 5: memory is full")
