@@ -235,4 +235,4 @@ class SearchService:
             raise Refused("the companion has nothing of this board yet.", 0) from None
         except (ArgumentError, CompanionError) as problem:
             raise Refused(str(problem), 60) from None
-        return answer_chunks.hit_chunks(head, result.hits, result.degraded or result.why_empty)
+        return answer_chunks.hit_chunks(head, result.hits, result.degraded)
