@@ -120,7 +120,7 @@ def test_another_program_on_the_board_is_not_replaced_unasked(tmp_path: Path):
 def test_a_flash_without_room_for_both_refuses_and_stays_as_it_was(tmp_path: Path):
     before = with_code_json(OLD) | KEPT | {"journal/journal.0001.jsonl": bytes(330 << 10)}
     flash = flash_with(tmp_path, before)
-    with StandIn(flash) as board, pytest.raises(BoardFailed, match="and needs [0-9]+ KB: forget something"):
+    with StandIn(flash) as board, pytest.raises(BoardFailed, match=r"and needs [0-9]+ KB: forget something"):
         run(board)
     assert files_on(flash) == before
 
