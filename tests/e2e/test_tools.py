@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from driving import Home, say
+from driving import Home, body_of, say
 from engram_host.fake_llm import Serving
 
 Scripted = Callable[..., Serving]
@@ -176,7 +176,7 @@ def test_words_before_a_call_and_after_it_are_one_answer(home: Home, scripted: S
 def test_tool_traffic_is_no_part_of_the_history(home: Home, scripted: Scripted, api: str):
     server = scripted(on("store", GREEN), {"reply": "Done."})
     say(home.asking(server.url, api), "store", "and now?")
-    messages = server.requests[-1].body["messages"]
+    messages = body_of(server.requests[-1])["messages"]
     assert "tool" not in json.dumps([message for message in messages if message["role"] != "system"])
 
 
