@@ -15,8 +15,9 @@ from unittest import mock
 import pytest
 
 from cli_case import EACH, TALKS, engram, fine
-from engram_host.cli import evaluate, exit_status, output
+from engram_host.cli import exit_status, output
 from engram_host.companion.lockfile import LISTENING, lock_home, publish_addresses, running_addresses
+from engram_host.simulator import board
 from peers import ROOT, Companion
 from sending import Sent
 from waiting import wait_until
@@ -89,8 +90,11 @@ def test_a_backup_into_a_folder_that_is_not_there_is_not_found(tmp_path: Path):
 
 
 def test_what_is_not_installed_has_a_status_of_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    monkeypatch.setattr(evaluate, "TOOLS", tmp_path)
-    assert engram("eval", tmp_path).status == 3
+    def find_none() -> Path:
+        raise board.NoMicroPython("there is none.")
+
+    monkeypatch.setattr(board, "find_micropython", find_none)
+    assert engram("run", "--home", tmp_path).status == 3
     assert exit_status.status_and_sentence(ModuleNotFoundError(name="cat")) == (
         3,
         exit_status.status_and_sentence(ModuleNotFoundError(name="cat"))[1],
@@ -249,7 +253,7 @@ _SET = {
 
 
 @pytest.mark.parametrize("engine", ["recipe", "companion"])
-def test_the_evaluator_is_the_tools_own(tmp_path: Path, engine: str):
+def test_the_evaluation_writes_what_it_prints(tmp_path: Path, engine: str):
     (tmp_path / "sets" / "one").mkdir(parents=True)
     for name, lines in _SET.items():
         (tmp_path / "sets" / "one" / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from eval_samples import QUESTIONS, TURNS, write
 
-from eval_sets import BadSet, load
+from engram_host.evaluation.sets import BadSet, load
 
 
 def _told(folder: Path) -> str:
