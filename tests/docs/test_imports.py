@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from import_graph import cycles, graph
 from pages import FIRMWARE, ROOT
 
 TESTS = ROOT / "tests"
@@ -16,45 +17,6 @@ MODULES = {
     ".".join(("engram", *path.relative_to(FIRMWARE).with_suffix("").parts)).removesuffix(".__init__"): path
     for path in sorted(FIRMWARE.rglob("*.py"))
 }
-
-
-def _imports(source: str) -> Iterator[str]:
-    """The names that a file imports; of one that calls __import__ all texts, of which some name modules."""
-    nodes = list(ast.walk(ast.parse(source)))
-    names_modules = any(isinstance(node, ast.Name) and node.id == "__import__" for node in nodes)
-    for node in nodes:
-        if isinstance(node, ast.ImportFrom) and node.module:
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
-        elif isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif names_modules and isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield node.value
-
-
-def graph(sources: dict[str, str]) -> dict[str, set[str]]:
-    """Which modules each module imports; a package counts only where its own file is meant."""
-    found: dict[str, set[str]] = {}
-    for module, source in sources.items():
-        targets = {name if name in sources else name.rpartition(".")[0] for name in _imports(source)}
-        found[module] = {name for name in targets if name in sources and name != module}
-    return found
-
-
-def cycles(imports: dict[str, set[str]]) -> set[frozenset[str]]:
-    """The largest groups of modules of which each reaches each other."""
-    reached: dict[str, set[str]] = {}
-    for start in imports:
-        todo, seen = [start], set[str]()
-        while todo:
-            for target in imports[todo.pop()] - seen:
-                seen.add(target)
-                todo.append(target)
-        reached[start] = seen
-    return {
-        frozenset(other for other in imports if other in reached[module] and module in reached[other])
-        for module in imports
-        if module in reached[module]
-    }
 
 
 def _firmware_cycles() -> set[frozenset[str]]:

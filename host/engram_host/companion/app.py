@@ -46,7 +46,7 @@ _MOST_WARMINGS = 3
 
 
 class CompanionApp:
-    """The parts of a companion, wired: those that api.app.Companion asks for, and the broker."""
+    """The parts of a companion, wired: those that the routes ask for, and the broker."""
 
     def __init__(
         self,

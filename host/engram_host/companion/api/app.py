@@ -134,7 +134,7 @@ _NO_FILE: dict[int | str, dict[str, Any]] = {
 
 
 class Companion(Protocol):
-    """What the routes ask of a companion; app.CompanionApp is one."""
+    """What the routes ask of a companion; CompanionApp is one."""
 
     store: Store
     access: HttpAccess
