@@ -1,6 +1,7 @@
 """The command `engram` as a test calls it: in this process, since starting Python a hundred times takes long."""
 
 import contextlib
+import functools
 import io
 import json
 import os
@@ -12,7 +13,10 @@ from unittest import mock
 
 from typer.main import get_command
 
+from engram_host.cli import commands
 from engram_host.cli.commands import app, main
+
+commands.get_command = functools.cache(get_command)  # typer makes all commands anew each time: most of what one takes
 
 _OURS = ("ENGRAM_", "EMBEDDING_", "LLM", "COMPANION", "REPL")
 

@@ -9,6 +9,7 @@ chip      as 32, with the chip's ways of time, floats, os and sys (tests/unit/fa
 """
 
 import ast
+import gc
 import os
 import subprocess
 import sys
@@ -89,6 +90,12 @@ def pytest_configure(config):
     if not hasattr(config, "workerinput"):
         firmware_build.compile_all()
         firmware_build.compile_small()
+
+
+def pytest_collection_finish():
+    """Leave out of collections what is there before the tests: the firmware asks for many, and they take 50 ms each."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_report_header():

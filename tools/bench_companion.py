@@ -31,8 +31,7 @@ import psutil  # noqa: E402
 from engram import log_line  # noqa: E402
 from engram_host.companion.embedding.index_state import read_position, write_index, write_position  # noqa: E402
 from engram_host.companion.entries.embedding_text import KEY_VERSION, embedding_text  # noqa: E402
-from engram_host.companion.store import open_store  # noqa: E402
-from engram_host.companion.store.base import Store  # noqa: E402
+from engram_host.companion.store import Store, open_store  # noqa: E402
 from engram_host.companion.types import Batch, Hello, LogState, Sender, Span  # noqa: E402
 from engram_host.companion.vector_types import Identity, StoredVector, text_digest  # noqa: E402
 from peers import Broker, Companion  # noqa: E402

@@ -1,13 +1,19 @@
 """Take packages of any Debian release apart under build/, with the machine's own apt and mirror.
 
-Nothing on the system changes: apt gets its own lists, cache and an empty status file, so it works for an
-ordinary user too. apt checks the signatures and the hashes; a package that was fetched once is kept.
+Packages in debian.lock are taken by their hashes; for the others apt is asked, which checks signatures and hashes.
+Nothing on the system changes: apt gets its own lists, cache and an empty status file, so it works for an ordinary user
+too. A package that was fetched once is kept.
 """
 
+import hashlib
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
+from urllib.parse import unquote
+
+import debian_pool
 
 KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 RELEASE_FILE = Path("/etc/os-release")
@@ -34,15 +40,61 @@ def unpack(*packages: str, version: str | None, suite: str | None, architecture:
     Raises Unavailable with apt's own words when a package cannot be had.
     """
     state = state / architecture
+    wanted = [f"{package}={version}" if version else package for package in packages]
+    archives = _from_lock(wanted, suite or _codename(), state / "archives", architecture)
+    archives = archives or _from_apt(wanted, suite, state, architecture)
+    shutil.rmtree(root, ignore_errors=True)
+    root.mkdir(parents=True)
+    for archive in archives:
+        subprocess.run(["dpkg-deb", "-x", str(archive), str(root)], check=True)
+
+
+def lock_lines(wanted: str, suite: str, state: Path, architecture: str) -> list[str]:
+    """The lines of debian.lock for what `wanted` ("package=version") needs now, itself included, as apt finds it.
+
+    Raises Unavailable as unpack() does.
+    """
+    state = state / architecture
+    options = _prepared(state, "deb", suite, architecture)
+    for old in (state / "archives").glob("*.deb"):
+        old.unlink()  # apt names no address for what it has
+    install = ("install", "--yes", "--no-install-recommends")
+    addresses = _apt(options, *install, "--print-uris", wanted)
+    _apt(options, *install, "--download-only", wanted)
+    lines = []
+    for line in addresses.splitlines():
+        if line.startswith("'"):
+            address, name = line.split()[:2]
+            path = unquote(address.strip("'")).removeprefix(_mirror().rstrip("/") + "/")
+            content = (state / "archives" / name).read_bytes()
+            digest = hashlib.sha256(content).hexdigest()
+            lines.append(f"{wanted} {suite} {architecture} {path} {len(content)} {digest}")
+    return lines
+
+
+def _from_lock(wanted: list[str], suite: str, folder: Path, architecture: str) -> list[Path]:
+    """The archives of all that debian.lock names for `wanted`; none where it does not know one or the mirror lost it."""
+    packages = []
+    for name in wanted:
+        locked = debian_pool.locked(name, suite, architecture)
+        if not locked:
+            return []
+        packages += locked
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        return sorted({debian_pool.download(package, _mirror(), folder) for package in packages})
+    except debian_pool.Missing as problem:
+        print(f"debian: {problem} Asking apt ...", file=sys.stderr, flush=True)
+        return []
+
+
+def _from_apt(wanted: list[str], suite: str | None, state: Path, architecture: str) -> list[Path]:
+    """The archives of `wanted` and of all that they depend on, fetched by apt."""
     options = _prepared(state, "deb", suite, architecture)
     for old in (state / "archives").glob("*.deb"):
         old.unlink()
-    wanted = [f"{package}={version}" if version else package for package in packages]
     _apt(options, "install", "--yes", "--download-only", "--no-install-recommends", *wanted)
-    shutil.rmtree(root, ignore_errors=True)
-    root.mkdir(parents=True)
-    for archive in sorted((state / "archives").glob("*.deb")):
-        subprocess.run(["dpkg-deb", "-x", str(archive), str(root)], check=True)
+    return sorted((state / "archives").glob("*.deb"))
 
 
 def unpack_source(package: str, *, version: str, suite: str, state: Path, root: Path) -> None:
@@ -128,8 +180,10 @@ def _user_name() -> str:
     return "root" if os.getuid() == 0 else ""
 
 
-def _apt(options: list[str], *command: str, folder: Path | None = None) -> None:
+def _apt(options: list[str], *command: str, folder: Path | None = None) -> str:
+    """Run apt-get, and return what it printed; Unavailable with its own words when it fails."""
     done = subprocess.run(["apt-get", "-q", *options, *command], capture_output=True, text=True, cwd=folder)
     if done.returncode:
         problems = [line for line in (done.stderr or done.stdout).splitlines() if line.startswith(("E:", "W:"))]
         raise Unavailable("apt-get " + command[0] + " failed: " + " ".join(problems[:4]))
+    return done.stdout

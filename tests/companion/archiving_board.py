@@ -6,7 +6,7 @@ from engram import log_line
 from engram_host.companion.entries.reader import LogCopy
 from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.engine import SearchEngine
-from engram_host.companion.store.base import Store
+from engram_host.companion.store import Store
 from engram_host.companion.types import ArchiveRange, LogName
 from plain_board import PlainBoard
 from search_store import asked, ids

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from engram_host.companion.store import choose_store
-from engram_host.companion.store.base import Store
+from engram_host.companion.store import Store, choose_store
 from peers import Companion
 from postgres_server import PostgresServer, binaries
 from sending import Sent

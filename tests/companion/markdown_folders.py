@@ -6,7 +6,7 @@ from pathlib import Path
 from engram_host.companion.folders.indexer import FolderIndexer, FolderProgress
 from engram_host.companion.folders.sources import FolderSource, folder_sources, list_files
 from engram_host.companion.settings import FoldersSettings
-from engram_host.companion.store.base import Store
+from engram_host.companion.store import Store
 
 
 def settings_of(*paths: object, **more: object) -> FoldersSettings:

@@ -1,7 +1,7 @@
 """A store in RAM with what a search asks of one, and lines as boards write them."""
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -14,7 +14,6 @@ from engram_host.companion.errors import UnknownDevice
 from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.engine import QueryVector, SearchEngine
 from engram_host.companion.search.request import SearchRequest, SearchResult
-from engram_host.companion.store.base import Store
 from engram_host.companion.types import Change, Device, LogName, LogState
 from engram_host.companion.vector_types import Identity, StoredVector, Vector, text_digest
 
@@ -108,7 +107,7 @@ def embed_all(store: SearchStore, device: str) -> None:
 def engine_of(store: SearchStore, with_meaning: bool = False) -> SearchEngine:
     """A search with indexes of its own."""
     embed = (lambda query: QueryVector(IDENTITY, vector_of(query))) if with_meaning else None
-    return SearchEngine(cast(Store, store), IndexCache(cast(Store, store)), embed)
+    return SearchEngine(store, IndexCache(store), embed)
 
 
 def asked(query: str, *devices: str, **options: Any) -> SearchRequest:

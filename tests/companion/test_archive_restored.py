@@ -7,9 +7,8 @@ import pytest
 
 from archiving_board import RECORDS, ArchivingBoard, archive, board_of_six
 from engram import log_line
-from engram_host.companion.store import choose_store
+from engram_host.companion.store import Store, choose_store
 from engram_host.companion.store.backup import restore_postgres, restore_sqlite, save_postgres, save_sqlite
-from engram_host.companion.store.base import Store
 from engram_host.companion.types import ArchiveRange, Span
 from postgres_server import binaries
 

@@ -14,8 +14,8 @@ from engram import log_line
 from engram.memory.access import OWNER, Caller
 from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.engine import SearchEngine
-from engram_host.companion.store.base import Store
-from engram_host.companion.store.sqlite import SqliteStore
+from engram_host.companion.store import Store
+from engram_host.companion.store.sqlite import SqliteDatabase
 from engram_host.companion.types import Span
 from engram_host.companion.vector_types import Identity, StoredVector
 from search_store import asked
@@ -174,7 +174,7 @@ def test_whatever_happens_each_memory_is_where_the_board_thinks(examples: int):
     @given(steps=STEPS)
     def try_it(steps: list[tuple[str, int]]) -> None:
         with tempfile.TemporaryDirectory() as folder:
-            store = SqliteStore(Path(folder) / "companion.db")
+            store = Store(SqliteDatabase(Path(folder) / "companion.db"))
             store.open()
             try:
                 _play(ArchivingBoard(store), steps)

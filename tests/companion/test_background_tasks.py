@@ -63,7 +63,7 @@ async def embeds(companion: Served) -> None:
 
     async def is_embedded() -> bool:
         asked = [text for request in companion.embedder.requests for text in request["input"]]
-        return any(said in text for text in asked) and companion.running.service.meaning.left == 0
+        return any(said in text for text in asked) and companion.running.app.embedding.left == 0
 
     await soon(f"{said} has a vector", is_embedded)
 
@@ -82,7 +82,7 @@ async def reads_folders(companion: Served) -> None:
 
 async def warms(companion: Served) -> None:
     async def is_warm() -> bool:
-        return companion.running.service.searching.indexed == ["kitchen"]
+        return companion.running.app.search.indexed == ["kitchen"]
 
     await soon("the index is made before anybody asks", is_warm)
 
@@ -185,7 +185,7 @@ def test_a_batch_job_whose_task_is_killed_is_taken_up_again(tmp_path: Path, kill
     async def play(companion: Served) -> None:
         companion.embedder.polls_until_done = 10**9
         await copies(companion)
-        task = await one_task("Backlog._by_job")
+        task = await one_task("EmbeddingIndexer._by_job")
 
         async def has_begun() -> bool:
             return any(job["looks"] for job in companion.embedder.jobs.values())
@@ -196,7 +196,7 @@ def test_a_batch_job_whose_task_is_killed_is_taken_up_again(tmp_path: Path, kill
         companion.embedder.polls_until_done = 0
 
         async def is_embedded() -> bool:
-            return companion.running.service.meaning.left == 0
+            return companion.running.app.embedding.left == 0
 
         await soon("all lines have a vector", is_embedded)
         assert len(companion.embedder.jobs) == 1
@@ -232,7 +232,7 @@ def test_lines_that_the_writer_held_when_it_was_killed_are_refused_and_those_beh
     tmp_path: Path, way: str, monkeypatch: pytest.MonkeyPatch
 ):
     async def play(companion: Served) -> None:
-        store = companion.running.service.store
+        store = companion.running.app.store
         take, is_taking, may_end = store.take, asyncio.Event(), threading.Event()
         loop = asyncio.get_running_loop()
 
@@ -249,7 +249,7 @@ def test_lines_that_the_writer_held_when_it_was_killed_are_refused_and_those_beh
         behind = asyncio.create_task(companion.posted(companion.says()))
 
         async def waits() -> bool:
-            return companion.running.service.replication.waiting == 1
+            return companion.running.app.replication.waiting == 1
 
         await soon("another message waits", waits)
         if way == "cancel":
@@ -269,7 +269,7 @@ def test_a_message_over_mqtt_whose_answer_fails_is_told_in_the_log_and_nowhere_e
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
     async def play(companion: Served) -> None:
-        store = companion.running.service.store
+        store = companion.running.app.store
         greet = store.greet
 
         def fails_once(*arguments: Any) -> Any:
@@ -288,7 +288,7 @@ def test_a_call_of_the_gateway_that_cannot_be_counted_is_told_in_the_log(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
     async def play(companion: Served) -> None:
-        store = companion.running.service.store
+        store = companion.running.app.store
 
         def fails(*_: Any) -> None:
             raise Killed("killed")
@@ -321,7 +321,7 @@ def test_a_companion_whose_tasks_have_all_failed_ends_at_once_and_leaves_none(
             cancel(await one_task(name))
 
         async def have_failed() -> bool:
-            running = companion.running.service.supervisor.statuses()
+            running = companion.running.app.supervisor.statuses()
             return not any(status.state == "running" for status in running if status.name != "replication")
 
         await soon("all wait to start again", have_failed)

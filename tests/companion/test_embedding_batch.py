@@ -14,7 +14,8 @@ from engram_host.companion.embedding import batch
 from engram_host.companion.embedding.batch import BatchJobs
 from engram_host.companion.embedding.remote import OpenAiEmbedder, RemoteService
 from engram_host.companion.errors import EmbedderRefused, EmbedderUnavailable
-from engram_host.companion.store.sqlite import SqliteStore
+from engram_host.companion.store import Store
+from engram_host.companion.store.sqlite import SqliteDatabase
 from engram_host.companion.vector_types import Identity
 from waiting import wait_until_async
 
@@ -150,7 +151,7 @@ def test_the_official_client_reads_the_same_jobs(peer):
 
 
 def test_a_large_back_fill_goes_by_job_while_new_lines_go_directly(peer, tmp_path):
-    store = SqliteStore(tmp_path / "store.db")
+    store = Store(SqliteDatabase(tmp_path / "store.db"))
     store.open()
     board = Board(store)
     board.say(*(f"old {number}" for number in range(20)))

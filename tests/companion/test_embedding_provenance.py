@@ -13,7 +13,7 @@ from engram_host.companion.embedding.embedding_service import EmbeddingService
 from engram_host.companion.embedding.minilm import MiniLm
 from engram_host.companion.errors import EmbedderRefused
 from engram_host.companion.settings import EmbeddingSettings
-from engram_host.companion.store.base import Store
+from engram_host.companion.store import Store
 from waiting import wait_until_async
 
 WEIGHTS, TOKENIZER = "model.safetensors", "tokenizer.json"

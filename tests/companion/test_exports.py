@@ -10,7 +10,8 @@ from fastapi import FastAPI
 
 from archiving_board import ArchivingBoard
 from engram_host.companion.api.entries import MOST_EXPORTS, add_entry_routes
-from engram_host.companion.store.sqlite import SqliteStore
+from engram_host.companion.store import Store
+from engram_host.companion.store.sqlite import SqliteDatabase
 
 EXPORT = "/v1/devices/kitchen/export"
 
@@ -57,7 +58,7 @@ class Client:
 @pytest.fixture
 def played(tmp_path: Path):
     """Runs a play on an app that has the copy of a board."""
-    store = SqliteStore(tmp_path / "companion.db")
+    store = Store(SqliteDatabase(tmp_path / "companion.db"))
     store.open()
     board = ArchivingBoard(store)
     board.keep()

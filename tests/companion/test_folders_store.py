@@ -15,8 +15,7 @@ from engram import log_line, text
 from engram_host.companion.folders import indexer
 from engram_host.companion.folders.indexer import FolderIndexer, FolderProgress
 from engram_host.companion.folders.sources import FolderSource, list_files
-from engram_host.companion.store import choose_store
-from engram_host.companion.store.base import Store
+from engram_host.companion.store import Store, choose_store
 from engram_host.companion.types import Span
 from engram_host.companion.vector_types import Identity, StoredVector
 from markdown_folders import place_of, read_into, settings_of, write

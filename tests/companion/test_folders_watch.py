@@ -14,8 +14,7 @@ import pytest
 from engram.memory.access import Caller
 from engram_host.companion.folders import service, watcher
 from engram_host.companion.folders.service import FolderService
-from engram_host.companion.store import choose_store
-from engram_host.companion.store.base import Store
+from engram_host.companion.store import Store, choose_store
 from markdown_folders import settings_of, write
 from waiting import wait_until_async
 

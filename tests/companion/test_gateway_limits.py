@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable
 
-from engram_host.companion.store.base import Store
+from engram_host.companion.store import Store
 from engram_host.companion.types import GatewayUse
 
 NONE = {"device": GatewayUse(0, 0), "all": GatewayUse(0, 0)}

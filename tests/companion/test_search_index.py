@@ -90,6 +90,16 @@ def timeless(result: SearchResult) -> SearchResult:
     [(JOURNAL, turn(1, "tea")), "embed", "search", (JOURNAL, turn(1, "bike")), "search", (JOURNAL, turn(1, "tea"))]
 )
 @given(st.lists(STEPS, max_size=40))
+@example(
+    [
+        (JOURNAL, turn(1, "tea")),
+        "embed",
+        "search",
+        (JOURNAL, turn(1, "bike")),
+        "search",
+        (JOURNAL, turn(1, "tea")),
+    ]
+)
 def test_small_steps_and_one_step_make_the_same_index(steps: list[Any]):
     store = SearchStore()
     store.put_all("b", [turn(1, "green tea")])

@@ -6,7 +6,7 @@ from engram import log_line
 from engram_host.companion.entries.embedding_text import embedding_text
 from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.engine import QueryVector, SearchEngine
-from engram_host.companion.store.base import Store
+from engram_host.companion.store import Store
 from engram_host.companion.types import Batch, Hello, LogName, LogState, Sender, Span
 from engram_host.companion.vector_types import StoredVector, text_digest
 from search_store import IDENTITY, NOW, SearchStore, asked, embed_all, engine_of, record, turn, vector_of

@@ -199,7 +199,7 @@ def test_a_token_that_was_taken_away_ends_what_is_connected(tmp_path: Path, monk
             store.close()
             clock.now += identity.SECONDS_KEPT
             known: list[identity.Caller] = []
-            monkeypatch.setattr(where.callers, "of_digest", _noted(where.callers.of_digest, known))
+            monkeypatch.setattr(where.callers, "by_digest", _noted(where.callers.by_digest, known))
             await board.publish("engram/v1/kitchen/up", b"late", qos=1)
             await wait_until_async("somebody looks whose it is", lambda: known)
             assert known == [identity.STRANGER]
@@ -310,9 +310,13 @@ def test_who_does_not_read_is_not_read_from(tmp_path: Path, monkeypatch: pytest.
         try:
             writer.write(b"\xc0\x00" * 100_000)
             await wait_until_async("the client leaves something unread", lambda: theirs.get_write_buffer_size() > 512)
+            most = 0
             for _ in range(1000):  # turns of the loop, in which a broker without bounds would go on reading
                 await asyncio.sleep(0)
-            assert 512 < theirs.get_write_buffer_size() < 4096
+                most = max(most, theirs.get_write_buffer_size())
+            assert most < 4096
+            # The kernel may have taken what was waiting, and the broker goes on until there is enough again.
+            await wait_until_async("it still leaves something unread", lambda: theirs.get_write_buffer_size() > 512)
             assert len(asyncio.all_tasks()) < before + 20
         finally:
             writer.transport.abort()

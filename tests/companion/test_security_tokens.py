@@ -12,7 +12,7 @@ from engram_host.companion.auth import tokens
 from engram_host.companion.auth.identity import OPERATOR, STRANGER, Caller, CallerLookup
 from engram_host.companion.auth.rate_limit import RateLimiter
 from engram_host.companion.errors import SettingError
-from engram_host.companion.store.base import Store
+from engram_host.companion.store import Store
 
 
 def test_a_token_is_found_by_its_digest_alone(store: Store):

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from engram_host.companion.errors import Refused, Stale
-from engram_host.companion.store.base import SILENCE_SECONDS, Store
+from engram_host.companion.store import Store
+from engram_host.companion.store.replica_writer import SILENCE_SECONDS
 from engram_host.companion.types import LOGS, LogName, Span
 from engram_host.companion.vector_types import Identity, StoredVector
 from plain_board import NoAnswer, PlainBoard, PlainLog

@@ -15,9 +15,8 @@ import psycopg
 import pytest
 
 from engram_host.companion.errors import CompanionError, SettingError, StoreFull, StoreUnavailable
-from engram_host.companion.store import choose_store, open_store
-from engram_host.companion.store.base import Store
-from engram_host.companion.store.sqlite import SqliteStore
+from engram_host.companion.store import Store, choose_store, open_store
+from engram_host.companion.store.sqlite import SqliteDatabase
 from plain_board import PlainBoard
 from postgres_server import NOBODY, PostgresServer, binaries
 
@@ -57,15 +56,15 @@ def fill(board: PlainBoard) -> CompanionError:
 
 
 def test_a_full_file_takes_no_part_of_a_batch_and_goes_on_when_there_is_room(tmp_path: Path):
-    store = SqliteStore(tmp_path / "companion.db")
+    store = Store(SqliteDatabase(tmp_path / "companion.db"))
     store.open()
-    store._writer.execute("PRAGMA max_page_count = 100")  # type: ignore[union-attr]
+    store.database._writer.execute("PRAGMA max_page_count = 100")  # type: ignore[union-attr]
     board = PlainBoard(store)
     error = fill(board)
     assert isinstance(error, StoreFull)
     assert "make room" in str(error)
     assert whole(store, board)
-    store._writer.execute("PRAGMA max_page_count = 1000000")  # type: ignore[union-attr]
+    store.database._writer.execute("PRAGMA max_page_count = 1000000")  # type: ignore[union-attr]
     board.sync()
     assert whole(store, board)
     assert have(store, board) == board.logs["journal"].next - 1
@@ -118,9 +117,9 @@ def test_a_full_server_takes_no_part_of_a_batch_and_goes_on_when_there_is_room(
 
 def test_a_locked_file_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("engram_host.companion.store.sqlite.BUSY_SECONDS", 0.05)
-    store = SqliteStore(tmp_path / "companion.db")
+    store = Store(SqliteDatabase(tmp_path / "companion.db"))
     store.open()
-    other = sqlite3.connect(store.path, isolation_level=None)
+    other = sqlite3.connect(store.database.path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(StoreUnavailable, match="locked by another program"):
         PlainBoard(store).sync()
@@ -148,13 +147,13 @@ def test_a_damaged_file_is_told(tmp_path: Path):
     path = tmp_path / "companion.db"
     path.write_bytes(b"no database" * 1000)
     with pytest.raises(StoreUnavailable, match="damaged, or no database"):
-        SqliteStore(path).open()
+        Store(SqliteDatabase(path)).open()
 
 
 def test_a_place_where_no_file_can_be_made_is_told(tmp_path: Path):
     (tmp_path / "file").touch()
     with pytest.raises(StoreUnavailable, match="cannot be made"):
-        SqliteStore(tmp_path / "file" / "companion.db").open()
+        Store(SqliteDatabase(tmp_path / "file" / "companion.db")).open()
 
 
 def test_a_server_that_is_not_there_is_told():
@@ -175,15 +174,15 @@ def test_a_password_that_cannot_be_read_is_not_told():
 
 
 def test_auto_is_the_server_that_is_configured_else_a_file(tmp_path: Path):
-    assert choose_store("auto", "postgresql://there").dialect == "postgres"  # type: ignore[attr-defined]
-    assert choose_store("auto", "", tmp_path).path == tmp_path / "companion.db"  # type: ignore[attr-defined]
+    assert choose_store("auto", "postgresql://there").database.dialect == "postgres"  # type: ignore[attr-defined]
+    assert choose_store("auto", "", tmp_path).database.path == tmp_path / "companion.db"  # type: ignore[attr-defined]
 
 
 def test_a_file_is_nobody_elses_to_read(tmp_path: Path):
-    store = SqliteStore(tmp_path / "folder" / "companion.db")
+    store = Store(SqliteDatabase(tmp_path / "folder" / "companion.db"))
     store.open()
     PlainBoard(store).sync()
-    assert {path.stat().st_mode & 0o777 for path in store.path.parent.iterdir()} == {0o600}
+    assert {path.stat().st_mode & 0o777 for path in store.database.path.parent.iterdir()} == {0o600}
     store.close()
 
 

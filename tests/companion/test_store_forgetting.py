@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from engram import log_line
-from engram_host.companion.store.base import Store
-from engram_host.companion.store.sqlite import SqliteStore
+from engram_host.companion.store import Store
+from engram_host.companion.store.sqlite import SqliteDatabase
 from engram_host.companion.types import LOGS, Span
 from engram_host.companion.vector_types import Identity, StoredVector
 from plain_board import PlainBoard, PlainLog
@@ -19,7 +19,7 @@ SECRET = b"the-gate-opens-with-4711"
 @pytest.fixture
 def file(tmp_path: Path):
     """A store in a file, as a running companion has it."""
-    store = SqliteStore(tmp_path / "companion.db")
+    store = Store(SqliteDatabase(tmp_path / "companion.db"))
     store.open()
     yield store
     store.close()
@@ -164,7 +164,7 @@ def operate(log: PlainLog, *fields: tuple[str, object]) -> None:
 
 
 @pytest.mark.parametrize("gone, emptied", [({10}, set()), (set(), {10})])
-def test_no_file_has_a_byte_of_a_forgotten_line(file: SqliteStore, gone: set[int], emptied: set[int]):
+def test_no_file_has_a_byte_of_a_forgotten_line(file: Store, gone: set[int], emptied: set[int]):
     board = with_secret(file)
     assert is_in_files(file)
     board.logs["journal"].compact(gone, emptied)
@@ -172,11 +172,11 @@ def test_no_file_has_a_byte_of_a_forgotten_line(file: SqliteStore, gone: set[int
     assert not is_in_files(file)
 
 
-def test_bytes_that_a_reader_kept_in_the_file_leave_with_the_next_change(file: SqliteStore):
+def test_bytes_that_a_reader_kept_in_the_file_leave_with_the_next_change(file: Store):
     board = with_secret(file)
-    reader = file._connection()
+    reader = file.database._connection()
     reader.execute("PRAGMA busy_timeout = 0")
-    file._writer.execute("PRAGMA busy_timeout = 50")  # type: ignore[union-attr]
+    file.database._writer.execute("PRAGMA busy_timeout = 50")  # type: ignore[union-attr]
     reader.execute("BEGIN")
     reader.execute("SELECT count(*) FROM lines").fetchall()
     board.logs["journal"].compact({10}, set())
@@ -187,5 +187,5 @@ def test_bytes_that_a_reader_kept_in_the_file_leave_with_the_next_change(file: S
     assert not is_in_files(file)
 
 
-def is_in_files(store: SqliteStore) -> bool:
-    return any(SECRET in path.read_bytes() for path in store.path.parent.iterdir())
+def is_in_files(store: Store) -> bool:
+    return any(SECRET in path.read_bytes() for path in store.database.path.parent.iterdir())

@@ -6,8 +6,7 @@ import psycopg
 import pytest
 
 from engram_host.companion.errors import StoreUnavailable
-from engram_host.companion.store import choose_store, migrate
-from engram_host.companion.store.base import Store
+from engram_host.companion.store import Store, choose_store, migrate
 from engram_host.companion.store.migrate import Migration
 from plain_board import PlainBoard
 

@@ -7,7 +7,7 @@ from importlib import metadata
 import pytest
 from packaging.requirements import Requirement
 
-from engram_host.companion.embedding.minilm import REVISION, SHA256, SOURCE
+from engram_host.companion.embedding.safetensors import REVISION, SHA256, SOURCE
 from engram_host.extras import DISTRIBUTION, EXTRAS
 from pages import PAGES, ROOT, in_backticks, plain, read, rows, section
 

@@ -5,9 +5,11 @@ import json
 from binascii import crc32
 
 from engram.agent.agent import Outcome
+from engram.app import App
 from engram.channels.console import json_lines
 from engram.channels.console.json_lines import JsonLines
 from engram.memory import caller_check
+from engram.memory.access import OWNER
 from pages import fences, plain, read, rows, section
 
 PAGE = "docs/reference/serial.md"
@@ -19,6 +21,7 @@ def _played() -> list[dict]:
 
     async def answer(message, is_command, sink, caller):
         sink.line("x" * 1001)
+        sink.report({"counts": {}})
         await sink.text("x")
         await sink.notice("x")
         sink.problem("x")
@@ -64,7 +67,17 @@ def test_the_table_of_an_answers_fields_is_what_is_sent():
     sent = set().union(*answers)
     assert sent - {"id", "crc", "more", "turn"} == documented
     assert '"more":true' in read(PAGE) and "`turn`" in read(PAGE)
-    assert set(greeting) == {"engram", "json", "line_bytes", "crc"}
+    assert set(greeting) == {"engram", "json", "line_bytes", "reports", "crc"}
+
+
+def test_the_reports_of_an_import_are_those_of_the_page(tmp_path):
+    board = App(str(tmp_path), {}).board
+    command = '/import {"content":"x","importance":2}'
+    sent = [output for output in board.commands.run(OWNER, command) if isinstance(output, dict)]
+    below = section(read(PAGE), "## Reports")
+    assert [json.loads(fence.text)["report"] for fence in fences(below, "json")] == sent
+    for report in sent:
+        assert all(f"\n- `{name}`: " in below for name in report)
 
 
 def test_the_crcs_of_the_examples_are_right():

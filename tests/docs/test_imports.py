@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from import_graph import cycles, graph
+from import_graph import cycles, graph, imports
 from pages import FIRMWARE, ROOT
 
 TESTS = ROOT / "tests"
@@ -42,6 +42,48 @@ def test_a_cycle_that_is_gone_is_no_longer_allowed():
 def test_a_cycle_is_found_also_in_functions_and_by_name(back: str):
     found = cycles(graph({"engram": "", "engram.a": "from engram import b", "engram.b": back, "engram.c": back}))
     assert found == {frozenset({"engram.a", "engram.b"})}
+
+
+MEANING = "engram.memory.line_meaning"
+PURE = {
+    *("engram.clock", "engram.compat", "engram.errors", "engram.memory", "engram.memory.ids", "engram.store.types"),
+    *(module for module in MODULES if module.startswith("engram.text")),
+}
+"""What may be imported for the meaning of a line: values and functions of values."""
+
+IO = {"io", "machine", "network", "os", "select", "socket", "ssl"}
+
+
+def test_the_meaning_of_a_line_needs_nothing_that_reads_or_writes():
+    sources = {module: path.read_text(encoding="utf-8") for module, path in MODULES.items()}
+    imported = graph(sources)
+    todo, reached = [MEANING], {MEANING}
+    while todo:
+        new = imported[todo.pop()] - reached
+        reached |= new
+        todo += new
+    assert reached - {MEANING} <= PURE
+    for module in reached:
+        assert not {name.partition(".")[0] for name in imports(sources[module])} & IO, module
+        names = {node.id for node in ast.walk(ast.parse(sources[module])) if isinstance(node, ast.Name)}
+        assert "open" not in names, module
+
+
+ON_THE_BOARD = {"device_script.py", "board_script.py"}
+"""Files of the host that a board runs, beside its own firmware."""
+
+
+def test_the_host_asks_for_the_meaning_of_a_line_in_one_place():
+    asking: set[str] = set()
+    for path in sorted((ROOT / "host" / "engram_host").rglob("*.py")):
+        if path.name in ON_THE_BOARD:
+            continue
+        names = set(imports(path.read_text(encoding="utf-8")))
+        asked = {name for name in names if name.startswith(MEANING)}
+        asked |= {name for name in names if name.startswith("engram.store") and "engram.store.types" not in name}
+        asked |= {name for name in names if ".schema" in name and name.startswith("engram.memory")}
+        asking |= asked
+    assert asking == {MEANING}
 
 
 def _unexplained(source: str) -> Iterator[int]:

@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from driving import AS_TYPED, COMMAND, SECONDS, Home, say, talking
+from driving import AS_TYPED, COMMAND, ROOT, SECONDS, Home, say, talking
 
 STORE = "remember that my bike is green"
 
@@ -72,9 +72,10 @@ def test_a_reader_that_leaves_ends_the_board_without_ado(home: Home):
 
 
 def test_without_a_model_one_line_says_so_and_what_to_do(home: Home):
-    lines = [line for line in say(home).printed.splitlines() if "ffline" in line]
+    lines = [line for line in say(home).printed.splitlines() if "No model is set up" in line]
     assert len(lines) == 1
-    assert "llm.url" in lines[0] and "llm.model" in lines[0]
+    page = (ROOT / lines[0].partition("see ")[2].partition(")")[0]).read_text(encoding="utf-8")
+    assert "ENGRAM_LLM_URL" in page and "ENGRAM_LLM_MODEL" in page
 
 
 @pytest.mark.parametrize(

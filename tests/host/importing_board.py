@@ -8,19 +8,23 @@ from typing import Any
 
 from cli_case import engram
 from engram.errors import EngramError
-from movers import answered, mover
+from engram.memory.access import OWNER
+from movers import mover
 
 
 class Console:
     """A board's console as engram_host.boards.json_lines has it."""
+
+    gives_reports = True
 
     def __init__(self, board: Any):
         self._board = board
 
     def ask(self, *, say: str = "", command: str = "") -> Iterator[dict[str, Any]]:
         try:
-            for line in answered(self._board, command):
-                yield {"line": line}
+            for output in self._board.commands.run(OWNER, command):
+                if not isinstance(output, int):
+                    yield {"line" if isinstance(output, str) else "report": output}
         except EngramError as error:
             yield {"error": str(error)}
 

@@ -3,7 +3,8 @@
 import json
 from pathlib import Path
 
-from importing_board import Importing
+import pytest
+from importing_board import Console, Importing
 
 from cli_case import engram
 from engram.memory.access import OWNER
@@ -37,11 +38,11 @@ def test_many_refused_lines_are_counted(importing: Importing):
 
 
 def test_an_export_arrives_with_its_texts_and_long_contents(importing: Importing):
-    board = mover(content_chars=4000)
+    board = mover(records_content_chars=4000)
     board.remember("a" + "\u202e" * 2500, ["t"])
     board.notes.for_caller(OWNER).write("MEMORY.md", "x" * 5000)
     lines, was = "\n".join(answered(board, "/export")) + "\n", rows(board)
-    importing.board = other = mover(content_chars=4000)
+    importing.board = other = mover(records_content_chars=4000)
     assert importing.run(b"\xef\xbb\xbf" + lines.encode()) == ["1 stored, 1 texts put in their place, 0 refused"]
     assert rows(other) == was and other.notes.for_caller(OWNER).text("MEMORY.md") == "x" * 5000
 
@@ -80,3 +81,20 @@ def test_problems_and_notes_are_in_the_json_document(importing: Importing, tmp_p
         "line 3: content: must be a text that is not empty.",
         "1 lines are in no list and were left out",
     ]
+
+
+def test_a_board_that_gives_no_reports_is_sent_nothing_and_an_update_is_advised(
+    importing: Importing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(Console, "gives_reports", False)
+    (tmp_path / "in.jsonl").write_text('{"content":"Bob sings"}\n' * 3)
+    ran = engram("import", tmp_path / "in.jsonl", "--sim", tmp_path)
+    assert ran.status == 1 and "make deploy" in ran.err and len(ran.err.strip().splitlines()) == 1
+    assert live(importing.board) == []
+
+
+def test_lines_for_which_memory_has_no_room_are_refused(importing: Importing):
+    importing.board = mover(records_most=4)
+    told = importing.run([{"content": f"thing number {number}"} for number in range(6)])
+    assert [line.partition(":")[0] for line in told] == ["line 5", "line 6", "4 stored, 2 refused"]
+    assert told[0].startswith("line 5: memory is full")

@@ -27,10 +27,11 @@ from engram_host.companion.entries.reader import LogCopy
 from engram_host.companion.replication.protocol import MessageDispatcher, Replication
 from engram_host.companion.search_service import SearchService
 from engram_host.companion.settings import EmbeddingSettings, SearchSettings
+from engram_host.companion.store import Store
 from engram_host.companion.store.backup import save_sqlite
+from engram_host.companion.store.database import Result
 from engram_host.companion.store.queries import Rows
-from engram_host.companion.store.sql_store import Result
-from engram_host.companion.store.sqlite import SqliteStore
+from engram_host.companion.store.sqlite import SqliteDatabase
 from engram_host.companion.types import Span
 
 NOW = 1790000000
@@ -39,22 +40,22 @@ _MOST_LISTED = 1000
 _SAVED = ".saved"
 
 
-class KilledStore(SqliteStore):
-    """A store whose process is killed before or after one of its commits."""
+class KilledDatabase(SqliteDatabase):
+    """A database whose process is killed before or after one of its commits."""
 
     def __init__(self, database: str, last: tuple[str, int], commits: int):
         super().__init__(database)
         self.commits = commits
         self._last = last
 
-    def _write(self, work: Callable[[Rows], Result]) -> Result:
+    def write(self, work: Callable[[Rows], Result]) -> Result:
         def counted(rows: Rows) -> Result:
             result = work(rows)
             self.commits += 1
             self._may_end("before")
             return result
 
-        result = super()._write(counted)
+        result = super().write(counted)
         self._may_end("after")
         return result
 
@@ -69,7 +70,8 @@ class Companion:
     def __init__(self, database: str, last: tuple[str, int], commits: int = 0):
         self.database = database
         self.last = last
-        self.store = KilledStore(database, last, commits)
+        self.file = KilledDatabase(database, last, commits)
+        self.store = Store(self.file)
         self.store.open()
         searching = SearchService(
             self.store,
@@ -108,7 +110,7 @@ class Companion:
                 save_sqlite(Path(self.database), Path(told or self.database + _SAVED), lambda done, total: None)
                 return "saved"
             case "commits":
-                return str(self.store.commits)
+                return str(self.file.commits)
         raise ValueError(word)
 
 
@@ -116,7 +118,7 @@ async def _put_back(companion: Companion) -> Companion:
     """The companion with the database as it was saved; it counts on."""
     await companion.close()
     shutil.copyfile(companion.database + _SAVED, companion.database)
-    return Companion(companion.database, companion.last, companion.store.commits)
+    return Companion(companion.database, companion.last, companion.file.commits)
 
 
 async def main() -> None:

@@ -58,7 +58,7 @@ async def _error(line):
 
 
 def test_it_greets_with_the_form_of_the_lines_and_how_long_they_may_be():
-    assert Console().greeting == [{"engram": __version__, "json": 1, "line_bytes": LIMIT}]
+    assert Console().greeting == [{"engram": __version__, "json": 1, "line_bytes": LIMIT, "reports": True}]
 
 
 async def test_a_message_goes_to_the_agent_and_a_command_is_one():
@@ -68,12 +68,13 @@ async def test_a_message_goes_to_the_agent_and_a_command_is_one():
     assert console.taken == [("/memory is a word to me", False), ("/memory list", True)]
 
 
-async def test_pieces_lines_notices_and_problems_carry_the_id_and_the_end_comes_last():
+async def test_pieces_lines_reports_notices_and_problems_carry_the_id_and_the_end_comes_last():
     async def does(sink):
         await sink.text("One ")
         await sink.notice("remembered m1: x")
         await sink.text("two.")
         sink.line("a line")
+        sink.report({"counts": {"stored": 1}})
         sink.problem("the link broke")
         return Outcome("t7", "One two.", "the link broke")
 
@@ -83,6 +84,7 @@ async def test_pieces_lines_notices_and_problems_carry_the_id_and_the_end_comes_
         {"id": "a", "notice": "remembered m1: x"},
         {"id": "a", "text": "two."},
         {"id": "a", "line": "a line"},
+        {"id": "a", "report": {"counts": {"stored": 1}}},
         {"id": "a", "error": "the link broke"},
         {"id": "a", "done": True, "turn": "t7"},
     ]

@@ -26,6 +26,7 @@ _AT_ONCE = const(16)  # memories that are kept with one flush
 _CHARS_AT_ONCE = const(2000)  # of their contents: bounds the heap
 _MOST_UNKNOWN = const(8)  # names of unknown fields that the report has
 _MOST_PROBLEMS = const(100)  # refused lines that are named; the others are counted
+_MOST_IDS = const(16)  # that the report for programs has
 _NAME_SHOWN = const(24)
 _LATEST = const(1 << 36)  # a moment after that is no time in seconds
 
@@ -65,10 +66,11 @@ class Importer:
         self._files_other = []
         self._without_turns = self._without_older = 0
         self._counts = dict.fromkeys(_OUTCOMES, 0)
+        self._ids = []
         self.line = 0
         """The line that is read, or after StoreFull the first one that was not kept."""
         self.problems = []
-        """Sentences on refused lines that were not shown yet."""
+        """(line, code, sentence) of refused lines that were not shown yet."""
 
     def close(self) -> None:
         """Unload the comparison, and save how often memories were used."""
@@ -99,27 +101,26 @@ class Importer:
         self.line = number
         try:
             found = self._reader.read(line)
-            why = found if isinstance(found, str) else self._import_object(number, found)
+            if isinstance(found, dict):
+                self._import_object(number, found)
+            elif found:
+                self._refuse(number, "line", found)
         except ArgumentError as error:
-            why = str(error)
-        if why:
-            self._refuse(number, why)
+            self._refuse(number, error.argument, str(error))
 
-    def _refuse(self, number: int, why: str) -> None:
+    def _refuse(self, number: int, code: str, why: str) -> None:
         self._counts["refused"] += 1
         if self._counts["refused"] <= _MOST_PROBLEMS:
-            self.problems.append("line %d: %s" % (number, why))
+            self.problems.append((number, code, why))
 
-    def _import_object(self, number: int, fields: dict) -> str:
-        """Import a file or a memory; why it is refused, else ""."""
+    def _import_object(self, number: int, fields: dict) -> None:
         if "file" in fields and "content" not in fields:
             self._put_file(fields["file"], fields.get("text"))
         elif "origin" not in fields and [name for name in _FOREIGN if name in fields]:
             self._is_foreign = True
-            return "is of another program: `engram import FILE` on a computer brings it in."
+            self._refuse(number, "foreign", "is of another program: `engram import FILE` on a computer brings it in.")
         else:
             self._import_memory(number, fields)
-        return ""
 
     # --- the profile and the notes
 
@@ -277,7 +278,7 @@ class Importer:
             changed.update(different)
             changed["updated"] = at if at > ours else self._clock.now()
             self._records.keep((Draft(record["id"], changed, [], "", record["seq"]),))
-            self._counts["changed"] += 1
+            self._count("changed", [record["id"]])
 
     def flush(self) -> None:
         """Keep the batch; StoreFull when the flash refuses, then `line` is the first that was not kept."""
@@ -294,7 +295,7 @@ class Importer:
             try:
                 self._keep((one,))
             except ArgumentError as error:
-                self._refuse(one[0], str(error))
+                self._refuse(one[0], error.argument, str(error))
 
     def _keep(self, batch) -> None:
         """Write new memories with one flush: all or none."""
@@ -318,7 +319,7 @@ class Importer:
                 "memory is full, and an import lets nothing leave that is here (records.most): forget some."
             )
         refs = self._records.keep(drafts)
-        self._counts["stored"] += len(refs)
+        self._count("stored", refs)
         self._without_older += missing
         for ref, (_, _, _, uses, used) in zip(refs, batch):
             if uses and self._uses:
@@ -335,22 +336,38 @@ class Importer:
 
     # --- reporting
 
+    def _count(self, outcome: str, refs) -> None:
+        self._counts[outcome] += len(refs)
+        self._ids.extend(refs[: _MOST_IDS - len(self._ids)])
+
     def report(self):
-        """Yield the lines on what became of all, after the refused ones."""
-        if self._counts["refused"] > _MOST_PROBLEMS:
-            yield "%d more refused lines" % (self._counts["refused"] - _MOST_PROBLEMS)
-        counts = [(outcome, self._counts[outcome]) for outcome in _OUTCOMES]
-        yield ", ".join(["%d %s" % (count, word) for word, count in counts if count or word in ("stored", "refused")])
+        """Yield the lines on what became of all, after the refused ones, and last the same as an object for programs."""
+        counts = self._counts
+        if counts["refused"] > _MOST_PROBLEMS:
+            yield "%d more refused lines" % (counts["refused"] - _MOST_PROBLEMS)
+        told = [word for word in _OUTCOMES if counts[word] or word in ("stored", "refused")]
+        yield ", ".join(["%d %s" % (counts[word], word) for word in told])
+        if self._unknown:
+            yield "left out, since a memory has no place for it: " + ", ".join(self._unknown)
+        if self._files_kept:
+            yield "put in their place: " + ", ".join(self._files_kept)
+        notes = []
         for what, sentence in (
             (self._without_turns, "%d came without the turns that they were told in: these are not of this board"),
             (self._without_older, "%d came without the older memory that they replaced"),
-            (", ".join(self._unknown), "left out, since a memory has no place for it: %s"),
-            (", ".join(self._files_kept), "put in their place: %s"),
             (", ".join(self._files_other), "not touched, since another text stands there: %s"),
         ):
             if what:
-                yield sentence % what
-        yield from self._reader.notes(self._is_over)
+                notes.append(sentence % what)
+        notes.extend(self._reader.notes(self._is_over))
+        yield from notes
+        yield {
+            "counts": counts,
+            "ids": self._ids,
+            "files": self._files_kept,
+            "unknown": self._unknown,
+            "notes": notes,
+        }
 
 
 def _flag(fields: dict, name: str) -> bool:

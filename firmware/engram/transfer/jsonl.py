@@ -12,12 +12,12 @@ _PIECE = const(2000)  # characters of a text in one line, however they are escap
 _MOST_PARTS = const(8)  # of one text: bounds the heap that its parts take when they are read
 
 
-def head(entries, journal_epoch: int, at: int, count: int) -> str:
+def head(epoch: int, journal_epoch: int, at: int, count: int) -> str:
     """The first line of an export."""
     return line(
         (
             ("engram_export", _FORMAT),
-            ("epoch", provenance.epoch_text(entries.epoch)),
+            ("epoch", provenance.epoch_text(epoch)),
             ("journal", provenance.epoch_text(journal_epoch)),
             ("at", at),
             ("records", count),
@@ -147,12 +147,14 @@ class Reader:
             yield "the file is not whole: " + (lines if self._expected else "its last line is missing")
 
 
-def pairs(records, record: dict, follows: str, is_past: bool, used: tuple):
-    """Yield the (name, value) pairs of a record's line; `used` is (uses, the moment of the last day)."""
+def pairs(epoch: int, record: dict, follows: str, is_past: bool, used: tuple):
+    """Yield the (name, value) pairs of the line of a record of the store with an epoch; `used` is (uses, the moment of
+    the last day).
+    """
     for name, value in fields.pairs(record):
         if name == "id":
             yield name, value
-            yield "origin", provenance.origin_of(record, records.entries.epoch)
+            yield "origin", provenance.origin_of(record, epoch)
         elif name == "supersedes":
             if follows:
                 yield name, follows

@@ -2,7 +2,7 @@
 
 with opened(port) as board:
     for answer in board.ask(say="hello"):
-        ...                                 # {"text": ..} {"notice": ..} {"line": ..} {"error": ..}
+        ...                                 # {"text": ..} {"notice": ..} {"line": ..} {"report": ..} {"error": ..}
 """
 
 import contextlib
@@ -151,6 +151,8 @@ class JsonConsole:
         self._last = 0
         self.line_bytes = 0
         """The longest line that the board takes, its crc included."""
+        self.gives_reports = False
+        """Whether its commands answer programs by reports, too; older firmware does not."""
         self.pause = PAUSE_SECONDS
         """After each piece that is sent; a pipe needs none."""
         self.asides: list[str] = []
@@ -186,6 +188,7 @@ class JsonConsole:
                 f"the board's firmware {answer.get('engram')} is newer than this program: update this one."
             )
         self.line_bytes = int(answer["line_bytes"])
+        self.gives_reports = answer.get("reports") is True
 
     def ask(self, *, say: str = "", command: str = "") -> Iterator[Answer]:
         """Yield what the board tells of a request, without the ids and the end; BoardFailed if it cannot be sent.

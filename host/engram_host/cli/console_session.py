@@ -1,12 +1,14 @@
 """A board's console as commands use it: on a serial port, or of a simulated board that is started for it."""
 
 import contextlib
+import json
 import os
 import selectors
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, TypedDict
 
 from engram_host.boards.errors import BoardError
 from engram_host.boards.json_lines import JsonConsole, open_console
@@ -18,6 +20,11 @@ _WAIT_SECONDS = 0.2
 _END_SECONDS = 10.0
 _START_SECONDS = 25.0
 """How long a simulated board may be silent at its start: this computer may be busy."""
+
+_NO_REPORTS = (
+    "the board's firmware is older than this program and gives no report of an import, so nothing was sent: update it by"
+    " `make deploy`. A file for its own /import is written by `engram import FILE --out memory.jsonl`."
+)
 
 
 @contextlib.contextmanager
@@ -47,6 +54,49 @@ def answer_lines(board: JsonConsole, command: str) -> Iterator[str]:
             if not answer.get("more"):
                 yield begun
                 begun = ""
+
+
+class Refusal(TypedDict):
+    """A line that a board's /import refused: `code` is the field that is wrong, or one of docs/reference/serial.md."""
+
+    line: int
+    code: str
+    why: str
+
+
+class ImportOutcome(TypedDict):
+    """What a board's /import did: `counts` of lines by outcome, `ids` of the memories that it stored or changed."""
+
+    counts: dict[str, int]
+    ids: list[str]
+    files: list[str]
+    unknown: list[str]
+    notes: list[str]
+
+
+def check_reports(board: JsonConsole) -> None:
+    """Refuse a board whose firmware is too old to report what it imports. CommandError."""
+    if not board.gives_reports:
+        raise CommandError(_NO_REPORTS)
+
+
+def import_object(board: JsonConsole, fields: dict[str, Any]) -> tuple[ImportOutcome, list[Refusal]]:
+    """Import an object by the board's /import, and read its reports (docs/reference/serial.md).
+
+    CommandError if the board refused the command; BoardError.
+    """
+    outcome: ImportOutcome | None = None
+    refused: list[Refusal] = []
+    for answer in board.ask(command="/import " + json.dumps(fields, ensure_ascii=False)):
+        if "error" in answer:
+            raise CommandError(f"the board says: {answer['error']}")
+        if "counts" in answer.get("report", ()):
+            outcome = answer["report"]
+        elif "report" in answer:
+            refused.append(answer["report"])
+    if outcome is None:
+        raise CommandError("the board's report was damaged on its way: do it again, nothing is stored twice.")
+    return outcome, refused
 
 
 class _Pipe:

@@ -21,7 +21,7 @@ from engram_host.companion.errors import SettingError
 
 if TYPE_CHECKING:
     from engram_host.companion.settings import Settings
-    from engram_host.companion.store.base import Store
+    from engram_host.companion.store import Store
 
 app = typer.Typer(help="Tokens of boards: who may speak to the companion, and as whom.", no_args_is_help=True)
 

@@ -37,6 +37,7 @@ def _findings(home: Path) -> Iterator[Finding]:
 
     yield machine.python()
     try:
+        from engram_host.cli.checks import companion
         from engram_host.companion.errors import SettingError
         from engram_host.companion.settings import read_settings
     except ModuleNotFoundError:
@@ -44,7 +45,6 @@ def _findings(home: Path) -> Iterator[Finding]:
         yield from machine.packages(needs_postgres=False)
         yield from (machine.disk(home), machine.clock(home), machine.micropython())
         return
-    from engram_host.cli.checks import companion
     from engram_host.companion.lockfile import running_addresses
 
     try:

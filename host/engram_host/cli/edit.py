@@ -12,7 +12,7 @@ import typer
 from engram.transfer.jsonl import TextParts
 from engram_host.boards.json_lines import JsonConsole
 from engram_host.cli import output
-from engram_host.cli.console_session import answer_lines, open_board
+from engram_host.cli.console_session import answer_lines, check_reports, import_object, open_board
 from engram_host.cli.exit_status import CommandError, NotFound, WrongUsage
 from engram_host.cli.options import AsJson, Port, Sim
 
@@ -53,6 +53,7 @@ def change_memory(
     """Change a live memory; (the memory before, after) as the board exports it. CommandError, BoardError."""
     if entry[:1] != "m" or not (entry[1:].isascii() and entry[1:].isdigit()):
         raise WrongUsage(f"{entry[:20]!r} is no memory's id: it is such as m12, and a turn cannot be changed.")
+    check_reports(board)
     before = _memory(board, entry)
     if before.get("superseded"):
         raise CommandError(f"{entry} is history: another memory took its place, and only that one can be changed.")
@@ -62,10 +63,11 @@ def change_memory(
     if tags:
         after["tags"] = tags
     after["updated"] = max(int(time.time()), before.get("updated", before["created"]) + 1)
-    report = list(answer_lines(board, "/import " + json.dumps(after, ensure_ascii=False)))
-    if not any("1 changed" in line for line in report):
-        is_same = any("1 there already" in line for line in report)
-        raise CommandError(f"{entry} says that already." if is_same else f"the board says: {' '.join(report)}")
+    outcome, refused = import_object(board, after)
+    if refused:
+        raise CommandError(f"the board says: {refused[0]['why']}")
+    if entry not in outcome["ids"]:
+        raise CommandError(f"{entry} says that already.")
     return before, _memory(board, entry)
 
 

@@ -5,7 +5,6 @@ Or writes them to a file that the board itself imports.
 
 import contextlib
 import json
-import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,13 +17,12 @@ from engram_host.boards.errors import BoardFailed
 from engram_host.boards.json_lines import JsonConsole
 from engram_host.boards.progress import Progress
 from engram_host.cli import output
-from engram_host.cli.console_session import answer_lines
+from engram_host.cli.console_session import check_reports, import_object
 from engram_host.cli.exit_status import CommandError, WrongUsage
 from engram_host.cli.options import DEFAULT_HOME, AsJson, Device, Home, Port, Sim, Url
 from engram_host.transfer.formats import Fields
 from engram_host.transfer.reader import MemoryFile
 
-_COUNT = re.compile(r"(\d+) (stored|changed|there already|older than here|forgotten|refused)(?:, |$)")
 _ORDER = (
     *("stored", "written", "changed", "there already", "older than here", "forgotten", "texts put in their place"),
     "refused",
@@ -75,9 +73,10 @@ class ImportReport:
 
 
 class BoardImport(ImportReport):
-    """Sends to a board."""
+    """Sends to a board; CommandError if its firmware is too old to report what became of a line."""
 
     def __init__(self, board: JsonConsole):
+        check_reports(board)
         super().__init__("stored")
         self._board = board
 
@@ -87,20 +86,19 @@ class BoardImport(ImportReport):
             self._refuse(number, fields)
             return
         try:
-            report = list(answer_lines(self._board, "/import " + json.dumps(fields, ensure_ascii=False)))
+            outcome, refused = import_object(self._board, fields)
         except (CommandError, BoardFailed) as problem:
             self._refuse(number, str(problem))
             return
-        for line in report:
-            counts = _COUNT.findall(line)
-            for count, word in counts:
-                self._count(word, int(count))
-            if line.startswith("put in their place: "):
-                self._count("texts put in their place", 1)
-            elif line.startswith(_UNKNOWN):
-                self._unknown |= dict.fromkeys(line.removeprefix(_UNKNOWN).split(", "))
-            elif not counts:
-                self._tell(number, line.removeprefix("line 1: "))
+        for word, count in outcome["counts"].items():
+            if word != "refused":
+                self._count(word, count)
+        for refusal in refused:
+            self._refuse(number, refusal["why"])
+        for note in outcome["notes"]:
+            self._tell(number, note)
+        self._count("texts put in their place", len(outcome["files"]))
+        self._unknown |= dict.fromkeys(outcome["unknown"])
 
 
 class FileImport(ImportReport):

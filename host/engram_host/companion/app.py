@@ -30,8 +30,7 @@ from engram_host.companion.mqtt.guarded_broker import WORKER, BrokerAccess, Embe
 from engram_host.companion.replication.protocol import MessageDispatcher, Replication
 from engram_host.companion.search_service import SearchService
 from engram_host.companion.settings import Settings, make_folder, read_settings, store_url
-from engram_host.companion.store import open_store
-from engram_host.companion.store.base import Store
+from engram_host.companion.store import Store, open_store
 from engram_host.companion.supervisor import Supervisor
 
 _log = logging.getLogger("engram.service")
@@ -86,7 +85,7 @@ class CompanionApp:
     @property
     def store_name(self) -> str:
         """Which database it is."""
-        return type(self.store).__name__
+        return self.store.database.name
 
     @property
     def mqtt_name(self) -> str:

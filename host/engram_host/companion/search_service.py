@@ -24,11 +24,12 @@ from engram_host.companion.errors import (
 from engram_host.companion.folders.service import FolderService
 from engram_host.companion.metrics import Metrics
 from engram_host.companion.replication import answer_chunks
+from engram_host.companion.replication.heads import GetHead, SearchHead
 from engram_host.companion.search.cache import BYTES_OF_A_LINE, IndexCache
 from engram_host.companion.search.engine import EmbedQuery, QueryVector, SearchEngine
 from engram_host.companion.search.request import MOST_DEVICES, SearchRequest, SearchResult, Weights
 from engram_host.companion.settings import SearchSettings
-from engram_host.companion.store.base import Store
+from engram_host.companion.store import Store
 from engram_host.companion.types import Device, LogName
 
 MOST_AT_ONCE = 4
@@ -198,7 +199,7 @@ class SearchService:
         told = f"{others} boards were not searched, those that were heard longest ago: name them to search them"
         return tuple(chosen), (told,) if others else ()
 
-    async def answer_get(self, device: str, head: dict[str, Any]) -> list[bytes]:
+    async def answer_get(self, device: str, head: GetHead) -> list[bytes]:
         """The answers to a board that asks for an entry by its id: the line as it once wrote it, nothing if there is none."""
         caller = Caller(head["principal"], "link", head["group"], head["workspace"])
         ref = head["id"]
@@ -215,7 +216,7 @@ class SearchService:
             raise Refused(str(problem), 60) from None
         return answer_chunks.line_chunks(head, line)
 
-    async def answer_board(self, device: str, head: dict[str, Any]) -> list[bytes]:
+    async def answer_board(self, device: str, head: SearchHead) -> list[bytes]:
         """The answers to a board's search: ids of what the board has, and the text of what it has no more."""
         caller = Caller(head["principal"], "link", head["group"], head["workspace"])
         try:

@@ -14,6 +14,7 @@ import sys
 
 from engram import text
 from engram.clock import Clock
+from engram.memory import line_meaning
 from engram.memory.journal import schema
 from engram.store.log.segments import Log
 from engram.store.store import Store
@@ -50,7 +51,7 @@ class Turns:
 
     def search(self, query, limit):
         """Yield the ids of what fits a query, best first."""
-        speaker = schema.named(query, self._store.names("%"), lambda label: True)
+        speaker = line_meaning.named_speaker(query, self._store.names("%"), lambda label: True)
         for hit in self._store.search(Query(text.terms(query), (), (), 0, 0, speaker, None), limit):
             yield hit.number
 

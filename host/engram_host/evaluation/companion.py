@@ -18,8 +18,7 @@ from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.engine import SearchEngine
 from engram_host.companion.search.request import SearchRequest, SearchResult, Weights
 from engram_host.companion.settings import EmbeddingSettings
-from engram_host.companion.store import open_store
-from engram_host.companion.store.base import Store
+from engram_host.companion.store import Store, open_store
 from engram_host.companion.types import Batch, Hello, LogState, Sender, Span
 from engram_host.evaluation.sets import Conversation, EvaluationFailed, Turn
 

@@ -121,10 +121,12 @@ class Console(Sink):
                 for output in outputs:
                     if isinstance(output, int):
                         await sleep_ms(output)
-                    else:
+                    elif isinstance(output, str):
                         sink.line(output)
                         # A serial line is slow: between two lines others have their turn.
                         await sleep_ms(0)
+                    elif self._json:
+                        self._json.report(output)
             finally:
                 # What Ctrl-C stops, such as a compaction, must tidy up after itself.
                 outputs.close()

@@ -39,7 +39,7 @@ class JsonLines(Sink):
         self._greet()
 
     def _greet(self) -> None:
-        self._write_line((("engram", __version__), ("json", _PROTOCOL), ("line_bytes", self._limit)))
+        self._write_line((("engram", __version__), ("json", _PROTOCOL), ("line_bytes", self._limit), ("reports", True)))
 
     async def take(self, line) -> bool:
         """Answer a line; whether there may be another one."""
@@ -129,6 +129,10 @@ class JsonLines(Sink):
             self._send(("line", line[:_PIECE]), ("more", True))
             line = line[_PIECE:]
         self._send(("line", line))
+
+    def report(self, fields: dict) -> None:
+        """Tell programs what the lines of a command's answer tell people."""
+        self._send(("report", fields))
 
     async def text(self, piece: str) -> None:
         """A piece of the reply."""

@@ -9,7 +9,7 @@ from collections import namedtuple
 from engram import diag, text
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound, StoreFull
-from engram.memory import access, ids
+from engram.memory import access, ids, line_meaning
 from engram.memory.entries import LogEntries
 from engram.memory.journal import schema
 from engram.store.types import LIVE, Query
@@ -272,7 +272,9 @@ class Journal(LogEntries):
     def _named(self, query: str, caller) -> str:
         """The label of the speaker whom a query names, "" if it names none or several of whom the caller sees a turn."""
         scopes = access.labels(caller)
-        return schema.named(query, self.entries.names("%"), lambda label: self.entries.is_used(label, scopes))
+        return line_meaning.named_speaker(
+            query, self.entries.names("%"), lambda label: self.entries.is_used(label, scopes)
+        )
 
     def redact(self, ref: str, caller) -> None:
         """Forget a turn: its text leaves history and search at once, and the flash at the next compaction."""

@@ -21,24 +21,14 @@ keep them as of where they begin:
 """
 
 from engram import text
-from engram.clock import MONTHS, civil
 from engram.compat import const
 from engram.errors import NotFound
-from engram.memory import ALL, access, ids
-from engram.store.types import FORGOTTEN, Entry, no_entry
+from engram.memory import ALL, access, ids, line_meaning
+from engram.store.types import Entry
 
-_DAY_SECONDS = const(86400)
 _ROOMS = const(64)  # rooms whose current session is kept: bounds the header and the heap
 _ROOMS_BYTES = const(3500)  # of their names: they stand in one line, a segment's header
 _A_ROOM = const(16)  # bytes beside a room's name
-_NEEDED = {
-    "": (("sid", str), ("who", str), ("at", int)),
-    "session": (("sid", str), ("at", int)),
-    "current": (("sid", str), ("room", str)),
-    "drop": (("sid", str),),
-    "redact": (("turn", int),),
-    "show": (("turn", int),),
-}
 
 
 class SessionHead:
@@ -75,19 +65,12 @@ class TurnSchema:
 
     def describe(self, line: dict) -> Entry:
         """What a line means."""
-        if not _is_known(line):
-            raise ValueError("a line of another form")
-        if "op" in line:
-            return _operation(line)
-        seq = line["seq"]
-        gone = ((seq, FORGOTTEN),) if "gone" in line else ()
-        found = () if gone or "command" in line else terms(line, self._clock.zone_minutes)
-        return Entry(seq, found, labels(line), ids.number("session", line["sid"], "s"), line["at"], gone, (), 0)
+        return line_meaning.describe_turn(line, self._clock.zone_minutes)
 
     def observe(self, line: dict) -> None:
         """Take what a line tells of its session."""
         operation = line.get("op")
-        if not _is_known(line):
+        if not line_meaning.is_known_turn(line):
             return
         if operation is None:
             head = self.heads.get(line["sid"])
@@ -174,65 +157,6 @@ class TurnSchema:
     def _is_of(self, caller, sid: str) -> bool:
         """Whether a session is one in which what the caller says has its place: a group's is not for what is private."""
         return sid in self.heads and self.heads[sid].scope == access.own_scope(caller)
-
-
-def _is_known(line: dict) -> bool:
-    """Whether a line has what this version writes: one of another may be whole by its crc and yet of another form."""
-    operation = line.get("op", "")
-    if not isinstance(operation, str) or operation not in _NEEDED:
-        return isinstance(operation, str)
-    if not operation and "gone" not in line and not isinstance(line.get("text"), str):
-        return False
-    if not isinstance(line.get("n", 0), int):
-        return False
-    for name in ("scope", "title", "caption", "workspace"):
-        if not isinstance(line.get(name, ""), str):
-            return False
-    return all(isinstance(line.get(name), kind) for name, kind in _NEEDED[operation])
-
-
-def _operation(line: dict) -> Entry:
-    operation, at = line["op"], line.get("at", 0)
-    if operation == "drop":
-        return no_entry(at, ends=ids.number("session", line["sid"], "s"))
-    if operation == "redact":
-        return no_entry(at, hides=((line["turn"], FORGOTTEN),))
-    if operation == "show":
-        return no_entry(at, shows=(line["turn"],))
-    return no_entry(at)
-
-
-def terms(line: dict, zone_minutes: int):
-    """Yield the words by which a turn is found: its day, speaker, text and caption."""
-    year, month, day = civil((line["at"] + zone_minutes * 60) // _DAY_SECONDS)
-    yield str(day)
-    yield from text.terms(MONTHS[month - 1])
-    yield str(year)
-    yield from text.terms(line["who"])
-    yield from text.terms(line["text"])
-    if "caption" in line:
-        yield from text.terms(line["caption"])
-
-
-def labels(line: dict):
-    """Yield the filters that a turn passes."""
-    yield "~" + line["sid"]
-    yield "%" + line["who"]
-    yield "@" + line.get("scope", ALL)
-
-
-def named(query: str, names, is_known) -> str:
-    """Of the speakers' labels in `names` the one that a query names, "" if it names none or several; is_known(label) tells
-    whether a label counts.
-    """
-    words = set(text.words(query))
-    found = ""
-    for label in names:
-        if label != found and not set(text.words(label)).isdisjoint(words) and is_known(label):
-            if found:
-                return ""
-            found = label
-    return found
 
 
 def room_of(caller) -> str:

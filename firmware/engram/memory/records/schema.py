@@ -28,9 +28,8 @@ the journal with that epoch gave, in one flush; `distilled` likewise with the `l
 companion.
 """
 
-from engram import text
-from engram.memory import ALL, ids
-from engram.store.types import ARCHIVED, FORGOTTEN, SUPERSEDED, Entry, no_entry
+from engram.memory import line_meaning
+from engram.store.types import Entry
 
 
 class RecordSchema:
@@ -47,25 +46,7 @@ class RecordSchema:
 
     def describe(self, line: dict) -> Entry:
         """The entry that a line stands for."""
-        if "id" not in line:
-            return no_entry(line.get("at", 0))
-        number = ids.number("id", line["id"], "m")
-        if "scopes" in line:
-            # Whether it is one that may be forgotten so is for the companion to say.
-            return no_entry(line.get("at", 0))
-        if "op" in line:
-            state = ARCHIVED if line["op"] == "archive" else FORGOTTEN
-            shows = (_number(line["restores"]),) if "restores" in line else ()
-            gone = [(number, state)] + [(_number(ref), FORGOTTEN) for ref in line.get("with", ())]
-            return no_entry(line.get("at", 0), gone, shows)
-        phrases = [phrase for name in ("keywords", "tags") for phrase in line.get(name, ())]
-        if not all(isinstance(phrase, str) for phrase in phrases + [line["content"], line.get("scope", "")]):
-            raise ValueError("a line of another form")
-        older = line.get("with", ()) or ((line["supersedes"],) if "supersedes" in line else ())
-        hides = [(_number(ref), SUPERSEDED) for ref in older]
-        if line.get("past"):
-            hides.append((number, SUPERSEDED))
-        return Entry(number, terms(line), _labels(line), 0, line.get("created", 0), hides, (), 0)
+        return line_meaning.describe_record(line)
 
     def observe(self, line: dict) -> None:
         """Take from a line how far turns and notes were read."""
@@ -107,24 +88,3 @@ def is_about_archive(line: dict) -> bool:
 
 def _are_numbers(values, count: int) -> bool:
     return isinstance(values, list) and len(values) == count and all(isinstance(number, int) for number in values)
-
-
-def _number(ref: str) -> int:
-    return ids.number("id", ref, "m")
-
-
-def terms(line: dict):
-    """Yield the words by which a record is found: its content, keywords and tags."""
-    yield from text.index_terms(line["content"])
-    for name in ("keywords", "tags"):
-        for phrase in line.get(name, ()):
-            yield from text.index_terms(phrase)
-
-
-def _labels(line: dict):
-    for tag in line.get("tags", ()):
-        yield "#" + tag
-    yield "@" + line.get("scope", ALL)
-    yield "!" + line.get("type", "fact")
-    if "origin" in line:
-        yield "^" + line["origin"]

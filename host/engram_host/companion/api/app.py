@@ -28,7 +28,7 @@ from engram_host.companion.gateway.request import PREFIX, refusal
 from engram_host.companion.metrics import Metrics
 from engram_host.companion.replication.protocol import MessageDispatcher, Replication
 from engram_host.companion.search_service import SearchService
-from engram_host.companion.store.base import Store
+from engram_host.companion.store import Store
 from engram_host.companion.supervisor import State, Supervisor
 from engram_host.companion.types import LOGS, Device, Span
 

@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 from engram import log_line
 from engram_host.companion.auth.middleware import Role, requires
 from engram_host.companion.entries.reader import LogCopy, ReadEntry, export_lines, log_of_entry
-from engram_host.companion.store.base import MOST_NUMBER, Store
+from engram_host.companion.store.replica_reader import MOST_NUMBER, ReplicaReader
 from engram_host.companion.types import LogName, SetAsideLine
 
 LINES = "application/x-ndjson"
@@ -76,7 +76,7 @@ class EntryHistory(EntryShown):
     )
 
 
-def add_entry_routes(app: FastAPI, store: Store, not_found: dict[int | str, dict[str, Any]]) -> None:
+def add_entry_routes(app: FastAPI, store: ReplicaReader, not_found: dict[int | str, dict[str, Any]]) -> None:
     """Add the routes; `not_found` describes the answer for what is not known."""
     room = asyncio.Semaphore(MOST_AT_ONCE)
     exports = asyncio.Semaphore(MOST_EXPORTS)
@@ -164,7 +164,7 @@ def _aside(one: SetAsideLine) -> AsideShown:
     return AsideShown(number=one.number, at=one.at, why=one.why, log=one.log, epoch=one.epoch, seq=one.seq, line=line)
 
 
-def _copy(store: Store, device: str, log: LogName) -> LogCopy:
+def _copy(store: ReplicaReader, device: str, log: LogName) -> LogCopy:
     return LogCopy(store, store.device(device), log, int(time.time()))
 
 

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 
 from engram_host.companion.auth.tokens import LOOKS_LIKE_TOKEN, token_digest
-from engram_host.companion.store.base import Store
+from engram_host.companion.store.tokens import TokenTable
 
 SECONDS_KEPT = 2.0
 """How long what the database said of a token is taken for true: a token that was removed ends so much later."""
@@ -40,8 +40,8 @@ OPERATOR = Caller(is_operator=True)
 class CallerLookup:
     """Knows callers by their tokens, with the database and the operator's token."""
 
-    def __init__(self, store: Store, operator: str):
-        self._store = store
+    def __init__(self, tokens: TokenTable, operator: str):
+        self._tokens = tokens
         self._operator = token_digest(operator)
         self._kept: OrderedDict[bytes, tuple[float, str]] = OrderedDict()
 
@@ -55,7 +55,7 @@ class CallerLookup:
             return OPERATOR
         until, device = self._kept.get(digest, (0.0, ""))
         if until <= time.monotonic():
-            device = await asyncio.to_thread(self._store.device_of, digest)
+            device = await asyncio.to_thread(self._tokens.device_of, digest)
             self._kept[digest] = (time.monotonic() + SECONDS_KEPT, device)
             self._kept.move_to_end(digest)
             while len(self._kept) > MOST_KEPT:

@@ -14,7 +14,7 @@ from engram_host.companion.entries.embedding_text import KEY_VERSION, embedding_
 from engram_host.companion.errors import EmbedderError, EmbedderUnavailable
 from engram_host.companion.search.engine import QueryVector
 from engram_host.companion.settings import EmbeddingSettings
-from engram_host.companion.store.base import Store
+from engram_host.companion.store import Store
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 from engram_host.companion.types import Change, Device
 from engram_host.companion.vector_types import Identity

@@ -3,7 +3,7 @@
 import json
 from dataclasses import dataclass, field
 
-from engram_host.companion.store.base import Store
+from engram_host.companion.store.notes import NoteTable
 from engram_host.companion.vector_types import Identity
 
 _INDEX = "embedding.index"
@@ -89,23 +89,23 @@ class IndexPosition:
             self.gaps[:2] = [(first, last)]
 
 
-def read_index(store: Store) -> IndexState:
+def read_index(notes: NoteTable) -> IndexState:
     """What the index is made with."""
-    note = store.get(_INDEX)
+    note = notes.get(_INDEX)
     if not note:
         return IndexState()
     found = json.loads(note)
     return IndexState(Identity(*found["made"]), found["replaces"])
 
 
-def write_index(store: Store, made: Identity, replaces: str) -> None:
+def write_index(notes: NoteTable, made: Identity, replaces: str) -> None:
     """Keep that."""
-    store.put(_INDEX, json.dumps({"made": [made.model, made.dimensions, made.key], "replaces": replaces}))
+    notes.put(_INDEX, json.dumps({"made": [made.model, made.dimensions, made.key], "replaces": replaces}))
 
 
-def read_position(store: Store, device: str, identity: Identity, zone: int = 0) -> IndexPosition:
+def read_position(notes: NoteTable, device: str, identity: Identity, zone: int = 0) -> IndexPosition:
     """How far a device's lines are; nowhere if the note is of another identity, or of another zone."""
-    note = store.get(_POSITION + device)
+    note = notes.get(_POSITION + device)
     if note:
         found = json.loads(note)
         if (found["identity"], found["zone"]) == (str(identity), zone):
@@ -113,28 +113,28 @@ def read_position(store: Store, device: str, identity: Identity, zone: int = 0) 
     return IndexPosition(str(identity), zone)
 
 
-def write_position(store: Store, device: str, position: IndexPosition) -> None:
+def write_position(notes: NoteTable, device: str, position: IndexPosition) -> None:
     """Keep that."""
     found = {"identity": position.identity, "zone": position.zone, "top": position.top, "gaps": position.open}
-    store.put(_POSITION + device, json.dumps(found))
+    notes.put(_POSITION + device, json.dumps(found))
 
 
-def renew_lease(store: Store, who: str, now: int, seconds: int) -> bool:
+def renew_lease(notes: NoteTable, who: str, now: int, seconds: int) -> bool:
     """Whether `who` is the one that keeps the index, for so many seconds more; False while another one is.
 
     Two that ask at the same moment may both hear yes: they do the same work twice, which harms nothing.
     """
-    note = store.get(_KEEPER)
+    note = notes.get(_KEEPER)
     if note:
         found = json.loads(note)
         if found["who"] != who and found["until"] > now:
             return False
-    store.put(_KEEPER, json.dumps({"who": who, "until": now + seconds}))
+    notes.put(_KEEPER, json.dumps({"who": who, "until": now + seconds}))
     return True
 
 
-def release_lease(store: Store, who: str) -> None:
+def release_lease(notes: NoteTable, who: str) -> None:
     """Let another one keep the index at once."""
-    note = store.get(_KEEPER)
+    note = notes.get(_KEEPER)
     if note and json.loads(note)["who"] == who:
-        store.put(_KEEPER, "")
+        notes.put(_KEEPER, "")

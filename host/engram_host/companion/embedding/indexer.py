@@ -32,7 +32,7 @@ from engram_host.companion.embedding.index_state import (
     write_position,
 )
 from engram_host.companion.errors import EmbedderError, EmbedderRefused, StoreUnavailable
-from engram_host.companion.store.base import Store
+from engram_host.companion.store import Store
 from engram_host.companion.types import Change, Device
 from engram_host.companion.vector_types import Identity, StoredVector, Vector, text_digest
 

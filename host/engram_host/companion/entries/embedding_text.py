@@ -9,8 +9,7 @@ from typing import Any
 
 from engram.clock import MONTHS, civil
 from engram.errors import ArgumentError
-from engram.memory.journal.schema import TurnSchema
-from engram.memory.records.schema import RecordSchema
+from engram.memory import line_meaning
 from engram.store.types import Entry, no_entry
 from engram_host.companion.types import LogName
 
@@ -20,34 +19,23 @@ KEY_VERSION = 1
 _DAY_SECONDS = 86400
 
 
-class FixedZone:
-    """What the board's owner of the journal needs of a clock: minutes east of Greenwich."""
+def describe_line(log: LogName, line: dict[str, Any], zone: int) -> Entry:
+    """What a decoded line means, by the board's own code; no entry for one that this version does not know, as on the board.
 
-    def __init__(self, zone_minutes: int):
-        self.zone_minutes = zone_minutes
-
-
-class LineDescriber:
-    """What lines of one board mean, by the board's own code. `zone` is minutes east of Greenwich."""
-
-    def __init__(self, zone: int):
-        self.zone = zone
-        # describe() looks neither at sessions nor at how far turns were read.
-        self._owners = {"records": RecordSchema(), "journal": TurnSchema(FixedZone(zone), 0)}
-
-    def describe(self, log: LogName, line: dict[str, Any]) -> Entry:
-        """What a decoded line means; no entry for a line that this version does not know, as on the board."""
-        try:
-            entry = self._owners[log].describe(line)
-            return entry._replace(labels=tuple(entry.labels), terms=())
-        except (KeyError, TypeError, ValueError, AttributeError, ArgumentError):
-            return no_entry()
+    `zone` is minutes east of Greenwich. The entry has no terms.
+    """
+    is_record = log == "records"
+    try:
+        entry = line_meaning.describe_record(line) if is_record else line_meaning.describe_turn(line, zone)
+        return entry._replace(labels=tuple(entry.labels), terms=())
+    except (KeyError, TypeError, ValueError, AttributeError, ArgumentError):
+        return no_entry()
 
 
 def embedding_text(log: LogName, line: dict[str, Any], zone: int) -> str:
     """The text of a decoded line that is embedded, "" if it has none: a command, a forgotten turn, a line that is no entry.
 
-    Raises nothing for a line that LineDescriber.describe() takes as an entry; others give "" as well.
+    Raises nothing for a line that describe_line() takes as an entry; others give "" as well.
     """
     if "op" in line or "gone" in line or "command" in line:
         return ""

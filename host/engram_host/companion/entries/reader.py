@@ -12,17 +12,16 @@ import heapq
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import Any
 
 from engram import log_line
 from engram.memory.records import provenance
 from engram.store.types import ARCHIVED, FORGOTTEN, LIVE
 from engram.transfer import jsonl
-from engram_host.companion.entries.embedding_text import LineDescriber
+from engram_host.companion.entries.embedding_text import describe_line
 from engram_host.companion.entries.lifecycle import EntryState, EntryStates
 from engram_host.companion.errors import UnknownEntry
-from engram_host.companion.store.base import Store
+from engram_host.companion.store.replica_reader import ReplicaReader
 from engram_host.companion.types import Device, LogName, Span
 
 STATES = ("live", "superseded", "expired", "archived")
@@ -60,13 +59,12 @@ def log_of_entry(entry_id: str) -> LogName:
 class LogCopy:
     """One log of a board. StoreUnavailable from any call."""
 
-    def __init__(self, store: Store, device: Device, log: LogName, now: int):
+    def __init__(self, store: ReplicaReader, device: Device, log: LogName, now: int):
         """`now`, in Unix seconds, decides what has expired."""
         self.device = device
         self._store = store
         self._log: LogName = log
         self._now = now
-        self._meanings = LineDescriber(device.zone)
         self._sessions: dict[int, int] = {}
         self._firsts: set[int] = set()
         self._archived: set[int] = set()  # seqs of the latest versions of what is archived
@@ -86,7 +84,7 @@ class LogCopy:
     def oldest_first(self) -> Iterator[ReadEntry]:
         """All entries that were not forgotten, in the order of their latest lines."""
         for seq, line in self._lines():
-            number = self._meanings.describe(self._log, line).number
+            number = describe_line(self._log, line, self.device.zone).number
             fate = self._entry_state(number)
             if fate and fate.latest == seq and fate.state != FORGOTTEN:
                 yield ReadEntry(self._id(number), self._state(fate, line), line)
@@ -133,7 +131,7 @@ class LogCopy:
         """Find out what became of each entry."""
         self._archived.update(seq for seq, _ in self._archive())
         for seq, line in self._lines():
-            entry = self._meanings.describe(self._log, line)
+            entry = describe_line(self._log, line, self.device.zone)
             self._fates.put(seq, entry)
             if entry.number == seq:
                 self._firsts.add(seq)
@@ -195,19 +193,19 @@ def export_lines(copy: LogCopy, now: int, archived: bool = True) -> Iterator[str
     `archived`: with those that the board gave to the companion's archive.
     """
     logs = copy.device.logs
-    owner = SimpleNamespace(entries=SimpleNamespace(epoch=logs["records"].epoch if "records" in logs else 0))
+    epoch = logs["records"].epoch if "records" in logs else 0
     journal = logs["journal"].epoch if "journal" in logs else 0
     states = ("live", "archived") if archived else ("live",)
     there = sum(entry.state in states for entry in copy.oldest_first())
-    yield jsonl.head(owner.entries, journal, now, there)
+    yield jsonl.head(epoch, journal, now, there)
     count = 1
     for entry in copy.oldest_first():
         if entry.state == "archived" and not archived:
             continue
         record = {"id": entry.id, **entry.line}
         is_past = entry.state == "superseded"
-        follows = _origin_before(copy, entry.line, owner.entries.epoch)
-        pairs: list[tuple[str, Any]] = [*jsonl.pairs(owner, record, follows, is_past, _UNUSED)]
+        follows = _origin_before(copy, entry.line, epoch)
+        pairs: list[tuple[str, Any]] = [*jsonl.pairs(epoch, record, follows, is_past, _UNUSED)]
         if entry.state == "archived":
             pairs.append(("archived", True))
         for line in jsonl.lines(pairs):

@@ -16,7 +16,7 @@ from engram_host.companion.errors import FileUnreadable
 from engram_host.companion.folders import chunks
 from engram_host.companion.folders.sources import MOST_TOLD, FileContents, FolderSource, Listing, decoded, read_file
 from engram_host.companion.settings import FoldersSettings
-from engram_host.companion.store.base import Store
+from engram_host.companion.store.markdown_files import FolderTables
 from engram_host.companion.types import NewFile, StoredPassage
 
 FILES_AT_ONCE = 32
@@ -54,7 +54,7 @@ class FolderProgress:
 class FolderIndexer:
     """Reads the files of folders into a store; `stop` ends it after the group of files under way."""
 
-    def __init__(self, store: Store, settings: FoldersSettings, stop: threading.Event):
+    def __init__(self, store: FolderTables, settings: FoldersSettings, stop: threading.Event):
         self._store = store
         self._settings = settings
         self._stop = stop

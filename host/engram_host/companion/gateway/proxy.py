@@ -18,7 +18,7 @@ from engram_host.companion.gateway.request import Busy, ClientGone, GatewayRefus
 from engram_host.companion.gateway.streaming import StreamedAnswer
 from engram_host.companion.metrics import Metrics
 from engram_host.companion.settings import GatewaySettings
-from engram_host.companion.store.base import Store
+from engram_host.companion.store.tokens import GatewayUseTable
 
 if TYPE_CHECKING:  # a companion without a gateway starts without it
     import httpx
@@ -50,7 +50,7 @@ Result = TypeVar("Result")
 class Gateway:
     """`start` and `stop` it with the companion; without gateway.url it answers that it is not set up."""
 
-    def __init__(self, store: Store, settings: GatewaySettings, key: ApiKey, metrics: Metrics):
+    def __init__(self, store: GatewayUseTable, settings: GatewaySettings, key: ApiKey, metrics: Metrics):
         self._settings = settings
         self._key = key
         self._metrics = metrics

@@ -11,8 +11,7 @@ from engram_host.companion.auth.identity import Caller
 from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.gateway.request import LimitReached, estimate_tokens
 from engram_host.companion.settings import GatewaySettings
-from engram_host.companion.store.base import Store
-from engram_host.companion.store.tokens import ALL
+from engram_host.companion.store.tokens import ALL, GatewayUseTable
 from engram_host.companion.types import GatewayUse
 
 MOST_LINE = 1 << 20
@@ -133,7 +132,7 @@ class DayUsage:
 class Quota:
     """Counts calls and tokens of each device and of all, by days in UTC."""
 
-    def __init__(self, store: Store, settings: GatewaySettings):
+    def __init__(self, store: GatewayUseTable, settings: GatewaySettings):
         self._store = store
         self._limits = {
             "device": GatewayUse(settings.device_calls, settings.device_tokens),
@@ -169,7 +168,7 @@ class Quota:
 class QuotaCall:
     """A call that has begun."""
 
-    def __init__(self, store: Store, day: int, name: str, aside: int):
+    def __init__(self, store: GatewayUseTable, day: int, name: str, aside: int):
         self._store = store
         self._day = day
         self._name = name

@@ -5,6 +5,7 @@ from typing import Any
 
 from engram import text
 from engram.link import messages
+from engram_host.companion.replication.heads import Head
 from engram_host.companion.search.request import Hit
 
 _THOUSAND = 1000
@@ -14,7 +15,7 @@ _TEXT_LONGEST = 1000
 _FEWEST_CHARACTERS = 40
 
 
-def line_chunks(head: dict[str, Any], line: bytes) -> list[bytes]:
+def line_chunks(head: Head, line: bytes) -> list[bytes]:
     """The messages that hold a line, none longer than a board takes."""
     whole = line.decode()
     room = messages.ANSWER_BYTES - len(_got(head, 64, 64, ""))
@@ -29,7 +30,7 @@ def line_chunks(head: dict[str, Any], line: bytes) -> list[bytes]:
     return [_got(head, at + 1, len(pieces), piece) for at, piece in enumerate(pieces)]
 
 
-def hit_chunks(head: dict[str, Any], hits: Iterable[Hit], note: str) -> list[bytes]:
+def hit_chunks(head: Head, hits: Iterable[Hit], note: str) -> list[bytes]:
     """The messages that hold what was found for a board, as many hits in each as it takes."""
     note = note[:_NOTE_LONGEST]
     room = messages.ANSWER_BYTES - len(_found(head, 64, 64, [], note))
@@ -46,7 +47,7 @@ def hit_chunks(head: dict[str, Any], hits: Iterable[Hit], note: str) -> list[byt
     return [_found(head, at + 1, len(groups), group, note) for at, group in enumerate(groups)]
 
 
-def _got(head: dict[str, Any], part: int, parts: int, piece: str) -> bytes:
+def _got(head: Head, part: int, parts: int, piece: str) -> bytes:
     return messages.encode("got", head["board"], head["link"], head["n"], part=part, parts=parts, text=piece)
 
 
@@ -58,7 +59,7 @@ def _item(hit: Hit) -> list[Any]:
     return [hit.id, score, hit.at, text.cut(hit.who, _WHO_LONGEST), text.cut(hit.text, _TEXT_LONGEST)]
 
 
-def _found(head: dict[str, Any], part: int, parts: int, items: list[list[Any]], note: str) -> bytes:
+def _found(head: Head, part: int, parts: int, items: list[list[Any]], note: str) -> bytes:
     address = head["board"], head["link"], head["n"]
     return messages.encode("found", *address, part=part, parts=parts, items=items, note=note)
 

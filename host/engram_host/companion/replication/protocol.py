@@ -15,7 +15,19 @@ from engram import log_line
 from engram.link import messages
 from engram_host.companion.errors import CompanionError, Refused, Stale, StoreUnavailable
 from engram_host.companion.metrics import Metrics
-from engram_host.companion.store.base import MOST_LISTED, Store
+from engram_host.companion.replication.heads import (
+    BoardHead,
+    GetHead,
+    Head,
+    HelloHead,
+    KeepHead,
+    LinesHead,
+    ListHead,
+    ReplicationHead,
+    SearchHead,
+    SpanHead,
+)
+from engram_host.companion.store.replica_writer import MOST_LISTED, ReplicaWriter
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 from engram_host.companion.types import LOGS, ArchiveRange, Batch, Hello, LogName, LogState, Sender, Span, Welcome
 
@@ -56,7 +68,7 @@ class Replication:
 
     def __init__(
         self,
-        store: Store,
+        store: ReplicaWriter,
         taken: Callable[[], None],
         metrics: Metrics | None = None,
         clock=time.time,
@@ -90,7 +102,7 @@ class Replication:
         while not self._waiting.empty():
             _settle(self._waiting.get_nowait(), Refused(_BROKEN_OFF, AGAIN_SECONDS))
 
-    async def answer(self, device: str, head: dict[str, Any], body: memoryview) -> bytes:
+    async def answer(self, device: str, head: ReplicationHead, body: memoryview) -> bytes:
         """The answer to a message whose head was read; b"" where there is none to be given."""
         sender = Sender(head["board"], head["link"], head["n"])
         try:
@@ -103,13 +115,13 @@ class Replication:
         except StoreUnavailable as problem:
             return self.refusal(device, head, Refused(str(problem), AGAIN_SECONDS))
 
-    def refusal(self, device: str, head: dict[str, Any], refused: Refused) -> bytes:
+    def refusal(self, device: str, head: BoardHead, refused: Refused) -> bytes:
         """The answer that says why a message is not taken."""
         self.refused += 1
         _log.warning("%s: refused: %s", device, refused, extra={"device": device, "op": head["op"]})
         return _answer("refused", head, why=str(refused)[:_TOLD_LONGEST], again=refused.again)
 
-    async def _answer(self, device: str, sender: Sender, head: dict[str, Any], body: memoryview) -> bytes:
+    async def _answer(self, device: str, sender: Sender, head: ReplicationHead, body: memoryview) -> bytes:
         match head["op"]:
             case "hello":
                 return await self._greet(device, sender, head)
@@ -139,9 +151,8 @@ class Replication:
             case "list":
                 found = await asyncio.to_thread(self._store.listed, sender, device, head["epoch"], head["after"])
                 return _listed(head, found)
-        raise Refused(f"a message {head['op']} is not for the replication.")
 
-    async def _greet(self, device: str, sender: Sender, head: dict[str, Any]) -> bytes:
+    async def _greet(self, device: str, sender: Sender, head: HelloHead) -> bytes:
         if head["version"] != messages.VERSION:
             problem = f"the board speaks version {head['version']} of the messages, the companion {messages.VERSION}: "
             raise Refused(problem + "bring the older one up to date.", 3600)
@@ -159,7 +170,7 @@ class Replication:
             **{name: _held(welcome, name) for name in LOGS},
         )
 
-    async def _promise(self, device: str, sender: Sender, head: dict[str, Any]) -> bytes:
+    async def _promise(self, device: str, sender: Sender, head: KeepHead) -> bytes:
         log, epoch, seqs, digest = head["log"], head["epoch"], head["seqs"], head["digest"]
         count = await asyncio.to_thread(self._store.promise, sender, device, log, epoch, seqs, digest)
         return _answer("kept", head, count=count)
@@ -199,7 +210,7 @@ def _settle(waiting: _Waiting, outcome: Outcome) -> None:
         waiting.answer.set_result(outcome)
 
 
-def _answer(op: str, head: dict[str, Any], **fields: Any) -> bytes:
+def _answer(op: str, head: Head, **fields: Any) -> bytes:
     return messages.encode(op, head["board"], head["link"], head["n"], **fields)
 
 
@@ -210,7 +221,7 @@ def _ranges(entries: list[Any]) -> list[ArchiveRange]:
     return [ArchiveRange(*entry) for entry in entries]
 
 
-def _listed(head: dict[str, Any], found: list[tuple[int, bytes]]) -> bytes:
+def _listed(head: ListHead, found: list[tuple[int, bytes]]) -> bytes:
     """As many archived records as fit in an answer; `next` is the seq after which there are more, 0 if there are none."""
     items: list[list[Any]] = []
     last, answer = head["after"], _answer("listed", head, items=[], next=0)
@@ -236,13 +247,13 @@ def _held(welcome: Welcome, name: LogName) -> list[int | str]:
     return [held.have, held.crc, held.rewrites]
 
 
-def _span(device: str, head: dict[str, Any]) -> Span:
+def _span(device: str, head: SpanHead) -> Span:
     if head["after"] > head["to"]:
         raise Refused("a message ends before it begins: the board's firmware is at fault.")
-    return Span(device, cast(LogName, head["log"]), head["epoch"], head["after"], head["to"])
+    return Span(device, head["log"], head["epoch"], head["after"], head["to"])
 
 
-def _batch(device: str, sender: Sender, head: dict[str, Any], body: memoryview) -> Batch:
+def _batch(device: str, sender: Sender, head: LinesHead, body: memoryview) -> Batch:
     """A batch with each of its lines checked; Refused if one is damaged or is not of the span."""
     span = _span(device, head)
     try:
@@ -287,38 +298,41 @@ _dispatch_log = logging.getLogger("engram.dispatch")
 
 _REFUSED = b'{"op":"refused"'
 
-AnswerBoard = Callable[[str, dict[str, Any]], Awaitable[list[bytes]]]
-"""Given a device and the head of a `search` or a `get`, its answers."""
+AnswerSearch = Callable[[str, SearchHead], Awaitable[list[bytes]]]
+AnswerGet = Callable[[str, GetHead], Awaitable[list[bytes]]]
+"""Given a device and the head of its message, the answers."""
 
 
 class MessageDispatcher:
     """Reads messages and hands them on; `searching` answers searches, `reading` what is asked for by its id."""
 
     def __init__(
-        self, replication: Replication, searching: AnswerBoard, reading: AnswerBoard, metrics: Metrics | None = None
+        self, replication: Replication, searching: AnswerSearch, reading: AnswerGet, metrics: Metrics | None = None
     ):
         self._replication = replication
-        self._asked = {"search": searching, "get": reading}
+        self._answer_search, self._answer_get = searching, reading
         self._metrics = metrics or Metrics()
 
     async def answers(self, device: str, data: bytes) -> list[bytes]:
         """The answers to a message, [] where there are none. BadMessage if it cannot be read: then nobody can be answered."""
         try:
-            head, body = messages.decode(data, messages.FROM_BOARD)
+            found, body = messages.decode(data, messages.FROM_BOARD)
         except messages.BadMessage:
             self._metrics.message("", "unreadable")
             raise
+        head = cast(BoardHead, found)
         answers = await self._answers(device, head, body)
         self._metrics.message(head["op"], _outcome(answers))
         return answers
 
-    async def _answers(self, device: str, head: dict[str, Any], body: memoryview) -> list[bytes]:
-        asked = self._asked.get(head["op"])
-        if asked:
-            try:
-                return await asked(device, head)
-            except Refused as refused:
-                return [self._replication.refusal(device, head, refused)]
+    async def _answers(self, device: str, head: BoardHead, body: memoryview) -> list[bytes]:
+        try:
+            if head["op"] == "search":
+                return await self._answer_search(device, head)
+            if head["op"] == "get":
+                return await self._answer_get(device, head)
+        except Refused as refused:
+            return [self._replication.refusal(device, head, refused)]
         answer = await self._replication.answer(device, head, body)
         return [answer] if answer else []
 

@@ -2,14 +2,15 @@
 
 import threading
 from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Protocol
 
 from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.malloc import trim_malloc
 from engram_host.companion.search.index import DeviceIndex
 from engram_host.companion.search.tokenizer import Tokenizer
-from engram_host.companion.store.base import Store
-from engram_host.companion.types import Device
-from engram_host.companion.vector_types import Identity
+from engram_host.companion.types import Change, Device
+from engram_host.companion.vector_types import Identity, StoredVector
 
 MOST_BYTES = 256 << 20
 """What the indexes may take together: one device of 100,000 turns with its vectors, or about a thousand of 1,000."""
@@ -21,10 +22,26 @@ _CHANGES_AT_ONCE = 2000
 _VECTORS_AT_ONCE = 1000
 
 
+class IndexSource(Protocol):
+    """What indexes are made from: all is told by version, so that each asks only for what is new."""
+
+    def device(self, name: str) -> Device:
+        """One board as it is now; UnknownDevice."""
+        ...
+
+    def changes(self, device: str, after: int, limit: int) -> Sequence[Change]:
+        """The lines that changed since a version, oldest first."""
+        ...
+
+    def vectors(self, device: str, identity: Identity, after: int, limit: int) -> Sequence[tuple[int, StoredVector]]:
+        """The vectors that came since a version, oldest first, each with its version."""
+        ...
+
+
 class IndexCache:
     """Gives indexes that are up to date. Calls may come from any thread; two that want one index wait for each other."""
 
-    def __init__(self, store: Store, most_bytes: int = MOST_BYTES):
+    def __init__(self, store: IndexSource, most_bytes: int = MOST_BYTES):
         self._store = store
         self._most_bytes = most_bytes
         self._lock = threading.Lock()

@@ -1,10 +1,10 @@
 """One search from the question to the answer: update the indexes, rank, read what is shown, explain it."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import Any, Literal, cast
+from typing import Any, Literal, Protocol, cast
 
 import numpy as np
 
@@ -21,7 +21,6 @@ from engram_host.companion.search.index import DeviceIndex
 from engram_host.companion.search.request import Explanation, Hit, Part, SearchRequest, SearchResult
 from engram_host.companion.search.tokenizer import query_terms
 from engram_host.companion.search.vector_search import VectorScores
-from engram_host.companion.store.base import Store
 from engram_host.companion.types import Device, LogName
 from engram_host.companion.vector_types import Identity, Vector
 
@@ -125,10 +124,20 @@ EmbedQuery = Callable[[str], QueryVector]
 """Makes the vector of a query; EmbedderError. It may be called from any thread."""
 
 
+class LineSource(Protocol):
+    """Where the lines are read that a search shows."""
+
+    def lines_at(
+        self, device: str, log: LogName, epoch: int, seqs: Sequence[int], archived: bool = False
+    ) -> Mapping[int, bytes]:
+        """Those of some lines that there are, by seq; with `archived` also those that only the archive has."""
+        ...
+
+
 class SearchEngine:
     """Searches the boards of a store. Calls block, and may come from any thread."""
 
-    def __init__(self, store: Store, cache: IndexCache, embed: EmbedQuery | None = None):
+    def __init__(self, store: LineSource, cache: IndexCache, embed: EmbedQuery | None = None):
         self._store = store
         self._cache = cache
         self._embed = embed
@@ -179,7 +188,7 @@ class _Search:
 
     def __init__(
         self,
-        store: Store,
+        store: LineSource,
         request: SearchRequest,
         found: list[tuple[DeviceIndex, Device]],
         query: QueryVector | None,

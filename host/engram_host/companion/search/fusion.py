@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engram.clock import MONTHS, civil, days_from_civil
-from engram.memory.journal import schema
+from engram.memory import line_meaning
 from engram_host.companion.search.bm25 import BoardRows, WordScores
 from engram_host.companion.search.request import SearchRequest, Weights
 from engram_host.companion.search.tokenizer import has_identifier
@@ -241,7 +241,7 @@ def _named(query: str, boards: list[BoardRows]) -> str:
         texts = board.seen.index.speakers.texts
         said = board.column("who")[board.seen.live & board.column("turn") & (board.lengths > 0)]
         names.update(texts[number] for number in np.flatnonzero(np.bincount(said, minlength=len(texts))).tolist())
-    return schema.named(query, sorted(names), lambda label: True)
+    return line_meaning.named_speaker(query, sorted(names), lambda label: True)
 
 
 def _candidates(

@@ -118,7 +118,7 @@ class DeviceIndex:
         self.threads = StringTable()
         self._words = words
         self._last_day = (-1, "")
-        self._meanings = embedding_text.LineDescriber(device.zone)
+        self._zone = device.zone
         self._fates: dict[LogName, EntryStates] = {
             "records": EntryStates(lambda number: 0),
             "journal": EntryStates(self._session_of),
@@ -139,7 +139,7 @@ class DeviceIndex:
         for change in changes:
             if change.line is not None:
                 line = _decoded(change.line)
-                entry = self._meanings.describe(change.log, line)
+                entry = embedding_text.describe_line(change.log, line, self._zone)
                 self._fates[change.log].put(change.seq, entry)
                 told.append((change.log, change.seq, entry))
                 if entry.number >= 0:
@@ -326,8 +326,9 @@ class DeviceIndex:
                 self._put_vector(StoredVector(log, line["seq"], *early))
 
     def _put_aside(self, log: LogName, seq: int, slot: int, key: int) -> None:
-        """Keep the vector of a line that says something else now: the store has it until the line gets a new one, and the
-        line may say again what it said.
+        """Keep the vector of a line that says something else now, or is gone: it may say the same again.
+
+        It waits among those that came before their line, in RAM and bounded as they are.
         """
         vector = self.vectors.of(np.array([slot], np.int32))[0]
         self.vectors.drop(slot)

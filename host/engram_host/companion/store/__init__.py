@@ -1,14 +1,44 @@
-"""Where the companion keeps lines and vectors: one narrow interface, and two databases behind it."""
+"""Where the companion keeps lines and vectors: one set of tables and rules, and two databases under it."""
 
 import logging
 from pathlib import Path
 from urllib.parse import unquote
 
 from engram_host.companion.errors import SettingError
-from engram_host.companion.store.base import Store
+from engram_host.companion.store.database import Database, reads
+from engram_host.companion.store.markdown_files import FolderTables
+from engram_host.companion.store.notes import NoteTable
+from engram_host.companion.store.queries import Rows
+from engram_host.companion.store.replica_reader import ReplicaReader
+from engram_host.companion.store.replica_writer import ReplicaWriter
+from engram_host.companion.store.tokens import GatewayUseTable, TokenTable
+from engram_host.companion.store.vectors import VectorTable
 
 _SQLITE = "sqlite:///"
 _POSTGRES = ("postgresql://", "postgres://")
+
+
+class Store(ReplicaWriter, ReplicaReader, VectorTable, TokenTable, GatewayUseTable, FolderTables, NoteTable):
+    """All tables of the companion on one database. Calls block (a few ms) and may come from any thread.
+
+    Who needs only some of the tables asks for their class. What a writing call answers is on disk. Lines that a board has let
+    go are kept apart, never lost, unless the board says that they were forgotten: a forgotten line leaves copies of former
+    epochs, and what was set aside, as well. Every call may raise StoreUnavailable.
+    """
+
+    def open(self) -> list[str]:
+        """Connect, and bring the schema up to date; what was done to it, a sentence for each migration."""
+        self.database.connect()
+        return self.database.migrate()
+
+    def close(self) -> None:
+        """Let all connections go."""
+        self.database.close()
+
+    @reads
+    def size(self, rows: Rows) -> int:
+        """Bytes of the database on disk, about."""
+        return rows.size()
 
 
 def open_store(url: str = "auto", postgres: str = "", folder: Path | str = ".") -> Store:
@@ -24,14 +54,16 @@ def open_store(url: str = "auto", postgres: str = "", folder: Path | str = ".") 
 
 def choose_store(url: str = "auto", postgres: str = "", folder: Path | str = ".") -> Store:
     """The store at a URL as open_store() takes it, not opened yet; SettingError."""
-    if url == "auto":
-        url = postgres or f"{_SQLITE}{Path(folder) / 'companion.db'}"
+    return Store(_database(postgres or f"{_SQLITE}{Path(folder) / 'companion.db'}" if url == "auto" else url))
+
+
+def _database(url: str) -> Database:
     if url.startswith(_SQLITE) and len(url) > len(_SQLITE):
-        from engram_host.companion.store.sqlite import SqliteStore
+        from engram_host.companion.store.sqlite import SqliteDatabase
 
-        return SqliteStore(unquote(url.removeprefix(_SQLITE)))
+        return SqliteDatabase(unquote(url.removeprefix(_SQLITE)))
     if url.startswith(_POSTGRES):
-        from engram_host.companion.store.postgres import PostgresStore
+        from engram_host.companion.store.postgres import PostgresDatabase
 
-        return PostgresStore(url)
+        return PostgresDatabase(url)
     raise SettingError("store.url", "has to be auto, sqlite:///PATH or postgresql://USER@HOST/DATABASE.")

@@ -9,6 +9,7 @@ import secrets
 from collections.abc import Iterable, Sequence
 
 from engram import log_line
+from engram_host.companion.store.database import Table, reads, writes
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.row_types import DeviceRow, LogRow, NewLine
 from engram_host.companion.types import KeptFile, NewFile, StoredPassage
@@ -22,50 +23,66 @@ _Said = tuple[str, str]
 """What a passage is known by: its heading and its text."""
 
 
-def stamps(rows: Rows, folder: str, after: str, limit: int) -> list[tuple[str, str, int, str]]:
-    """(path, stamp, passages, problem) of files; see Store.stamps."""
-    sql = "SELECT path, stamp, passages, problem FROM files WHERE folder = ? AND path > ? ORDER BY path LIMIT ?"
-    return [(path, stamp, count, problem) for path, stamp, count, problem in rows.run(sql, (folder, after, limit))]
+class FolderTables(Table):
+    """The files of Markdown folders, each folder by its name as a device."""
+
+    @reads
+    def stamps(self, rows: Rows, folder: str, after: str = "", limit: int = 1000) -> list[tuple[str, str, int, str]]:
+        """(path, stamp, passages, problem) of the files of a folder with paths after one, in the order of paths."""
+        sql = "SELECT path, stamp, passages, problem FROM files WHERE folder = ? AND path > ? ORDER BY path LIMIT ?"
+        return [(path, stamp, count, problem) for path, stamp, count, problem in rows.run(sql, (folder, after, limit))]
+
+    @reads
+    def file(self, rows: Rows, folder: str, path: str) -> KeptFile | None:
+        """A file of a folder, None if it is not here."""
+        return _kept(rows, folder, path)
+
+    @writes
+    def put_files(self, rows: Rows, folder: str, new: Sequence[NewFile], now: int) -> int:
+        """Keep files as they are now, in one transaction; how many passages are new.
+
+        A passage that says the same as before keeps its line and its vector, wherever in the file it stands now.
+        """
+        if not new:
+            return 0
+        device, copy = _of_folder(rows, folder)
+        count = sum(_put_file(rows, device, copy, file, now) for file in new)
+        _save(rows, device, copy, now)
+        return count
+
+    @writes
+    def drop_files(self, rows: Rows, folder: str, paths: Sequence[str], now: int) -> None:
+        """Let files go with all their passages and vectors."""
+        if not paths:
+            return
+        device, copy = _of_folder(rows, folder)
+        for path in paths:
+            file = _kept(rows, folder, path)
+            if file:
+                rows.take_out(device, copy, [seq for seq, _, _ in file.places], now)
+                rows.let_go |= bool(file.places)
+        rows.run_many("DELETE FROM files WHERE folder = ? AND path = ?", [(folder, path) for path in paths])
+        _save(rows, device, copy, now)
+
+    @writes
+    def drop_folder(self, rows: Rows, folder: str) -> None:
+        """Let a folder go with all that is in it."""
+        for table, column in (
+            ("files", "folder"),
+            ("vectors", "device"),
+            ("lines", "device"),
+            ("logs", "device"),
+            ("devices", "name"),
+        ):
+            rows.run(f"DELETE FROM {table} WHERE {column} = ?", (folder,))
+        rows.let_go = True
 
 
-def kept(rows: Rows, folder: str, path: str) -> KeptFile | None:
-    """A file; see Store.file."""
+def _kept(rows: Rows, folder: str, path: str) -> KeptFile | None:
     sql = "SELECT stamp, digest, problem, places FROM files WHERE folder = ? AND path = ?"
     for stamp, digest, problem, places in rows.run(sql, (folder, path)):
         return KeptFile(path, stamp, digest, problem, tuple(tuple(place) for place in json.loads(places)))
     return None
-
-
-def put(rows: Rows, folder: str, new: Sequence[NewFile], now: int) -> int:
-    """Keep files; see Store.put_files."""
-    device, copy = _of_folder(rows, folder)
-    count = sum(_put_file(rows, device, copy, file, now) for file in new)
-    _save(rows, device, copy, now)
-    return count
-
-
-def drop(rows: Rows, folder: str, paths: Sequence[str], now: int) -> None:
-    """Let files go; see Store.drop_files."""
-    device, copy = _of_folder(rows, folder)
-    for path in paths:
-        file = kept(rows, folder, path)
-        if file:
-            _take_out(rows, device, copy, [seq for seq, _, _ in file.places], now)
-    rows.run_many("DELETE FROM files WHERE folder = ? AND path = ?", [(folder, path) for path in paths])
-    _save(rows, device, copy, now)
-
-
-def drop_folder(rows: Rows, folder: str) -> None:
-    """Let all of a folder go."""
-    for table, column in (
-        ("files", "folder"),
-        ("vectors", "device"),
-        ("lines", "device"),
-        ("logs", "device"),
-        ("devices", "name"),
-    ):
-        rows.run(f"DELETE FROM {table} WHERE {column} = ?", (folder,))
-    rows.let_go = True
 
 
 def _of_folder(rows: Rows, folder: str) -> tuple[DeviceRow, LogRow]:
@@ -85,7 +102,7 @@ def _save(rows: Rows, device: DeviceRow, copy: LogRow, now: int) -> None:
 
 def _put_file(rows: Rows, device: DeviceRow, copy: LogRow, file: NewFile, now: int) -> int:
     """Bring the lines of a file to what it says now; how many passages are new."""
-    before = kept(rows, device.name, file.path)
+    before = _kept(rows, device.name, file.path)
     old = _lines(rows, copy, [seq for seq, _, _ in before.places] if before else [])
     same, new = _matched(old, file.passages)
     free = sorted(old.keys() - {seq for seq, _ in same})
@@ -102,8 +119,8 @@ def _put_file(rows: Rows, device: DeviceRow, copy: LogRow, file: NewFile, now: i
         rows.put(copy, [NewLine(seq, device.step(), _line(seq, file, passage, file.at))], now)
         places.append((seq, passage.first, passage.last))
     rows.drop_vectors_of(copy, replaced)
-    rows.let_go |= bool(replaced)
-    _take_out(rows, device, copy, free, now)
+    rows.take_out(device, copy, free, now)
+    rows.let_go |= bool(replaced or free)
     places.sort(key=lambda place: place[1:])
     _save_file(rows, device.name, file, places)
     return len(new)
@@ -135,12 +152,6 @@ def _lines(rows: Rows, copy: LogRow, seqs: Sequence[int]) -> dict[int, tuple[_Sa
             line = log_line.decode(data)
             found[seq] = ((line["heading"], line["content"]), line["scope"], line["created"])
     return found
-
-
-def _take_out(rows: Rows, device: DeviceRow, copy: LogRow, seqs: Sequence[int], now: int) -> None:
-    rows.put(copy, [NewLine(seq, device.step(), None) for seq in seqs], now)
-    rows.drop_vectors_of(copy, seqs)
-    rows.let_go |= bool(seqs)
 
 
 def _line(seq: int, file: NewFile, passage: StoredPassage, at: int) -> bytes:

@@ -1,4 +1,4 @@
-"""The store in PostgreSQL with pgvector: a row lock a device, several workers on one database."""
+"""PostgreSQL with pgvector: a row lock a device, several workers on one database."""
 
 import random
 import threading
@@ -9,8 +9,8 @@ from functools import lru_cache
 from typing import Any
 
 from engram_host.companion.errors import SettingError, StoreFull, StoreUnavailable
+from engram_host.companion.store.database import Database, Result
 from engram_host.companion.store.queries import Rows
-from engram_host.companion.store.sql_store import Result, SqlStore
 from engram_host.companion.vector_types import Vector
 from engram_host.extras import install
 
@@ -100,9 +100,10 @@ def _marked(sql: str) -> bytes:
     return sql.replace("?", "%s").encode()
 
 
-class PostgresStore(SqlStore):
-    """A Store on a PostgreSQL server, which may be restarted: connections come back by themselves."""
+class PostgresDatabase(Database):
+    """A database on a PostgreSQL server, which may be restarted: connections come back by themselves."""
 
+    name = "PostgreSQL"
     dialect = "postgres"
 
     def __init__(self, url: str):
@@ -112,14 +113,15 @@ class PostgresStore(SqlStore):
         self._idle: list[psycopg.Connection[Any]] = []
         self._is_open = False
 
-    def open(self) -> list[str]:
-        """Connect, and bring the schema up to date; what was done to it, a sentence for each migration."""
-        done = super().open()
+    def migrate(self) -> list[str]:
+        """Bring the schema up to date; what was done to it, a sentence for each migration."""
+        done = super().migrate()
         # Those that made the schema do not know its vectors yet.
         self._drop_idle()
         return done
 
-    def _connect(self) -> None:
+    def connect(self) -> None:
+        """Let connections be made, when they are needed."""
         self._is_open = True
 
     def close(self) -> None:
@@ -127,13 +129,16 @@ class PostgresStore(SqlStore):
         self._is_open = False
         self._drop_idle()
 
-    def _write(self, work: Callable[[Rows], Result]) -> Result:
+    def write(self, work: Callable[[Rows], Result]) -> Result:
+        """Do work in one transaction that is on disk at the end."""
         return self._transaction(_WRITE, work)
 
-    def _read(self, work: Callable[[Rows], Result]) -> Result:
+    def read(self, work: Callable[[Rows], Result]) -> Result:
+        """Do work that only reads, on one state of the database."""
         return self._transaction(_READ, work)
 
-    def _read_once(self, work: Callable[[Rows], Result]) -> Result:
+    def read_once(self, work: Callable[[Rows], Result]) -> Result:
+        """Do work that is one SELECT, which is a transaction by itself."""
         return self._transaction(b"", work)
 
     def _transaction(self, begin: bytes, work: Callable[[Rows], Result]) -> Result:

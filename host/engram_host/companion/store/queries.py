@@ -1,7 +1,7 @@
-"""The rows of the two databases, and all that is done to them inside one transaction.
+"""The rows of the two databases, as one transaction sees them: statements of several tables' rules, and those of a dialect.
 
-The SQL here is what SQLite and PostgreSQL have in common; a dialect adds how it is executed, locked and how a vector is
-kept. Parameters are written `?`.
+SQL stands once, in what SQLite and PostgreSQL have in common, here or with the one table that needs it. A dialect adds how it
+is executed, locked and how a vector is kept. Parameters are written `?`.
 """
 
 from abc import ABC, abstractmethod
@@ -178,6 +178,11 @@ class Rows(ABC):
         where = f"{OF_COPY} AND seq > ? AND seq <= ? AND line IS NOT NULL AND NOT beyond"
         return [row[0] for row in self.run(f"SELECT crc FROM lines WHERE {where} ORDER BY seq", (*copy.key, after, to))]
 
+    def take_out(self, device: DeviceRow, copy: LogRow, seqs: Sequence[int], now: int) -> None:
+        """Let lines go from a copy, with their vectors; each is a change of the device."""
+        self.put(copy, [NewLine(seq, device.step(), None) for seq in seqs], now)
+        self.drop_vectors_of(copy, seqs)
+
     def drop_vectors_of(self, copy: LogRow, seqs: Iterable[int]) -> None:
         """Remove the vectors of lines that are other ones now, or none."""
         self.run_many(f"DELETE FROM vectors WHERE {OF_COPY} AND seq = ?", [(*copy.key, seq) for seq in seqs])
@@ -227,8 +232,8 @@ class Rows(ABC):
         """Let all lines of a copy that have one of some marks have another one."""
         self.finish()
         having = " AND NOT beyond" if only_on_board else ""
-        among = f"{OF_COPY} AND archive IN ({placeholders(marks)}) AND line IS NOT NULL{having}"
-        self.run(f"UPDATE lines SET archive = ? WHERE {among}", (mark, *copy.key, *marks))
+        where = f"{OF_COPY} AND archive IN ({placeholders(marks)}) AND line IS NOT NULL{having}"
+        self.run(f"UPDATE lines SET archive = ? WHERE {where}", (mark, *copy.key, *marks))
 
     def has_marked(self, copy: LogRow, mark: int) -> bool:
         """Whether any line of a copy has a mark."""
@@ -271,14 +276,6 @@ class Rows(ABC):
         sql = f"SELECT count(DISTINCT archive) FROM lines WHERE {OF_COPY} AND {self._of_archive}"
         return self.run(sql, (*copy.key, _OP))[0][0]
 
-    def count_all_archived(self) -> int:
-        """How many records of all boards are archived."""
-        self.finish()
-        # What is with the copy of a former epoch is in no archive, or in the present one as well.
-        told = "is_present AND archive > 0 AND archive <> 0 AND line IS NOT NULL"
-        found = f"SELECT DISTINCT device, archive FROM lines JOIN logs USING (device, log, epoch) WHERE {told}"
-        return self.run(f"SELECT count(*) FROM ({found}) AS found")[0][0]
-
     @property
     def _of_archive(self) -> str:
         """The condition that a line is an archived record's latest version."""
@@ -310,14 +307,6 @@ class Rows(ABC):
             (version, *copy.key, *copy.key),
         )
 
-    def changes(self, device: str, after: int, limit: int) -> list[tuple[int, LogName, int, bytes | None]]:
-        """(version, log, seq, line) of what has changed in the present copies."""
-        # What was promised and not archived is nobody's to find any more when the board has let it go.
-        line = "CASE WHEN lines.beyond AND lines.archive < 0 THEN NULL ELSE lines.line END"
-        sql = f"SELECT lines.version, lines.log, lines.seq, {line} FROM lines {PRESENT.format('lines')}"
-        found = self.run(f"{sql} ORDER BY lines.version LIMIT ?", (device, after, limit))
-        return [(version, log, seq, None if line is None else bytes(line)) for version, log, seq, line in found]
-
     # --- what was set aside, and what happened
 
     def set_aside(self, copy: LogRow, lines: Iterable[tuple[int, bytes]], why: str, now: int) -> None:
@@ -330,12 +319,6 @@ class Rows(ABC):
     def drop_aside(self, copy: LogRow, why: str) -> int:
         """Remove what was set aside of a copy for one reason; how much there was."""
         return self.count(f"DELETE FROM aside WHERE {OF_COPY} AND why = ?", (*copy.key, why))
-
-    def aside(self, device: str, limit: int, before: int) -> list[tuple[LogName, int, int, int, str, bytes, int]]:
-        """(log, epoch, seq, at, why, line, number) of what was set aside, newest first, with numbers below `before`."""
-        sql = "SELECT log, epoch, seq, at, why, line, number FROM aside WHERE device = ? AND number < ?"
-        found = self.run(f"{sql} ORDER BY number DESC LIMIT ?", (device, before, limit))
-        return [(*row[:5], bytes(row[5]), row[6]) for row in found]  # pyright: ignore
 
     def tell(self, device: str, at: int, text: str) -> None:
         """Note what happened, unless it is what happened last."""
@@ -353,23 +336,9 @@ class Rows(ABC):
         sql = "SELECT at, text FROM events WHERE device = ? ORDER BY number DESC LIMIT ?"
         return [(at, text) for at, text in self.run(sql, (device, limit))]
 
-    # --- notes
-
-    def note(self, name: str) -> str:
-        """The value of a note, "" if there is none."""
-        found = self.run("SELECT value FROM notes WHERE name = ?", (name,))
-        return found[0][0] if found else ""
-
-    def put_note(self, name: str, value: str) -> None:
-        """Keep a note."""
-        self.run(
-            "INSERT INTO notes (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-            (name, value),
-        )
-
 
 def placeholders(values: Sequence[Any]) -> str:
-    """A question mark for each value, as IN (...) takes them."""
+    """As many `?` as there are values, for a list in SQL."""
     return ", ".join("?" * len(values))
 
 

@@ -1,20 +1,13 @@
-"""The rules by which the copy of a board's logs follows the board, the same for each database.
+"""The rules by which the copy of a board's logs follows the board. Each function runs inside one transaction."""
 
-Each function runs inside one transaction. What is refused is returned, not raised: what was noted of it is then kept.
-"""
-
-from binascii import crc32
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engram.link import messages
 from engram_host.companion.errors import Refused, Stale
 from engram_host.companion.store import events_text, retention
-from engram_host.companion.store.base import SILENCE_SECONDS
 from engram_host.companion.store.queries import Rows
-from engram_host.companion.store.retention import Line
 from engram_host.companion.store.row_types import DeviceRow, LogRow, NewLine
-from engram_host.companion.types import ArchiveRange, Batch, HeldLog, Hello, LogName, LogState, Sender, Span, Welcome
+from engram_host.companion.types import Batch, HeldLog, Hello, LogName, LogState, Sender
 
 WENT_BACK = "the board went back to an older state"
 REPLACED = "the board has another line in its place"
@@ -23,35 +16,10 @@ MISSING = "the board lost it without saying that it was forgotten"
 _UNSURE = -1
 
 
-def greet(rows: Rows, hello: Hello, now: int) -> Welcome | Refused | Stale:
-    """Begin a connection; see Store.greet."""
-    if any(state.oldest > state.next for state in hello.logs.values()):
-        return Refused("the hello tells of a log whose oldest line comes after its newest one.")
-    if not hello.sender.board.isprintable():
-        # PostgreSQL takes no zero byte in a text; no board of ours has any such sign in its id.
-        return Refused("the board's id has signs that cannot be shown: the board's firmware is at fault.")
-    device = rows.lock_or_make(hello.device)
-    problem = _unwelcome(device, hello.sender, now)
-    if isinstance(problem, Refused):
-        rows.tell(device.name, now, str(problem))
-    if problem:
-        return problem
-    told = _who_came(device, hello.sender)
-    # What such a one has may differ in any line: rewrites that were agreed on with another say nothing of it.
-    is_other = bool(device.board) and bool(told)
-    device.board, device.link, device.n = hello.sender.board, hello.sender.link, hello.sender.n
-    device.heard, device.zone = now, hello.zone
-    held = _meet_all(rows, device, hello, told, is_other, now)
-    rows.save_devices([device])
-    for sentence in told:
-        rows.tell(device.name, now, sentence)
-    present = rows.present([device.name]).get((device.name, "records"))
-    if present is None:
-        return Welcome(held, tuple(told))
-    return Welcome(held, tuple(told), rows.count_archived(present), retention.is_doubted(rows, present))
+# --- hello
 
 
-def _meet_all(
+def meet_all(
     rows: Rows, device: DeviceRow, hello: Hello, told: list[str], is_other: bool, now: int
 ) -> dict[LogName, HeldLog]:
     """Bring the copies to what a board tells of its logs; `is_other` says that it is not the one that was here before."""
@@ -65,137 +33,6 @@ def _meet_all(
             retention.doubt(rows, copy)
         held[log] = _meet(rows, device, copy, state, told, now)
     return held
-
-
-def take(rows: Rows, batches: Sequence[Batch], now: int) -> list[int | Refused | Stale]:
-    """Take lines; see Store.take."""
-    return _Taking(rows, {batch.span.device for batch in batches}, now).take(batches)
-
-
-def is_same(rows: Rows, sender: Sender, span: Span, count: int, crc: str) -> bool | Refused | Stale:
-    """Compare a span; see Store.is_same."""
-    copy = _admitted(rows, sender, span.device, span.log, span.epoch)
-    if not isinstance(copy, LogRow):
-        return copy
-    crcs = rows.crcs(copy, span.after, span.to)
-    check = 0
-    for one in crcs:
-        check = crc32(one.encode(), check)
-    return len(crcs) == count and (not count or messages.shown(check) == crc)
-
-
-def promise(
-    rows: Rows, sender: Sender, name: str, log: LogName, epoch: int, seqs: Sequence[int], crc: str
-) -> int | Refused | Stale:
-    """Promise to keep lines; see Store.promise."""
-    copy = _admitted(rows, sender, name, log, epoch)
-    if not isinstance(copy, LogRow):
-        return copy
-    check = 0
-    for seq in seqs:
-        for one in rows.crcs(copy, seq - 1, seq):
-            check = crc32(one.encode(), check)
-    if not seqs or messages.shown(check) != crc:
-        return 0
-    rows.promise(copy, seqs)
-    return len(seqs)
-
-
-def resolve(
-    rows: Rows, sender: Sender, name: str, epoch: int, held: Sequence[ArchiveRange], now: int
-) -> int | Refused | Stale:
-    """Take what a board's archive has; see Store.resolve."""
-    copy = _admitted(rows, sender, name, "records", epoch)
-    if not isinstance(copy, LogRow):
-        return copy
-    if copy.agreed == copy.rewrites:
-        device = rows.lock([name])[name]
-        count = retention.resolve(rows, device, copy, held, now)
-        rows.finish()
-        rows.save_devices([device])
-        if count:
-            rows.tell(name, now, events_text.archived_again(count))
-    return rows.count_archived(copy)
-
-
-def listed(rows: Rows, sender: Sender, name: str, epoch: int, after: int, limit: int) -> list[Line] | Refused | Stale:
-    """The archived records of a board, by seq; see Store.listed."""
-    copy = _admitted(rows, sender, name, "records", epoch)
-    return rows.archived(copy, after, limit) if isinstance(copy, LogRow) else copy
-
-
-def agree(rows: Rows, sender: Sender, name: str, log: LogName, epoch: int, rewrites: int) -> Refused | Stale | None:
-    """Note that both sides are equal; see Store.agree."""
-    copy = _admitted(rows, sender, name, log, epoch)
-    if not isinstance(copy, LogRow):
-        return copy
-    if rewrites != copy.agreed:
-        device = rows.lock([name])[name]
-        _forget_beyond_board(rows, device, copy, device.heard)
-        rows.save_devices([device])
-    if rewrites > copy.rewrites and rows.drop_aside(copy, MISSING):
-        # It was a compaction after all, during the connection: what it took out was forgotten, not lost.
-        rows.let_go = True
-    copy.rewrites = copy.agreed = rewrites
-    rows.save_logs([copy])
-    return None
-
-
-# --- who speaks
-
-
-def _unwelcome(device: DeviceRow, sender: Sender, now: int) -> Refused | Stale | None:
-    """Why a hello is not answered with a welcome."""
-    if not device.board:
-        return None
-    # A moment to come was noted by a clock that was wrong: it does not keep a board away.
-    silence = now - device.heard if now >= device.heard else SILENCE_SECONDS
-    if device.board != sender.board:
-        if silence < SILENCE_SECONDS:
-            return Refused(events_text.two_boards(device.name, device.board, sender.board), SILENCE_SECONDS - silence)
-        return None
-    # After a silence it is no late message but a board whose flash is an older one.
-    return Stale("the hello came late.") if _is_older(device, sender) and silence < SILENCE_SECONDS else None
-
-
-def _is_older(device: DeviceRow, sender: Sender) -> bool:
-    return (sender.link, sender.n) < (device.link, device.n)
-
-
-def _who_came(device: DeviceRow, sender: Sender) -> list[str]:
-    if not device.board:
-        return [events_text.first_time(device.name)]
-    if device.board != sender.board:
-        return [events_text.another_board(device.name, device.board, sender.board)]
-    if _is_older(device, sender):
-        return [events_text.older_flash(device.link, sender.link)]
-    return []
-
-
-def _unfit(device: DeviceRow | None, sender: Sender) -> Refused | Stale | None:
-    """Why a message other than hello is not taken."""
-    if device is None or device.board != sender.board or sender.link > device.link:
-        return Refused(events_text.HELLO_FIRST, again=0)
-    if _is_older(device, sender):
-        return Stale("the message came late.")
-    return None
-
-
-def _admitted(rows: Rows, sender: Sender, name: str, log: LogName, epoch: int) -> LogRow | Refused | Stale:
-    """The copy that a message is about."""
-    device = rows.lock([name]).get(name)
-    problem = _unfit(device, sender)
-    if problem or device is None:
-        return problem or Refused(events_text.HELLO_FIRST, again=0)
-    copy = rows.present([name]).get((name, log))
-    if copy is None or copy.epoch != epoch:
-        return Refused(events_text.HELLO_FIRST, again=0)
-    device.n = sender.n
-    rows.save_devices([device])
-    return copy
-
-
-# --- hello
 
 
 def _meet(rows: Rows, device: DeviceRow, copy: LogRow, state: LogState, told: list[str], now: int) -> HeldLog:
@@ -212,7 +49,7 @@ def _meet(rows: Rows, device: DeviceRow, copy: LogRow, state: LogState, told: li
     if copy.have < state.oldest:
         # Of what is here the board has nothing any more: there is nothing to compare.
         if copy.agreed != state.rewrites:
-            _forget_beyond_board(rows, device, copy, now)
+            forget_beyond_board(rows, device, copy, now)
         copy.agreed = state.rewrites
     retention.settle(rows, device, copy, now)
     rows.save_logs([copy])
@@ -255,7 +92,7 @@ def _go_back(rows: Rows, device: DeviceRow, copy: LogRow, now: int) -> str:
     """Set aside what a board does not have yet, or not any more; the sentence on it."""
     later = rows.held(copy, copy.next - 1, copy.have, archived=True)
     rows.set_aside(copy, later, WENT_BACK, now)
-    _take_out(rows, device, copy, later, now)
+    rows.take_out(device, copy, [seq for seq, _ in later], now)
     copy.have, copy.agreed = copy.next - 1, _UNSURE
     return events_text.went_back(copy.log, copy.have, len(later))
 
@@ -263,7 +100,14 @@ def _go_back(rows: Rows, device: DeviceRow, copy: LogRow, now: int) -> str:
 # --- lines
 
 
-class _Taking:
+def unfit(device: DeviceRow | None, sender: Sender) -> Refused | Stale | None:
+    """Why a message other than hello is not taken, None if it is."""
+    if device is None or device.board != sender.board or sender.link > device.link:
+        return Refused(events_text.HELLO_FIRST, again=0)
+    return Stale("the message came late.") if device.is_ahead_of(sender) else None
+
+
+class BatchTaker:
     """Takes batches of several devices, whose rows are locked all at once."""
 
     def __init__(self, rows: Rows, names: set[str], now: int):
@@ -295,7 +139,7 @@ class _Taking:
         span = batch.span
         device = self._devices.get(span.device)
         copy = self._copies.get((span.device, span.log))
-        problem = _unfit(device, batch.sender) or _misfit(batch)
+        problem = unfit(device, batch.sender) or _misfit(batch)
         if problem or copy is None or copy.epoch != span.epoch:
             return None, None, problem or say_hello
         return device, copy, say_hello
@@ -361,8 +205,9 @@ def _replace(rows: Rows, device: DeviceRow, copy: LogRow, change: _Difference, n
     archived, missing = retention.divide(rows, copy, change.missing, promises=True)
     retention.put_beyond(rows, device, copy, archived)
     elsewhere = retention.redacted(rows, copy, missing) if copy.log == "journal" else []
-    _take_out(rows, device, copy, [*missing, *elsewhere], now)
-    rows.forget_equals(copy, [*missing, *elsewhere])
+    forgotten = [*missing, *elsewhere]
+    rows.take_out(device, copy, [seq for seq, _ in forgotten], now)
+    rows.forget_equals(copy, forgotten)
 
 
 def _set_lost_aside(rows: Rows, device: DeviceRow, copy: LogRow, lines: Sequence[tuple[int, bytes]], now: int) -> int:
@@ -370,20 +215,14 @@ def _set_lost_aside(rows: Rows, device: DeviceRow, copy: LogRow, lines: Sequence
     archived, lost = retention.divide(rows, copy, lines, promises=False)
     retention.put_beyond(rows, device, copy, archived)
     rows.set_aside(copy, lost, MISSING, now)
-    _take_out(rows, device, copy, lost, now)
+    rows.take_out(device, copy, [seq for seq, _ in lost], now)
     return len(lost)
 
 
-def _take_out(rows: Rows, device: DeviceRow, copy: LogRow, lines: Sequence[tuple[int, bytes]], now: int) -> None:
-    """Let lines go from a copy."""
-    rows.put(copy, [NewLine(seq, device.step(), None) for seq, _ in lines], now)
-    rows.drop_vectors_of(copy, [seq for seq, _ in lines])
-
-
-def _forget_beyond_board(rows: Rows, device: DeviceRow, copy: LogRow, now: int) -> None:
+def forget_beyond_board(rows: Rows, device: DeviceRow, copy: LogRow, now: int) -> None:
     """After a compaction: let go what was forgotten and of which the board has nothing any more to compare."""
     archived, lines = retention.divide(rows, copy, retention.beyond_board(rows, copy), promises=True)
     retention.put_beyond(rows, device, copy, archived)
-    _take_out(rows, device, copy, lines, now)
+    rows.take_out(device, copy, [seq for seq, _ in lines], now)
     rows.forget_equals(copy, lines)
     rows.let_go |= bool(lines)

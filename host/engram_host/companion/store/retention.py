@@ -17,7 +17,7 @@ from typing import Any
 
 from engram import log_line
 from engram_host.companion.store.queries import Rows
-from engram_host.companion.store.row_types import DeviceRow, LogRow, NewLine
+from engram_host.companion.store.row_types import DeviceRow, LogRow, NewLine, fields_of
 from engram_host.companion.types import ArchiveRange
 
 PROMISED = -1
@@ -30,11 +30,11 @@ def follow(rows: Rows, device: DeviceRow, copy: LogRow, come: Iterable[Line], no
     """Take what new lines of the records say of the archive."""
     for seq, line in come:
         if b'"op":"archive"' in line:
-            _archive(rows, device, copy, seq, _fields(line))
+            _archive(rows, device, copy, seq, fields_of(line))
         elif b'"op":"forget"' in line:
-            _forget(rows, device, copy, _fields(line), now)
+            _forget(rows, device, copy, fields_of(line), now)
         elif b'"restored":' in line:
-            _release(rows, device, copy, _number(_fields(line)), seq, now)
+            _release(rows, device, copy, _number(fields_of(line)), seq, now)
 
 
 def divide(rows: Rows, copy: LogRow, lines: Sequence[Line], promises: bool) -> tuple[list[Line], list[Line]]:
@@ -86,7 +86,7 @@ def _end_doubt(rows: Rows, device: DeviceRow, copy: LogRow, held: Sequence[Archi
     gone: list[Line] = []
     # The one whose line is the newest has the fewest places for what tells of it.
     for seq, mark, is_beyond, line in reversed(marked):
-        fields = _fields(line)
+        fields = fields_of(line)
         number = _number(fields)
         is_archived = "content" in fields and _is_held(held, number, fields)
         if mark > 0 and is_beyond and not is_archived and "content" in fields:
@@ -108,12 +108,12 @@ def _inherit(rows: Rows, device: DeviceRow, copy: LogRow, held: Sequence[Archive
     for former in rows.copies(copy.device, copy.log):
         if former.epoch == copy.epoch or not rows.shares_lines(copy, former):
             continue
-        known = {_number(_fields(line)) for _, line in rows.held(copy, 0, copy.next, archived=True)}
+        known = {_number(fields_of(line)) for _, line in rows.held(copy, 0, copy.next, archived=True)}
         taken = rows.taken(copy)
         archived = rows.archived(former, 0, 1 << 30)
         free = _free(copy, taken | {seq for seq, _ in archived})
         for seq, line in reversed(archived):
-            fields = _fields(line)
+            fields = fields_of(line)
             number = _number(fields)
             is_free = seq not in taken and seq < copy.next and number not in known
             if is_free and _is_held(held, number, fields):
@@ -155,7 +155,7 @@ def _latest(lines: Iterable[Line]) -> dict[int, int]:
     scopes: dict[int, str] = {}
     gone: set[int] = set()
     for seq, line in lines:
-        fields = _fields(line)
+        fields = fields_of(line)
         number = _number(fields)
         older = {_number({"id": ref}) for ref in (fields.get("with") or [fields.get("supersedes")])}
         if "content" in fields:
@@ -182,7 +182,7 @@ def _archive(rows: Rows, device: DeviceRow, copy: LogRow, seq: int, fields: dict
 def _forget(rows: Rows, device: DeviceRow, copy: LogRow, fields: dict[str, Any], now: int) -> None:
     """Forget an archived record. Where the board could not know whose it is, only who may see it can forget it."""
     number = _number(fields)
-    found = [_fields(line) for _, _, _, line in rows.marked(copy, number)] if number else []
+    found = [fields_of(line) for _, _, _, line in rows.marked(copy, number)] if number else []
     scopes = fields.get("scopes")
     if isinstance(scopes, list) and not any(one.get("scope", "all") in scopes for one in found if "content" in one):
         return
@@ -206,8 +206,7 @@ def _purge(
 ) -> None:
     if not lines:
         return
-    rows.put(copy, [NewLine(seq, device.step(), None) for seq, _ in lines], now)
-    rows.drop_vectors_of(copy, [seq for seq, _ in lines])
+    rows.take_out(device, copy, [seq for seq, _ in lines], now)
     if is_forgotten:
         rows.forget_equals(copy, lines)
     rows.let_go = True
@@ -228,7 +227,7 @@ _AT_ONCE = 1000
 
 def is_rest(line: bytes, old: bytes) -> bool:
     """Whether a line is what compaction left of another: it says that the text has gone, or says nothing new."""
-    new, was = _fields(line), _fields(old)
+    new, was = fields_of(line), fields_of(old)
     if new.get("gone") is True:
         return True
     return bool(new) and all(key in was and was[key] == value for key, value in new.items())
@@ -242,11 +241,11 @@ def redacted(rows: Rows, copy: LogRow, taken_out: Iterable[Line]) -> list[Line]:
     turns: dict[int, int] = {}
     for seq, line in taken_out:
         if b'"op":"' in line:
-            _observe(turns, seq, _fields(line), copy.oldest)
+            _observe(turns, seq, fields_of(line), copy.oldest)
     if not turns:
         return []
     for _, line in _containing(rows, copy, min(turns.values()), copy.have, b'"op":"show"'):
-        turns.pop(_fields(line).get("turn", 0), None)
+        turns.pop(fields_of(line).get("turn", 0), None)
     return [line for turn in sorted(turns) for line in rows.held(copy, turn - 1, turn)]
 
 
@@ -273,11 +272,11 @@ def beyond_board(rows: Rows, copy: LogRow) -> list[Line]:
 
 def _of_deleted_sessions(rows: Rows, copy: LogRow) -> Iterator[Line]:
     lines = _containing(rows, copy, 0, copy.have, b'"op":"drop"')
-    said = [_fields(line) for _, line in lines]
+    said = [fields_of(line) for _, line in lines]
     sessions = {fields.get("sid") for fields in said if fields.get("op") == "drop"}
     if sessions:
         for seq, line in _containing(rows, copy, 0, copy.oldest - 1, b'"role":"'):
-            if _fields(line).get("sid") in sessions:
+            if fields_of(line).get("sid") in sessions:
                 yield seq, line
 
 
@@ -286,11 +285,3 @@ def _containing(rows: Rows, copy: LogRow, after: int, to: int, part: bytes) -> I
     while found := rows.held(copy, after, to, _AT_ONCE, part):
         yield from found
         after = found[-1][0]
-
-
-def _fields(line: bytes) -> dict:
-    """What a line says; nothing if it cannot be read."""
-    try:
-        return log_line.decode(line)
-    except ValueError:
-        return {}

@@ -1,8 +1,10 @@
 """What a store knows of a board and of the copies of its logs, and a line on its way there."""
 
 from dataclasses import dataclass
+from typing import Any
 
-from engram_host.companion.types import LogName
+from engram import log_line
+from engram_host.companion.types import LogName, Sender
 
 
 @dataclass
@@ -18,6 +20,10 @@ class DeviceRow:
     heard: int = 0
     zone: int = 0
     version: int = 0
+
+    def is_ahead_of(self, sender: Sender) -> bool:
+        """Whether a later message of the board was here already."""
+        return (sender.link, sender.n) < (self.link, self.n)
 
     def step(self) -> int:
         """The version of one more change."""
@@ -59,3 +65,11 @@ class NewLine:
 def crc_of(line: bytes) -> str:
     """The check that a line ends with (see engram.log_line)."""
     return line[-11:-3].decode("ascii", "replace")
+
+
+def fields_of(line: bytes) -> dict[str, Any]:
+    """What a line says; nothing if it cannot be read."""
+    try:
+        return log_line.decode(line)
+    except ValueError:
+        return {}

@@ -1,4 +1,4 @@
-"""The store in one SQLite file: write-ahead log, synced at every commit, one writer at a time."""
+"""One SQLite file: write-ahead log, synced at every commit, one writer at a time."""
 
 import sqlite3
 import threading
@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from engram_host.companion.errors import StoreFull, StoreUnavailable
+from engram_host.companion.store.database import Database, Result
 from engram_host.companion.store.queries import Rows
-from engram_host.companion.store.sql_store import Result, SqlStore
 from engram_host.companion.vector_types import Vector
 
 BUSY_SECONDS = 10
@@ -67,9 +67,10 @@ class SqliteRows(Rows):
         return np.frombuffer(value, "<f4").astype(np.float32)
 
 
-class SqliteStore(SqlStore):
-    """A Store in a file. Several processes may use it at once; it has to be on a disk of this machine."""
+class SqliteDatabase(Database):
+    """A database in a file. Several processes may use it at once; it has to be on a disk of this machine."""
 
+    name = "SQLite"
     dialect = "sqlite"
 
     def __init__(self, path: Path | str):
@@ -79,7 +80,8 @@ class SqliteStore(SqlStore):
         self._readers: LifoQueue[sqlite3.Connection] = LifoQueue(READERS)
         self._has_old_bytes = True  # in the write-ahead log; a process that was killed may have left some
 
-    def _connect(self) -> None:
+    def connect(self) -> None:
+        """Make sure that the file is there; StoreUnavailable."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             # What people said is nobody else's to read; the files beside it get the same mode.
@@ -113,7 +115,8 @@ class SqliteStore(SqlStore):
             raise self._problem(error) from error
         return connection
 
-    def _write(self, work: Callable[[Rows], Result]) -> Result:
+    def write(self, work: Callable[[Rows], Result]) -> Result:
+        """Do work in one transaction that is on disk at the end; one at a time."""
         with self._writing:
             if self._writer is None:
                 raise StoreUnavailable("the companion's database is closed.")
@@ -127,7 +130,8 @@ class SqliteStore(SqlStore):
                 self._wipe(self._writer)
             return result
 
-    def _read(self, work: Callable[[Rows], Result]) -> Result:
+    def read(self, work: Callable[[Rows], Result]) -> Result:
+        """Do work that only reads, on one state of the file; no writer keeps it waiting."""
         if self._writer is None:
             raise StoreUnavailable("the companion's database is closed.")
         try:

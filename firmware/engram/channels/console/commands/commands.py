@@ -51,7 +51,7 @@ class Commands:
     def run(self, caller, line: str):
         """Yield the answer's lines to a line that begins with a slash; ArgumentError if it is no command.
 
-        A number among them is a pause in milliseconds, in which others may run.
+        A number among them is a pause in milliseconds, in which others may run; a dict is a report for programs.
         """
         name, _, rest = line[1:].partition(" ")
         for known, usage, _ in COMMANDS:

@@ -2,7 +2,7 @@
 
 from engram import files, text
 from engram.compat import const
-from engram.errors import ArgumentError, NotFound, StoreError
+from engram.errors import ArgumentError, NotFound, StoreError, StoreFull
 from engram.lazy import lazy
 from engram.memory import access
 
@@ -44,8 +44,8 @@ def _lines(source, caller, count: int, memories, keepers):
     """Yield the lines of an export of memories, as export.memories() has them, and of the texts of keepers."""
     from engram.transfer import jsonl  # the package leaves with the command's block
 
-    records = source.records
-    yield jsonl.head(records.entries, source.journal.epoch, source.clock.now(), count)
+    epoch = source.records.entries.epoch
+    yield jsonl.head(epoch, source.journal.epoch, source.clock.now(), count)
     written = 1
     for memory in memories:
         if memory is None:
@@ -53,7 +53,7 @@ def _lines(source, caller, count: int, memories, keepers):
             continue
         record, follows, is_past, used = memory
         record = source.forgetting.seen(record, caller)
-        for line in jsonl.lines(jsonl.pairs(records, record, follows, is_past, used)):
+        for line in jsonl.lines(jsonl.pairs(epoch, record, follows, is_past, used)):
             yield line
             written += 1
     for keeper in keepers:
@@ -98,13 +98,13 @@ def import_command(folder, records, clock, journal, eviction, forgetting, profil
 
 
 def _import(importer, records, path: str, rest: str):
-    stopped = ""
+    stopped = None
     try:
         if path:
             work = importer.import_file(path)
             try:
                 for _ in work:
-                    yield from importer.problems
+                    yield from _refused(importer.problems)
                     importer.problems.clear()
                     yield from _rebuilt_index(records)
                     records.tick()
@@ -115,16 +115,25 @@ def _import(importer, records, path: str, rest: str):
             importer.import_line(1, text.encode(rest))
             importer.flush()
     except StoreError as error:
-        stopped = "stopped at line %d: %s What stands before it is kept, the file can be imported again." % (
-            importer.line,
-            error,
-        )
+        stopped = error
     finally:
         importer.close()
-    yield from importer.problems
+    yield from _refused(importer.problems)
     yield from importer.report()
     if stopped:
-        yield stopped
+        yield "stopped at line %d: %s What stands before it is kept, the file can be imported again." % (
+            importer.line,
+            stopped,
+        )
+        code = "full" if isinstance(stopped, StoreFull) else "flash"
+        yield {"line": importer.line, "code": code, "why": str(stopped)}
+
+
+def _refused(problems):
+    """Yield what is said of refused lines, each for people and for programs."""
+    for line, code, why in problems:
+        yield "line %d: %s" % (line, why)
+        yield {"line": line, "code": code, "why": why}
 
 
 def _path(folder, caller, name: str) -> str:

@@ -1,0 +1,142 @@
+"""What a line of the records or of the journal means to the store: functions of the line alone.
+
+The companion knows by them what a board's copies hold. So they do no I/O, need neither a board nor a clock, and their names
+and what they give stay (tests/unit/test_line_meaning.py). The schemas tell what the fields of the lines are.
+"""
+
+from engram import text
+from engram.clock import MONTHS, civil
+from engram.compat import const
+from engram.memory import ALL, ids
+from engram.store.types import ARCHIVED, FORGOTTEN, SUPERSEDED, Entry, no_entry
+
+_DAY_SECONDS = const(86400)
+_NEEDED = {
+    "": (("sid", str), ("who", str), ("at", int)),
+    "session": (("sid", str), ("at", int)),
+    "current": (("sid", str), ("room", str)),
+    "drop": (("sid", str),),
+    "redact": (("turn", int),),
+    "show": (("turn", int),),
+}
+
+
+# --- records
+
+
+def describe_record(line: dict) -> Entry:
+    """The entry that a line of the records stands for; an error of its form if it is of another version."""
+    if "id" not in line:
+        return no_entry(line.get("at", 0))
+    number = ids.number("id", line["id"], "m")
+    if "scopes" in line:
+        # Whether it is one that may be forgotten so is for the companion to say.
+        return no_entry(line.get("at", 0))
+    if "op" in line:
+        state = ARCHIVED if line["op"] == "archive" else FORGOTTEN
+        shows = (_number(line["restores"]),) if "restores" in line else ()
+        gone = [(number, state)] + [(_number(ref), FORGOTTEN) for ref in line.get("with", ())]
+        return no_entry(line.get("at", 0), gone, shows)
+    phrases = [phrase for name in ("keywords", "tags") for phrase in line.get(name, ())]
+    if not all(isinstance(phrase, str) for phrase in phrases + [line["content"], line.get("scope", "")]):
+        raise ValueError("a line of another form")
+    older = line.get("with", ()) or ((line["supersedes"],) if "supersedes" in line else ())
+    hides = [(_number(ref), SUPERSEDED) for ref in older]
+    if line.get("past"):
+        hides.append((number, SUPERSEDED))
+    return Entry(number, _record_terms(line), _record_labels(line), 0, line.get("created", 0), hides, (), 0)
+
+
+def _number(ref: str) -> int:
+    return ids.number("id", ref, "m")
+
+
+def _record_terms(line: dict):
+    """Yield the words by which a record is found: its content, keywords and tags."""
+    yield from text.index_terms(line["content"])
+    for name in ("keywords", "tags"):
+        for phrase in line.get(name, ()):
+            yield from text.index_terms(phrase)
+
+
+def _record_labels(line: dict):
+    for tag in line.get("tags", ()):
+        yield "#" + tag
+    yield "@" + line.get("scope", ALL)
+    yield "!" + line.get("type", "fact")
+    if "origin" in line:
+        yield "^" + line["origin"]
+
+
+# --- turns
+
+
+def describe_turn(line: dict, zone_minutes: int) -> Entry:
+    """The entry that a line of the journal stands for, its day in a zone east of Greenwich; errors as above."""
+    if not is_known_turn(line):
+        raise ValueError("a line of another form")
+    if "op" in line:
+        return _operation(line)
+    seq = line["seq"]
+    gone = ((seq, FORGOTTEN),) if "gone" in line else ()
+    found = () if gone or "command" in line else _turn_terms(line, zone_minutes)
+    return Entry(seq, found, _turn_labels(line), ids.number("session", line["sid"], "s"), line["at"], gone, (), 0)
+
+
+def is_known_turn(line: dict) -> bool:
+    """Whether a line has what this version writes: one of another may be whole by its crc and yet of another form."""
+    operation = line.get("op", "")
+    if not isinstance(operation, str) or operation not in _NEEDED:
+        return isinstance(operation, str)
+    if not operation and "gone" not in line and not isinstance(line.get("text"), str):
+        return False
+    if not isinstance(line.get("n", 0), int):
+        return False
+    for name in ("scope", "title", "caption", "workspace"):
+        if not isinstance(line.get(name, ""), str):
+            return False
+    return all(isinstance(line.get(name), kind) for name, kind in _NEEDED[operation])
+
+
+def _operation(line: dict) -> Entry:
+    operation, at = line["op"], line.get("at", 0)
+    if operation == "drop":
+        return no_entry(at, ends=ids.number("session", line["sid"], "s"))
+    if operation == "redact":
+        return no_entry(at, hides=((line["turn"], FORGOTTEN),))
+    if operation == "show":
+        return no_entry(at, shows=(line["turn"],))
+    return no_entry(at)
+
+
+def _turn_terms(line: dict, zone_minutes: int):
+    """Yield the words by which a turn is found: its day, speaker, text and caption."""
+    year, month, day = civil((line["at"] + zone_minutes * 60) // _DAY_SECONDS)
+    yield str(day)
+    yield from text.terms(MONTHS[month - 1])
+    yield str(year)
+    yield from text.terms(line["who"])
+    yield from text.terms(line["text"])
+    if "caption" in line:
+        yield from text.terms(line["caption"])
+
+
+def _turn_labels(line: dict):
+    """Yield the filters that a turn passes."""
+    yield "~" + line["sid"]
+    yield "%" + line["who"]
+    yield "@" + line.get("scope", ALL)
+
+
+def named_speaker(query: str, names, is_known) -> str:
+    """Of the speakers' labels in `names` the one that a query names, "" if it names none or several; is_known(label) tells
+    whether a label counts.
+    """
+    words = set(text.words(query))
+    found = ""
+    for label in names:
+        if label != found and not set(text.words(label)).isdisjoint(words) and is_known(label):
+            if found:
+                return ""
+            found = label
+    return found
