@@ -13,15 +13,14 @@ sys.path[:0] = [str(ROOT / "firmware"), str(ROOT / "host")]
 import firmware_build  # noqa: E402
 import get_micropython  # noqa: E402
 from engram_host.evaluation import run  # noqa: E402
-from engram_host.evaluation.board import BoardEngine  # noqa: E402
-from engram_host.evaluation.sets import EvaluationFailed  # noqa: E402
+from engram_host.evaluation.board import BoardEngine, NoBoardEngine  # noqa: E402
 
 
 def make_board(_work: Path) -> BoardEngine:
-    """The engine `board` of build/, which is compiled only where a source has changed. EvaluationFailed."""
+    """The engine `board` of build/, which is compiled only where a source has changed. NoBoardEngine."""
     micropython = get_micropython.HOME / "32"
     if not get_micropython.usable(micropython, 32):
-        raise EvaluationFailed("there is no 32-bit MicroPython; `make eval` fetches one where it can.")
+        raise NoBoardEngine("there is no 32-bit MicroPython, and none could be downloaded for this machine.")
     return BoardEngine(micropython, firmware_build.compile_small())
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from engram_host.cli import output
-from engram_host.cli.exit_status import CommandError, NotFound, WrongUsage
+from engram_host.cli.exit_status import CommandError, NotFound, NotInstalled, WrongUsage
 from engram_host.cli.options import AsJson
 
 
@@ -23,6 +23,7 @@ def evaluate(
     Example: engram eval path/to/sets --engine companion-words --json
     """
     from engram_host.evaluation import run
+    from engram_host.evaluation.board import NoBoardEngine
 
     if engine not in run.ENGINES:
         raise WrongUsage(f"--engine takes one of {', '.join(sorted(run.ENGINES))}.")
@@ -30,6 +31,8 @@ def evaluate(
         raise NotFound(f"there is no folder {sets}: docs/design/retrieval.md says what a set is.")
     try:
         result = run.evaluate(engine, sets, out)
+    except NoBoardEngine as error:
+        raise NotInstalled(str(error)) from None
     except run.FAILURES as error:
         raise CommandError(str(error)) from None
     if as_json:

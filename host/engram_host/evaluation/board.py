@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from engram_host.boards.file_set import compile_module
+from engram_host.boards.file_set import WITHOUT_LINES, compile_module
 from engram_host.evaluation.sets import Conversation, EvaluationFailed
 from engram_host.firmware import BOARDS, CLONE, FIRMWARE
 
@@ -19,11 +19,13 @@ HEAP = "136k"
 """About what a board without PSRAM has; 83 KB of it are code, which comes from .mpy here and is frozen there."""
 
 _SCRIPT = Path(__file__).with_name("board_script.py")
-_OPTIONS = ("-O3",)
-"""No line numbers, which take a twentieth of the heap that code takes."""
 
 _LAST_LINES = 20
 """Of what the board printed, in the sentence on why it failed."""
+
+
+class NoBoardEngine(EvaluationFailed):
+    """No 32-bit MicroPython is there to run the firmware."""
 
 
 class BoardEngine:
@@ -36,7 +38,7 @@ class BoardEngine:
     def rank(self, conversation: Conversation, limit: int, work: Path) -> list[list[str]]:
         """An engine (see run.py). EvaluationFailed, BoardError."""
         turns, given, questions, answers = (work / name for name in ("turns", "ids", "questions", "answers"))
-        (work / "board_script.mpy").write_bytes(compile_module(_SCRIPT, *_OPTIONS))
+        (work / "board_script.mpy").write_bytes(compile_module(_SCRIPT, *WITHOUT_LINES))
         _write(turns, [[turn.session, turn.at, turn.speaker, turn.text, turn.caption] for turn in conversation.turns])
         _write(questions, [question.text for question in conversation.questions])
         self._run(conversation.name, work, "feed", turns, given)
@@ -68,12 +70,12 @@ class BoardEngine:
 def own_board(work: Path) -> BoardEngine:
     """The engine with the clone's own 32-bit MicroPython; it compiles the firmware into the folder `work`.
 
-    EvaluationFailed, BoardError.
+    NoBoardEngine, BoardError.
     """
     micropython = CLONE / "build" / "micropython" / "32" if CLONE else None
     if micropython is None or not micropython.is_file():
-        raise EvaluationFailed(
-            "there is no 32-bit MicroPython; `make eval` in a clone of Engram fetches one where it can."
+        raise NoBoardEngine(
+            "there is no 32-bit MicroPython: `make eval` in a clone of Engram downloads one; other engines need none."
         )
     for folder, sources in (
         (FIRMWARE, (FIRMWARE / "engram").rglob("*.py")),
@@ -82,7 +84,7 @@ def own_board(work: Path) -> BoardEngine:
         for source in sources:
             target = work / source.relative_to(folder).with_suffix(".mpy")
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(compile_module(source, *_OPTIONS))
+            target.write_bytes(compile_module(source, *WITHOUT_LINES))
     return BoardEngine(micropython, [work])
 
 
