@@ -201,7 +201,9 @@ def test_a_change_is_found_and_what_was_there_before_is_not(companion: Companion
 
 
 def test_a_kill_while_a_folder_is_read_loses_and_doubles_nothing(tmp_path: Path):
-    many = {f"many/{number}.md": f"# Note {number}\n\n" + f"words of note {number} " * 30 for number in range(3000)}
+    many: dict[str, str | bytes] = {
+        f"many/{number}.md": f"# Note {number}\n\n" + f"words of note {number} " * 30 for number in range(3000)
+    }
     write(tmp_path, many)
     home = tmp_path / "home"
     home.mkdir()

@@ -124,11 +124,16 @@ def say(home: Home, *messages: str | bytes, end: str = "\n", command: tuple[str,
     return Ended(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
+def body_of(request: RecordedRequest) -> dict[str, Any]:
+    """The JSON object that a request is."""
+    assert isinstance(request.body, dict)
+    return request.body
+
+
 def said(request: RecordedRequest) -> list[str]:
     """The texts of a request's conversation, without the system prompt, tool calls and their results."""
-    assert isinstance(request.body, dict)
     texts = []
-    for message in request.body["messages"]:
+    for message in body_of(request)["messages"]:
         content = message["content"] if message["role"] in ("user", "assistant") else None
         if isinstance(content, list):
             content = "".join(part.get("text", "") for part in content)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from driving import Home, say
+from driving import Home, body_of, say
 from engram_host.fake_llm import Serving
 
 Scripted = Callable[..., Serving]
@@ -83,7 +83,7 @@ def tools_of(body: object) -> set[str]:
 def test_the_history_is_the_same_in_both_modes(home: Home, scripted: Scripted):
     server = scripted({"reply": "Good."})
     say(home.asking(server.url), "first message", LIGHT, "second message", FULL, "third message")
-    last = str(server.requests[-1].body["messages"])
+    last = str(body_of(server.requests[-1])["messages"])
     assert "first message" in last and "second message" in last
 
 
