@@ -23,54 +23,54 @@ if TYPE_CHECKING:
     from engram_host.companion.settings import Settings
     from engram_host.companion.store import Store
 
-app = typer.Typer(help="Tokens of boards: who may speak to the companion, and as whom.", no_args_is_help=True)
+app = typer.Typer(help="Manage the tokens with which boards log in to the companion.", no_args_is_help=True)
 
-Name = Annotated[str, typer.Argument(help="the board's name: small letters, digits and -, at most 32")]
+Name = Annotated[str, typer.Argument(help="board name: lowercase letters, digits and -, at most 32 characters")]
 _HOME = DEFAULT_HOME
 _DEVICE = re.compile(r"[a-z0-9-]{1,32}")
 
 
 @app.command()
 def add(name: Name, home: Home = _HOME, as_json: AsJson = False) -> None:
-    """Make a token for a board, and print it: it is shown this once.
+    """Create a token for a board and print it. It is shown only once.
 
     Example: engram device add kitchen
     """
     with _store(home) as (store, settings):
         token = tokens.new_token()
         if not store.add_token(tokens.stored_token(_checked(name), token)):
-            raise CommandError(f"{name} has a token already; `engram device rotate {name}` makes another one.")
+            raise CommandError(f"{name} already has a token; `engram device rotate {name}` replaces it.")
         _show(name, token, settings, as_json)
 
 
 @app.command()
 def rotate(name: Name, home: Home = _HOME, as_json: AsJson = False) -> None:
-    """Make a new token for a board in the place of the old one, which ends within seconds.
+    """Replace a board's token; the old one stops working within seconds.
 
     Example: engram device rotate kitchen
     """
     with _store(home) as (store, settings):
         token = tokens.new_token()
         if not store.replace_token(tokens.stored_token(_checked(name), token)):
-            raise NotFound(f"{name} has no token; `engram device add {name}` makes one.")
+            raise NotFound(f"{name} has no token; `engram device add {name}` creates one.")
         _show(name, token, settings, as_json)
 
 
 @app.command()
 def remove(name: Name, home: Home = _HOME, as_json: AsJson = False) -> None:
-    """Take a board's token away. What the companion has of its memory stays.
+    """Remove a board's token. The companion keeps its copy of the board's memory.
 
     Example: engram device remove kitchen
     """
     with _store(home) as (store, _):
         if not store.remove_token(_checked(name)):
             raise NotFound(f"{name} has no token.")
-    typer.echo(json.dumps({"device": name, "removed": True}) if as_json else f"{name} has no token any more.")
+    typer.echo(json.dumps({"device": name, "removed": True}) if as_json else f"{name} has no token now.")
 
 
 @app.command("list")
 def list_devices(home: Home = _HOME, as_json: AsJson = False) -> None:
-    """Show which boards have a token, and when each was last heard.
+    """List the boards, their tokens and when each last connected.
 
     Example: engram device list
     """
@@ -85,7 +85,7 @@ def list_devices(home: Home = _HOME, as_json: AsJson = False) -> None:
         return
     for each in found or [None]:
         if each is None:
-            typer.echo("no board has a token yet; `engram device add NAME` makes one.")
+            typer.echo("no board has a token yet; `engram device add NAME` creates one.")
         else:
             told = f"token made {_day(each['token_made'])}" if each["token_made"] else "no token"
             typer.echo(
@@ -95,9 +95,9 @@ def list_devices(home: Home = _HOME, as_json: AsJson = False) -> None:
 
 @app.command("mosquitto")
 def write_mosquitto(
-    folder: Annotated[Path, typer.Argument(help="where the files go")], home: Home = _HOME, as_json: AsJson = False
+    folder: Annotated[Path, typer.Argument(help="output folder")], home: Home = _HOME, as_json: AsJson = False
 ) -> None:
-    """Write what a mosquitto of your own needs to know of the boards: passwords, topics and a piece of configuration.
+    """Write the files for your own mosquitto broker: passwords, topic access and configuration.
 
     Example: engram device mosquitto build/mosquitto-files
     """
@@ -135,7 +135,9 @@ def _store(home: Path) -> "Iterator[tuple[Store, Settings]]":
 
 def _checked(name: str) -> str:
     if not _DEVICE.fullmatch(name):
-        raise SettingError(repr(name[:40]), "is no name for a board: take small letters, digits and -, at most 32.")
+        raise SettingError(
+            repr(name[:40]), "is not a board name: use lowercase letters, digits and -, at most 32 characters."
+        )
     return name
 
 

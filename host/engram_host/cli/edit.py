@@ -21,23 +21,23 @@ _NOT_SENT = ("id", "turns", "supersedes", "superseded", "uses", "used")
 
 
 def edit(
-    entry: Annotated[str, typer.Argument(help="the memory, such as m12")],
-    text: Annotated[str | None, typer.Option(help="what it says from now on")] = None,
-    tag: Annotated[list[str] | None, typer.Option(help="its tags from now on; several times for several")] = None,
+    entry: Annotated[str, typer.Argument(help="memory, such as m12")],
+    text: Annotated[str | None, typer.Option(help="new text")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="new tag, replaces all tags; repeatable")] = None,
     port: Port = "",
     sim: Sim = None,
     as_json: AsJson = False,
 ) -> None:
-    """Change a memory's text or tags, on the board: it owns its memory, and what the companion has is a copy of it.
+    """Change a memory's text or tags on the board. Needs no companion.
 
-    Needs the board itself, on its serial port or simulated, and no companion; the copy follows by itself.
+    The board must be on a serial port or simulated. The companion updates its copy when the board connects.
 
     Example: engram edit m12 --text "Ann drinks tea" --port /dev/ttyACM0
 
     Example: engram edit m12 --tag drinks --tag ann --sim ~/.engram/sim
     """
     if text is None and not tag:
-        raise WrongUsage("nothing to change is named: give --text or --tag.")
+        raise WrongUsage("nothing to change: give --text or --tag.")
     with open_board(port, sim) as board:
         before, after = change_memory(board, entry, text, tag)
     if as_json:
