@@ -131,6 +131,14 @@ def test_without_vectors_the_answer_says_so(board):
     assert "words" in answer["note"]
 
 
+def test_an_answer_without_a_find_leaves_the_reason_to_the_board(board):
+    one = board()
+    one.keep("hello")
+    one.sync()
+    (answer,) = _ask(one, "zebra")
+    assert answer["items"] == [] and "stands in" not in answer["note"]
+
+
 def test_a_search_of_a_board_that_was_never_here_is_refused(board):
     (answer,) = _ask(board(), "hello")
     assert answer["op"] == "refused" and answer["why"]

@@ -270,6 +270,11 @@ def test_the_command_looks_for_a_file_on_no_board(companion: Companion):
     assert ran.status == 2 and "leave --device out" in ran.err
 
 
+def test_the_command_search_shows_the_line_that_was_found(companion: Companion):
+    ran = fine("search", "does the zebrafinch sing?", "--words", "--limit", "1", "--home", companion.home)
+    assert ran.out.split("  ")[-1] == "the zebrafinch sings\n" and "notes/long.md#400 " in ran.out
+
+
 def test_a_place_behind_the_end_of_a_file_is_told(companion: Companion):
     assert fine("show", "notes/tea.md#900", "--home", companion.home).out == "notes/tea.md has 9 lines.\n"
 

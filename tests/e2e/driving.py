@@ -67,7 +67,7 @@ class Home:
     def variables(self) -> dict[str, str]:
         """The environment of its process; nothing of ours comes from the one of the tests."""
         clean = {name: value for name, value in os.environ.items() if not name.startswith(_OURS)}
-        ours = {"ENGRAM_HOME": str(self.folder), "PYTHONPATH": str(ROOT / "host")}
+        ours = {"ENGRAM_HOME": str(self.folder), "PYTHONPATH": str(ROOT / "host"), "TZ": "UTC"}
         if self.settings:
             ours["ENGRAM_SETTINGS"] = json.dumps(self.settings)
         return {**clean, **ours, **self.environment}

@@ -1,6 +1,7 @@
 """Switching between full and lightweight mode, over the console, loses nothing of either."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -25,6 +26,24 @@ def test_a_mode_keeps_the_other_settings(home: Home):
     say(home, LIGHT)
     content = (home.folder / "config.json").read_text()
     assert '"retries":1' in content and "+02:00" in content and "lightweight" in content
+
+
+@pytest.mark.parametrize(
+    ("config", "settings", "offset"),
+    [
+        ("{}", {}, "05:45"),
+        ('{"mode": "full"}', {}, "05:45"),
+        ('{"timezone": "+02:00"}', {}, "02:00"),
+        ('{"timezone": "+02:00"}', {"timezone": "-03:30"}, "-03:30"),
+    ],
+)
+def test_a_simulated_board_has_the_computers_time_zone_unless_one_is_set(
+    home: Home, config: str, settings: dict[str, str], offset: str
+):
+    home.write("config.json", config)
+    there = replace(home, settings={**home.settings, **settings}).knowing(TZ="Asia/Kathmandu")
+    assert f"times at {offset if offset[0] == '-' else '+' + offset}\n" in say(there, "/export md").printed
+    assert (home.folder / "config.json").read_text() == config
 
 
 @pytest.mark.parametrize("restart", [False, True], ids=["at-once", "restarted"])

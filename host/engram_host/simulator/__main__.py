@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 
 from engram_host.firmware import CLONE
@@ -96,7 +97,7 @@ def main() -> int:
         with contextlib.ExitStack() as stack:
             waker = stack.enter_context(board.signals())
             stack.enter_context(_locked(home))
-            environment = {"ENGRAM_HOME": str(home), "MICROPYPATH": board.SEARCH_PATH}
+            environment = {"ENGRAM_HOME": str(home), "MICROPYPATH": board.SEARCH_PATH, "ENGRAM_TIMEZONE": _timezone()}
             if os.environ.get("LLM"):
                 environment |= stack.enter_context(_scripted_model())
             if os.environ.get("COMPANION"):
@@ -105,6 +106,13 @@ def main() -> int:
     except (Unusable, board.NoMicroPython) as problem:
         print(problem, file=sys.stderr)
         return 2
+
+
+def _timezone() -> str:
+    """This computer's offset from UTC as the firmware's settings have it, such as +02:00."""
+    offset = datetime.now().astimezone().isoformat()[-6:]
+    # A zone of local mean time has seconds too, and then this is no offset.
+    return offset if offset[0] in "+-" else ""
 
 
 def _run(stack: contextlib.ExitStack, environment: dict[str, str], waker: int) -> int:
