@@ -241,7 +241,7 @@ def test_what_the_service_says_is_counted(way: Way, service: Serving):
     assert way.used("garden") == (calls + 1, tokens + 733)
     options: Any = {"include_usage": True}
     list(way.client("garden").chat.completions.create(model="m", messages=asked, stream=True, stream_options=options))
-    wait_until("the stream is counted", lambda: way.used("garden") == (calls + 2, tokens + 1466), 5)
+    wait_until("the stream is counted", lambda: way.used("garden") == (calls + 2, tokens + 1466))
 
 
 def test_a_stream_without_usage_is_estimated(way: Way, service: Serving):
@@ -249,7 +249,7 @@ def test_a_stream_without_usage_is_estimated(way: Way, service: Serving):
     calls, tokens = way.used("garden")
     list(way.client("garden").chat.completions.create(model="m", messages=asked, stream=True))
     wait_until(
-        "it is counted", lambda: way.used("garden")[0] == calls + 1 and 500 <= way.used("garden")[1] - tokens <= 900, 5
+        "it is counted", lambda: way.used("garden")[0] == calls + 1 and 500 <= way.used("garden")[1] - tokens <= 900
     )
 
 
@@ -304,9 +304,9 @@ def test_a_client_that_goes_ends_the_services_stream(leaky: tuple[Way, LeakyServ
     stream = way.client().chat.completions.create(model="m", messages=message, stream=True)
     assert next(iter(stream)).choices and behind.streams == 1
     stream.close()
-    wait_until("the service's stream ends", lambda: behind.streams == 0, 5)
+    wait_until("the service's stream ends", lambda: behind.streams == 0)
     wait_until(
-        "it is counted as far as it came", lambda: way.used()[0] == calls + 1 and 0 < way.used()[1] - tokens < 500, 5
+        "it is counted as far as it came", lambda: way.used()[0] == calls + 1 and 0 < way.used()[1] - tokens < 500
     )
 
 
@@ -316,7 +316,7 @@ def test_a_client_that_goes_before_the_answer_ends_the_call(leaky: tuple[Way, Le
     message: Any = [{"role": "user", "content": "silent"}]
     with pytest.raises(openai.APITimeoutError):
         way.client(timeout=0.3).chat.completions.create(model="m", messages=message)
-    wait_until("it is counted", lambda: way.used()[0] == calls + 1, 5)
+    wait_until("it is counted", lambda: way.used()[0] == calls + 1)
 
 
 def test_a_service_that_is_silent_is_not_waited_for(leaky: tuple[Way, LeakyService]):
@@ -345,7 +345,7 @@ def test_one_device_has_so_many_calls_under_way_and_no_more(leaky: tuple[Way, Le
     other = way.client("garden").chat.completions.create(model="m", messages=message, stream=True)
     for stream in (*streams, other):
         stream.close()
-    wait_until("all have ended", lambda: behind.streams == 0, 5)
+    wait_until("all have ended", lambda: behind.streams == 0)
     again = way.client().chat.completions.create(model="m", messages=message, stream=True)
     again.close()
 
@@ -364,10 +364,10 @@ def test_lists_of_models_take_turns_as_other_calls_do_and_end_with_their_clients
         asking = [threading.Thread(target=ask) for _ in range(MOST_OF_ONE + 12)]
         for thread in asking:
             thread.start()
-        wait_until("as many wait as may", lambda: behind.lists == MOST_OF_ONE, 5)
+        wait_until("as many wait as may", lambda: behind.lists == MOST_OF_ONE)
         for thread in asking:
             thread.join()
-        wait_until("they end with their clients", lambda: behind.lists == 0, 5)
+        wait_until("they end with their clients", lambda: behind.lists == 0)
         behind.slow_list.clear()
     assert statuses == [429] * 12
 

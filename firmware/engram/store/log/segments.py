@@ -154,6 +154,8 @@ class Log:
                 self._file.write(line)
             self._file.flush()
         except OSError as error:
+            # Through a file whose flush failed littlefs reads what is not there, or fails again.
+            self.close_live()
             raise files.failure(error, self._base_path()) from None
         self._unsure = False
         placed = []
