@@ -24,13 +24,14 @@ def compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def importing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """`engram import` and the board that it asks."""
+    """`engram import` and `engram edit`, and the board that they ask."""
     from importing_board import Importing
 
     import support
-    from engram_host.cli import console_session
+    from engram_host.cli import console_session, edit
 
     support.use_root(str(tmp_path))
     importing = Importing(tmp_path)
-    monkeypatch.setattr(console_session, "open_board", importing.talking)
+    for module in (console_session, edit):
+        monkeypatch.setattr(module, "open_board", importing.talking)
     return importing
