@@ -9,7 +9,7 @@ import pytest
 from fastapi import FastAPI
 
 from archiving_board import ArchivingBoard
-from engram_host.companion.api.entries import MOST_EXPORTS, add_entry_routes
+from engram_host.companion.api.entries import MOST_EXPORTS, make_entry_router
 from engram_host.companion.store import Store
 from engram_host.companion.store.sqlite import SqliteDatabase
 
@@ -64,7 +64,7 @@ def played(tmp_path: Path):
     board.keep()
     board.sync()
     app = FastAPI()
-    add_entry_routes(app, store, {404: {}})
+    app.include_router(make_entry_router(store))
 
     def run(play: Callable[[FastAPI], Any]) -> None:
         asyncio.run(play(app))

@@ -346,3 +346,24 @@ def test_a_wrong_certificate_ends_it_with_a_sentence(tmp_path: Path, content: st
     (home / "companion.toml").write_text(f"[http]\n{content}\n")
     status, told = failed_start(home, *FREE)
     assert status == 2 and "http.certificate" in told and "Traceback" not in told
+
+
+def test_a_route_that_declares_nothing_is_the_operators_in_a_router_too():
+    from fastapi import APIRouter, FastAPI
+
+    from engram_host.companion.auth.middleware import RouteRules, requires
+
+    async def answer() -> None: ...
+
+    app, router = FastAPI(), APIRouter(prefix="/v1/devices/{device}")
+    router.add_api_route("/undeclared", answer)
+    router.add_api_route("/declared", answer, openapi_extra=requires(Role.OWN_DEVICE))
+    app.include_router(router)
+    rules = RouteRules(app)
+
+    def found(path: str) -> tuple[Role, str]:
+        return rules.find({"type": "http", "method": "GET", "path": path})
+
+    assert found("/v1/devices/kitchen/undeclared") == (Role.OPERATOR, "kitchen")
+    assert found("/v1/devices/kitchen/declared") == (Role.OWN_DEVICE, "kitchen")
+    assert found("/v1/nothing") == (Role.DEVICE, "")

@@ -24,7 +24,7 @@ def compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def importing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """`engram import` and the board that it asks."""
+    """`engram import` and `engram edit`, and the board that they ask."""
     from importing_board import Importing
 
     import support

@@ -1,5 +1,1 @@
 """The command `engram`."""
-
-API_VARIABLE = "ENGRAM_COMPANION_API"
-HOME_VARIABLE = "ENGRAM_COMPANION_HOME"
-"""Names in the environment: where the companion is, and the folder of its files."""

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from engram_host.cli import API_VARIABLE
+from engram_host.cli.context import API_VARIABLE
 from engram_host.cli.exit_status import FAILED, NOT_FOUND, WRONG_USAGE, CommandError
 from engram_host.companion.auth.tls import trust_authority, trust_certificate
 from engram_host.companion.auth.tokens import OPERATOR_FILE, read_secret
@@ -46,7 +46,6 @@ class ApiClient:
     """The companion at `url`, or where the one of the folder `home` listens. CommandError from any call."""
 
     def __init__(self, url: str, home: Path, seconds: float = SECONDS):
-        home = home.expanduser()
         own = _Own(home)
         self.url = (url or running_addresses(home).get("http", "") or own.url).rstrip("/")
         where = urlsplit(self.url)

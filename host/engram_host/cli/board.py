@@ -9,8 +9,9 @@ import typer
 from engram_host.boards.naming import option_name, under_make
 from engram_host.boards.progress import Progress
 from engram_host.cli import output
+from engram_host.cli.context import Context
 from engram_host.cli.exit_status import Interrupted, WrongUsage
-from engram_host.cli.options import AsJson, Port
+from engram_host.cli.options import JSON, PORT, takes
 
 app = typer.Typer(help="Manage a board on a serial port: flash, deploy, chat, Wi-Fi, backup.", no_args_is_help=True)
 
@@ -34,11 +35,12 @@ class _Told(Progress):
 
 
 @app.command()
+@takes(JSON)
 def image(
+    context: Context,
     board: Kind,
     out: Annotated[Path | None, typer.Option(help="output file; default: build/images/BOARD.bin")] = None,
     config: Config = None,
-    as_json: AsJson = False,
 ) -> None:
     """Write a board's file system to one file.
 
@@ -47,16 +49,17 @@ def image(
     from engram_host.boards import flash as flashing
 
     path = out or Path("build/images") / f"{board}.bin"
-    _do(lambda progress: flashing.make_image(board, config, path, progress), as_json)
+    _do(lambda progress: flashing.make_image(board, config, path, progress), context)
 
 
 @app.command()
+@takes(JSON)
 def package(
+    context: Context,
     board: Kind,
     out: Annotated[Path | None, typer.Option(help="output folder; default: build/mip/BOARD")] = None,
     url: Annotated[str, typer.Option(help="URL of the published folder, for a mip without relative paths")] = "",
     config: Config = None,
-    as_json: AsJson = False,
 ) -> None:
     """Write a folder from which `mpremote mip install` installs Engram on a board with PSRAM.
 
@@ -65,18 +68,20 @@ def package(
     from engram_host.boards import mip_package as packaging
 
     folder = out or Path("build/mip") / board
-    _do(lambda progress: packaging.make_package(board, config, folder, url, progress), as_json)
+    _do(lambda progress: packaging.make_package(board, config, folder, url, progress), context)
 
 
 @app.command()
+@takes(PORT, JSON)
 def flash(
+    context: Context,
     board: Kind,
-    firmware: Annotated[Path | None, typer.Option(help="MicroPython .bin from MicroPython's download page")] = None,
-    port: Port = "",
+    firmware: Annotated[
+        Path | None, typer.Option(help="MicroPython for it: a .bin from MicroPython's download page")
+    ] = None,
     config: Config = None,
     erase_memory: Erase = False,
-    baud: Annotated[int, typer.Option(help="baud rate for flashing")] = 460800,
-    as_json: AsJson = False,
+    baud: Annotated[int, typer.Option(help="speed while flashing")] = 460800,
 ) -> None:
     """Write MicroPython and Engram to a board.
 
@@ -90,17 +95,19 @@ def flash(
         )
 
     def work(progress: Progress) -> None:
-        flashing.flash(board, port, firmware, config, may_erase=erase_memory, baud=baud, progress=progress)
+        flashing.flash(
+            board, context.board.port, firmware, config, may_erase=erase_memory, baud=baud, progress=progress
+        )
 
-    _do(work, as_json)
+    _do(work, context)
 
 
 @app.command()
+@takes(PORT, JSON)
 def deploy(
-    port: Port = "",
-    board: Annotated[str, typer.Option("--board", help="kind of board; required the first time")] = "",
+    context: Context,
+    board: Annotated[str, typer.Option("--board", help="the kind of board; needed the first time")] = "",
     config: Config = None,
-    as_json: AsJson = False,
 ) -> None:
     """Update the code on a board; everything else stays.
 
@@ -108,22 +115,24 @@ def deploy(
     """
     from engram_host.boards import deploy as deploying
 
-    _do(lambda progress: deploying.deploy(port, board, config, progress), as_json)
+    _do(lambda progress: deploying.deploy(context.board.port, board, config, progress), context)
 
 
 @app.command()
-def monitor(port: Port = "") -> None:
-    """Show what a board prints and send what you type; Ctrl-] ends.
+@takes(PORT)
+def monitor(context: Context) -> None:
+    """Show what a board prints, and type to it; Ctrl-] ends.
 
     Example: engram board monitor --port /dev/ttyACM0
     """
     from engram_host.boards import terminal
 
-    _do(lambda progress: terminal.monitor(port, progress), False)
+    _do(lambda progress: terminal.monitor(context.board.port, progress), context)
 
 
 @app.command()
-def chat(port: Port = "") -> None:
+@takes(PORT)
+def chat(context: Context) -> None:
     """Chat with the agent of a board; Ctrl-D ends.
 
     Example: engram board chat --port /dev/ttyACM0
@@ -131,26 +140,27 @@ def chat(port: Port = "") -> None:
     from engram_host.boards import port as ports
     from engram_host.boards import terminal
 
-    terminal.chat(ports.choose(port))
+    terminal.chat(ports.choose(context.board.port))
 
 
 @app.command()
-def wifi(port: Port = "") -> None:
-    """Set a board's Wi-Fi network and API key.
+@takes(PORT)
+def wifi(context: Context) -> None:
+    """Ask for a network and its key, and give them to a board.
 
     Example: engram board wifi --port /dev/ttyACM0
     """
     from engram_host.boards import wifi as networks
 
-    _do(lambda progress: networks.wifi(port, progress), False)
+    _do(lambda progress: networks.wifi(context.board.port, progress), context)
 
 
 @app.command()
+@takes(PORT, JSON)
 def backup(
+    context: Context,
     file: File = None,
-    port: Port = "",
-    secrets: Annotated[bool, typer.Option("--secrets", help="include Wi-Fi passwords and keys")] = False,
-    as_json: AsJson = False,
+    secrets: Annotated[bool, typer.Option("--secrets", help="networks and keys too")] = False,
 ) -> None:
     """Save a board's memory, journal, profile and settings.
 
@@ -158,18 +168,19 @@ def backup(
     """
     from engram_host.boards import backup as saving
 
-    _do(lambda progress: saving.backup(port, _named(file), progress, with_secrets=secrets), as_json)
+    _do(lambda progress: saving.backup(context.board.port, _named(file), progress, with_secrets=secrets), context)
 
 
 @app.command()
-def restore(file: File = None, port: Port = "", erase_memory: Erase = False, as_json: AsJson = False) -> None:
-    """Restore a backup to a board.
+@takes(PORT, JSON)
+def restore(context: Context, file: File = None, erase_memory: Erase = False) -> None:
+    """Put a backup back on a board.
 
     Example: engram board restore kitchen.tar.gz --port /dev/ttyACM0
     """
     from engram_host.boards import backup as saving
 
-    _do(lambda progress: saving.restore(port, _named(file), progress, may_erase=erase_memory), as_json)
+    _do(lambda progress: saving.restore(context.board.port, _named(file), progress, may_erase=erase_memory), context)
 
 
 def _named(file: Path | None) -> Path:
@@ -179,7 +190,7 @@ def _named(file: Path | None) -> Path:
     return file
 
 
-def _do(work: Callable[[Progress], object], as_json: bool) -> None:
+def _do(work: Callable[[Progress], object], context: Context) -> None:
     """Do some work of engram_host.boards, which tells on stderr how it goes on. BoardError, Interrupted."""
     progress = _Told()
     try:
@@ -188,5 +199,5 @@ def _do(work: Callable[[Progress], object], as_json: bool) -> None:
         raise Interrupted("interrupted; do the same again to finish it.") from None
     finally:
         progress.close()
-    if as_json:
+    if context.json:
         output.document({"done": True, "told": progress.sentences})

@@ -12,6 +12,7 @@ from typer.main import get_command
 
 from engram_host.cli import board, device, doctor, edit, evaluate, memory, run, transfer
 from engram_host.cli import companion as companion_commands
+from engram_host.cli.context import asks_for_json
 from engram_host.cli.exit_status import FAILED, INTERRUPTED, WRONG_USAGE, status_and_sentence
 from engram_host.extras import DISTRIBUTION
 
@@ -76,7 +77,7 @@ def _failed(error: BaseException, words: list[str]) -> int:
         if found is None:
             raise error
         status, sentence = found
-    if "--json" in words:
+    if asks_for_json(words):
         sys.stdout.write(json.dumps({"problem": sentence}, ensure_ascii=False) + "\n")
     elif sentence:
         sys.stderr.write(f"engram{_name(words)}: {sentence}\n")

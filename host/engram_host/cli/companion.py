@@ -11,8 +11,9 @@ import typer
 
 from engram_host.boards.progress import Progress
 from engram_host.cli import output
+from engram_host.cli.context import Context
 from engram_host.cli.exit_status import CommandError, NotFound, NotInstalled
-from engram_host.cli.options import DEFAULT_HOME, AsJson, Home, Url
+from engram_host.cli.options import HOME, JSON, URL, takes
 from engram_host.companion.logs import FORMATS, LEVELS, set_up
 from engram_host.companion.malloc import configure_malloc
 from engram_host.companion.settings_reader import has_password
@@ -30,10 +31,11 @@ MqttUrl = Annotated[str | None, typer.Option(help=_OWN_BROKER)]
 StoreUrl = Annotated[str | None, typer.Option(help=_POSTGRES)]
 
 
+@takes(HOME, JSON)
 def serve(
-    home: Home = DEFAULT_HOME,
-    http_host: Annotated[str | None, typer.Option(help="host name or address of the HTTP API")] = None,
-    http_port: Annotated[int | None, typer.Option(help="port of the HTTP API; 0: any free port")] = None,
+    context: Context,
+    http_host: Annotated[str | None, typer.Option(help="where the HTTP API listens")] = None,
+    http_port: Annotated[int | None, typer.Option(help="its port, 0 for a free one")] = None,
     mqtt_url: MqttUrl = None,
     mqtt_port: Annotated[int | None, typer.Option(help="port of the built-in broker; 0: any free port")] = None,
     store_url: StoreUrl = None,
@@ -41,8 +43,7 @@ def serve(
         Path | None, typer.Option(help="write the addresses to this file, as JSON, once it listens")
     ] = None,
     log_level: Annotated[str, typer.Option(help="debug, info, warning or error")] = "warning",
-    log_format: Annotated[str, typer.Option(help="text, or json: one object per line")] = "text",
-    as_json: AsJson = False,
+    log_format: Annotated[str, typer.Option(help="text, or json: one object a line")] = "text",
 ) -> None:
     """Run the companion, which copies the memory of boards and searches it by words and by meaning.
 
@@ -71,10 +72,10 @@ def serve(
         ("store", "url"): store_url,
     }
     given = {name: value for name, value in flags.items() if value is not None}
-    asyncio.run(_serve(home.expanduser().absolute(), given, ready_file, as_json))
+    asyncio.run(_serve(context, given, ready_file))
 
 
-async def _serve(home: Path, flags: dict[tuple[str, str], object], ready_file: Path | None, as_json: bool) -> None:
+async def _serve(context: Context, flags: dict[tuple[str, str], object], ready_file: Path | None) -> None:
     began = time.monotonic()
     configure_malloc()
     # What takes long to load is loaded once it is sure to be needed.
@@ -88,18 +89,18 @@ async def _serve(home: Path, flags: dict[tuple[str, str], object], ready_file: P
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
-    make_folder(home)
-    with lock_home(home, alone=False):
-        async with start(home, flags) as running:
+    make_folder(context.home)
+    with lock_home(context.home, alone=False):
+        async with start(context.home, flags) as running:
             addresses = running.addresses()
             banner = running.banner(time.monotonic() - began)
-            typer.echo(json.dumps(addresses) if as_json else "\n".join(banner))
+            typer.echo(json.dumps(addresses) if context.json else "\n".join(banner))
             sys.stdout.flush()
             if ready_file:
                 draft = ready_file.with_suffix(".new")
                 draft.write_text(json.dumps(addresses))
                 draft.replace(ready_file)
-            with publish_addresses(home, addresses):
+            with publish_addresses(context.home, addresses):
                 await running.serve(stop)
 
 
@@ -125,20 +126,19 @@ _SHOWN = {
 }
 
 
-def stats(url: Url = "", home: Home = DEFAULT_HOME, as_json: AsJson = False) -> None:
-    """Show the companion's state, each board's copy and the usage of the gateway's limits. Asks the companion.
+@takes(URL, HOME, JSON)
+def stats(context: Context) -> None:
+    """Show how the companion is doing, what it has of each board, and what is used of the gateway's limits. Asks the companion.
 
     Example: engram stats
 
     Example: engram stats --json
     """
-    from engram_host.cli.api_client import ApiClient
-
-    with ApiClient(url, home) as companion:
+    with context.open_companion() as companion:
         health, figures = companion.get("/v1/health"), companion.get("/v1/stats")
         devices = companion.get("/v1/devices")
         gateway = _gateway(companion)
-    if as_json:
+    if context.json:
         output.document({"health": health, "figures": figures, "devices": devices, "gateway": gateway})
         return
     rows = [("status", health["status"]), *((name, health[name]) for name in ("version", "store", "mqtt", "meaning"))]
@@ -183,11 +183,10 @@ def _of(used: int, limit: int) -> str:
 # --- engram folders
 
 
+@takes(URL, HOME, JSON)
 def folders(
-    principal: Annotated[str, typer.Option(help="on whose behalf: lists only what this person may see")] = "owner",
-    url: Url = "",
-    home: Home = DEFAULT_HOME,
-    as_json: AsJson = False,
+    context: Context,
+    principal: Annotated[str, typer.Option(help="who asks: only what they may see is listed")] = "owner",
 ) -> None:
     """List the Markdown folders: the progress of each, and what could not be read. Asks the companion.
 
@@ -195,11 +194,9 @@ def folders(
 
     Example: engram folders --principal ann --json
     """
-    from engram_host.cli.api_client import ApiClient
-
-    with ApiClient(url, home) as companion:
+    with context.open_companion() as companion:
         found = companion.get("/v1/folders", principal=principal)
-    if as_json:
+    if context.json:
         output.document({"folders": found})
         return
     columns = ("folder", "scope", "state", "files", "passages", "last read")
@@ -230,11 +227,11 @@ def _problems(one: dict[str, Any]) -> list[str]:
 # --- engram backup, engram restore
 
 
+@takes(HOME, JSON)
 def backup(
-    file: Annotated[Path, typer.Argument(help="output file")],
-    home: Home = DEFAULT_HOME,
-    replace: Annotated[bool, typer.Option("--replace", help="overwrite an existing file")] = False,
-    as_json: AsJson = False,
+    context: Context,
+    file: Annotated[Path, typer.Argument(help="the file to write")],
+    replace: Annotated[bool, typer.Option("--replace", help="the file that is there may be lost")] = False,
 ) -> None:
     """Save the companion's database to a file: copies of all boards, tokens and vectors.
 
@@ -244,7 +241,7 @@ def backup(
     """
     from engram_host.companion.store.backup import ToolMissing, save_postgres, save_sqlite
 
-    settings = _settings(home)
+    settings = _settings(context.home)
     if not file.parent.is_dir():
         raise NotFound(f"there is no folder {file.parent} to write {file.name} to.")
     if file.exists() and not replace:
@@ -262,15 +259,15 @@ def backup(
         raise NotInstalled(str(missing)) from None
     size = file.stat().st_size
     progress.say(f"{file}: {output.size(size)}")
-    if as_json:
+    if context.json:
         output.document({"file": str(file), "bytes": size})
 
 
+@takes(HOME, JSON)
 def restore(
-    file: Annotated[Path, typer.Argument(help="file written by `engram backup`")],
-    home: Home = DEFAULT_HOME,
-    replace: Annotated[bool, typer.Option("--replace", help="overwrite the existing database")] = False,
-    as_json: AsJson = False,
+    context: Context,
+    file: Annotated[Path, typer.Argument(help="what `engram backup` wrote")],
+    replace: Annotated[bool, typer.Option("--replace", help="the database that is there may be lost")] = False,
 ) -> None:
     """Restore a saved database. Stop the companion first; boards then send what is newer.
 
@@ -280,7 +277,7 @@ def restore(
     from engram_host.companion.settings import make_folder
     from engram_host.companion.store.backup import ToolMissing, restore_postgres, restore_sqlite
 
-    settings = _settings(home)
+    settings = _settings(context.home)
     if not file.is_file():
         raise NotFound(f"there is no file {file}.")
     make_folder(settings.home)
@@ -295,7 +292,7 @@ def restore(
                 restore_postgres(file, settings.store.url)
         except ToolMissing as missing:
             raise NotInstalled(str(missing)) from None
-    if as_json:
+    if context.json:
         output.document({"restored": str(file)})
     else:
         output.say(f"{file} is the companion's database now.")
@@ -304,7 +301,7 @@ def restore(
 def _settings(home: Path) -> "Settings":
     from engram_host.companion.settings import read_settings
 
-    return read_settings(home.expanduser().absolute(), {})
+    return read_settings(home, {})
 
 
 def _sqlite(settings: "Settings") -> Path | None:

@@ -13,6 +13,7 @@ from typing import Any, TypedDict
 from engram_host.boards.errors import BoardError
 from engram_host.boards.json_lines import JsonConsole, open_console
 from engram_host.boards.naming import command_name
+from engram_host.cli.context import BoardAddress
 from engram_host.cli.exit_status import CommandError, NotFound, WrongUsage
 
 _PACKAGES = str(Path(__file__).resolve().parents[2])
@@ -29,18 +30,18 @@ _NO_REPORTS = (
 
 
 @contextlib.contextmanager
-def open_board(port: str, sim: Path | None) -> Iterator[JsonConsole]:
-    """A board that talks JSON: the one on `port`, the one in the folder `sim`, or the only one that is plugged in.
+def open_board(address: BoardAddress) -> Iterator[JsonConsole]:
+    """Open a board that talks JSON: the one at an address, or the only one that is plugged in.
 
     BoardError, CommandError.
     """
-    if sim is None:
-        with open_console(port) as board:
+    if address.sim is None:
+        with open_console(address.port) as board:
             yield board
         return
-    if port:
+    if address.port:
         raise WrongUsage("--port and --sim name two boards: give one of them.")
-    with _simulated(sim.expanduser().absolute()) as board:
+    with _simulated(address.sim) as board:
         yield board
 
 

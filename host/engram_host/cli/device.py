@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from engram_host.cli.context import Context
 from engram_host.cli.exit_status import CommandError, NotFound
-from engram_host.cli.options import DEFAULT_HOME, AsJson, Home
+from engram_host.cli.options import HOME, JSON, takes
 from engram_host.companion.auth import mosquitto, tokens
 from engram_host.companion.errors import SettingError
 
@@ -25,62 +26,65 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Manage the tokens with which boards log in to the companion.", no_args_is_help=True)
 
-Name = Annotated[str, typer.Argument(help="board name: lowercase letters, digits and -, at most 32 characters")]
-_HOME = DEFAULT_HOME
+Name = Annotated[str, typer.Argument(help="the board's name: small letters, digits and -, at most 32")]
 _DEVICE = re.compile(r"[a-z0-9-]{1,32}")
 
 
 @app.command()
-def add(name: Name, home: Home = _HOME, as_json: AsJson = False) -> None:
-    """Create a token for a board and print it. It is shown only once.
+@takes(HOME, JSON)
+def add(context: Context, name: Name) -> None:
+    """Make a token for a board, and print it: it is shown this once.
 
     Example: engram device add kitchen
     """
-    with _store(home) as (store, settings):
+    with _store(context.home) as (store, settings):
         token = tokens.new_token()
         if not store.add_token(tokens.stored_token(_checked(name), token)):
-            raise CommandError(f"{name} already has a token; `engram device rotate {name}` replaces it.")
-        _show(name, token, settings, as_json)
+            raise CommandError(f"{name} has a token already; `engram device rotate {name}` makes another one.")
+        _show(context, name, token, settings)
 
 
 @app.command()
-def rotate(name: Name, home: Home = _HOME, as_json: AsJson = False) -> None:
-    """Replace a board's token; the old one stops working within seconds.
+@takes(HOME, JSON)
+def rotate(context: Context, name: Name) -> None:
+    """Make a new token for a board in the place of the old one, which ends within seconds.
 
     Example: engram device rotate kitchen
     """
-    with _store(home) as (store, settings):
+    with _store(context.home) as (store, settings):
         token = tokens.new_token()
         if not store.replace_token(tokens.stored_token(_checked(name), token)):
-            raise NotFound(f"{name} has no token; `engram device add {name}` creates one.")
-        _show(name, token, settings, as_json)
+            raise NotFound(f"{name} has no token; `engram device add {name}` makes one.")
+        _show(context, name, token, settings)
 
 
 @app.command()
-def remove(name: Name, home: Home = _HOME, as_json: AsJson = False) -> None:
-    """Remove a board's token. The companion keeps its copy of the board's memory.
+@takes(HOME, JSON)
+def remove(context: Context, name: Name) -> None:
+    """Take a board's token away. What the companion has of its memory stays.
 
     Example: engram device remove kitchen
     """
-    with _store(home) as (store, _):
+    with _store(context.home) as (store, _):
         if not store.remove_token(_checked(name)):
             raise NotFound(f"{name} has no token.")
-    typer.echo(json.dumps({"device": name, "removed": True}) if as_json else f"{name} has no token now.")
+    typer.echo(json.dumps({"device": name, "removed": True}) if context.json else f"{name} has no token any more.")
 
 
 @app.command("list")
-def list_devices(home: Home = _HOME, as_json: AsJson = False) -> None:
-    """List the boards, their tokens and when each last connected.
+@takes(HOME, JSON)
+def list_devices(context: Context) -> None:
+    """Show which boards have a token, and when each was last heard.
 
     Example: engram device list
     """
-    with _store(home) as (store, _):
+    with _store(context.home) as (store, _):
         heard = {device.name: device.heard for device in store.devices()}
         made = {token.device: token.made for token in store.tokens()}
     found = [
         {"device": name, "token_made": made.get(name), "heard": heard.get(name)} for name in sorted({*heard, *made})
     ]
-    if as_json:
+    if context.json:
         typer.echo(json.dumps(found))
         return
     for each in found or [None]:
@@ -94,20 +98,19 @@ def list_devices(home: Home = _HOME, as_json: AsJson = False) -> None:
 
 
 @app.command("mosquitto")
-def write_mosquitto(
-    folder: Annotated[Path, typer.Argument(help="output folder")], home: Home = _HOME, as_json: AsJson = False
-) -> None:
-    """Write the files for your own mosquitto broker: passwords, topic access and configuration.
+@takes(HOME, JSON)
+def write_mosquitto(context: Context, folder: Annotated[Path, typer.Argument(help="where the files go")]) -> None:
+    """Write what a mosquitto of your own needs to know of the boards: passwords, topics and a piece of configuration.
 
     Example: engram device mosquitto build/mosquitto-files
     """
-    with _store(home) as (store, settings):
+    with _store(context.home) as (store, settings):
         login = mosquitto.MosquittoUser(
             settings.mqtt.username or mosquitto.USER, settings.mqtt.password or tokens.new_token()
         )
         written = mosquitto.write_mosquitto_files(folder.expanduser(), store.tokens(), login)
     is_new = not settings.mqtt.password
-    if as_json:
+    if context.json:
         told = {"files": [str(path) for path in written]}
         typer.echo(json.dumps(told | ({"username": login.name, "password": login.password} if is_new else {})))
         return
@@ -124,7 +127,7 @@ def _store(home: Path) -> "Iterator[tuple[Store, Settings]]":
     from engram_host.companion.settings import make_folder, read_settings, store_url
     from engram_host.companion.store import open_store
 
-    settings = read_settings(home.expanduser().absolute(), {})
+    settings = read_settings(home, {})
     make_folder(settings.home)
     store = open_store(store_url(settings.store, settings.home))
     try:
@@ -141,8 +144,8 @@ def _checked(name: str) -> str:
     return name
 
 
-def _show(name: str, token: str, settings: "Settings", as_json: bool) -> None:
-    if as_json:
+def _show(context: Context, name: str, token: str, settings: "Settings") -> None:
+    if context.json:
         typer.echo(json.dumps({"device": name, "token": token}))
         return
     url = settings.mqtt.url or f"{'mqtts' if settings.mqtt.certificate else 'mqtt'}://HOST:{settings.mqtt.port}"

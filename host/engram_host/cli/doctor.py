@@ -10,21 +10,23 @@ import typer
 
 from engram_host.cli import output
 from engram_host.cli.checks import WATCH, WELL, WRONG, Finding, wrong
-from engram_host.cli.options import DEFAULT_HOME, AsJson, Home
+from engram_host.cli.context import Context
+from engram_host.cli.options import HOME, JSON, takes
 
 _MARKS = {WELL: "ok", WATCH: "look", WRONG: "WRONG"}
 
 
-def doctor(home: Home = DEFAULT_HOME, as_json: AsJson = False) -> None:
-    """Diagnose the setup and say how to fix what is wrong; exits with status 1 then. Needs no companion.
+@takes(HOME, JSON)
+def doctor(context: Context) -> None:
+    """Check the set-up, and say what to do about what is wrong; status 1 if something is. Needs no companion.
 
     Example: engram doctor
 
     Example: engram doctor --home ~/.engram/companion --json
     """
-    found = list(_findings(home.expanduser().absolute()))
+    found = list(_findings(context.home))
     is_well = all(finding.state != WRONG for finding in found)
-    if as_json:
+    if context.json:
         output.document({"well": is_well, "checks": [asdict(finding) for finding in found]})
     else:
         rows = [(_MARKS[each.state], each.name, f"{each.told}: {each.do}" if each.do else each.told) for each in found]

@@ -13,20 +13,20 @@ from engram.transfer.jsonl import TextParts
 from engram_host.boards.json_lines import JsonConsole
 from engram_host.cli import output
 from engram_host.cli.console_session import answer_lines, check_reports, import_object, open_board
+from engram_host.cli.context import Context
 from engram_host.cli.exit_status import CommandError, NotFound, WrongUsage
-from engram_host.cli.options import AsJson, Port, Sim
+from engram_host.cli.options import JSON, PORT, SIM, takes
 
 _NOT_SENT = ("id", "turns", "supersedes", "superseded", "uses", "used")
 """What an edit leaves as it is: an import of one line would only say that it cannot look after it."""
 
 
+@takes(PORT, SIM, JSON)
 def edit(
-    entry: Annotated[str, typer.Argument(help="memory, such as m12")],
-    text: Annotated[str | None, typer.Option(help="new text")] = None,
-    tag: Annotated[list[str] | None, typer.Option(help="new tag, replaces all tags; repeatable")] = None,
-    port: Port = "",
-    sim: Sim = None,
-    as_json: AsJson = False,
+    context: Context,
+    entry: Annotated[str, typer.Argument(help="the memory, such as m12")],
+    text: Annotated[str | None, typer.Option(help="what it says from now on")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="its tags from now on; several times for several")] = None,
 ) -> None:
     """Change a memory's text or tags on the board. Needs no companion.
 
@@ -37,10 +37,10 @@ def edit(
     Example: engram edit m12 --tag drinks --tag ann --sim ~/.engram/sim
     """
     if text is None and not tag:
-        raise WrongUsage("nothing to change: give --text or --tag.")
-    with open_board(port, sim) as board:
+        raise WrongUsage("nothing to change is named: give --text or --tag.")
+    with open_board(context.board) as board:
         before, after = change_memory(board, entry, text, tag)
-    if as_json:
+    if context.json:
         output.document({"id": entry, "before": before, "after": after})
     else:
         output.say(f"{entry} was: {before['content']} (#{' #'.join(before['tags'])})")

@@ -6,8 +6,9 @@ from typing import Annotated, Any
 import typer
 
 from engram_host.cli import output
+from engram_host.cli.context import Context
 from engram_host.cli.exit_status import WrongUsage
-from engram_host.cli.options import DEFAULT_HOME, AsJson, Device, Devices, Home, Url
+from engram_host.cli.options import DEVICE, HOME, JSON, URL, Devices, takes
 
 Shown = Annotated[
     str, typer.Argument(help="memory such as m12, turn such as t34, or line of a file such as notes/tea.md#12")
@@ -20,7 +21,9 @@ _SIGNS = 100
 _STATES = ("live", "superseded", "expired", "archived", "all")
 
 
+@takes(URL, HOME, JSON)
 def search(
+    context: Context,
     query: Annotated[str, typer.Argument(help="words, or a question")],
     device: Devices = None,
     limit: Annotated[int, typer.Option(min=1, max=50, help="most results")] = 10,
@@ -29,13 +32,10 @@ def search(
     ] = None,
     since: Day = "",
     until: Day = "",
-    principal: Annotated[str, typer.Option(help="on whose behalf: finds only what this person may see")] = "owner",
-    words_only: Annotated[bool, typer.Option("--words", help="search by words only, not by meaning")] = False,
-    history: Annotated[bool, typer.Option(help="include superseded memories")] = False,
-    explain: Annotated[bool, typer.Option(help="show how each score is made")] = False,
-    url: Url = "",
-    home: Home = DEFAULT_HOME,
-    as_json: AsJson = False,
+    principal: Annotated[str, typer.Option(help="who asks: only what they may see is found")] = "owner",
+    words_only: Annotated[bool, typer.Option("--words", help="by words alone, not by meaning")] = False,
+    history: Annotated[bool, typer.Option(help="also what something newer took the place of")] = False,
+    explain: Annotated[bool, typer.Option(help="what each score is made of")] = False,
 ) -> None:
     """Search what boards remember, by words and by meaning. Asks the companion.
 
@@ -43,8 +43,6 @@ def search(
 
     Example: engram search bike --device kitchen --tag colour --limit 3 --json
     """
-    from engram_host.cli.api_client import ApiClient
-
     asked = {
         "query": query,
         "devices": device or [],
@@ -56,9 +54,9 @@ def search(
         "history": history,
         "explain": explain,
     } | ({"meaning": False} if words_only else {})
-    with ApiClient(url, home) as companion:
+    with context.open_companion() as companion:
         answer = companion.post("/v1/search", asked)
-    if as_json:
+    if context.json:
         output.document(answer)
         return
     columns = ("board", "id", "day", "score", "who", "text")
@@ -70,14 +68,12 @@ def search(
         typer.echo(output.safe(f"note: {answer['degraded']}"), err=True)
 
 
+@takes(DEVICE, URL, HOME, JSON)
 def show(
+    context: Context,
     entry: Shown,
-    device: Device = "",
-    lines: Annotated[int, typer.Option(min=1, max=500, help="most lines shown of a file")] = 20,
-    principal: Annotated[str, typer.Option(help="on whose behalf a file is read")] = "owner",
-    url: Url = "",
-    home: Home = DEFAULT_HOME,
-    as_json: AsJson = False,
+    lines: Annotated[int, typer.Option(min=1, max=500, help="for a file: how many lines at most")] = 20,
+    principal: Annotated[str, typer.Option(help="for a file: who asks, only what they may see is shown")] = "owner",
 ) -> None:
     """Show a memory or turn with its fields and earlier versions, or lines of a Markdown file. Asks the companion.
 
@@ -88,12 +84,12 @@ def show(
     Example: engram show notes/tea.md#12 --lines 40
     """
     if _is_citation(entry):
-        if device:
+        if context.device:
             raise WrongUsage("a file is in a folder of the companion and on no board: leave --device out.")
-        _show_lines(entry, lines, principal, url, home, as_json)
+        _show_lines(context, entry, lines, principal)
         return
-    found = _entry(entry, device, url, home)
-    if as_json:
+    found = _entry(context, entry)
+    if context.json:
         output.document(found)
         return
     line = found["line"]
@@ -106,21 +102,19 @@ def show(
         _show_versions(found["versions"])
 
 
+@takes(DEVICE, URL, HOME, JSON)
 def list_entries(
-    device: Device = "",
-    turns: Annotated[bool, typer.Option("--turns", help="list conversation turns instead of memories")] = False,
-    tag: Annotated[str, typer.Option(help="only memories with this tag")] = "",
-    type: Annotated[str, typer.Option(help="only memories of this type, such as fact")] = "",
+    context: Context,
+    turns: Annotated[bool, typer.Option("--turns", help="turns of conversations in place of memories")] = False,
+    tag: Annotated[str, typer.Option(help="memories with this tag")] = "",
+    type: Annotated[str, typer.Option(help="memories of this type, such as fact")] = "",
     scope: Annotated[str, typer.Option(help="all, user:NAME or ws:ID")] = "",
     state: Annotated[str, typer.Option(help="live, superseded, expired, archived or all")] = "live",
     session: Annotated[str, typer.Option(help="only turns of this session")] = "",
     speaker: Annotated[str, typer.Option(help="only turns of this speaker")] = "",
     since: Day = "",
     until: Day = "",
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="most entries listed")] = 50,
-    url: Url = "",
-    home: Home = DEFAULT_HOME,
-    as_json: AsJson = False,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="how many at most, the newest")] = 50,
 ) -> None:
     """List a board's memories or turns, newest first. Asks the companion.
 
@@ -128,17 +122,15 @@ def list_entries(
 
     Example: engram list --turns --speaker ann --since 2026-01-01
     """
-    from engram_host.cli.api_client import ApiClient
-
     if state not in _STATES:
         raise WrongUsage(f"--state takes one of {', '.join(_STATES)}.")
     asked = {"log": "journal" if turns else "records", "tag": tag, "type": type, "scope": scope, "state": state}
     asked |= {"session": session, "speaker": speaker, "limit": limit}
     asked |= {"since": _seconds("--since", since), "until": _seconds("--until", until)}
-    with ApiClient(url, home) as companion:
-        name = companion.device(device)
+    with context.open_companion() as companion:
+        name = companion.device(context.device)
         found = companion.get(f"/v1/devices/{name}/entries", **asked)
-    if as_json:
+    if context.json:
         output.document({"device": name, **found})
         return
     rows = [_turn_row(each) if turns else _memory_row(each) for each in found["entries"]]
@@ -150,17 +142,15 @@ def list_entries(
         typer.echo(f"{found['archived']} more are in the archive; --state archived shows them.", err=True)
 
 
+@takes(DEVICE, URL, HOME, JSON)
 def history(
-    entry: Annotated[str, typer.Argument(help="memory or turn; without it, the events of the copies")] = "",
-    device: Device = "",
+    context: Context,
+    entry: Annotated[str, typer.Argument(help="a memory or a turn; without it, what happened to the copies")] = "",
     aside: Annotated[
         bool, typer.Option("--aside", help="list the lines that were set aside because the board no longer has them")
     ] = False,
-    before: Annotated[int, typer.Option(min=0, help="continue below this number")] = 0,
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="most events or lines shown")] = 100,
-    url: Url = "",
-    home: Home = DEFAULT_HOME,
-    as_json: AsJson = False,
+    before: Annotated[int, typer.Option(min=0, help="of these, those below the number in the first column")] = 0,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="how many events or lines at most")] = 100,
 ) -> None:
     """Show the versions of a memory, oldest first, or the events of a board's copies, newest first. Asks the companion.
 
@@ -170,24 +160,22 @@ def history(
 
     Example: engram history --aside --limit 20
     """
-    from engram_host.cli.api_client import ApiClient
-
     if (entry and aside) or (before and not aside):
         raise WrongUsage("--aside lists the lines of a whole board, and --before continues that list.")
     if aside:
-        _show_aside(device, before, limit, url, home, as_json)
+        _show_aside(context, before, limit)
         return
     if entry:
-        found = _entry(entry, device, url, home)
-        if as_json:
+        found = _entry(context, entry)
+        if context.json:
             output.document({name: found[name] for name in ("device", "id", "state", "versions")})
         else:
             _show_versions(found["versions"])
         return
-    with ApiClient(url, home) as companion:
-        name = companion.device(device)
+    with context.open_companion() as companion:
+        name = companion.device(context.device)
         events = companion.get(f"/v1/devices/{name}/events", limit=limit)
-    if as_json:
+    if context.json:
         output.document({"device": name, "events": events})
         return
     rows = [(output.moment(event["at"]), event["text"]) for event in events]
@@ -208,18 +196,16 @@ def _is_citation(told: str) -> bool:
     return any(mark in told for mark in _MARKS)
 
 
-def _show_lines(citation: str, count: int, principal: str, url: str, home: Any, as_json: bool) -> None:
+def _show_lines(context: Context, citation: str, count: int, principal: str) -> None:
     """Print so many lines of a file, from the one that a citation names."""
-    from engram_host.cli.api_client import ApiClient
-
     path, _, told = citation.partition("#")
     line = told or "1"
     if not (path and line.isascii() and line.isdigit()):
         raise WrongUsage("a place in a file is its path and the number of a line, such as notes/tea.md#12.")
-    with ApiClient(url, home) as companion:
+    with context.open_companion() as companion:
         asked = {"path": path, "from": int(line), "lines": count, "principal": principal}
         found = companion.get("/v1/memory", **asked)
-    if as_json:
+    if context.json:
         output.document(found)
         return
     width = len(str(found["total"]))
@@ -231,13 +217,11 @@ def _show_lines(citation: str, count: int, principal: str, url: str, home: Any, 
         typer.echo(output.safe(f"continues at {path}#{found['following']}"), err=True)
 
 
-def _entry(entry: str, device: str, url: str, home: Any) -> Any:
-    from engram_host.cli.api_client import ApiClient
-
+def _entry(context: Context, entry: str) -> Any:
     if entry[:1] not in ("m", "t") or not (entry[1:].isascii() and entry[1:].isdigit()):
-        raise WrongUsage(f"{entry[:20]!r} is not an id: a memory has one such as m12, a turn one such as t34.")
-    with ApiClient(url, home) as companion:
-        return companion.get(f"/v1/devices/{companion.device(device)}/entries/{entry}")
+        raise WrongUsage(f"{entry[:20]!r} is no id: a memory is such as m12, a turn such as t34.")
+    with context.open_companion() as companion:
+        return companion.get(f"/v1/devices/{companion.device(context.device)}/entries/{entry}")
 
 
 def _hit_row(hit: dict[str, Any], query: str) -> tuple[str, ...]:
@@ -279,14 +263,12 @@ def _explain(hits: list[dict[str, Any]]) -> None:
         output.say(f"{hit['id']}: " + "; ".join([f"words: {words or 'none'}", *more]))
 
 
-def _show_aside(device: str, before: int, limit: int, url: str, home: Any, as_json: bool) -> None:
+def _show_aside(context: Context, before: int, limit: int) -> None:
     """What was set aside of a board's copies, newest first."""
-    from engram_host.cli.api_client import ApiClient
-
-    with ApiClient(url, home) as companion:
-        name = companion.device(device)
+    with context.open_companion() as companion:
+        name = companion.device(context.device)
         found = companion.get(f"/v1/devices/{name}/aside", limit=limit, **({"before": before} if before else {}))
-    if as_json:
+    if context.json:
         output.document({"device": name, "aside": found})
         return
     rows = []

@@ -1,15 +1,19 @@
-"""Options that several commands take, and the completion of their values."""
+"""Options that several commands share: a command names those that it takes, and gets a Context of what they say."""
 
 import contextlib
-import os
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Concatenate, ParamSpec
 
 import typer
 
-from engram_host.cli import API_VARIABLE, HOME_VARIABLE
+from engram_host.cli import context
+from engram_host.cli.context import API_VARIABLE, DEFAULT_HOME, HOME_VARIABLE, Context, read_context
 
-DEFAULT_HOME = Path("~/.engram/companion")
+Words = ParamSpec("Words")
 
 _COMPLETION_SECONDS = 0.7
 """How long a shell waits for names of boards."""
@@ -17,31 +21,82 @@ _COMPLETION_SECONDS = 0.7
 
 def _device_names(ctx: typer.Context, incomplete: str) -> list[str]:
     """The names of boards for a shell, of the companion that the command would ask; none if it does not answer at once."""
-    with contextlib.suppress(Exception):
-        from engram_host.cli.api_client import ApiClient
-
+    with contextlib.suppress(Exception):  # a shell that completes has no place for an error
         # While a shell completes, what is not typed yet has neither its default nor what its variable says.
-        url = ctx.params.get("url") or os.environ.get(API_VARIABLE, "")
-        home = ctx.params.get("home") or os.environ.get(HOME_VARIABLE) or DEFAULT_HOME
-        with ApiClient(url, Path(home), seconds=_COMPLETION_SECONDS) as companion:
+        given = {option.name: ctx.params.get(option.name) for option in (URL, HOME)}
+        with read_context(given).open_companion(seconds=_COMPLETION_SECONDS) as companion:
             names = [device["name"] for device in companion.get("/v1/devices")]
         return [name for name in names if name.startswith(incomplete)]
     return []
 
 
-AsJson = Annotated[bool, typer.Option("--json", help="print one JSON document")]
-Home = Annotated[Path, typer.Option(envvar=HOME_VARIABLE, help="the folder of the companion's files")]
-Url = Annotated[
-    str,
-    typer.Option(envvar=API_VARIABLE, help="where the companion is; by default, where the one of the folder listens"),
-]
-Device = Annotated[
-    str, typer.Option("--device", "-d", help="the board; not needed if there is one", autocompletion=_device_names)
-]
+@dataclass(frozen=True)
+class SharedOption:
+    """An option of several commands: its name in read_context(), its type with typer's description, its default."""
+
+    name: str
+    annotation: Any
+    default: Any
+
+
+AsJson = Annotated[bool, typer.Option(context.JSON, help="print one JSON document")]
 Devices = Annotated[
     list[str] | None, typer.Option("--device", "-d", help="a board; all by default", autocompletion=_device_names)
 ]
-Port = Annotated[str, typer.Option(help="the board's serial port; by default the only one that there is")]
-Sim = Annotated[
-    Path | None, typer.Option(help="the folder of a simulated board that is not running, such as ~/.engram/sim")
-]
+
+JSON = SharedOption("json", AsJson, False)
+HOME = SharedOption(
+    "home",
+    Annotated[Path, typer.Option(envvar=HOME_VARIABLE, help="the folder of the companion's files")],
+    DEFAULT_HOME,
+)
+URL = SharedOption(
+    "url",
+    Annotated[
+        str,
+        typer.Option(
+            envvar=API_VARIABLE, help="where the companion is; by default, where the one of the folder listens"
+        ),
+    ],
+    "",
+)
+DEVICE = SharedOption(
+    "device",
+    Annotated[
+        str, typer.Option("--device", "-d", help="the board; not needed if there is one", autocompletion=_device_names)
+    ],
+    "",
+)
+PORT = SharedOption(
+    "port", Annotated[str, typer.Option(help="the board's serial port; by default the only one that there is")], ""
+)
+SIM = SharedOption(
+    "sim",
+    Annotated[
+        Path | None, typer.Option(help="the folder of a simulated board that is not running, such as ~/.engram/sim")
+    ],
+    None,
+)
+
+
+def takes(*options: SharedOption) -> Callable[[Callable[Concatenate[Context, Words], None]], Callable[..., None]]:
+    """Give a command these options beside its own, and pass it the Context of what they say."""
+
+    def decorate(command: Callable[Concatenate[Context, Words], None]) -> Callable[..., None]:
+        @functools.wraps(command)
+        def run(*args: Words.args, **values: Words.kwargs) -> None:
+            given = {option.name: values.pop(option.name) for option in options}
+            command(read_context(given), *args, **values)
+
+        _, *own = inspect.signature(command).parameters.values()
+        shared = [
+            inspect.Parameter(
+                option.name, inspect.Parameter.KEYWORD_ONLY, default=option.default, annotation=option.annotation
+            )
+            for option in options
+        ]
+        # typer reads what a command takes from its signature.
+        run.__signature__ = inspect.Signature([*own, *shared])  # pyright: ignore[reportAttributeAccessIssue]
+        return run
+
+    return decorate

@@ -1,6 +1,5 @@
 """`engram run`: chat with a simulated board, as `make run` does."""
 
-import os
 from pathlib import Path
 from typing import Annotated
 
@@ -23,15 +22,18 @@ def run(
 
     Example: echo "remember that my bike is green" | engram run --home ~/.engram/try
     """
-    from engram_host.simulator import __main__ as sim
+    from engram_host.simulator import __main__ as simulator
     from engram_host.simulator import board
 
     try:
         board.find_micropython()
     except board.NoMicroPython as problem:
         raise NotInstalled(str(problem)) from None
-    os.environ["ENGRAM_HOME"] = str(home)
-    for name, is_on in (("LLM", script), ("COMPANION", companion), ("REPL", prompt)):
-        if is_on:
-            os.environ[name] = "script" if name == "LLM" else "1"
-    raise typer.Exit(sim.main())
+    given = simulator.read_environment()
+    options = simulator.SimulatorOptions(
+        home=home.expanduser().absolute(),
+        llm="script" if script else given.llm,
+        companion=companion or given.companion,
+        prompt=prompt or given.prompt,
+    )
+    raise typer.Exit(simulator.run_board(options))

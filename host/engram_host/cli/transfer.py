@@ -18,8 +18,9 @@ from engram_host.boards.json_lines import JsonConsole
 from engram_host.boards.progress import Progress
 from engram_host.cli import output
 from engram_host.cli.console_session import check_reports, import_object
+from engram_host.cli.context import BoardAddress, Context
 from engram_host.cli.exit_status import CommandError, WrongUsage
-from engram_host.cli.options import DEFAULT_HOME, AsJson, Device, Home, Port, Sim, Url
+from engram_host.cli.options import DEVICE, HOME, JSON, PORT, SIM, URL, takes
 from engram_host.transfer.formats import Fields
 from engram_host.transfer.reader import MemoryFile
 
@@ -130,15 +131,13 @@ class FileImport(ImportReport):
 # --- commands
 
 
+@takes(DEVICE, URL, HOME, JSON)
 def export(
-    device: Device = "",
+    context: Context,
     out: Annotated[Path | None, typer.Option(help="the file to write; stdout without it")] = None,
     archived: Annotated[
         bool, typer.Option("--archived/--no-archived", help="with the memories that the board has archived")
     ] = True,
-    url: Url = "",
-    home: Home = DEFAULT_HOME,
-    as_json: AsJson = False,
 ) -> None:
     """Write all memories of a board's copy as JSON Lines, in the form that a board imports. Asks the companion.
 
@@ -146,31 +145,30 @@ def export(
 
     Example: engram export --device kitchen --out kitchen.jsonl
     """
-    from engram_host.cli.api_client import ApiClient
-
-    if as_json and out is None:
+    if context.json and out is None:
         raise WrongUsage(
             "--json tells what was written to a file: name it with --out. Without --out the lines are JSON."
         )
-    with ApiClient(url, home) as companion:
-        name = companion.device(device)
+    with context.open_companion() as companion:
+        name = companion.device(context.device)
         lines = companion.lines(f"/v1/devices/{name}/export", archived=archived)
         count, is_whole = _write(lines, out)
     if not is_whole:
         raise CommandError("the export is incomplete, its last line is missing: try again.")
     told = {"device": name, "file": str(out) if out else None, "lines": count}
-    if as_json:
+    if context.json:
         output.document(told)
     elif out:
         output.say(f"{out}: memory of {name}, lines: {count}")
 
 
+@takes(PORT, SIM, JSON)
 def import_file(
-    file: Annotated[Path, typer.Argument(help="JSON Lines, Markdown (.md) or a CoClaw export (.json)")],
-    port: Port = "",
-    sim: Sim = None,
-    out: Annotated[Path | None, typer.Option(help="write a file for a board's own /import instead")] = None,
-    as_json: AsJson = False,
+    context: Context,
+    file: Annotated[Path, typer.Argument(help="JSON Lines; .md for Markdown, .json for a list of CoClaw's entries")],
+    out: Annotated[
+        Path | None, typer.Option(help="write the lines for /import on a board to this file, and ask no board")
+    ] = None,
 ) -> None:
     """Import memories into a board on a serial port or a simulated one. Needs no companion.
 
@@ -187,19 +185,19 @@ def import_file(
     from engram_host.cli.console_session import open_board
     from engram_host.transfer.reader import MemoryFile
 
-    if out and (port or sim):
-        raise WrongUsage("--out writes a file and uses no board: leave --port and --sim out.")
+    if out and context.board != BoardAddress():
+        raise WrongUsage("--out writes a file and asks no board: leave --port and --sim out.")
     source = MemoryFile(file)
     lines = list(source.lines())
     progress = Progress()
     with contextlib.ExitStack() as stack:
-        sending = FileImport(out) if out else BoardImport(stack.enter_context(open_board(port, sim)))
+        sending = FileImport(out) if out else BoardImport(stack.enter_context(open_board(context.board)))
         for at, (number, fields) in enumerate(lines, 1):
             sending.send(number, fields)
             progress.step("Writing memories" if out else "Sending memories", at, len(lines))
     sending.end(source)
-    progress.say(f"lines {'written' if out else 'sent'}: {len(lines)}")
-    if as_json:
+    progress.say(f"{len(lines)} lines {'written' if out else 'sent'}")
+    if context.json:
         output.document({"file": str(file), **sending.counts, "problems": sending.problems + sending.notes})
     else:
         for line in (*sending.problems, sending.summary, *sending.notes):

@@ -14,7 +14,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -90,19 +91,46 @@ class Unusable(Exception):
     """The board cannot run in its folder; the text says what to do."""
 
 
+@dataclass(frozen=True)
+class SimulatorOptions:
+    """How a simulated board runs: where its files are, and what is beside it."""
+
+    home: Path
+    llm: str = ""
+    """A scripted model if it is "script"; without it, the environment may name a model."""
+    companion: bool = False
+    prompt: bool = False
+    """Whether Ctrl-C opens the MicroPython prompt."""
+
+
+def read_environment(environ: Mapping[str, str] = os.environ) -> SimulatorOptions:
+    """Read the options from the variables that `make run` sets."""
+    return SimulatorOptions(
+        Path(environ.get("ENGRAM_HOME") or "~/.engram/sim").expanduser().absolute(),
+        environ.get("LLM") or "",
+        bool(environ.get("COMPANION")),
+        bool(environ.get("REPL")),
+    )
+
+
 def main() -> int:
-    """Run the board; its exit status."""
-    home = Path(os.environ.get("ENGRAM_HOME") or "~/.engram/sim").expanduser().absolute()
+    """Run the board that the environment describes; its exit status."""
+    return run_board(read_environment())
+
+
+def run_board(options: SimulatorOptions) -> int:
+    """Run a board until it ends; its exit status."""
+    home = options.home
     try:
         with contextlib.ExitStack() as stack:
             waker = stack.enter_context(board.signals())
             stack.enter_context(_locked(home))
             environment = {"ENGRAM_HOME": str(home), "MICROPYPATH": board.SEARCH_PATH, "ENGRAM_TIMEZONE": _timezone()}
-            if os.environ.get("LLM"):
-                environment |= stack.enter_context(_scripted_model())
-            if os.environ.get("COMPANION"):
+            if options.llm:
+                environment |= stack.enter_context(_scripted_model(options.llm))
+            if options.companion:
                 environment |= stack.enter_context(_companion(home))
-            return _run(stack, environment, waker)
+            return _run(stack, environment, waker, has_prompt=options.prompt)
     except (Unusable, board.NoMicroPython) as problem:
         print(problem, file=sys.stderr)
         return 2
@@ -115,10 +143,9 @@ def _timezone() -> str:
     return offset if offset[0] in "+-" else ""
 
 
-def _run(stack: contextlib.ExitStack, environment: dict[str, str], waker: int) -> int:
+def _run(stack: contextlib.ExitStack, environment: dict[str, str], waker: int, *, has_prompt: bool) -> int:
     keys = sys.stdin.fileno()
     is_terminal = sys.stdin.isatty() and sys.stdout.isatty()
-    has_prompt = bool(os.environ.get("REPL"))
     environment["ENGRAM_TERMINAL"] = "1" if is_terminal else ""
     if is_terminal:
         stack.enter_context(board.keys_at_once(keys, with_ctrl_c=not has_prompt))
@@ -168,9 +195,9 @@ def _companion(home: Path) -> Iterator[dict[str, str]]:
 
 
 @contextlib.contextmanager
-def _scripted_model() -> Iterator[dict[str, str]]:
-    if os.environ["LLM"] != "script":
-        raise Unusable("LLM takes only script; ENGRAM_LLM_URL and ENGRAM_LLM_MODEL name a model.")
+def _scripted_model(name: str) -> Iterator[dict[str, str]]:
+    if name != "script":
+        raise Unusable("LLM takes script and nothing else; a model is named by ENGRAM_LLM_URL and ENGRAM_LLM_MODEL.")
     from engram_host.fake_llm import load, serving
 
     with serving(load("demo.json")) as server:

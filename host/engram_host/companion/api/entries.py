@@ -5,12 +5,14 @@ import time
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
-from fastapi import FastAPI, HTTPException, Path, Query
+from fastapi import APIRouter, HTTPException, Path, Query
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 from starlette.types import Receive, Scope, Send
 
 from engram import log_line
+from engram_host.companion.api.devices import DeviceName
+from engram_host.companion.api.errors import NO_DEVICE
 from engram_host.companion.auth.middleware import Role, requires
 from engram_host.companion.entries.reader import LogCopy, ReadEntry, export_lines, log_of_entry
 from engram_host.companion.store.replica_reader import MOST_NUMBER, ReplicaReader
@@ -30,7 +32,6 @@ _MOST_ENTRIES = 1000
 _LATEST = 1 << 40
 _PIECE_LINES = 200
 
-DeviceName = Annotated[str, Path(pattern=r"^[a-z0-9-]{1,32}$", description="a board's name")]
 EntryId = Annotated[
     str, Path(pattern=r"^[mt][0-9]{1,10}$", description="a memory's or a turn's id, such as m12 or t34")
 ]
@@ -76,13 +77,14 @@ class EntryHistory(EntryShown):
     )
 
 
-def add_entry_routes(app: FastAPI, store: ReplicaReader, not_found: dict[int | str, dict[str, Any]]) -> None:
-    """Add the routes; `not_found` describes the answer for what is not known."""
+def make_entry_router(store: ReplicaReader) -> APIRouter:
+    """Make the routes that read the entries of a board's copy."""
+    router = APIRouter(prefix="/v1/devices/{device}")
     room = asyncio.Semaphore(MOST_AT_ONCE)
     exports = asyncio.Semaphore(MOST_EXPORTS)
-    rules: dict[str, Any] = {"responses": not_found, "openapi_extra": requires(Role.OPERATOR)}
+    rules: dict[str, Any] = {"responses": NO_DEVICE, "openapi_extra": requires(Role.OPERATOR)}
 
-    @app.get("/v1/devices/{device}/entries", **rules)
+    @router.get("/entries", **rules)
     async def entries(
         device: DeviceName,
         log: Annotated[LogName, Query(description="memories (records) or turns (journal)")] = "records",
@@ -112,14 +114,14 @@ def add_entry_routes(app: FastAPI, store: ReplicaReader, not_found: dict[int | s
             page = await asyncio.to_thread(lambda: _copy(store, device, log).newest(fits, limit))
         return EntriesShown(total=page.total, archived=archived, entries=[_shown(entry) for entry in page.entries])
 
-    @app.get("/v1/devices/{device}/entries/{entry}", **rules)
+    @router.get("/entries/{entry}", **rules)
     async def entry(device: DeviceName, entry: EntryId) -> EntryHistory:
         """A memory or a turn of a board, with its history."""
         async with room:
             read, versions = await asyncio.to_thread(lambda: _copy(store, device, log_of_entry(entry)).versions(entry))
         return EntryHistory(device=device, versions=versions, id=read.id, state=_shown(read).state, line=read.line)
 
-    @app.get("/v1/devices/{device}/aside", **rules)
+    @router.get("/aside", **rules)
     async def aside(
         device: DeviceName,
         before: Annotated[int, Query(ge=0, le=MOST_NUMBER, description="the number to go on below")] = MOST_NUMBER,
@@ -129,13 +131,13 @@ def add_entry_routes(app: FastAPI, store: ReplicaReader, not_found: dict[int | s
         await asyncio.to_thread(store.device, device)
         return [_aside(one) for one in await asyncio.to_thread(store.aside, device, limit, before)]
 
-    @app.get(
-        "/v1/devices/{device}/export",
+    @router.get(
+        "/export",
         response_class=StreamingResponse,
         responses={
-            **not_found,
+            **NO_DEVICE,
             200: {"content": {LINES: {}}, "description": "JSON Lines, see docs/reference/export.md"},
-            429: {**not_found[404], "description": f"{MOST_EXPORTS} exports are being written already"},
+            429: {**NO_DEVICE[404], "description": f"{MOST_EXPORTS} exports are being written already"},
         },
         openapi_extra=requires(Role.OPERATOR),
     )
@@ -150,10 +152,13 @@ def add_entry_routes(app: FastAPI, store: ReplicaReader, not_found: dict[int | s
         try:
             async with room:
                 copy = await asyncio.to_thread(_copy, store, device, "records")
+            # A stream of lines and no model: an export has no bound, and is written while it is read.
             return _Export(_pieces(copy, archived), exports)
         except BaseException:
             exports.release()
             raise
+
+    return router
 
 
 def _aside(one: SetAsideLine) -> AsideShown:

@@ -1,16 +1,15 @@
 """Markdown folders over HTTP: how they stand, and lines of their files."""
 
 import asyncio
-from typing import Annotated, Any
+from typing import Annotated
 
-from fastapi import FastAPI, Query, Request
-from fastapi.responses import JSONResponse
+from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from engram.memory import caller_check
 from engram.memory.access import Caller
+from engram_host.companion.api.errors import NO_FILE
 from engram_host.companion.auth.middleware import Role, requires
-from engram_host.companion.errors import NoSuchFile
 from engram_host.companion.folders.service import MOST_LINES, FileExcerpt, FolderService, FolderState, FolderStatus
 
 _LAST_LINE = 1 << 30
@@ -47,14 +46,11 @@ class FileLines(BaseModel):
     following: int = Field(description="the line to go on with, 0 if there is none")
 
 
-def add_folder_routes(app: FastAPI, folders: FolderService, not_found: dict[int | str, dict[str, Any]]) -> None:
-    """Add the routes; `not_found` describes the answer for a file that is not in a folder."""
+def make_folder_router(folders: FolderService) -> APIRouter:
+    """Make the routes that show Markdown folders and lines of their files."""
+    router = APIRouter()
 
-    @app.exception_handler(NoSuchFile)
-    async def no_file(_request: Request, problem: NoSuchFile) -> JSONResponse:
-        return JSONResponse({"problem": str(problem)}, 404)
-
-    @app.get("/v1/folders", openapi_extra=requires(Role.OPERATOR))
+    @router.get("/v1/folders", openapi_extra=requires(Role.OPERATOR))
     async def all_folders(
         principal: Principal = "owner", group: Group = False, workspace: Workspace = ""
     ) -> list[FolderShown]:
@@ -62,7 +58,7 @@ def add_folder_routes(app: FastAPI, folders: FolderService, not_found: dict[int 
         caller = caller_check.check_caller(Caller(principal, "http", group, workspace))
         return [_shown(one) for one in folders.visible(caller)]
 
-    @app.get("/v1/memory", responses=not_found, openapi_extra=requires(Role.OPERATOR))
+    @router.get("/v1/memory", responses=NO_FILE, openapi_extra=requires(Role.OPERATOR))
     async def memory(
         path: Annotated[
             str, Query(min_length=1, max_length=_LONGEST_PATH, description="as citations have it, without #line")
@@ -76,6 +72,8 @@ def add_folder_routes(app: FastAPI, folders: FolderService, not_found: dict[int 
         """Lines of a file in a Markdown folder, as it is now."""
         caller = caller_check.check_caller(Caller(principal, "http", group, workspace))
         return _lines(await asyncio.to_thread(folders.lines, caller, path, first, lines))
+
+    return router
 
 
 def _shown(one: FolderState) -> FolderShown:

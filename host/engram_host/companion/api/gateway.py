@@ -2,9 +2,10 @@
 
 from typing import Annotated, Any
 
-from fastapi import FastAPI, Path, Query, Request, Response
-from pydantic import BaseModel, Field
+from fastapi import APIRouter, Path, Query, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
 
+from engram_host.companion.api.errors import Responses
 from engram_host.companion.auth.middleware import RequestCaller, Role, requires
 from engram_host.companion.gateway.proxy import Gateway
 from engram_host.companion.types import GatewayUse
@@ -52,7 +53,30 @@ class GatewayProblem(BaseModel):
     error: GatewayError
 
 
-_REFUSALS: dict[int | str, dict[str, Any]] = {
+class ModelShown(BaseModel):
+    """A model that may be asked for, as OpenAI's API has it; the service may say more of it."""
+
+    id: str
+    object: str = "model"
+
+
+class ModelList(BaseModel):
+    """The models that may be asked for, as OpenAI's API has them."""
+
+    object: str = "list"
+    data: list[ModelShown]
+
+
+class ChatRequest(BaseModel):
+    """What the gateway looks at in a request; all else is passed on to the service as it is."""
+
+    model_config = ConfigDict(extra="allow")
+
+    model: str | None = Field(None, max_length=200, description="one of the models that may be asked for")
+    messages: list[Any] = Field(description="as OpenAI's API has them")
+
+
+_REFUSALS: Responses = {
     status: {"description": told, "model": GatewayProblem}
     for status, told in {
         400: "the request cannot be read",
@@ -72,13 +96,14 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
     }.items()
 }
 Model = Annotated[str, Path(max_length=200, description="a model's name, in which slashes may stand")]
-_BODY = {"required": True, "content": {"application/json": {"schema": {"type": "object"}}}}
+_BODY = {"required": True, "content": {"application/json": {"schema": ChatRequest.model_json_schema()}}}
 
 
-def add_gateway_routes(app: FastAPI, gateway: Gateway) -> None:
-    """Add the routes. What they take and give is OpenAI's, and described there."""
+def make_gateway_router(gateway: Gateway) -> APIRouter:
+    """Make the gateway's routes. What they take and give is OpenAI's, and described there."""
+    router = APIRouter()
 
-    @app.post(
+    @router.post(
         "/gateway/v1/chat/completions",
         response_class=Response,
         responses=_REFUSALS
@@ -87,9 +112,11 @@ def add_gateway_routes(app: FastAPI, gateway: Gateway) -> None:
     )
     async def chat(request: Request, caller: RequestCaller) -> Response:
         """Ask the model behind the gateway; streamed if the request says so."""
+        # Parsed by hand (parse_request): what the model above has no field for must reach the service unchanged, and a
+        # refusal has OpenAI's form. The answer is the service's bytes, passed on as they come.
         return await gateway.chat(request, caller)
 
-    @app.get("/v1/gateway", openapi_extra=requires(Role.OPERATOR))
+    @router.get("/v1/gateway", openapi_extra=requires(Role.OPERATOR))
     async def today(
         after: Annotated[str, Query(max_length=64, description="the name to go on after")] = "",
         limit: Annotated[int, Query(ge=1, le=_MOST_DEVICES)] = 100,
@@ -108,20 +135,28 @@ def add_gateway_routes(app: FastAPI, gateway: Gateway) -> None:
             following=shown[-1].device if len(devices) > limit else "",
         )
 
-    @app.get("/gateway/v1/models", response_class=Response, responses=_REFUSALS, openapi_extra=requires(Role.GATEWAY))
+    # Both answer the service's own bytes where the settings list no models: the models below describe them.
+    @router.get(
+        "/gateway/v1/models",
+        response_class=Response,
+        responses=_REFUSALS | {200: {"description": "the models", "model": ModelList}},
+        openapi_extra=requires(Role.GATEWAY),
+    )
     async def models(request: Request, caller: RequestCaller) -> Response:
         """The models that may be asked for."""
         return await gateway.models(request, caller)
 
-    @app.get(
+    @router.get(
         "/gateway/v1/models/{model:path}",
         response_class=Response,
-        responses=_REFUSALS,
+        responses=_REFUSALS | {200: {"description": "the model", "model": ModelShown}},
         openapi_extra=requires(Role.GATEWAY),
     )
     async def model(request: Request, caller: RequestCaller, model: Model) -> Response:
         """One of the models that may be asked for."""
         return await gateway.model(request, caller, model)
+
+    return router
 
 
 def _use(use: GatewayUse) -> Use:

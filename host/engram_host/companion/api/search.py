@@ -1,14 +1,15 @@
 """Searching over HTTP: POST /v1/search."""
 
 from dataclasses import asdict
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from fastapi import FastAPI
+from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
 from engram.memory import caller_check
 from engram.memory.access import Caller
+from engram_host.companion.api.errors import NO_DEVICE
 from engram_host.companion.auth.middleware import RequestCaller, Role, requires
 from engram_host.companion.search.request import (
     MOST_DEVICES,
@@ -111,10 +112,11 @@ class SearchAnswer(BaseModel):
     search_ms: float
 
 
-def add_search_route(app: FastAPI, searching: SearchService, not_found: dict[int | str, dict[str, Any]]) -> None:
-    """Add the route; `not_found` describes the answer for a board that is not known."""
+def make_search_router(searching: SearchService) -> APIRouter:
+    """Make the route that searches boards and Markdown folders."""
+    router = APIRouter()
 
-    @app.post("/v1/search", responses=not_found, openapi_extra=requires(Role.DEVICE))
+    @router.post("/v1/search", responses=NO_DEVICE, openapi_extra=requires(Role.DEVICE))
     async def search(question: SearchQuery, caller: RequestCaller) -> SearchAnswer:
         """Find what boards remember and what stands in Markdown folders, by words and by meaning.
 
@@ -127,6 +129,8 @@ def add_search_route(app: FastAPI, searching: SearchService, not_found: dict[int
         asking = caller_check.check_caller(Caller(question.principal, "http", question.group, question.workspace))
         options = question.model_dump(exclude={"principal", "group", "workspace"})
         return _answer(await searching.find(asking, **options))
+
+    return router
 
 
 def _answer(result: SearchResult) -> SearchAnswer:

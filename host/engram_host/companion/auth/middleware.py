@@ -1,8 +1,6 @@
 """The one check that each HTTP request passes: where it comes from, whose it is, its size and pace, and its route's role.
 
 A route that declares nothing is the operator's alone.
-
-slow it may be.
 """
 
 import asyncio
@@ -18,6 +16,7 @@ from typing import Annotated, Any
 from urllib.parse import SplitResult, urlsplit
 
 from fastapi import Depends, FastAPI, Request
+from fastapi.routing import RouteContext, iter_route_contexts
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
@@ -57,17 +56,28 @@ def requires(who: Role) -> dict[str, Any]:
     return {DECLARED: str(who)}
 
 
-def route_rule(app: FastAPI, scope: Scope) -> tuple[Role, str]:
-    """The rule of the route that a request is for, and the device that its path names ("" if none)."""
-    if scope["path"] == _DESCRIPTION:
-        return Role.ANYBODY, ""
-    for route in app.router.routes:
-        match, found = route.matches(scope)
-        if match is not Match.NONE:
-            extra = getattr(route, "openapi_extra", None) or {}
-            return Role(extra.get(DECLARED, Role.OPERATOR)), found.get("path_params", {}).get("device", "")
-    # There is nothing at this path; that, too, is told only to those who have a token.
-    return Role.DEVICE, ""
+class RouteRules:
+    """Who may use each route of an API."""
+
+    def __init__(self, app: FastAPI):
+        # app.routes has an included router as one entry, which hides what its routes declare.
+        self._rules = [(route, _declared_role(route)) for route in iter_route_contexts(app.routes)]
+
+    def find(self, scope: Scope) -> tuple[Role, str]:
+        """Find the role that a request needs, and the device that its path names ("" if none)."""
+        if scope["path"] == _DESCRIPTION:
+            return Role.ANYBODY, ""
+        for route, role in self._rules:
+            match, found = route.matches(scope)
+            if match is not Match.NONE:
+                return role, found.get("path_params", {}).get("device", "")
+        # There is nothing at this path; that, too, is told only to those who have a token.
+        return Role.DEVICE, ""
+
+
+def _declared_role(route: RouteContext) -> Role:
+    extra = getattr(route, "openapi_extra", None) or {}
+    return Role(extra.get(DECLARED, Role.OPERATOR))
 
 
 # --- the check
@@ -113,7 +123,7 @@ class AuthMiddleware:
 
     def __init__(self, app: ASGIApp, api: FastAPI, access: HttpAccess, refuse: MakeRefusal):
         self._app = app
-        self._api = api
+        self._rules = RouteRules(api)
         self._access = access
         self._refuse = refuse
 
@@ -134,7 +144,7 @@ class AuthMiddleware:
         headers = Headers(scope=scope)
         # Where a token is asked for, a page that was led here by another name has none to show.
         check_origin(headers, None if self._access.requires_tokens else self._access.names)
-        who, device = route_rule(self._api, scope)
+        who, device = self._rules.find(scope)
         try:
             caller = await self._access.callers.by_token(_token(headers))
         except StoreUnavailable as problem:

@@ -1,0 +1,111 @@
+"""Boards over HTTP: which there are, what happened to their copies, and the lines of their logs."""
+
+import asyncio
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Path, Query
+from pydantic import BaseModel, Field
+
+from engram import log_line
+from engram_host.companion.api.errors import NO_DEVICE
+from engram_host.companion.auth.middleware import Role, requires
+from engram_host.companion.store.replica_reader import ReplicaReader
+from engram_host.companion.types import LOGS, Device, LogName, Span
+
+_MOST_LINES = 1000
+
+DeviceName = Annotated[str, Path(pattern=r"^[a-z0-9-]{1,32}$", description="a board's name")]
+After = Annotated[int, Query(ge=0, le=log_line.MAX_SEQ)]
+Limit = Annotated[int, Query(ge=1, le=_MOST_LINES)]
+
+
+class CopyShown(BaseModel):
+    """The copy of one log of a board."""
+
+    epoch: int = Field(description="tells a log from one that was reset")
+    have: int = Field(description="all lines up to this seq are here")
+    oldest: int = Field(description="the board keeps lines from this seq on")
+    next: int = Field(description="the seq that the board's next line had, when it last said so")
+
+
+class DeviceShown(BaseModel):
+    """A board."""
+
+    name: str
+    heard: int = Field(description="when it last said something, in Unix seconds")
+    logs: dict[str, CopyShown]
+
+
+class DeviceEvent(BaseModel):
+    """Something that happened to a board's copies."""
+
+    at: int
+    text: str
+
+
+class LogLine(BaseModel):
+    """A line of a log, as the board wrote it."""
+
+    seq: int
+    line: dict[str, Any]
+
+
+def make_device_router(store: ReplicaReader) -> APIRouter:
+    """Make the routes that show boards and the lines of their copies."""
+    router = APIRouter(prefix="/v1/devices")
+    rules: dict[str, Any] = {"responses": NO_DEVICE, "openapi_extra": requires(Role.OPERATOR)}
+
+    @router.get("", openapi_extra=requires(Role.OPERATOR))
+    async def devices() -> list[DeviceShown]:
+        """All boards that have been here, by name."""
+        return [_shown(device) for device in await asyncio.to_thread(store.devices)]
+
+    @router.get("/{device}", **rules)
+    async def one_device(device: DeviceName) -> DeviceShown:
+        """One board."""
+        return _shown(await asyncio.to_thread(store.device, device))
+
+    @router.get("/{device}/events", **rules)
+    async def events(device: DeviceName, limit: Limit = 100) -> list[DeviceEvent]:
+        """What has happened to a board's copies, newest first."""
+        await asyncio.to_thread(store.device, device)
+        found = await asyncio.to_thread(store.events, device, limit)
+        return [DeviceEvent(at=at, text=text) for at, text in found]
+
+    @router.get("/{device}/lines", **rules)
+    async def lines(
+        device: DeviceName,
+        log: Annotated[Literal["records", "journal"], Query(description="which log")],
+        after: After = 0,
+        limit: Limit = 100,
+    ) -> list[LogLine]:
+        """The lines of a board's log after a seq, as the board wrote them."""
+        return await asyncio.to_thread(_read_lines, store, device, log, after, limit)
+
+    @router.get("/{device}/archive", **rules)
+    async def archive(device: DeviceName, after: After = 0, limit: Limit = 100) -> list[LogLine]:
+        """The memories that the board has archived here, as it wrote them, by the seq of the line."""
+        await asyncio.to_thread(store.device, device)
+        found = await asyncio.to_thread(store.archived, device, after, limit)
+        return [LogLine(seq=seq, line=log_line.decode(line)) for seq, line in found]
+
+    return router
+
+
+def _read_lines(store: ReplicaReader, name: str, log: LogName, after: int, limit: int) -> list[LogLine]:
+    device = store.device(name)
+    found: list[LogLine] = []
+    for seq, line in store.lines(Span(name, log, device.logs[log].epoch, after, log_line.MAX_SEQ)):
+        found.append(LogLine(seq=seq, line=log_line.decode(line)))
+        if len(found) == limit:
+            break
+    return found
+
+
+def _shown(device: Device) -> DeviceShown:
+    logs = {}
+    for name in LOGS:
+        state = device.logs.get(name)
+        if state:
+            logs[name] = CopyShown(epoch=state.epoch, have=device.have[name], oldest=state.oldest, next=state.next)
+    return DeviceShown(name=device.name, heard=device.heard, logs=logs)

@@ -1,0 +1,87 @@
+"""Refusals of the HTTP API: their JSON, their statuses, and the errors that become them."""
+
+from typing import Any
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+
+from engram.errors import EngramError
+from engram_host.companion.errors import CompanionError, NoSuchFile, StoreUnavailable, UnknownDevice, UnknownEntry
+from engram_host.companion.gateway.request import PREFIX, refusal
+
+_MOST_PROBLEMS = 5
+"""Problems of one request that its refusal names."""
+
+_RETRY_SECONDS = "15"
+
+Responses = dict[int | str, dict[str, Any]]
+"""Answers of a route by their status, as FastAPI describes them."""
+
+
+class ErrorResponse(BaseModel):
+    """What went wrong, in one sentence that says what to do."""
+
+    problem: str
+
+
+REFUSALS: Responses = {
+    status: {"model": ErrorResponse, "description": description}
+    for status, description in {
+        400: "the request cannot be read",
+        401: "a token is asked for",
+        403: "the token, or the page that asks, may not do this",
+        408: "the request took too long to arrive",
+        413: "the request is too long",
+        422: "something in the request is not as it should be",
+        429: "the device's requests come too soon after one another",
+        503: "the database cannot be used now",
+    }.items()
+}
+"""Refusals of every route."""
+
+NO_DEVICE: Responses = {404: {"model": ErrorResponse, "description": "there is no such board"}}
+NO_FILE: Responses = {
+    404: {"model": ErrorResponse, "description": "there is no such file in a folder that may be shown"}
+}
+
+
+def refuse(path: str, status: int, sentence: str, headers: dict[str, str] | None = None) -> Response:
+    """Make the answer to a refused request, in the form that clients of the path know."""
+    if path.startswith(PREFIX):
+        return refusal(status, sentence, headers, "rate_limit_exceeded" if status == 429 else None)
+    return JSONResponse({"problem": sentence}, status, headers)
+
+
+def handle_errors(app: FastAPI) -> None:
+    """Answer the errors that routes raise with refusals."""
+
+    @app.exception_handler(UnknownDevice)
+    @app.exception_handler(UnknownEntry)
+    @app.exception_handler(NoSuchFile)
+    async def not_found(request: Request, problem: Exception) -> Response:
+        return refuse(request.url.path, 404, str(problem))
+
+    @app.exception_handler(StoreUnavailable)
+    async def no_store(request: Request, problem: StoreUnavailable) -> Response:
+        return refuse(request.url.path, 503, str(problem), {"Retry-After": _RETRY_SECONDS})
+
+    @app.exception_handler(CompanionError)
+    @app.exception_handler(EngramError)
+    async def other(request: Request, problem: Exception) -> Response:
+        return refuse(request.url.path, 422, str(problem))
+
+    @app.exception_handler(HTTPException)
+    async def no_request(request: Request, problem: HTTPException) -> Response:
+        sentence = f"{problem.detail}; see /docs."
+        return refuse(request.url.path, problem.status_code, sentence, dict(problem.headers or {}))
+
+    @app.exception_handler(RequestValidationError)
+    async def bad_request(request: Request, problem: RequestValidationError) -> Response:
+        problems = [
+            f"{'.'.join(str(part) for part in error['loc'])}: {error['msg']}"
+            for error in problem.errors()[:_MOST_PROBLEMS]
+        ]
+        return refuse(request.url.path, 422, "; ".join(problems) + "; see /docs.")
