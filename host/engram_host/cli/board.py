@@ -76,12 +76,10 @@ def package(
 def flash(
     context: Context,
     board: Kind,
-    firmware: Annotated[
-        Path | None, typer.Option(help="MicroPython for it: a .bin from MicroPython's download page")
-    ] = None,
+    firmware: Annotated[Path | None, typer.Option(help="MicroPython .bin from MicroPython's download page")] = None,
     config: Config = None,
     erase_memory: Erase = False,
-    baud: Annotated[int, typer.Option(help="speed while flashing")] = 460800,
+    baud: Annotated[int, typer.Option(help="baud rate for flashing")] = 460800,
 ) -> None:
     """Write MicroPython and Engram to a board.
 
@@ -106,7 +104,7 @@ def flash(
 @takes(PORT, JSON)
 def deploy(
     context: Context,
-    board: Annotated[str, typer.Option("--board", help="the kind of board; needed the first time")] = "",
+    board: Annotated[str, typer.Option("--board", help="kind of board; required the first time")] = "",
     config: Config = None,
 ) -> None:
     """Update the code on a board; everything else stays.
@@ -121,7 +119,7 @@ def deploy(
 @app.command()
 @takes(PORT)
 def monitor(context: Context) -> None:
-    """Show what a board prints, and type to it; Ctrl-] ends.
+    """Show what a board prints and send what you type; Ctrl-] ends.
 
     Example: engram board monitor --port /dev/ttyACM0
     """
@@ -146,7 +144,7 @@ def chat(context: Context) -> None:
 @app.command()
 @takes(PORT)
 def wifi(context: Context) -> None:
-    """Ask for a network and its key, and give them to a board.
+    """Set a board's Wi-Fi network and API key.
 
     Example: engram board wifi --port /dev/ttyACM0
     """
@@ -160,7 +158,7 @@ def wifi(context: Context) -> None:
 def backup(
     context: Context,
     file: File = None,
-    secrets: Annotated[bool, typer.Option("--secrets", help="networks and keys too")] = False,
+    secrets: Annotated[bool, typer.Option("--secrets", help="include Wi-Fi passwords and keys")] = False,
 ) -> None:
     """Save a board's memory, journal, profile and settings.
 
@@ -174,7 +172,7 @@ def backup(
 @app.command()
 @takes(PORT, JSON)
 def restore(context: Context, file: File = None, erase_memory: Erase = False) -> None:
-    """Put a backup back on a board.
+    """Restore a backup to a board.
 
     Example: engram board restore kitchen.tar.gz --port /dev/ttyACM0
     """

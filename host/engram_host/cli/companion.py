@@ -34,8 +34,8 @@ StoreUrl = Annotated[str | None, typer.Option(help=_POSTGRES)]
 @takes(HOME, JSON)
 def serve(
     context: Context,
-    http_host: Annotated[str | None, typer.Option(help="where the HTTP API listens")] = None,
-    http_port: Annotated[int | None, typer.Option(help="its port, 0 for a free one")] = None,
+    http_host: Annotated[str | None, typer.Option(help="host name or address of the HTTP API")] = None,
+    http_port: Annotated[int | None, typer.Option(help="port of the HTTP API; 0: any free port")] = None,
     mqtt_url: MqttUrl = None,
     mqtt_port: Annotated[int | None, typer.Option(help="port of the built-in broker; 0: any free port")] = None,
     store_url: StoreUrl = None,
@@ -43,7 +43,7 @@ def serve(
         Path | None, typer.Option(help="write the addresses to this file, as JSON, once it listens")
     ] = None,
     log_level: Annotated[str, typer.Option(help="debug, info, warning or error")] = "warning",
-    log_format: Annotated[str, typer.Option(help="text, or json: one object a line")] = "text",
+    log_format: Annotated[str, typer.Option(help="text, or json: one object per line")] = "text",
 ) -> None:
     """Run the companion, which copies the memory of boards and searches it by words and by meaning.
 
@@ -128,7 +128,7 @@ _SHOWN = {
 
 @takes(URL, HOME, JSON)
 def stats(context: Context) -> None:
-    """Show how the companion is doing, what it has of each board, and what is used of the gateway's limits. Asks the companion.
+    """Show the companion's state, each board's copy and the usage of the gateway's limits. Asks the companion.
 
     Example: engram stats
 
@@ -186,7 +186,7 @@ def _of(used: int, limit: int) -> str:
 @takes(URL, HOME, JSON)
 def folders(
     context: Context,
-    principal: Annotated[str, typer.Option(help="who asks: only what they may see is listed")] = "owner",
+    principal: Annotated[str, typer.Option(help="on whose behalf: lists only what this person may see")] = "owner",
 ) -> None:
     """List the Markdown folders: the progress of each, and what could not be read. Asks the companion.
 
@@ -230,8 +230,8 @@ def _problems(one: dict[str, Any]) -> list[str]:
 @takes(HOME, JSON)
 def backup(
     context: Context,
-    file: Annotated[Path, typer.Argument(help="the file to write")],
-    replace: Annotated[bool, typer.Option("--replace", help="the file that is there may be lost")] = False,
+    file: Annotated[Path, typer.Argument(help="output file")],
+    replace: Annotated[bool, typer.Option("--replace", help="overwrite an existing file")] = False,
 ) -> None:
     """Save the companion's database to a file: copies of all boards, tokens and vectors.
 
@@ -266,8 +266,8 @@ def backup(
 @takes(HOME, JSON)
 def restore(
     context: Context,
-    file: Annotated[Path, typer.Argument(help="what `engram backup` wrote")],
-    replace: Annotated[bool, typer.Option("--replace", help="the database that is there may be lost")] = False,
+    file: Annotated[Path, typer.Argument(help="file written by `engram backup`")],
+    replace: Annotated[bool, typer.Option("--replace", help="overwrite the existing database")] = False,
 ) -> None:
     """Restore a saved database. Stop the companion first; boards then send what is newer.
 

@@ -24,9 +24,9 @@ _NOT_SENT = ("id", "turns", "supersedes", "superseded", "uses", "used")
 @takes(PORT, SIM, JSON)
 def edit(
     context: Context,
-    entry: Annotated[str, typer.Argument(help="the memory, such as m12")],
-    text: Annotated[str | None, typer.Option(help="what it says from now on")] = None,
-    tag: Annotated[list[str] | None, typer.Option(help="its tags from now on; several times for several")] = None,
+    entry: Annotated[str, typer.Argument(help="memory, such as m12")],
+    text: Annotated[str | None, typer.Option(help="new text")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="new tag, replaces all tags; repeatable")] = None,
 ) -> None:
     """Change a memory's text or tags on the board. Needs no companion.
 

@@ -32,10 +32,10 @@ def search(
     ] = None,
     since: Day = "",
     until: Day = "",
-    principal: Annotated[str, typer.Option(help="who asks: only what they may see is found")] = "owner",
-    words_only: Annotated[bool, typer.Option("--words", help="by words alone, not by meaning")] = False,
-    history: Annotated[bool, typer.Option(help="also what something newer took the place of")] = False,
-    explain: Annotated[bool, typer.Option(help="what each score is made of")] = False,
+    principal: Annotated[str, typer.Option(help="on whose behalf: finds only what this person may see")] = "owner",
+    words_only: Annotated[bool, typer.Option("--words", help="search by words only, not by meaning")] = False,
+    history: Annotated[bool, typer.Option(help="include superseded memories")] = False,
+    explain: Annotated[bool, typer.Option(help="show how each score is made")] = False,
 ) -> None:
     """Search what boards remember, by words and by meaning. Asks the companion.
 
@@ -72,8 +72,8 @@ def search(
 def show(
     context: Context,
     entry: Shown,
-    lines: Annotated[int, typer.Option(min=1, max=500, help="for a file: how many lines at most")] = 20,
-    principal: Annotated[str, typer.Option(help="for a file: who asks, only what they may see is shown")] = "owner",
+    lines: Annotated[int, typer.Option(min=1, max=500, help="most lines shown of a file")] = 20,
+    principal: Annotated[str, typer.Option(help="on whose behalf a file is read")] = "owner",
 ) -> None:
     """Show a memory or turn with its fields and earlier versions, or lines of a Markdown file. Asks the companion.
 
@@ -105,16 +105,16 @@ def show(
 @takes(DEVICE, URL, HOME, JSON)
 def list_entries(
     context: Context,
-    turns: Annotated[bool, typer.Option("--turns", help="turns of conversations in place of memories")] = False,
-    tag: Annotated[str, typer.Option(help="memories with this tag")] = "",
-    type: Annotated[str, typer.Option(help="memories of this type, such as fact")] = "",
+    turns: Annotated[bool, typer.Option("--turns", help="list conversation turns instead of memories")] = False,
+    tag: Annotated[str, typer.Option(help="only memories with this tag")] = "",
+    type: Annotated[str, typer.Option(help="only memories of this type, such as fact")] = "",
     scope: Annotated[str, typer.Option(help="all, user:NAME or ws:ID")] = "",
     state: Annotated[str, typer.Option(help="live, superseded, expired, archived or all")] = "live",
     session: Annotated[str, typer.Option(help="only turns of this session")] = "",
     speaker: Annotated[str, typer.Option(help="only turns of this speaker")] = "",
     since: Day = "",
     until: Day = "",
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="how many at most, the newest")] = 50,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="most entries listed")] = 50,
 ) -> None:
     """List a board's memories or turns, newest first. Asks the companion.
 
@@ -145,12 +145,12 @@ def list_entries(
 @takes(DEVICE, URL, HOME, JSON)
 def history(
     context: Context,
-    entry: Annotated[str, typer.Argument(help="a memory or a turn; without it, what happened to the copies")] = "",
+    entry: Annotated[str, typer.Argument(help="memory or turn; without it, the events of the copies")] = "",
     aside: Annotated[
         bool, typer.Option("--aside", help="list the lines that were set aside because the board no longer has them")
     ] = False,
-    before: Annotated[int, typer.Option(min=0, help="of these, those below the number in the first column")] = 0,
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="how many events or lines at most")] = 100,
+    before: Annotated[int, typer.Option(min=0, help="continue below this number")] = 0,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="most events or lines shown")] = 100,
 ) -> None:
     """Show the versions of a memory, oldest first, or the events of a board's copies, newest first. Asks the companion.
 

@@ -165,10 +165,8 @@ def export(
 @takes(PORT, SIM, JSON)
 def import_file(
     context: Context,
-    file: Annotated[Path, typer.Argument(help="JSON Lines; .md for Markdown, .json for a list of CoClaw's entries")],
-    out: Annotated[
-        Path | None, typer.Option(help="write the lines for /import on a board to this file, and ask no board")
-    ] = None,
+    file: Annotated[Path, typer.Argument(help="JSON Lines, Markdown (.md) or a CoClaw export (.json)")],
+    out: Annotated[Path | None, typer.Option(help="write a file for a board's own /import instead")] = None,
 ) -> None:
     """Import memories into a board on a serial port or a simulated one. Needs no companion.
 

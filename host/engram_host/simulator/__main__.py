@@ -197,7 +197,7 @@ def _companion(home: Path) -> Iterator[dict[str, str]]:
 @contextlib.contextmanager
 def _scripted_model(name: str) -> Iterator[dict[str, str]]:
     if name != "script":
-        raise Unusable("LLM takes script and nothing else; a model is named by ENGRAM_LLM_URL and ENGRAM_LLM_MODEL.")
+        raise Unusable("LLM takes only script; ENGRAM_LLM_URL and ENGRAM_LLM_MODEL name a model.")
     from engram_host.fake_llm import load, serving
 
     with serving(load("demo.json")) as server:
