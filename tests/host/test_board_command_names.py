@@ -5,11 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from cli_case import engram
 from engram_host import firmware
 from engram_host.boards import naming, port
 from engram_host.boards.errors import NoPort
-from engram_host.cli import board
-from engram_host.cli.exit_status import WrongUsage
 
 HOST = Path(firmware.__file__).parent
 
@@ -38,10 +37,8 @@ def test_a_port_that_is_not_there_asks_for_the_option():
 
 
 def test_flash_without_a_file_and_backup_without_a_name_speak_of_no_make():
-    with pytest.raises(WrongUsage, match=r"\(--firmware\)"):
-        board.flash("ESP32_GENERIC")
-    with pytest.raises(WrongUsage, match=r"such as board\.tar\.gz\.$"):
-        board.backup()
+    assert "name the MicroPython to flash (--firmware): " in engram("board", "flash", "--board", "ESP32_GENERIC").err
+    assert engram("board", "backup").err.endswith("such as board.tar.gz.\n")
 
 
 def _texts(path: Path) -> list[str]:
