@@ -17,6 +17,9 @@ DEFAULT_HOME = Path("~/.engram/companion")
 
 JSON = "--json"
 
+ANSWER_SECONDS = 60.0
+"""How long an answer of the companion may take: a whole board may have to be read for it."""
+
 
 @dataclass(frozen=True)
 class BoardAddress:
@@ -39,11 +42,11 @@ class Context:
     """The board whose copy the companion is asked for, "" for the only one."""
     board: BoardAddress
 
-    def open_companion(self, **options: Any) -> "ApiClient":
-        """Open the companion that the command asks. CommandError."""
+    def open_companion(self, seconds: float = ANSWER_SECONDS) -> "ApiClient":
+        """Open the companion that the command asks; an answer may take `seconds`. CommandError."""
         from engram_host.cli.api_client import ApiClient  # httpx takes long to load
 
-        return ApiClient(self.url, self.home, **options)
+        return ApiClient(self.url, self.home, seconds)
 
 
 def read_context(given: Mapping[str, Any], environment: Mapping[str, str] = os.environ) -> Context:
