@@ -16,7 +16,7 @@ SECRETS ?=
 FROZEN ?=
 COMPANION ?=
 BIN = .venv/bin
-BOARDS = $(BIN)/python -m engram_host board
+BOARDS = ENGRAM_UNDER_MAKE=1 $(BIN)/python -m engram_host board
 TAKE_CONFIG = $(if $(CONFIG),--config "$(CONFIG)")
 export PYTHONPATH = host
 export PYTHONDONTWRITEBYTECODE =

@@ -9,13 +9,16 @@ from collections.abc import Callable
 from typing import TypeVar
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 Test = TypeVar("Test", bound=Callable[..., object])
 Amount = TypeVar("Amount")
 
 IS_WHOLE = bool(os.environ.get("TEST_WHOLE"))
 """Whether tests try all that they can."""
+
+HEALTH_CHECKS: list[HealthCheck] = list(HealthCheck)  # pyright: ignore[reportAssignmentType]  # their class has no types
+"""All of hypothesis, for a property that may be slow."""
 
 
 def extent(whole: Amount, short: Amount) -> Amount:

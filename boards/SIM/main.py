@@ -3,7 +3,8 @@
 Takes from the environment: ENGRAM_HOME (the folder), ENGRAM_FLASH (a file to use as flash in its place, with a
 littlefs of ENGRAM_FLASH_SIZE bytes), ENGRAM_LLM_URL, _KEY, _MODEL and _API, ENGRAM_COMPANION_URL, and ENGRAM_SETTINGS
 (JSON of settings by dotted name). From the launcher: ENGRAM_TERMINAL (not empty: a person types), ENGRAM_PROMPT (not empty:
-Ctrl-C opens the MicroPython prompt) and ENGRAM_STOP (a file: that there is something to read lets the board end).
+Ctrl-C opens the MicroPython prompt), ENGRAM_STOP (a file: that there is something to read lets the board end) and
+ENGRAM_TIMEZONE (the computer's offset from UTC, for a board whose settings have none).
 """
 
 import asyncio
@@ -15,6 +16,7 @@ from engram.app import App
 from engram.errors import ConfigError, EngramError
 
 _FLASH_BYTES = "2097152"
+_SETTINGS_BYTES = 8192
 
 _FROM_ENVIRONMENT = (
     ("ENGRAM_LLM_URL", "llm.url"),
@@ -35,7 +37,7 @@ def _folder() -> str:
     return "/flash"
 
 
-def _overrides() -> dict:
+def _overrides(folder: str) -> dict:
     is_terminal = bool(os.getenv("ENGRAM_TERMINAL"))
     overrides = {"console.echo": is_terminal, "console.prompt": is_terminal}
     try:
@@ -48,7 +50,16 @@ def _overrides() -> dict:
     if "llm.url" in overrides:
         # The key in secrets.json belongs to the service in config.json: no other one may see it.
         overrides.setdefault("llm.key", "")
+    if os.getenv("ENGRAM_TIMEZONE") and not _has_timezone(folder):
+        overrides.setdefault("timezone", os.getenv("ENGRAM_TIMEZONE"))
     return overrides
+
+
+def _has_timezone(folder: str) -> bool:
+    try:
+        return "timezone" in text.loads(files.read(folder + "/config.json", _SETTINGS_BYTES) or "{}")
+    except (TypeError, ValueError, EngramError):
+        return True  # App tells what is wrong with the file
 
 
 async def _console() -> None:
@@ -85,7 +96,7 @@ def _start() -> tuple:
     folder = os.getenv("ENGRAM_FLASH") or os.getenv("ENGRAM_HOME") or ""
     try:
         folder = _folder()
-        return folder, App(folder, _overrides())
+        return folder, App(folder, _overrides(folder))
     except OSError as error:
         problem = files.failure(error, folder)
     except ValueError:

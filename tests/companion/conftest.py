@@ -6,6 +6,7 @@ Each test that takes `store` or `store_url` runs on SQLite and on PostgreSQL.
 import itertools
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -72,7 +73,7 @@ def companion(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Companion]:
 def board(companion: Companion) -> Callable[..., Sent]:
     """Boards of that companion, each with a name of its own unless one is given."""
 
-    def make(device: str = "", **more: object) -> Sent:
+    def make(device: str = "", **more: Any) -> Sent:
         return Sent(companion.posted, device or next(_NAMES), **more)
 
     return make

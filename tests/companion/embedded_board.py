@@ -8,7 +8,7 @@ from embedding_service import direction
 from engram import log_line
 from engram_host.companion.embedding.indexer import EmbeddingIndexer
 from engram_host.companion.errors import EmbedderRefused
-from engram_host.companion.types import Batch, Hello, LogState, Sender, Span
+from engram_host.companion.types import Batch, Hello, LogName, LogState, Sender, Span
 
 KEY = 3
 NOW = 1_800_000_000
@@ -25,7 +25,10 @@ class Board:
         self.greet(zone=0)
 
     def greet(self, zone):
-        logs = {"records": LogState(5, 1, 1, 0), "journal": LogState(5, 1, len(self.texts) + 1, 0)}
+        logs: dict[LogName, LogState] = {
+            "records": LogState(5, 1, 1, 0),
+            "journal": LogState(5, 1, len(self.texts) + 1, 0),
+        }
         self.store.greet(Hello(self.device, self.sender(), zone, logs), NOW)
 
     def sender(self):

@@ -150,9 +150,14 @@ class EmbeddingService:
     def take_file(self, kind: str, body: bytes) -> tuple[int, dict[str, Any]]:
         """To /files: a form with `purpose` and `file`."""
         form = BytesParser().parsebytes(b"Content-Type: " + kind.encode() + b"\r\n\r\n" + body)
-        parts = {part.get_param("name", header="content-disposition"): part for part in form.get_payload()}  # type: ignore
-        assert parts["purpose"].get_payload(decode=True) == b"batch"
-        return 200, {"id": self._put_file(parts["file"].get_payload(decode=True)), "object": "file"}
+        parts = {
+            part.get_param("name", header="content-disposition"): part.get_payload(decode=True)
+            for part in form.walk()
+            if part is not form
+        }
+        file = parts["file"]
+        assert parts["purpose"] == b"batch" and isinstance(file, bytes)
+        return 200, {"id": self._put_file(file), "object": "file"}
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -192,7 +197,7 @@ class _Handler(BaseHTTPRequestHandler):
         elif gemini:
             self._send(*self.peer.answer_gemini(gemini[1], request))
         elif self.path == "/v1/embeddings":
-            self._send_faulty(fault, *self.peer.answer(request))
+            self._send_faulty(status, *self.peer.answer(request))
         else:
             self._send(404, {"error": {"message": "no such path"}})
 

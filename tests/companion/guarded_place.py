@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import aiomqtt
+from paho.mqtt.reasoncodes import ReasonCode
 
 from engram_host.companion.auth import tokens
 from engram_host.companion.auth.identity import CallerLookup
@@ -89,3 +90,9 @@ async def gets(client: aiomqtt.Client, device: str) -> Received:
     """What comes to a device's client, which reads its own topic, before the answer to what it says now."""
     await client.publish(f"engram/v1/{device}/up", MARK, qos=1)
     return await received_before_mark(client)
+
+
+async def reasons(client: aiomqtt.Client, topic: str) -> list[int]:
+    """Subscribe to a topic; the reasons that the broker gives, 128 and above for a refusal."""
+    granted = await client.subscribe(topic, qos=1)
+    return [code.value if isinstance(code, ReasonCode) else code for code in granted]

@@ -48,7 +48,8 @@ class SearchStore:
         self._lines.setdefault(device, {})[log, seq] = (self._version, line)
 
     def put_all(self, device: str, journal: list[bytes] = [], records: list[bytes] = []) -> None:  # noqa: B006
-        for log, lines in (("journal", journal), ("records", records)):
+        logs: dict[LogName, list[bytes]] = {"journal": journal, "records": records}
+        for log, lines in logs.items():
             for line in lines:
                 self.put(device, log, log_line.decode(line)["seq"], line)
 

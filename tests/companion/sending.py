@@ -67,7 +67,7 @@ class Sent:
         """Begin a connection; the answer's head."""
         self.link += 1
         logs = {name: [self.epoch, 1, self._next(name), self.rewrites] for name in self.lines}
-        return self.ask("hello", version=1, zone=0, relied=0, **logs)
+        return self.ask("hello", b"", version=1, zone=0, relied=0, **logs)
 
     def send(self, log: str, after: int = 0, to: int | None = None) -> dict[str, Any]:
         """Send the lines of a span; the answer's head."""

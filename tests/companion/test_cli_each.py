@@ -80,7 +80,7 @@ RUN_HERE: dict[str, tuple[Callable[[Scene], Words], str]] = {
 RUN_ELSEWHERE = {
     "run": "tests/companion/test_cli_usage.py::test_run_is_the_simulated_board",
     "serve": "tests/companion/test_cli_usage.py::test_serve_logs_one_object_a_line",
-    "eval": "tests/companion/test_cli_usage.py::test_the_evaluator_is_the_tools_own",
+    "eval": "tests/companion/test_cli_usage.py::test_the_evaluation_writes_what_it_prints",
     "board image": "tests/companion/test_cli_usage.py::test_an_image_of_a_board_is_made",
     "board package": "tests/host/test_board_package.py::test_the_package_names_all_code_and_nothing_that_is_a_persons",
     "board flash": "tests/host/test_board_by_command.py::test_a_blank_board_is_flashed",

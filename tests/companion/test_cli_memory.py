@@ -48,6 +48,12 @@ def test_a_search_explains_its_scores(home):
     assert "words: bike" in fine("search", "bike", *home, "--explain").out
 
 
+def test_an_explanation_and_an_empty_search_name_words_and_not_stems(home):
+    assert "words: drinks " in fine("search", "drinks", *home, "--explain").out
+    empty = fine("search", "databases", "--words", *home).out
+    assert empty == "nothing found: none of the words (databases) stands in an entry that may be shown here.\n"
+
+
 def test_list_shows_the_newest_memories_first(home):
     assert [each["line"]["content"] for each in _memories(home)][:2] == ["my bike is blue now", "Ada drinks tea"]
     assert fine("list", *home).out.splitlines()[0].endswith("my bike is blue now")

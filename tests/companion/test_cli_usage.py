@@ -15,9 +15,11 @@ from unittest import mock
 
 import pytest
 
+import eval_samples
 from cli_case import EACH, TALKS, engram, fine
-from engram_host.cli import evaluate, exit_status, output
+from engram_host.cli import exit_status, output
 from engram_host.companion.lockfile import LISTENING, lock_home, publish_addresses, running_addresses
+from engram_host.simulator import board
 from peers import ROOT, Companion
 from sending import Sent
 from waiting import wait_until
@@ -90,12 +92,13 @@ def test_a_backup_into_a_folder_that_is_not_there_is_not_found(tmp_path: Path):
 
 
 def test_what_is_not_installed_has_a_status_of_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    monkeypatch.setattr(evaluate, "TOOLS", tmp_path)
-    assert engram("eval", tmp_path).status == 3
-    assert exit_status.status_and_sentence(ModuleNotFoundError(name="cat")) == (
-        3,
-        exit_status.status_and_sentence(ModuleNotFoundError(name="cat"))[1],
-    )  # type: ignore[index]
+    def find_none() -> Path:
+        raise board.NoMicroPython("there is none.")
+
+    monkeypatch.setattr(board, "find_micropython", find_none)
+    assert engram("run", "--home", tmp_path).status == 3
+    known = exit_status.status_and_sentence(ModuleNotFoundError(name="cat"))
+    assert known and known[0] == 3
 
 
 def test_a_mistake_in_the_program_is_not_hidden(monkeypatch: pytest.MonkeyPatch):
@@ -245,23 +248,12 @@ def test_a_shell_is_told_no_boards_where_no_companion_answers(tmp_path: Path):
     assert _completed("engram list --url http://127.0.0.1:1 --device ", ENGRAM_COMPANION_HOME=str(tmp_path)) == []
 
 
-_SET = {
-    "turns": [
-        {"id": "a", "session": 1, "date": "2024-03-02T10:00:00", "speaker": "Ann", "text": "I planted tomatoes."},
-        {"id": "b", "session": 1, "date": "2024-03-02T10:00:00", "speaker": "Ben", "text": "My bike was stolen."},
-    ],
-    "questions": [{"question": "What did Ann plant?", "evidence": ["a"], "category": 4}],
-}
-
-
 @pytest.mark.parametrize("engine", ["recipe", "companion"])
-def test_the_evaluator_is_the_tools_own(tmp_path: Path, engine: str):
-    (tmp_path / "sets" / "one").mkdir(parents=True)
-    for name, lines in _SET.items():
-        (tmp_path / "sets" / "one" / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    result = fine("eval", tmp_path / "sets", "--engine", engine, "--out", tmp_path / "out", "--json").json
+def test_the_evaluation_writes_what_it_prints(tmp_path: Path, engine: str):
+    sets = eval_samples.write(tmp_path / "sets", questions=eval_samples.QUESTIONS[:1])
+    result = fine("eval", sets, "--engine", engine, "--out", tmp_path / "out", "--json").json
     assert result == json.loads((tmp_path / "out" / "figures.json").read_text()) and result["engine"] == engine
-    assert json.loads((tmp_path / "out" / "one.jsonl").read_text())["ranked"][0] == "a"
+    assert json.loads((tmp_path / "out" / "one.jsonl").read_text())["ranked"][0] == "a1"
 
 
 def test_run_is_the_simulated_board(tmp_path: Path):

@@ -4,9 +4,11 @@ from collections.abc import Callable, Iterator
 
 import pytest
 import schemathesis
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import Phase, given, settings
+from schemathesis.checks import CHECKS
 
 from engram_host.fake_llm import serving
+from extent import HEALTH_CHECKS
 from peers import Companion
 from sending import Sent
 
@@ -81,7 +83,7 @@ def test_every_answer_is_as_described(
     operation = described[path][method]
     # A message is bytes to the description, and few bytes are one; of a search, some values make no sense together.
     is_picky = method == "POST" or path in OF_SOMEBODY
-    excluded = [schemathesis.checks.CHECKS.get_one("positive_data_acceptance")] if is_picky else []
+    excluded = [CHECKS.get_one("positive_data_acceptance")] if is_picky else []
 
     @given(case=operation.as_strategy(generation_mode=mode))
     @settings(
@@ -90,7 +92,7 @@ def test_every_answer_is_as_described(
         derandomize=True,
         database=None,
         phases=(Phase.generate,),
-        suppress_health_check=list(HealthCheck),
+        suppress_health_check=HEALTH_CHECKS,
     )
     def try_it(case) -> None:
         token = {"Authorization": companion.client.headers["Authorization"]}

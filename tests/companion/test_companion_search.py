@@ -15,7 +15,7 @@ from engram_host.companion.errors import BadSearch
 from engram_host.companion.search.request import SearchRequest
 from engram_host.companion.search_service import SearchService
 from engram_host.companion.settings import EmbeddingSettings, SearchSettings
-from engram_host.companion.types import Batch, Hello, LogState, Sender, Span
+from engram_host.companion.types import Batch, Hello, LogName, LogState, Sender, Span
 from peers import Companion
 from sending import Sent
 from waiting import wait_until
@@ -131,6 +131,14 @@ def test_without_vectors_the_answer_says_so(board):
     assert "words" in answer["note"]
 
 
+def test_an_answer_without_a_find_leaves_the_reason_to_the_board(board):
+    one = board()
+    one.keep("hello")
+    one.sync()
+    (answer,) = _ask(one, "zebra")
+    assert answer["items"] == [] and "stands in" not in answer["note"]
+
+
 def test_a_search_of_a_board_that_was_never_here_is_refused(board):
     (answer,) = _ask(board(), "hello")
     assert answer["op"] == "refused" and answer["why"]
@@ -145,7 +153,7 @@ def test_a_principal_that_cannot_be_one_is_refused(board):
 
 
 def test_a_search_over_http_has_the_defaults_that_were_measured():
-    asked = SearchQuery(query="x")
+    asked = SearchQuery.model_validate({"query": "x"})
     request = SearchRequest("x", ("b",), access.OWNER, now=0)
     shared = {each.name for each in fields(SearchRequest)} & set(SearchQuery.model_fields) - {"devices"}
     assert len(shared) > 10
@@ -158,7 +166,7 @@ def _plain(value):
 
 def _filled(store, name, lines, heard):
     """A board of which so many lines are said to be there."""
-    states = {"records": LogState(1, 1, 1, 0), "journal": LogState(1, 1, lines + 1, 0)}
+    states: dict[LogName, LogState] = {"records": LogState(1, 1, 1, 0), "journal": LogState(1, 1, lines + 1, 0)}
     store.greet(Hello(name, Sender(name, 1, 1), 0, states), heard)
     store.take([Batch(Sender(name, 1, 2), Span(name, "journal", 1, 0, lines), [])], heard)
 

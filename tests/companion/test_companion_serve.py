@@ -19,7 +19,7 @@ from waiting import wait_until
 def test_it_says_where_it_is_and_ends_when_told_to(tmp_path: Path, number: int):
     ready = tmp_path / "ready.json"
     process = start_serve(tmp_path / "home", *FREE, "--ready-file", str(ready))
-    where = json.loads(wait_until("it is ready", lambda: ready.exists() and ready.read_text()))
+    where = json.loads(wait_until("it is ready", lambda: ready.read_text() if ready.exists() else ""))
     process.send_signal(number)
     shown, told = process.communicate(timeout=30)
     assert where["http"] in shown and where["mqtt"] in shown
@@ -64,7 +64,7 @@ def test_a_flag_goes_before_the_file_and_the_file_before_the_environment(tmp_pat
     (home / "companion.toml").write_text('[http]\nhost = "127.0.0.1"\nport = 1\n')
     ready = tmp_path / "ready.json"
     process = start_serve(home, *FREE, "--ready-file", str(ready), ENGRAM_HTTP_HOST="192.0.2.1", ENGRAM_HTTP_PORT="2")
-    where = json.loads(wait_until("it is ready", lambda: ready.exists() and ready.read_text()))
+    where = json.loads(wait_until("it is ready", lambda: ready.read_text() if ready.exists() else ""))
     process.terminate()
     process.communicate(timeout=30)
     assert where["http"].startswith("http://127.0.0.1:") and not where["http"].endswith((":1", ":2"))

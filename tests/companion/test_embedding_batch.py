@@ -31,8 +31,8 @@ def peer():
 class Notes(dict):
     """What jobs keep."""
 
-    def get(self, name):
-        return super().get(name, "")
+    def get(self, name, default=None):
+        return super().get(name, default or "")
 
     def put(self, name, value):
         self[name] = value
@@ -58,20 +58,25 @@ def embed_many(peer, notes, texts=TEXTS, sleep=no_sleep):
     return asyncio.run(work())
 
 
+def assert_are_of(found, texts):
+    """The vectors are those of the texts."""
+    np.testing.assert_allclose(found, [direction(text) for text in texts], atol=1e-6)
+
+
 def job_requests(peer):
     return [request for request in peer.requests if "input_file_id" in request]
 
 
 def test_each_text_gets_its_vector_from_the_job(peer):
     found = embed_many(peer, Notes(), [*TEXTS, TEXTS[0]])
-    np.testing.assert_allclose(found, [direction(text) for text in [*TEXTS, TEXTS[0]]], atol=1e-6)
+    assert_are_of(found, [*TEXTS, TEXTS[0]])
     assert len(peer.requests) == 1
 
 
 def test_many_texts_are_several_jobs(peer, monkeypatch):
     monkeypatch.setattr(batch, "MOST_TEXTS", 3)
     found = embed_many(peer, Notes())
-    np.testing.assert_allclose(found, [direction(text) for text in TEXTS], atol=1e-6)
+    assert_are_of(found, TEXTS)
     assert len(job_requests(peer)) == 3
 
 
@@ -88,7 +93,7 @@ def test_after_a_restart_the_job_is_taken_up_again(peer):
     with pytest.raises(KilledError):
         embed_many(peer, notes, sleep=kill)
     found = embed_many(peer, notes, TEXTS[1:])
-    np.testing.assert_allclose(found, [direction(text) for text in TEXTS[1:]], atol=1e-6)
+    assert_are_of(found, TEXTS[1:])
     assert len(job_requests(peer)) == 1
     assert not any(notes.values())
 
@@ -98,7 +103,7 @@ def test_texts_that_came_since_are_asked_for_directly(peer):
     with pytest.raises(KilledError):
         embed_many(peer, notes, sleep=kill)
     found = embed_many(peer, notes, ["new", *TEXTS])
-    np.testing.assert_allclose(found, [direction(text) for text in ["new", *TEXTS]], atol=1e-6)
+    assert_are_of(found, ["new", *TEXTS])
     assert peer.requests[-1]["input"] == ["new"]
 
 
@@ -112,7 +117,7 @@ def test_a_text_that_is_refused_is_told_in_its_place(peer):
     peer.bad_lines = {TEXTS[2]}
     found = embed_many(peer, Notes())
     assert isinstance(found[2], EmbedderRefused) and found[2].status == 400
-    np.testing.assert_allclose(found[3], direction(TEXTS[3]), atol=1e-6)
+    assert_are_of([found[3]], [TEXTS[3]])
 
 
 @pytest.mark.parametrize("status", ["failed", "expired", "cancelled"])
@@ -122,12 +127,12 @@ def test_what_a_job_did_not_answer_is_asked_for_directly(peer, status):
         embed_many(peer, notes, sleep=kill)
     [job] = peer.jobs.values()
     job |= {"status": status, "output_file_id": None}
-    np.testing.assert_allclose(embed_many(peer, notes), [direction(text) for text in TEXTS], atol=1e-6)
+    assert_are_of(embed_many(peer, notes), TEXTS)
 
 
 def test_a_job_that_is_not_known_any_more_is_done_directly(peer):
     notes = Notes({"embedding.jobs.work": json.dumps({"made": f"{MODEL}/0", "jobs": ["batch_9"], "count": 1})})
-    np.testing.assert_allclose(embed_many(peer, notes), [direction(text) for text in TEXTS], atol=1e-6)
+    assert_are_of(embed_many(peer, notes), TEXTS)
 
 
 def test_beginning_a_job_is_not_tried_again_by_itself(peer):

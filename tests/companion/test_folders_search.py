@@ -201,7 +201,9 @@ def test_a_change_is_found_and_what_was_there_before_is_not(companion: Companion
 
 
 def test_a_kill_while_a_folder_is_read_loses_and_doubles_nothing(tmp_path: Path):
-    many = {f"many/{number}.md": f"# Note {number}\n\n" + f"words of note {number} " * 30 for number in range(3000)}
+    many: dict[str, str | bytes] = {
+        f"many/{number}.md": f"# Note {number}\n\n" + f"words of note {number} " * 30 for number in range(3000)
+    }
     write(tmp_path, many)
     home = tmp_path / "home"
     home.mkdir()
@@ -266,6 +268,11 @@ def test_the_command_says_what_a_place_in_a_file_is(companion: Companion, place:
 def test_the_command_looks_for_a_file_on_no_board(companion: Companion):
     ran = engram("show", "notes/tea.md", "--device", "kitchen", "--home", companion.home)
     assert ran.status == 2 and "leave --device out" in ran.err
+
+
+def test_the_command_search_shows_the_line_that_was_found(companion: Companion):
+    ran = fine("search", "does the zebrafinch sing?", "--words", "--limit", "1", "--home", companion.home)
+    assert ran.out.split("  ")[-1] == "the zebrafinch sings\n" and "notes/long.md#400 " in ran.out
 
 
 def test_a_place_behind_the_end_of_a_file_is_told(companion: Companion):

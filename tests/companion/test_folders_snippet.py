@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engram_host.companion.folders.chunks import snippet
+from engram_host.companion.folders.chunks import found_line, snippet
 
 LINES = st.lists(
     st.lists(st.sampled_from(["tea", "green", "é", "日本", "x" * 200]), max_size=9).map(" ".join), min_size=1
@@ -37,3 +37,21 @@ def test_a_long_line_is_shown_around_the_word():
 
 def test_without_any_word_the_beginning_is_shown():
     assert snippet("first\nsecond", "zebra", 80).text == "first\nsecond"
+
+
+def test_the_found_line_is_the_one_with_most_of_the_words():
+    passage = "# Tea\n\nThe tea is cold.\nNobody makes green teas on a Monday.\nThe end."
+    assert found_line(passage, "green tea", 100) == "Nobody makes green teas on a Monday."
+
+
+@settings(max_examples=100, deadline=None)
+@given(LINES, st.integers(20, 300))
+def test_the_found_line_is_the_one_that_is_cited(lines: list[str], most: int):
+    passage = "\n".join(lines)
+    shown = found_line(passage, "green tea", most)
+    cited = lines[snippet(passage, "green tea", 700).line] if len(passage) <= 700 else shown
+    assert len(shown) <= most and (shown in ("", cited.strip()) or "…" in shown)
+
+
+def test_a_passage_without_the_words_has_no_found_line():
+    assert found_line("first\nsecond", "zebra", 80) == ""

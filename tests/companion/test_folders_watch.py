@@ -151,7 +151,7 @@ class _JumpingSelector(selectors.DefaultSelector):
 def heard_after(monkeypatch: pytest.MonkeyPatch, changes: int, pause: float, debounce: float) -> float:
     """The seconds after which changes of a file are told, of which one comes after each pause."""
 
-    async def change(*_: object, **__: object) -> AsyncIterator[set[tuple[object, str]]]:
+    async def change(*which: object, **how: object) -> AsyncIterator[set[tuple[object, str]]]:
         for _ in range(changes):
             await asyncio.sleep(pause)
             yield {(None, "/notes/b.md")}

@@ -276,11 +276,42 @@ def test_an_empty_answer_says_why(store: SearchStore, query: str, options: dict[
     assert (result.hits, result.why_empty) == ((), why)
 
 
-def test_an_empty_answer_of_both_sides_speaks_of_both(store: SearchStore):
+def test_an_empty_answer_of_both_sides_gives_one_reason(store: SearchStore):
     why = engine_of(store, True).search(asked("zebra", min_cosine=1.0)).why_empty
     assert why == (
-        "none of the words (zebra) stands in an entry that may be shown here; no cosine reaches 1 (min_cosine)."
+        "none of the words (zebra) stands in an entry that may be shown here,"
+        " and no entry is close to the query in meaning."
     )
+
+
+def test_an_empty_answer_of_the_meaning_side_alone_says_why(store: SearchStore):
+    why = engine_of(store, True).search(asked("zebra", min_cosine=1.0, use_words=False)).why_empty
+    assert why == "no entry that may be shown here is close to the query in meaning."
+
+
+def test_an_empty_answer_does_not_repeat_why_the_meaning_side_is_off(store: SearchStore):
+    result = engine_of(store).search(asked("zebra"))
+    assert result.why_empty == "none of the words (zebra) stands in an entry that may be shown here."
+    assert result.degraded == NO_EMBEDDER
+
+
+@pytest.mark.parametrize(
+    "query, shown",
+    [
+        ("Where are Zoë's databases?", "Zoë's, databases"),
+        ("parseConfig zebras, zebras", "parseConfig, zebras"),
+        ("我的猫", "我的猫"),
+    ],
+)
+def test_an_empty_answer_names_the_words_of_the_query_and_not_their_stems(store: SearchStore, query: str, shown: str):
+    assert f"({shown})" in engine_of(store).search(asked(query, use_meaning=False)).why_empty
+
+
+def test_an_explanation_names_the_words_of_the_query_and_not_their_stems():
+    store = SearchStore()
+    store.put_all("b", [turn(1, "the databases of parseConfig run"), turn(2, "the sea")])
+    (hit, *_) = engine_of(store).search(asked("Databases? parseConfig", explain=True)).hits
+    assert hit.explanation and [word for word, _ in hit.explanation.words] == ["Databases", "parseConfig"]
 
 
 def test_a_store_of_others_memories_is_empty_for_the_caller():

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import eval_recipe
-import eval_sets
 from engram_host.companion.search.request import Weights
+from engram_host.evaluation import recipe, sets
 from search_store import SearchStore, asked, embed_all, engine_of, ids, record, turn
 
 WORDS = ["tea", "green", "bike", "paint", "garden", "car", "shop", "blue", "sea"]
@@ -26,16 +25,16 @@ TURNS = st.lists(
 QUERIES = st.lists(st.sampled_from([*WORDS, "Ann", "May"]), min_size=1, max_size=5).map(" ".join)
 
 
-def conversation(told: list[tuple[str, str, int, int]]) -> list[eval_sets.Turn]:
+def conversation(told: list[tuple[str, str, int, int]]) -> list[sets.Turn]:
     """Turns in the order of their sessions, as the reference takes them."""
     told = sorted(told, key=lambda one: one[2])
     return [
-        eval_sets.Turn(f"t{seq}", session, 1_680_000_000 + 86_400 * day, who, text)
+        sets.Turn(f"t{seq}", session, 1_680_000_000 + 86_400 * day, who, text)
         for seq, (text, who, session, day) in enumerate(told, 1)
     ]
 
 
-def stored(turns: list[eval_sets.Turn]) -> SearchStore:
+def stored(turns: list[sets.Turn]) -> SearchStore:
     store = SearchStore()
     store.put_all("b", [turn(int(t.id[1:]), t.text, f"s{t.session}", t.speaker, t.at) for t in turns])
     return store
@@ -45,7 +44,7 @@ def stored(turns: list[eval_sets.Turn]) -> SearchStore:
 @given(TURNS, QUERIES)
 def test_scores_are_those_of_the_reference(told: list[tuple[str, str, int, int]], query: str):
     turns = conversation(told)
-    expected = {turns[at].id: score for at, score in eval_recipe.Recipe(turns).scores(query).items()}
+    expected = {turns[at].id: score for at, score in recipe.Recipe(turns).scores(query).items()}
     hits = engine_of(stored(turns)).search(asked(query, limit=50)).hits
     assert {hit.id for hit in hits} == set(expected)
     if hits:
@@ -107,7 +106,7 @@ def test_the_order_in_which_lines_came_changes_no_rank(told: Any, query: str, ra
 @given(TURNS, QUERIES, st.integers(1, 3))
 def test_a_fleet_ranks_as_one_board_would_with_all_its_sessions(told: Any, query: str, boards: int):
     """Days are the same on all boards, and ties go by time: so each turn has a time of its own."""
-    turns = [eval_sets.Turn(t.id, t.session, t.at + at, t.speaker, t.text) for at, t in enumerate(conversation(told))]
+    turns = [sets.Turn(t.id, t.session, t.at + at, t.speaker, t.text) for at, t in enumerate(conversation(told))]
     fleet = SearchStore()
     names = [f"b{number}" for number in range(boards)]
     for name in names:

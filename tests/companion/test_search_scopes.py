@@ -115,7 +115,7 @@ def test_a_line_that_became_private_while_it_was_searched_is_not_shown():
 
     def changed_meanwhile(*which: Any, archived: bool = False) -> Any:
         store.put_all("b", [turn(1, "green tea", scope="user:bob")])
-        return lines_at(*which, archived)
+        return lines_at(*which, archived=archived)
 
     store.lines_at = changed_meanwhile  # pyright: ignore[reportAttributeAccessIssue]
     assert engine_of(store).search(asked("green tea")).hits == ()

@@ -318,7 +318,7 @@ def test_http_has_tls_with_a_certificate(tmp_path: Path):
     ready = tmp_path / "ready.json"
     process = start_serve(home, *FREE, "--ready-file", str(ready))
 
-    where = json.loads(wait_until("it is ready", lambda: ready.exists() and ready.read_text()))["http"]
+    where = json.loads(wait_until("it is ready", lambda: ready.read_text() if ready.exists() else ""))["http"]
     try:
         context = ssl.create_default_context()
         with pytest.raises(httpx.ConnectError):

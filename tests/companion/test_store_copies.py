@@ -8,7 +8,7 @@ from itertools import count
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
@@ -17,6 +17,7 @@ from engram_host.companion.store import Store
 from engram_host.companion.store.replica_writer import SILENCE_SECONDS
 from engram_host.companion.types import LOGS, LogName, Span
 from engram_host.companion.vector_types import Identity, StoredVector
+from extent import HEALTH_CHECKS
 from plain_board import NoAnswer, PlainBoard, PlainLog
 
 NAMES = count(1)
@@ -215,7 +216,7 @@ class Boards(RuleBasedStateMachine):
 
     def everywhere(self) -> set[Line]:
         """What the store has in any epoch, or aside."""
-        everything = {(one.log, one.seq, one.line) for one in self.store.aside(self.board.name, 1 << 20)}
+        everything: set[Line] = {(one.log, one.seq, one.line) for one in self.store.aside(self.board.name, 1 << 20)}
         for log in LOGS:
             for epoch in self.epochs:
                 span = Span(self.board.name, log, epoch, 0, 1 << 20)
@@ -264,8 +265,8 @@ class Boards(RuleBasedStateMachine):
 @pytest.mark.parametrize("examples", [SHORT, pytest.param(LONG, marks=pytest.mark.soak)])
 def test_copies_follow_random_boards(store: Store, examples: int):
     run_state_machine_as_test(
-        lambda: Boards(store),
+        lambda: Boards(store),  # pyright: ignore[reportArgumentType]  # anything that makes one will do
         settings=settings(
-            max_examples=examples, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
+            max_examples=examples, stateful_step_count=25, deadline=None, suppress_health_check=HEALTH_CHECKS
         ),
     )

@@ -117,9 +117,10 @@ def test_a_full_server_takes_no_part_of_a_batch_and_goes_on_when_there_is_room(
 
 def test_a_locked_file_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("engram_host.companion.store.sqlite.BUSY_SECONDS", 0.05)
-    store = Store(SqliteDatabase(tmp_path / "companion.db"))
+    database = SqliteDatabase(tmp_path / "companion.db")
+    store = Store(database)
     store.open()
-    other = sqlite3.connect(store.database.path, isolation_level=None)
+    other = sqlite3.connect(database.path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(StoreUnavailable, match="locked by another program"):
         PlainBoard(store).sync()
@@ -179,10 +180,11 @@ def test_auto_is_the_server_that_is_configured_else_a_file(tmp_path: Path):
 
 
 def test_a_file_is_nobody_elses_to_read(tmp_path: Path):
-    store = Store(SqliteDatabase(tmp_path / "folder" / "companion.db"))
+    database = SqliteDatabase(tmp_path / "folder" / "companion.db")
+    store = Store(database)
     store.open()
     PlainBoard(store).sync()
-    assert {path.stat().st_mode & 0o777 for path in store.database.path.parent.iterdir()} == {0o600}
+    assert {path.stat().st_mode & 0o777 for path in database.path.parent.iterdir()} == {0o600}
     store.close()
 
 

@@ -174,7 +174,7 @@ def test_no_file_has_a_byte_of_a_forgotten_line(file: Store, gone: set[int], emp
 
 def test_bytes_that_a_reader_kept_in_the_file_leave_with_the_next_change(file: Store):
     board = with_secret(file)
-    reader = file.database._connection()
+    reader = database_of(file)._connection()
     reader.execute("PRAGMA busy_timeout = 0")
     file.database._writer.execute("PRAGMA busy_timeout = 50")  # type: ignore[union-attr]
     reader.execute("BEGIN")
@@ -187,5 +187,10 @@ def test_bytes_that_a_reader_kept_in_the_file_leave_with_the_next_change(file: S
     assert not is_in_files(file)
 
 
+def database_of(store: Store) -> SqliteDatabase:
+    assert isinstance(store.database, SqliteDatabase)
+    return store.database
+
+
 def is_in_files(store: Store) -> bool:
-    return any(SECRET in path.read_bytes() for path in store.database.path.parent.iterdir())
+    return any(SECRET in path.read_bytes() for path in database_of(store).path.parent.iterdir())

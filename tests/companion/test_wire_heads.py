@@ -5,10 +5,10 @@ from typing import Any, get_args, get_type_hints
 import pytest
 
 from engram.link import messages
-from engram_host.companion.replication import heads
+from engram_host.companion.replication.messages import BoardHead, Head
 from engram_host.companion.types import LogName
 
-HEADS = {get_args(get_type_hints(head)["op"])[0]: head for head in get_args(heads.BoardHead)}
+HEADS = {get_args(get_type_hints(head)["op"])[0]: head for head in get_args(BoardHead)}
 
 KINDS = {
     messages._TEXT: (str,),
@@ -37,4 +37,4 @@ def test_a_head_has_the_fields_of_its_table(op: str):
 
 
 def test_the_address_of_a_head_is_that_of_each_message():
-    assert set(get_type_hints(heads.Head)) == set(dict(messages._ADDRESS))
+    assert set(get_type_hints(Head)) == set(dict(messages._ADDRESS))

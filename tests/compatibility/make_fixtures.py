@@ -14,6 +14,7 @@ import tempfile
 from binascii import crc32
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import firmware_build
 import get_micropython
@@ -101,7 +102,7 @@ def conversation(files: Path) -> Iterator[bytes]:
         told = {name: [epoch[name], seqs[name][0], seqs[name][-1] + 1 + (name == "records") * 2, 0] for name in logs}
         return say("hello", version=1, zone=120, relied=0, link=link, **told)
 
-    def span(name: str) -> dict[str, object]:
+    def span(name: str) -> dict[str, Any]:
         return {
             "log": name,
             "epoch": epoch[name],

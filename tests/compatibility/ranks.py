@@ -5,7 +5,6 @@ the conversation, counted from 0. Nothing of a set's text stands in it.
 """
 
 import os
-import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,11 +12,8 @@ from pathlib import Path
 from zlib import crc32
 
 import firmware_build
-
-sys.path.append(str(firmware_build.ROOT / "tools" / "board"))
-
-import eval_sets
-import eval_store
+from engram_host.evaluation import sets
+from engram_host.evaluation.board_script import Turns
 
 SETS = Path(os.environ.get("TEST_SETS") or firmware_build.ROOT.parent / "shared" / "data")
 FOLDER = firmware_build.ROOT / "tests" / "data" / "ranks-0.1"
@@ -42,23 +38,23 @@ def digest_of(conversation: Path) -> str:
     return f"{check:08x}"
 
 
-def load(conversation: Path) -> eval_sets.Conversation:
+def load(conversation: Path) -> sets.Conversation:
     """A conversation, whose turns are no longer than a log's line."""
-    loaded = eval_sets.load_one(conversation, lambda warning: None)
+    loaded = sets.load_one(conversation, lambda warning: None)
     turns = [replace(turn, text=turn.text[:LONGEST]) for turn in loaded.turns]
-    return eval_sets.Conversation(loaded.name, turns, loaded.questions)
+    return sets.Conversation(loaded.name, turns, loaded.questions)
 
 
-def on_this_python(conversation: eval_sets.Conversation) -> list[list[int]]:
+def on_this_python(conversation: sets.Conversation) -> list[list[int]]:
     """For each question the places of the turns that the firmware's own store finds, run by CPython."""
     with tempfile.TemporaryDirectory() as folder:
-        store = eval_store.Turns(folder)
+        store = Turns(folder)
         place = {
             store.add(turn.session, turn.at, turn.speaker, turn.text, turn.caption): at
             for at, turn in enumerate(conversation.turns)
         }
         store.rest()
-        store = eval_store.Turns(folder)  # as after a restart, which is how tools/eval_board.py asks
+        store = Turns(folder)  # as after a restart, which is how evaluation/board.py asks
         return [[place[number] for number in store.search(one.text, MOST)] for one in conversation.questions]
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-import eval_board
 import firmware_build
 import get_micropython
 import ranks
+from engram_host.evaluation.board import BoardEngine
 
 KEPT = {name: json.loads((ranks.FOLDER / f"{name}.json").read_text(encoding="ascii")) for name in ranks.NAMES}
 LATER = json.loads((ranks.FOLDER / "later.json").read_text(encoding="ascii"))
@@ -68,10 +68,10 @@ def test_a_question_that_is_answered_otherwise_has_not_come_back():
     not get_micropython.usable(get_micropython.HOME / "32", 32), reason="there is no 32-bit MicroPython"
 )
 def test_they_are_ranked_alike_in_the_heap_of_a_board(tmp_path: Path):
-    firmware_build.compile_small()
+    board = BoardEngine(get_micropython.HOME / "32", firmware_build.compile_small())
     conversation = ranks.load(conversation_of(ON_A_BOARD))
     place = {turn.id: at for at, turn in enumerate(conversation.turns)}
-    found = eval_board.rank(conversation, ranks.MOST, tmp_path)
+    found = board.rank(conversation, ranks.MOST, tmp_path)
     assert_ranked(ON_A_BOARD, [[place[one] for one in ranked] for ranked in found])
 
 

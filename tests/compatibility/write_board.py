@@ -396,6 +396,7 @@ class Life:
             await link.work()
         kept = sorted(link.companion.copy("records").kept)
         assert len(kept) >= ARCHIVED // 2, kept
+        number = 0
         for number in kept:
             line = log_line.decode(link.companion.copy("records").kept[number])
             if line.get("scope", "all") == "user:owner":

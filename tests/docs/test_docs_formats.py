@@ -114,12 +114,14 @@ class _Life:
         parts = self.app.board
         parts.learning_cursor.keep([parts.records.draft("Ada plays chess", ["chess"])], parts.journal.newest)
         parts.records.store("Ada plays chess", ["chess"])
+        assert parts.records.uses is not None
         parts.records.uses.save()
 
     def distil(self) -> None:
         parts = self._parts
         parts.notes.for_caller(OWNER).note("rain came in at the attic")
         batch = parts.note_retention.batch("owner", 12000, 4000)
+        assert batch
         for before in (None, parts.records.entries.next_seq):
             told = [("op", "distilled"), ("scope", "user:owner"), ("lines", 1), ("marks", batch.marks), ("run", 1)]
             told += [("at", 7)] + ([("before", before)] if before else [])

@@ -30,9 +30,9 @@ def _name(line: str) -> str:
 def _licence(distribution: metadata.Distribution) -> str:
     """What a package says of its licence: an expression, else a name, else a classifier, else its file's first line."""
     told = distribution.metadata
-    if expression := told.get("License-Expression"):
-        return expression
-    if 0 < len(named := told.get("License") or "") <= _SHORT:
+    if "License-Expression" in told:
+        return told["License-Expression"]
+    if "License" in told and 0 < len(named := told["License"]) <= _SHORT:
         return named
     classified = [each.rpartition(" :: ")[2] for each in told.get_all("Classifier") or () if each.startswith("License")]
     if classified:

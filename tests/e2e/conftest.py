@@ -33,7 +33,11 @@ def scripted() -> Iterator[Callable[..., Serving]]:
         yield lambda *rules: stack.enter_context(serving(rules))
 
 
-@pytest.fixture(params=APIS)
-def api(request: pytest.FixtureRequest) -> str:
-    """Each API in turn."""
-    return request.param
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Give `api` to a test: each API where it is marked `both_apis`, since what goes over the wire matters; else the first
+    one in `make test`, and the others in `make soak`.
+    """
+    if "api" in metafunc.fixturenames:
+        is_for_both = metafunc.definition.get_closest_marker("both_apis")
+        others = [api if is_for_both else pytest.param(api, marks=pytest.mark.soak) for api in APIS[1:]]
+        metafunc.parametrize("api", [APIS[0], *others])

@@ -67,7 +67,7 @@ class Home:
     def variables(self) -> dict[str, str]:
         """The environment of its process; nothing of ours comes from the one of the tests."""
         clean = {name: value for name, value in os.environ.items() if not name.startswith(_OURS)}
-        ours = {"ENGRAM_HOME": str(self.folder), "PYTHONPATH": str(ROOT / "host")}
+        ours = {"ENGRAM_HOME": str(self.folder), "PYTHONPATH": str(ROOT / "host"), "TZ": "UTC"}
         if self.settings:
             ours["ENGRAM_SETTINGS"] = json.dumps(self.settings)
         return {**clean, **ours, **self.environment}
@@ -124,11 +124,16 @@ def say(home: Home, *messages: str | bytes, end: str = "\n", command: tuple[str,
     return Ended(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
+def body_of(request: RecordedRequest) -> dict[str, Any]:
+    """The JSON object that a request is."""
+    assert isinstance(request.body, dict)
+    return request.body
+
+
 def said(request: RecordedRequest) -> list[str]:
     """The texts of a request's conversation, without the system prompt, tool calls and their results."""
-    assert isinstance(request.body, dict)
     texts = []
-    for message in request.body["messages"]:
+    for message in body_of(request)["messages"]:
         content = message["content"] if message["role"] in ("user", "assistant") else None
         if isinstance(content, list):
             content = "".join(part.get("text", "") for part in content)

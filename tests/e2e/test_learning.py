@@ -12,7 +12,7 @@ import pytest
 
 import get_micropython
 import small
-from driving import SECONDS, Home, Talk, said, talking
+from driving import SECONDS, Home, Talk, body_of, said, talking
 from engram_host.fake_llm import RecordedRequest, Serving
 from waiting import wait_until
 
@@ -77,7 +77,7 @@ def shown(talk: Talk, command: str, wanted: str) -> str:
 
 def readings(server: Serving) -> list[RecordedRequest]:
     """The requests for facts."""
-    return [request for request in server.requests if not request.body.get("tools")]
+    return [request for request in server.requests if not body_of(request).get("tools")]
 
 
 def test_what_a_person_says_is_remembered(home: Home, scripted: Scripted):
@@ -94,7 +94,7 @@ def test_the_reply_is_whole_before_facts_are_asked_for(home: Home, scripted: Scr
         say(talk, SAID)
         shown(talk, "/memory list", SISTER)
     reply, reading = server.requests
-    assert reply.body["tools"] and not reading.body.get("tools")
+    assert body_of(reply)["tools"] and not body_of(reading).get("tools")
     assert [turn["text"] for turn in home.turns()] == [SAID, "I see."]
 
 
@@ -107,7 +107,7 @@ def test_a_message_goes_before_reading_that_is_under_way(home: Home, scripted: S
         server.wait_for_requests(2, SECONDS)
         say(talk, "my bike is green")
         shown(talk, "/memory list", "green")
-    assert [bool(request.body.get("tools")) for request in server.requests] == [True, False, True, False]
+    assert [bool(body_of(request).get("tools")) for request in server.requests] == [True, False, True, False]
     assert sorted(home.memories()) == ["The user's bike is green", SISTER]
 
 

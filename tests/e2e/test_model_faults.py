@@ -52,6 +52,7 @@ def test_a_fault_is_told_and_the_next_message_is_answered(
     assert [turn["text"] for turn in home.turns()] == ["hello", "are you there?", "Here I am."]
 
 
+@pytest.mark.both_apis
 @pytest.mark.parametrize("kind", ["cut", "stall", "malformed", "error"])
 def test_an_answer_that_breaks_off_is_kept_and_marked(home: Home, scripted: Scripted, api: str, kind: str):
     server = scripted({"reply": ANSWER, "fault": {"kind": kind, "after": 11}, "times": 1}, {"reply": "Here I am."})
@@ -63,6 +64,7 @@ def test_an_answer_that_breaks_off_is_kept_and_marked(home: Home, scripted: Scri
     assert printed.splitlines()[-1] == "Here I am."
 
 
+@pytest.mark.both_apis
 def test_an_answer_whose_end_is_missing_is_taken(home: Home, scripted: Scripted, api: str):
     server = scripted({"reply": ANSWER, "fault": "no_done"})
     printed = say(home.asking(server.url, api).having(**QUICK), "count").printed
@@ -70,6 +72,7 @@ def test_an_answer_whose_end_is_missing_is_taken(home: Home, scripted: Scripted,
     assert "cut" not in home.turns()[1]
 
 
+@pytest.mark.both_apis
 @pytest.mark.parametrize("fault", ["429", "500"])
 def test_a_busy_service_is_tried_again_and_the_person_sees_it(home: Home, scripted: Scripted, api: str, fault: str):
     server = scripted({"fault": {"kind": fault, "retry_after": 0}, "times": 1}, {"reply": "Here I am."})
@@ -101,6 +104,7 @@ def test_a_service_that_asks_for_an_hour_is_not_waited_for(home: Home, scripted:
     assert len(server.requests) == 1
 
 
+@pytest.mark.both_apis
 def test_an_answer_of_a_megabyte_is_bounded(home: Home, scripted: Scripted, api: str):
     server = scripted({"fault": "huge", "reply": "x", "times": 1}, {"reply": "Here I am."})
     printed = say(home.asking(server.url, api).having(**QUICK), "hello", "are you there?").printed
@@ -111,11 +115,13 @@ def test_an_answer_of_a_megabyte_is_bounded(home: Home, scripted: Scripted, api:
     assert [turn["text"][:20] for turn in home.turns()] == ["hello", "x" * 20, "are you there?", "Here I am."]
 
 
+@pytest.mark.both_apis
 def test_an_answer_byte_by_byte_is_whole(home: Home, scripted: Scripted, api: str):
     server = scripted({"reply": "One 你好 😀.", "fault": {"kind": "slow", "delay": 0}})
     assert "One 你好 😀." in say(home.asking(server.url, api), "count").printed
 
 
+@pytest.mark.both_apis
 def test_an_empty_answer_is_told(home: Home, scripted: Scripted, api: str):
     server = scripted({"reply": [], "times": 1}, {"reply": "Here I am."})
     printed = say(home.asking(server.url, api), "hello", "are you there?").printed
@@ -123,11 +129,13 @@ def test_an_empty_answer_is_told(home: Home, scripted: Scripted, api: str):
     assert printed.splitlines()[-1] == "Here I am."
 
 
+@pytest.mark.both_apis
 def test_an_answer_that_reached_its_length_is_told(home: Home, scripted: Scripted, api: str):
     server = scripted({"reply": "One and", "stop": "length"})
     assert "the answer reached its longest length" in say(home.asking(server.url, api), "count").printed
 
 
+@pytest.mark.both_apis
 def test_the_key_is_sent_and_never_shown(home: Home, scripted: Scripted, api: str):
     server = scripted({"fault": "refuse"})
     asking = home.asking(server.url, api, key="sk-0123456789")

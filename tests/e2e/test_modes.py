@@ -1,10 +1,11 @@
 """Switching between full and lightweight mode, over the console, loses nothing of either."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
-from driving import Home, say
+from driving import Home, body_of, say
 from engram_host.fake_llm import Serving
 
 Scripted = Callable[..., Serving]
@@ -25,6 +26,24 @@ def test_a_mode_keeps_the_other_settings(home: Home):
     say(home, LIGHT)
     content = (home.folder / "config.json").read_text()
     assert '"retries":1' in content and "+02:00" in content and "lightweight" in content
+
+
+@pytest.mark.parametrize(
+    ("config", "settings", "offset"),
+    [
+        ("{}", {}, "05:45"),
+        ('{"mode": "full"}', {}, "05:45"),
+        ('{"timezone": "+02:00"}', {}, "02:00"),
+        ('{"timezone": "+02:00"}', {"timezone": "-03:30"}, "-03:30"),
+    ],
+)
+def test_a_simulated_board_has_the_computers_time_zone_unless_one_is_set(
+    home: Home, config: str, settings: dict[str, str], offset: str
+):
+    home.write("config.json", config)
+    there = replace(home, settings={**home.settings, **settings}).knowing(TZ="Asia/Kathmandu")
+    assert f"times at {offset if offset[0] == '-' else '+' + offset}\n" in say(there, "/export md").printed
+    assert (home.folder / "config.json").read_text() == config
 
 
 @pytest.mark.parametrize("restart", [False, True], ids=["at-once", "restarted"])
@@ -64,7 +83,7 @@ def tools_of(body: object) -> set[str]:
 def test_the_history_is_the_same_in_both_modes(home: Home, scripted: Scripted):
     server = scripted({"reply": "Good."})
     say(home.asking(server.url), "first message", LIGHT, "second message", FULL, "third message")
-    last = str(server.requests[-1].body["messages"])
+    last = str(body_of(server.requests[-1])["messages"])
     assert "first message" in last and "second message" in last
 
 

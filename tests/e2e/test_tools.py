@@ -4,7 +4,9 @@ import json
 import re
 from collections.abc import Callable
 
-from driving import Home, say
+import pytest
+
+from driving import Home, body_of, say
 from engram_host.fake_llm import Serving
 
 Scripted = Callable[..., Serving]
@@ -30,6 +32,7 @@ GREEN = call("memory_store", content="The bike is green", tags=["bike"], keyword
 RED = call("memory_store", content="The car is red", tags=["car"], type="preference")
 
 
+@pytest.mark.both_apis
 def test_memories_are_stored_found_listed_changed_and_read(home: Home, scripted: Scripted, api: str):
     server = scripted(
         on("store", GREEN, RED),
@@ -59,6 +62,7 @@ def test_memories_are_stored_found_listed_changed_and_read(home: Home, scripted:
     assert "· remembered m1: The bike is green" in printed and "· changed m1: The bike is blue" in printed
 
 
+@pytest.mark.both_apis
 def test_a_wrong_call_is_answered_with_what_would_be_right(home: Home, scripted: Scripted, api: str):
     server = scripted(
         on("no tags", call("memory_store", content="x")),
@@ -161,6 +165,7 @@ def test_a_model_that_stops_in_time_may_use_ten_rounds(home: Home, scripted: Scr
     assert printed.splitlines()[-1] == "Done." and "stopped" not in printed
 
 
+@pytest.mark.both_apis
 def test_words_before_a_call_and_after_it_are_one_answer(home: Home, scripted: Scripted, api: str):
     server = scripted({**on("store", GREEN), "reply": "One moment."}, {"reply": "Done."})
     lines = say(home.asking(server.url, api), "store").printed.splitlines()[1:]
@@ -171,7 +176,7 @@ def test_words_before_a_call_and_after_it_are_one_answer(home: Home, scripted: S
 def test_tool_traffic_is_no_part_of_the_history(home: Home, scripted: Scripted, api: str):
     server = scripted(on("store", GREEN), {"reply": "Done."})
     say(home.asking(server.url, api), "store", "and now?")
-    messages = server.requests[-1].body["messages"]
+    messages = body_of(server.requests[-1])["messages"]
     assert "tool" not in json.dumps([message for message in messages if message["role"] != "system"])
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from driving import TERMINAL, Home, said, say, talking
+from driving import TERMINAL, Home, body_of, said, say, talking
 from engram_host.fake_llm import Serving
 
 Scripted = Callable[..., Serving]
@@ -44,7 +44,7 @@ def test_a_tag_comes_back_after_a_restart(home: Home, scripted: Scripted, api: s
     assert "Good. " + fact in say(asking, fact).printed
     printed = say(asking, "/memory tags", "/session new", question).printed
     assert f"1  {tag}" in printed
-    assert tag in str(server.requests[-1].body["system" if api == "anthropic" else "messages"])
+    assert tag in str(body_of(server.requests[-1])["system" if api == "anthropic" else "messages"])
     assert f"] {fact}\n" in said(server.requests[-1])[-1]
 
 
@@ -65,7 +65,7 @@ def test_files_hold_any_script(home: Home, scripted: Scripted, fact: str, questi
     say(asking, fact)
     assert fact in text_of(home, "memory/MEMORY.md") and tag in text_of(home, "profile/user.md")
     say(asking, question)
-    system = str(server.requests[-1].body["messages"][0]["content"])
+    system = str(body_of(server.requests[-1])["messages"][0]["content"])
     assert fact in system and tag in system
 
 

@@ -77,7 +77,9 @@ def _ask_openai(url, messages, stream, tools, system, timeout) -> Got:
     message = whole.choices[0].message
     calls = [(c.id, c.function.name, json.loads(c.function.arguments)) for c in message.tool_calls or []]
     usage = whole.usage
+    assert usage and usage.prompt_tokens_details
     cached = usage.prompt_tokens_details.cached_tokens
+    assert cached is not None
     tokens = (usage.prompt_tokens, cached, usage.completion_tokens)
     return Got(message.content or "", calls, whole.choices[0].finish_reason, tokens)
 

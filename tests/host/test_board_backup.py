@@ -123,7 +123,7 @@ def test_what_is_no_log_comes_back_as_it_was(saved: Path, tmp_path: Path, memory
 def test_a_board_with_a_memory_keeps_it(saved: Path, tmp_path: Path):
     before = FRESH | {"memory/MEMORY.md": b"tea"}
     flash = flash_with(tmp_path, before, SIZE)
-    with StandIn(flash) as board, pytest.raises(MemoryAtRisk, match="holds notes: save it with `make backup`"):
+    with StandIn(flash) as board, pytest.raises(MemoryAtRisk, match="holds notes: save it with `engram board backup`"):
         run_restore(board, saved)
     assert files_on(flash) == before
 

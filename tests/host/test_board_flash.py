@@ -138,7 +138,7 @@ def test_of_a_frozen_build_nothing_is_told_of_heap(plain: Profile, tmp_path: Pat
 def test_what_the_board_holds_is_not_overwritten(plain: Profile, official: Path, files: file_set.Files, what: str):
     before = holding(plain, started(plain) | files)
     with Loader("esp32", plain.flash_bytes, before) as chip:
-        with pytest.raises(MemoryAtRisk, match=f"holds {what}: save it with `make backup`"):
+        with pytest.raises(MemoryAtRisk, match=f"holds {what}: save it with `engram board backup`"):
             run(plain, chip.port, official)
         assert bytes(chip.flash) == before and not chip.writes
 

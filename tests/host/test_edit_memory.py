@@ -35,5 +35,5 @@ def test_a_board_that_gives_no_reports_is_not_changed(
     importing.board = stored("Bob sings")
     monkeypatch.setattr(Console, "gives_reports", False)
     ran = engram("edit", "m1", "--text", "Bob dances", "--sim", tmp_path)
-    assert ran.status == 1 and "make deploy" in ran.err
+    assert ran.status == 1 and "`engram board deploy`" in ran.err
     assert [memory["content"] for memory in live(importing.board)] == ["Bob sings"]

@@ -1,13 +1,13 @@
 """The figures of an evaluation, counted by hand."""
 
-from eval_metrics import Answer, all_figures, figures, length, packed
-from eval_sets import Question, Turn
+from engram_host.evaluation.metrics import RankedAnswer, all_figures, figures, length, packed
+from engram_host.evaluation.sets import Question, Turn
 
 LENGTHS = {"a": 300, "b": 400, "c": 200, "d": 100}
 
 
-def _answer(ranked: str, evidence: str, category: int = 1) -> Answer:
-    return Answer(Question("?", tuple(evidence), category), list(ranked), {**dict.fromkeys(ranked, 0), **LENGTHS})
+def _answer(ranked: str, evidence: str, category: int = 1) -> RankedAnswer:
+    return RankedAnswer(Question("?", tuple(evidence), category), list(ranked), {**dict.fromkeys(ranked, 0), **LENGTHS})
 
 
 def test_a_hit_is_any_evidence_among_the_first():

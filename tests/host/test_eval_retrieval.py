@@ -4,10 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
-from eval_samples import QUESTIONS, write
 
-import eval_retrieval
 import get_micropython
+from engram_host.evaluation import run
+from eval_retrieval import make_board
+from eval_samples import QUESTIONS, write
 
 BOARD = pytest.param(
     "board",
@@ -20,7 +21,7 @@ engines = pytest.mark.parametrize("engine", [BOARD, "recipe"])
 
 
 def _evaluate(folder: Path, engine: str) -> list[dict]:
-    assert eval_retrieval.main(["--engine", engine, str(write(folder / "sets")), str(folder / "out")]) == 0
+    assert run.main(["--engine", engine, str(write(folder / "sets")), str(folder / "out")], make_board) == 0
     return [json.loads(line) for line in (folder / "out" / "one.jsonl").read_text().splitlines()]
 
 
@@ -41,6 +42,14 @@ def test_the_figures_are_kept_and_printed_last(tmp_path: Path, engine: str, caps
     assert kept == json.loads(capsys.readouterr().out.splitlines()[-1])
 
 
+@pytest.mark.parametrize("engine", [BOARD])
+def test_a_clone_without_the_tools_compiles_the_board_by_itself(tmp_path: Path, engine: str):
+    out = tmp_path / "out"
+    assert run.main(["--engine", engine, str(write(tmp_path / "sets")), str(out)]) == 0
+    lines = [json.loads(line) for line in (out / "one.jsonl").read_text().splitlines()]
+    assert [line["ranked"][:1] for line in lines] == [["a1"], ["a2"], ["b1"], []]
+
+
 @pytest.mark.parametrize("engine", ["companion", "companion-words", "companion-meaning"])
 def test_the_companion_finds_the_turn_that_answers(tmp_path: Path, engine: str):
     # Meaning finds something for the last question, too, which has no word that was said.
@@ -48,5 +57,5 @@ def test_the_companion_finds_the_turn_that_answers(tmp_path: Path, engine: str):
 
 
 def test_a_set_that_cannot_be_read_is_told_and_is_a_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    assert eval_retrieval.main([str(tmp_path / "none"), str(tmp_path / "out")]) == 1
+    assert run.main([str(tmp_path / "none"), str(tmp_path / "out")]) == 1
     assert capsys.readouterr().err.endswith("none is not a folder.\n")

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from eval_samples import QUESTIONS, TURNS, write
 
-from eval_sets import BadSet, load
+from engram_host.evaluation.sets import BadSet, load
+from eval_samples import QUESTIONS, TURNS, write
 
 
 def _told(folder: Path) -> str:

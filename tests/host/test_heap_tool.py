@@ -149,7 +149,7 @@ def test_a_heap_that_does_not_hold_the_code_is_a_failure(bench: Bench):
 @given(need=st.integers(25, 512))
 def test_the_smallest_heap_is_found(need: int):
     class Needs(Bench):
-        def talk(self, case: heap_bench.Case, heap_kilobytes: int) -> dict[str, int]:
+        def talk(self, case: heap_bench.Case, heap_kilobytes: int, rest_seconds: int = 0) -> dict[str, int]:
             if heap_kilobytes < need:
                 raise BoardFailed
             return {"used": 1000, "free": heap_kilobytes}
@@ -180,7 +180,7 @@ def test_the_page_explains_each_build_and_each_case():
 
 
 def test_a_build_that_does_not_fit_a_chip_has_no_figures_there():
-    each = dict.fromkeys(("start", "turn", "tools"), 1)
+    each: dict[str, int] = dict.fromkeys(("start", "turn", "tools"), 1)
     fits = {"used": 7, "free": 8, "largest_block": 9}
     modules = {heap_bench.NAMES: 3, "engram.app": 4, "engram.repl": 5}
 

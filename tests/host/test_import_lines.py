@@ -89,7 +89,7 @@ def test_a_board_that_gives_no_reports_is_sent_nothing_and_an_update_is_advised(
     monkeypatch.setattr(Console, "gives_reports", False)
     (tmp_path / "in.jsonl").write_text('{"content":"Bob sings"}\n' * 3)
     ran = engram("import", tmp_path / "in.jsonl", "--sim", tmp_path)
-    assert ran.status == 1 and "make deploy" in ran.err and len(ran.err.strip().splitlines()) == 1
+    assert ran.status == 1 and "`engram board deploy`" in ran.err and len(ran.err.strip().splitlines()) == 1
     assert live(importing.board) == []
 
 

@@ -75,6 +75,7 @@ def command(*arguments: str):
     line = [sys.executable, "-m", "engram_host.fake_llm", *arguments]
     environment = {**os.environ, "PYTHONPATH": str(HOST)}
     with subprocess.Popen(line, stdout=subprocess.PIPE, text=True, env=environment) as process:
+        assert process.stdout
         try:
             yield process, process.stdout.readline().strip().removeprefix("listening on ")
         finally:

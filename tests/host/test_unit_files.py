@@ -12,7 +12,13 @@ UNIT = TESTS / "unit"
 def _list(name: str) -> tuple[str, ...]:
     """A list of tests/conftest.py, read from its source: the name `conftest` is taken by other folders' files."""
     tree = ast.parse((TESTS / "conftest.py").read_text(encoding="utf-8"))
-    values = {target.id: node.value for node in tree.body if isinstance(node, ast.Assign) for target in node.targets}
+    values = {
+        target.id: node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
     return ast.literal_eval(values[name])
 
 

@@ -177,7 +177,8 @@ def _take(month: Month, day: int, told: list[dict[str, Any]], cut_off: int) -> N
             file, seq, text = line["noted"]
             book.notes[seq] = (file, text)
         elif "leaves" in line:
-            book.note_leaves(*line["leaves"], day)
+            file, waiting = line["leaves"]
+            book.note_leaves(file, waiting, day)
         elif "turn" in line:
             book.turn(day, line)
         elif "day" in line:

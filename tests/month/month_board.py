@@ -24,6 +24,7 @@ from engram import files
 from engram.agent.agent import Sink
 from engram.app import App
 from engram.clock import Clock
+from engram.compat import heap_used
 from engram.errors import EngramError
 from engram.memory.access import OWNER, Caller
 from scripted_month import Model
@@ -140,7 +141,7 @@ class Board:
                 break
         self.witness.tidy()
         gc.collect()
-        self.highest = max(self.highest, gc.mem_alloc())
+        self.highest = max(self.highest, heap_used())
 
     def _tick(self):
         parts = self.parts

@@ -10,7 +10,7 @@ import sys
 
 def _used():
     gc.collect()
-    return gc.mem_alloc()
+    return gc.mem_alloc()  # pyright: ignore[reportAttributeAccessIssue]  # no module of the firmware is loaded yet
 
 
 _BEGINNING = _used()

@@ -27,7 +27,9 @@ class Witness:
         self._note = notes.Notebook.note
         self._store.append = self._appended
         # Classes and modules are shared, as frozen ones are, but a board starts once in a process.
-        notes.Notebook.note = lambda notebook, content: self._noted(notebook, content)
+        notes.Notebook.note = (  # pyright: ignore[reportAttributeAccessIssue]  # `self` is this witness
+            lambda notebook, content: self._noted(notebook, content)
+        )
 
     def catch_up(self, heard):
         """Tell of what is on flash since a line: the power failed before anybody heard of it."""

@@ -38,7 +38,7 @@ CASES = {
     "restore": Case(("saved.db",), NOT_INSTALLED, COMPANION),
     "stats": Case(ELSEWHERE, FAILED, NOBODY),
     "folders": Case(ELSEWHERE, FAILED, NOBODY),
-    "eval": Case(("sets",), NOT_INSTALLED, "from a clone"),
+    "eval": Case(("sets",), NOT_INSTALLED, COMPANION),
     "doctor": Case((), FAILED, COMPANION),
     "device add": Case(("kitchen",), NOT_INSTALLED, COMPANION),
     "device rotate": Case(("kitchen",), NOT_INSTALLED, COMPANION),

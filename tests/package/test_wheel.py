@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 
+import eval_samples
 import get_micropython
 from cli_case import fine
 from engram_host.boards import profile
 from engram_host.extras import EXTRAS
-from environment import ROOT, SECONDS, Environment, empty, install, requirements
+from environment import ROOT, SECONDS, Environment, Ran, empty, install, requirements
 
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 THEIRS = "THEIRS = True\n"
@@ -185,6 +186,23 @@ def test_doctor_finds_all_extras(whole: Environment, tmp_path: Path):
     ran = whole.run(tmp_path, "engram", "doctor", "--json", EMBEDDING_PROVIDER="none")
     told = {check["name"]: check for check in json.loads(ran.out)["checks"]}
     assert told["packages: companion"]["state"] == told["packages: board"]["state"] == "well"
+
+
+@pytest.mark.parametrize("engine", ["recipe", "companion-words"])
+def test_a_search_is_evaluated_without_a_clone(whole: Environment, tmp_path: Path, engine: str):
+    ran = _evaluate(whole, tmp_path, engine)
+    assert ran.status == 0, ran
+    assert json.loads(ran.out)["each"]["one"]["questions"] == 3
+
+
+def test_an_evaluation_on_a_board_says_that_it_needs_a_clone(whole: Environment, tmp_path: Path):
+    ran = _evaluate(whole, tmp_path, "board")
+    assert ran.status == 3 and "a clone of Engram" in ran.out + ran.err, ran
+
+
+def _evaluate(environment: Environment, folder: Path, engine: str) -> Ran:
+    sets = eval_samples.write(folder / "sets")
+    return environment.run(folder, "engram", "eval", sets, "--engine", engine, "--json")
 
 
 # --- pip itself

@@ -21,9 +21,14 @@ from engram import files
 from engram.app import App
 from engram.archive.transfer import ArchiveTransfer
 from engram.clock import Clock
+from engram.compat import const
 from engram.link.replication import Replication
 from engram.link.rpc import LinkError, Rpc
 from engram.memory.access import OWNER
+
+TYPE_CHECKING = const(0)  # MicroPython has no collections.abc
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 SETTINGS = {
     "records.most": 12,
@@ -64,7 +69,7 @@ class Way:
     """A transport of engram.link.rpc, on which nothing is lost as long as the companion lives."""
 
     def __init__(self, peer):
-        self.take = None
+        self.take: Callable | None = None
         self._peer = peer
 
     async def send(self, head, body=None):
@@ -74,6 +79,7 @@ class Way:
         answers = self._peer.told("said " + hexlify(data).decode())
         if not answers:
             raise LinkError("the companion was killed")
+        assert self.take
         for answer in answers.split(" "):
             self.take(unhexlify(answer))
 
@@ -247,6 +253,7 @@ def main(path, trace=""):
     vfs.mount(vfs.VfsLfs2(device, **flash.OPTIONS), "/flash")
     peer = Peer(device)
     parts = play(peer, Progress(path + ".progress", device))
+    assert parts.archived
     there = {
         "live": sorted(record["content"] for record in parts.records.entries.newest()),
         "trash": sorted({record["content"] for record in parts.trash.records()}),

@@ -40,7 +40,7 @@ def read_trace(path: Path) -> list[Change]:
 class Image:
     """The bytes of a flash."""
 
-    def __init__(self, content: bytes):
+    def __init__(self, content: bytes | bytearray):
         self.content = bytearray(content)
 
     def apply(self, change: Change) -> None:

@@ -82,7 +82,8 @@ def _follow(operations: list[Operation], played: Played) -> int:
     board = Board(profile=looks[0]["profile"])
     states = [board]
     struck = 0
-    for number, operation in enumerate([*operations, {"do": "reopen"}, look()]):
+    all_operations: list[Operation] = [*operations, {"do": "reopen"}, look()]
+    for number, operation in enumerate(all_operations):
         if operation["do"] == "look":
             seen = looks.pop(0)
             found = [state for state in states if state.visible() == seen]
@@ -93,7 +94,7 @@ def _follow(operations: list[Operation], played: Played) -> int:
         result = results.get(number)
         if operation["do"] == "interrupted":
             assert number in results, [operation, played.answers[-1]]
-            inner = operation["operation"]
+            inner, result = operation["operation"], results[number]
             if result["struck"]:
                 struck += 1
                 result = {"result": _guess(inner, looks[0])}

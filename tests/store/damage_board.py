@@ -156,7 +156,7 @@ def _mutate(folder, made, chance):
     path = folder + "/" + name
     if name not in list(_names(folder)) or _read(path) != made.files[name]:
         return "nothing", []
-    kinds = [_delete, _empty, _replace, _cut, _swap, _swap, _fill, _flip, _flip]
+    kinds: list = [_delete, _empty, _replace, _cut, _swap, _swap, _fill, _flip, _flip]
     if name.endswith(".jsonl"):
         kinds.append(_double)
     kind = kinds[chance.randrange(len(kinds))]

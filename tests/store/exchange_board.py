@@ -13,6 +13,7 @@ from binascii import crc32
 import flash
 from engram import text
 from engram.app import App
+from engram.compat import heap_used
 from engram.memory.access import OWNER
 
 FLASH_BYTES = 16 << 20
@@ -57,14 +58,14 @@ class Watch:
         device = self._device
         before = device.reads, device.erases, device.programmed_bytes
         gc.collect()
-        first = most = gc.mem_alloc()
+        first = most = heap_used()
         told = []
         for at, line in enumerate(app.board.commands.run(OWNER, command)):
             if isinstance(line, str) and on_line(line):
                 told.append(line)
             if at % EVERY == 0:
                 gc.collect()
-                most = max(most, gc.mem_alloc())
+                most = max(most, heap_used())
         return {
             "told": told,
             "heap": most - first,
@@ -79,7 +80,7 @@ def main(path, records):
     _write("/flash/in.jsonl", records)
     app = App("/flash", SETTINGS)
     watch = Watch(device)
-    told = {"in": watch.run(app, "/import in.jsonl", lambda line: True)}
+    told: dict = {"in": watch.run(app, "/import in.jsonl", lambda line: True)}
     while app.board.records.tick():
         pass
     count = 0
@@ -98,7 +99,7 @@ def main(path, records):
     told["again"] = watch.run(app, "/import in.jsonl", lambda line: True)
     told["count"] = count
     gc.collect()
-    told["heap"] = gc.mem_alloc()
+    told["heap"] = heap_used()
     print(json.dumps(told))
 
 

@@ -12,6 +12,7 @@ import random
 import sys
 
 import flash
+from engram.compat import heap_used
 from engram.errors import StoreFull
 from engram.store.log.reserve import Reserve
 from engram.store.log.segments import Log
@@ -72,7 +73,7 @@ class Run:
         """Note what is in use."""
         gc.collect()
         used = os.statvfs("/flash")
-        print(json.dumps([number, gc.mem_alloc(), used[2] - used[3]]))
+        print(json.dumps([number, heap_used(), used[2] - used[3]]))
 
     def check(self):
         """See that what is live is there, and nothing else."""
@@ -87,7 +88,7 @@ class Run:
 def main(flash_path, operations, cap):
     """Do the operations."""
     random.seed(1)
-    gc.threshold(20000)
+    gc.threshold(20000)  # pyright: ignore[reportAttributeAccessIssue]  # MicroPython has it
     run = Run(flash_path, cap)
     for number in range(operations):
         run.step(number)

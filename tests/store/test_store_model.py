@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -21,6 +21,7 @@ from hypothesis.stateful import (
 )
 
 from boards import Talking
+from extent import HEALTH_CHECKS
 from plain_model import FORGOTTEN, LIVE, UNKNOWN_MEAN, Entries, Index, Line, Ranks, is_entry, labels_of, passes
 
 SYLLABLES = ("ba", "ko", "du", "fi", "lo", "mu")
@@ -279,7 +280,7 @@ def _compare(bits: str, folder: Path, examples: int) -> None:
         derandomize=True,
         database=None,
         deadline=None,
-        suppress_health_check=list(HealthCheck),
+        suppress_health_check=HEALTH_CHECKS,
         phases=PHASES,
         report_multiple_bugs=False,
     )

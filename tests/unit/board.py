@@ -27,7 +27,9 @@ _last = None
 if hasattr(gc, "mem_free"):
     # Less often than the app does it: a collection walks the whole heap, and was most of what the tests cost. A small heap
     # would then be left without a piece that is long enough for a long text.
-    gc.threshold((heap_used() + heap_free()) // (16 if heap_used() + heap_free() < 1 << 20 else 4))
+    gc.threshold(  # pyright: ignore[reportAttributeAccessIssue]  # MicroPython has it
+        (heap_used() + heap_free()) // (16 if heap_used() + heap_free() < 1 << 20 else 4)
+    )
 
 
 DEFAULTS = {"records.bytes": 524288, "records.most": 10000, "journal.bytes": 786432}
@@ -44,6 +46,9 @@ class Settings(Config):
 
 class Board(board.Board):
     """The layers up to memory; `limits` are settings, by name ("records_most" is records.most)."""
+
+    model: "Script | None"
+    turn: str  # the turn that calls of tools belong to, see calls.py
 
     def __init__(self, segment_bytes=16384, **limits):
         global _last
@@ -79,7 +84,7 @@ class Board(board.Board):
         from engram.build import add_agent
 
         self.configure(**settings)
-        self.model = model
+        self.model = model  # pyright: ignore[reportIncompatibleVariableOverride]  # a script stands in for a model
         add_agent(self, learns)
         self.tools, self.prompts, self.offline = self.make_tools(), self.make_prompts(), self.make_offline()
         commands_of(self)

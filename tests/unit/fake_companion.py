@@ -7,9 +7,13 @@ delays and reorders what goes either way, by chance.
 from binascii import crc32
 
 from engram import log_line
-from engram.compat import sleep_ms
+from engram.compat import const, sleep_ms
 from engram.link import messages
 from engram.link.rpc import LinkError
+
+TYPE_CHECKING = const(0)  # MicroPython has no collections.abc
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def lines_behind(body):
@@ -51,7 +55,7 @@ class Companion:
         self.board = ""
         self.at = (0, 0)  # link and n of the newest message
         self.counts = {}  # how many messages of each kind came
-        self.refuses = None  # (why, again) for all that comes
+        self.refuses: tuple[str, int] | None = None  # (why, again) for all that comes
         self.finds = []  # items of each search
         self.note = ""
         self.searches = []
@@ -198,13 +202,13 @@ class Way:
 
     def __init__(self, companion, numbers=None):
         self.companion = companion
-        self.take = None  # the exchange's
+        self.take: Callable | None = None  # the exchange's
         self.numbers = numbers
         self.is_cut = False  # nothing goes through
         self.delay_ms = 0
         self._late = {"up": [], "down": []}
         self.largest = 0
-        self.each = None  # called after each piece that is sent
+        self.each: Callable[[], object] | None = None  # called after each piece that is sent
 
     async def send(self, head, body=None):
         data = bytearray(head)

@@ -96,7 +96,7 @@ def _record():
     content = (
         " ".join(random.choice(WORDS) for _ in range(1 + random.getrandbits(3))) + " " + str(random.getrandbits(20))
     )
-    more = {"tags": [TAGS[(random.getrandbits(4) + at) % len(TAGS)] for at in range(1 + random.getrandbits(1))]}
+    more: dict = {"tags": [TAGS[(random.getrandbits(4) + at) % len(TAGS)] for at in range(1 + random.getrandbits(1))]}
     if random.getrandbits(1):
         more["keywords"] = [random.choice(WORDS) for _ in range(1 + random.getrandbits(1))]
     if random.getrandbits(1):

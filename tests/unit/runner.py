@@ -52,7 +52,7 @@ def _finish(coroutine) -> None:
 
 def _trace(error) -> None:
     if hasattr(sys, "print_exception"):
-        sys.print_exception(error, sys.stdout)
+        sys.print_exception(error, sys.stdout)  # pyright: ignore[reportAttributeAccessIssue]  # MicroPython has it
     else:
         import traceback
 

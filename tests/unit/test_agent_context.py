@@ -81,8 +81,9 @@ def test_new_tags_stand_with_the_message_until_the_window_moves():
     _build(board, "one")
     board.records.store("The bike is green", ["bike"])
     assert "(new tags: bike)" in _last(_build(board, "two"))
-    for number in range(4):
-        prompt = _build(board, f"word {number}")
+    for number in range(3):
+        _build(board, f"word {number}")
+    prompt = _build(board, "word 3")
     assert "new tags" not in _last(prompt) and _system(prompt)[2] == "# Tags in use\nbike (1)"
 
 

@@ -141,7 +141,7 @@ def test_notes_refuse_what_is_not_theirs():
         ("file_edit", {"old": "x", "text": "y"}),
     ):
         for file in ("../config.json", "MEMORY.md/../x", "MEMORY.md\0", "2026-02-30.md"):
-            assert _error(_run(board, name, file=file, **arguments))[0] == "file"
+            assert _error(_run(board, name, OWNER, file=file, **arguments))[0] == "file"
 
 
 def test_notes_stay_out_of_a_group_room():
@@ -231,7 +231,7 @@ def test_every_argument_that_a_schema_names_is_taken():
                 given["file"] = "user.md" if tool.name == "profile_edit" else "MEMORY.md"
             if tool.name == "memory_forget":
                 given.pop("confirm")
-            assert "error" not in _run(board, tool.name, **given), (tool.name, given)
+            assert "error" not in _run(board, tool.name, OWNER, **given), (tool.name, given)
 
 
 def test_schemas_are_objects_that_allow_nothing_else():

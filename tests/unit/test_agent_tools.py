@@ -105,7 +105,7 @@ def test_recall_bounds_by_days():
         board.records.store(f"bike {number}", ["bike"])
         board.now += DAY
     for more in ({"query": "bike"}, {"tags": ["bike"]}):
-        found = result_of(board, "memory_recall", since="2026-09-22", until="2026-09-22", **more)
+        found = result_of(board, "memory_recall", OWNER, since="2026-09-22", until="2026-09-22", **more)
         assert [memory["content"] for memory in found["memories"]] == ["bike 1"]
 
 
@@ -113,7 +113,7 @@ def test_recall_gives_no_more_than_the_limit():
     board = equipped()
     fill(board, 5)
     for more in ({"query": "fact"}, {"tags": ["all"]}):
-        assert len(result_of(board, "memory_recall", limit=2, **more)["memories"]) == 2
+        assert len(result_of(board, "memory_recall", OWNER, limit=2, **more)["memories"]) == 2
 
 
 def test_an_empty_recall_says_why_and_names_tags():

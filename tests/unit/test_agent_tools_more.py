@@ -64,7 +64,7 @@ def test_update_refuses_what_is_wrong():
         ({"id": "m1", "expires": ""}, "expires", "must be a day"),
         ({"id": "m9", "content": "x"}, None, "there is no memory m9"),
     ):
-        found = problem_of(board, "memory_update", **arguments)
+        found = problem_of(board, "memory_update", OWNER, **arguments)
         assert found[0] == argument and problem in found[1], found
 
 
@@ -92,7 +92,7 @@ def test_get_refuses_what_is_not_there():
         ({"file": "../x"}, "file", "must be MEMORY.md or a day's note"),
         ({"file": "MEMORY.md"}, None, "there is no note MEMORY.md"),
     ):
-        found = problem_of(board, "memory_get", **arguments)
+        found = problem_of(board, "memory_get", OWNER, **arguments)
         assert found[0] == argument and problem in found[1], found
 
 
@@ -117,7 +117,7 @@ def test_profile_edit_refuses_what_is_wrong():
         ({"file": "user.md", "action": "write", "text": "x" * 2001}, "text", "would have 2001 characters"),
         ({"file": "user.md", "action": "append"}, "text", "is missing"),
     ):
-        found = problem_of(board, "profile_edit", **arguments)
+        found = problem_of(board, "profile_edit", OWNER, **arguments)
         assert found[0] == argument and problem in found[1], found
 
 

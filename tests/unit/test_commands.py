@@ -19,7 +19,7 @@ class Idle:
 
 def _board(**settings):
     board = Board().with_tools(**settings)
-    board.agent = Idle()
+    board.agent = Idle()  # pyright: ignore[reportAttributeAccessIssue]  # stands in for the agent
     board.commands = commands_of(board)
     return board
 

@@ -227,14 +227,15 @@ def test_what_others_keep_in_the_clocks_memory_stays():
     watchdog.guard(300)
     boot_count.set_bad(7)
     memory = machine.RTC().memory()
-    assert memory.startswith(b"ours, for deep sleep") and len(memory) == 20 + 9
+    assert memory and memory.startswith(b"ours, for deep sleep") and len(memory) == 20 + 9
 
 
 def test_a_memory_that_others_fill_ends_no_start():
     _new_board()
     machine.RTC().memory(b"x" * 2048)
     assert boot_count.count() == 0
-    assert len(machine.RTC().memory()) == 2048 and _starts(1, machine.WDT_RESET) == [1]
+    memory = machine.RTC().memory()
+    assert memory and len(memory) == 2048 and _starts(1, machine.WDT_RESET) == [1]
 
 
 def test_memory_that_somebody_else_wrote_over_counts_nothing():

@@ -31,6 +31,11 @@ def _board(*known, **settings):
     return wifi.Wifi(Config(folder(), overrides))
 
 
+def _station(board) -> network._Wlan:
+    """The stand-in for the driver."""
+    return board.wlan
+
+
 def _hear(known, signal=-60, hidden=False, wait=500, password=None):
     """Let a network be in the air."""
     network.air[known["ssid"]] = (password or known.get("password"), signal, hidden, wait)
@@ -45,7 +50,8 @@ async def _run(board, milliseconds):
             raise Enough
         await world.sleep_ms(pause)
 
-    wifi.sleep_ms = join_sleep[0] = sleep_ms
+    wifi.sleep_ms = sleep_ms
+    join_sleep[:] = [sleep_ms]
     try:
         await board.run()
     except Enough:
@@ -53,7 +59,7 @@ async def _run(board, milliseconds):
 
 
 # The module that joins is loaded each time anew, and takes what it sleeps with from there.
-join_sleep = [None]
+join_sleep = []
 compat.sleep_ms = lambda pause: join_sleep[0](pause)
 
 
@@ -98,7 +104,7 @@ async def test_hidden_networks_are_tried_in_their_order_after_those_that_are_see
 async def test_a_network_that_was_lost_is_joined_again():
     board = _board(HOME)
     _hear(HOME)
-    world.after(MINUTE, lambda: board.wlan.lose())
+    world.after(MINUTE, lambda: _station(board).lose())
     await _run(board, 2 * MINUTE)
     assert board.joined == "Home" and network.calls == ["Home", "Home"]
 
@@ -110,7 +116,7 @@ async def test_when_one_is_lost_the_strongest_is_chosen_anew():
 
     def leave():
         del network.air["Home"]
-        board.wlan.lose()
+        _station(board).lose()
 
     world.after(MINUTE, leave)
     await _run(board, 2 * MINUTE)
@@ -120,13 +126,13 @@ async def test_when_one_is_lost_the_strongest_is_chosen_anew():
 async def test_attempts_become_rarer_and_never_stop():
     board = _board(HOME)
     moments = []
-    connect = board.wlan.connect
+    connect = _station(board).connect
 
-    def note(name, key):
+    def note(name, key=None):
         moments.append(world.now)
         connect(name, key)
 
-    board.wlan.connect = note
+    _station(board).connect = note
     await _run(board, 60 * MINUTE)
     pauses = [later - earlier for earlier, later in zip(moments, moments[1:])]
     assert pauses[0] < 12000
@@ -199,10 +205,10 @@ async def test_a_scan_that_fails_leaves_the_order_as_it_stands():
 async def test_an_attempt_that_the_driver_refuses_is_told_and_repeated():
     board = _board(HOME)
 
-    def refuse(name, key):
+    def refuse(name, key=None):
         raise RuntimeError("Wifi Unknown Error 0x3001")
 
-    board.wlan.connect = refuse
+    _station(board).connect = refuse
     await _run(board, MINUTE)
     assert board.status() == "down: Home: Wifi Unknown Error 0x3001"
 
@@ -242,13 +248,13 @@ async def test_power_is_saved_unless_it_is_switched_off():
     for saves, power in ((True, 1), (False, 0)):
         board = _board(HOME, power_save=saves)
         await _run(board, 1000)
-        assert board.wlan.power == power
+        assert _station(board).power == power
 
 
 async def test_the_driver_does_not_reconnect_by_itself():
     board = _board(HOME)
     await _run(board, 1000)
-    assert board.wlan.reconnects == 0
+    assert _station(board).reconnects == 0
 
 
 async def test_a_join_that_a_soft_reset_left_under_way_keeps_no_board_from_its_network():
@@ -257,7 +263,7 @@ async def test_a_join_that_a_soft_reset_left_under_way_keeps_no_board_from_its_n
     board = wifi.Wifi(Config(folder(), overrides))
     _hear(HOME)
     await _run(board, MINUTE)
-    assert board.joined == "Home" and (board.wlan.reconnects, board.wlan.power) == (0, 0)
+    assert board.joined == "Home" and (_station(board).reconnects, _station(board).power) == (0, 0)
 
 
 async def test_a_driver_that_takes_no_setting_still_joins_and_it_is_told():
@@ -266,10 +272,10 @@ async def test_a_driver_that_takes_no_setting_still_joins_and_it_is_told():
     told = []
     wifi.diag.warning = lambda name, text: told.append(text)
 
-    def refuse(**settings):
+    def refuse(what=None, **values):
         raise OSError("Wifi Internal State Error")
 
-    board.wlan.config = refuse
+    _station(board).config = refuse
     await _run(board, MINUTE)
     assert board.joined == "Home"
     assert told == ["Wi-Fi did not take its settings: Wifi Internal State Error"]
@@ -321,13 +327,14 @@ async def _asks(milliseconds, fails=0, **settings):
     _hear(HOME)
     server = Server()
     server.fails = fails
-    # What is loaded before it is used stays.
-    device.ntp = sys.modules["engram.device.ntp"] = server
+    # What is loaded before it is used stays: it stands in for the module.
+    sys.modules["engram.device.ntp"] = server  # pyright: ignore[reportArgumentType]
+    device.ntp = server  # pyright: ignore[reportAttributeAccessIssue]
     try:
         await _run(board, milliseconds)
     finally:
         del sys.modules["engram.device.ntp"]
-        del device.ntp
+        del device.ntp  # pyright: ignore[reportAttributeAccessIssue]
     return server.asked
 
 

@@ -8,7 +8,7 @@ from engram.link import messages
 from engram.link.messages import FROM_BOARD, TO_BOARD
 from fake_companion import lines_behind
 
-FOLDER = os.getenv("ENGRAM_TEST_DATA") + "/wire-0.1/"
+FOLDER = os.getenv("ENGRAM_TEST_DATA", "") + "/wire-0.1/"
 
 
 def _load(name):

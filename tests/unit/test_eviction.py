@@ -141,6 +141,7 @@ def test_those_that_stay_are_the_most_important():
     numbers = Numbers(3)
     board = Board(records_most=20, records_trash_bytes=1 << 20)
     given = {}
+    newest = ""
     for at in range(50):
         importance = numbers.below(101)
         newest = board.records.store(distinct_content(at), ["t"], importance=importance / 100).id

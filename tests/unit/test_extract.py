@@ -23,9 +23,9 @@ async def test_a_fact_is_kept_with_where_it_came_from():
 async def test_the_reply_is_whole_and_kept_before_facts_are_asked_for():
     order = []
     board = learner(
-        [lambda request: order.append("reply"), "nice"], [lambda request: order.append(len(board.holds_turns())), "[]"]
+        [lambda request: order.append("reply"), "nice"],
+        [lambda request: order.append(len(list(board.journal.later(0)))), "[]"],
     )
-    board.holds_turns = lambda: list(board.journal.later(0))
     await learn(board, SAID)
     assert order == ["reply", 2]
 
@@ -228,7 +228,7 @@ async def test_a_restart_goes_on_where_it_was():
 
 async def test_a_cut_between_the_facts_and_the_small_file_reads_nothing_twice():
     board = learner("nice", facts(add("t3", SISTER)))
-    board.learning_cursor._save = lambda: None
+    board.learning_cursor.save = lambda: None
     await learn(board, SAID)
     board.restart()
     assert not board.learning_cursor.batch(9).turns

@@ -158,7 +158,7 @@ def test_what_left_before_the_power_failed_is_taken_out_of_the_index_once():
     assert board.journal_store.log.drop_oldest()
     board.restart()
     saves = []
-    save, Index.save = Index.save, lambda index, *fields: saves.append(index.base)
+    save, Index.save = Index.save, lambda self, tail, pending, state: saves.append(self.base)
     try:
         board.restart()
     finally:

@@ -246,7 +246,7 @@ async def test_undo_does_not_undo_that_it_came_back():
     for other in linked.live()[:4]:
         linked.board.records.forget("m%d" % other)
     line = await linked.archive.line("m%d" % gone, OWNER)
-    assert transfer.restore(linked.board.records, linked.board.archived, line, OWNER)
+    assert line and transfer.restore(linked.board.records, linked.board.archived, line, OWNER)
     assert "is remembered again" in linked.board.undo.undo()
     assert gone in linked.live()
 
@@ -257,7 +257,7 @@ async def test_one_that_is_live_is_not_restored_again():
     linked.board.records.forget("m%d" % linked.live()[0])
     linked.board.records.forget("m%d" % linked.live()[0])
     line = await linked.archive.line("m%d" % gone, OWNER)
-    assert transfer.restore(linked.board.records, linked.board.archived, line, OWNER)
+    assert line and transfer.restore(linked.board.records, linked.board.archived, line, OWNER)
     before = linked.board.records.entries.next_seq
     assert not transfer.restore(linked.board.records, linked.board.archived, line, OWNER)
     assert linked.board.records.entries.next_seq == before

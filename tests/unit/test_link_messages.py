@@ -133,7 +133,7 @@ def test_a_message_of_the_other_side_is_none():
 def test_what_does_not_fit_is_not_written():
     for link in (-1, 1 << 30, "3", None, True):
         with raises(ArgumentError):
-            encode("same", "b1", link, 4)
+            encode("same", "b1", link, 4)  # pyright: ignore[reportArgumentType]  # wrong on purpose
 
 
 def test_the_digest_of_lines_tells_their_order_and_their_content():

@@ -91,7 +91,7 @@ async def test_a_board_that_is_alone_says_what_is_with_the_companion():
     linked = await _without_the_kite()
     linked.exchange.close(LinkError("gone"))
     for arguments in ({"tags": ["kite"]}, {"query": "red kite"}, {"query": "red kite", "since": "2020-01-01"}):
-        answer = await linked.recall(**arguments)
+        answer = await linked.recall(OWNER, "memory_recall", **arguments)
         assert answer["memories"] == [] and "not connected" in answer["note"]
         assert answer["reason"].startswith("on the board, ")
         assert "1 more about kite is with the companion, which is not connected." in answer["reason"]

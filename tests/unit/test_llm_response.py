@@ -11,7 +11,7 @@ _CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 class _Link:
     """Gives `left` in random steps up to `step`, or in the given ones and then all, then the end of the stream."""
 
-    def __init__(self, data, step=64):
+    def __init__(self, data, step: "int | tuple[int, ...]" = 64):
         self.left = data
         self._step = step
         self._steps = [] if isinstance(step, int) else list(step)

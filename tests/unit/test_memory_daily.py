@@ -117,6 +117,7 @@ def test_a_cut_of_its_file_at_any_byte_costs_no_note():
     _read(board)
     path = board.place + "/memory/daily.json"
     whole = files.read(path, 4096)
+    assert whole
     for length in range(0, len(whole), 7):
         files.write(path, whole[:length])
         board.restart()
@@ -139,6 +140,7 @@ def test_marks_of_the_log_do_not_hide_what_was_read_since():
     board = Board()
     _mine(board).note("one")
     batch = _batch(board)
+    assert batch
     draft = board.records.draft("one is a number", ["n"])
     board.records.keep(
         (draft,), ([("op", "distilled"), ("scope", "user:owner"), ("lines", 1), ("marks", batch.marks), ("run", 1)],)

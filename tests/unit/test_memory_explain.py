@@ -36,6 +36,13 @@ def test_each_word_of_the_query_that_is_there_is_named():
     assert {"green", "bike"} <= set(found[SAID[0]]) and "sea" not in found[SAID[0]]
 
 
+def test_words_are_named_as_the_query_has_them():
+    board = _board()
+    board.records.store("my databases run on the old-fashioned server", ["it"])
+    (found,) = [dict(parts) for item, parts in _explained(board, "Databases, old-fashioned!") if item.id == "m2"]
+    assert set(found) == {"Databases", "old-fashioned"}
+
+
 def test_what_comes_from_the_session_its_turns_and_the_speaker_is_named():
     found = {item.text: dict(parts) for item, parts in _explained(_board(), "green bike of Ann")}
     assert found[SAID[0]]["its session"] > 0 and found[SAID[0]]["its speaker"] > 0

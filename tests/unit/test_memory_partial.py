@@ -56,7 +56,7 @@ def test_until_it_is_back_the_models_tools_say_so_with_other_filters_too():
     board.turn = "t1"
     for arguments in ({"since": "2020-01-01", "until": "2020-01-02"}, {}):
         for name in ("memory_recall", "memory_search"):
-            assert "not in it yet" in result_of(board, name, query="zebra", **arguments)["reason"]
+            assert "not in it yet" in result_of(board, name, OWNER, query="zebra", **arguments)["reason"]
     assert "not in it yet" in result_of(board, "memory_recall", tags=["nothing"])["reason"]
 
 

@@ -189,7 +189,21 @@ def test_a_query_of_common_words_is_told():
 def test_words_that_stand_nowhere_are_named():
     board = Board()
     board.records.store("apples are red", ["a"])
-    assert board.recall.why_empty("green bikes", OWNER).startswith("none of the words (green, ")
+    assert board.recall.why_empty("Green bikes?", OWNER).startswith("none of the words (Green, bikes) ")
+
+
+def test_words_that_stand_nowhere_are_named_as_they_were_written():
+    board = Board()
+    board.records.store("apples are red", ["a"])
+    for query, shown in (("What is Élodie's database?", "Élodie's, database"), ("我的自行车 runs", "我的自行车, runs")):
+        assert f"({shown})" in board.recall.why_empty(query, OWNER)
+
+
+def test_no_more_than_eight_words_are_named_and_each_once():
+    board = Board()
+    board.records.store("apples are red", ["a"])
+    shown = board.recall.why_empty("pears pears " + " ".join(f"w{n}" for n in range(20)), OWNER)
+    assert "(pears, w0, w1, w2, w3, w4, w5, w6)" in shown
 
 
 # --- the catalog

@@ -171,7 +171,7 @@ def test_a_name_that_is_no_notes_is_refused():
         for attempt in (notes.write, notes.append):
             _refused("file", f"can be changed only if it is one of MEMORY.md, {TODAY}, {YESTERDAY}", attempt, name, "x")
         with raises(ArgumentError):
-            notes.replace(name, "x", "y")
+            notes.replace(name, "x", "y")  # pyright: ignore[reportArgumentType]  # some are no text, on purpose
     assert sorted(os.listdir(board.place + "/memory")) == before
 
 

@@ -75,6 +75,7 @@ def test_a_line_that_was_cut_costs_no_other():
     trash = Trash(place)
     trash.add([_record(1), _record(2)])
     whole = files.read(place + "/trash.jsonl", 10000)
+    assert whole
     for length in range(len(whole)):
         files.write(place + "/trash.jsonl", whole[:length])
         trash.add([_record(3)])
@@ -86,6 +87,7 @@ def test_a_byte_that_was_damaged_costs_its_own_line_only():
     trash = Trash(place)
     trash.add([_record(1), _record(2), _record(3)])
     whole = files.read(place + "/trash.jsonl", 10000)
+    assert whole
     for at in range(0, len(whole), 5):
         damaged = bytearray(whole)
         damaged[at] ^= 0x11

@@ -176,7 +176,7 @@ async def test_the_message_is_on_flash_before_the_reminder_and_the_firing_after_
 async def test_a_file_that_cannot_be_read_does_not_end_the_turn():
     board = _board("a reply")
 
-    def fail(caller, numbers):
+    def fail(caller, numbers=None):
         raise StoreError("cannot be read.")
 
     board.reminders.owned_by = fail

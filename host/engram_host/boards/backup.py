@@ -20,6 +20,7 @@ from typing import Any
 from engram_host.boards import deploy, file_set, profile, settings
 from engram_host.boards.errors import BadRequest, BoardFailed, Garbled, MemoryAtRisk, NoFile, WrongBoard, kilobytes
 from engram_host.boards.file_set import CODE_JSON, Files, short_hash
+from engram_host.boards.naming import command_name, option_name
 from engram_host.boards.progress import Meter, Progress, Tally
 from engram_host.boards.session import BoardFile, Session, open_session
 
@@ -159,7 +160,7 @@ def _member(tar: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
 
 RECORDS = "memory/memory_records.jsonl"
 ARCHIVE = "memory/archive.jsonl"
-_ADVICE = "save it with `make backup`, then restore with ERASE_MEMORY=1."
+_ADVICE = f"save it with {command_name('backup')}, then restore with {option_name('ERASE_MEMORY')}."
 _EPOCH = re.compile(rb'"epoch":(\d+)')
 _CRC = b',"crc":"'
 _LARGEST_EPOCH = (1 << 30) - 1
@@ -172,7 +173,10 @@ def restore(named_port: str, path: Path, progress: Progress, *, may_erase: bool 
     with open_session(named_port) as session:
         present = session.around((f"{folder}/" for folder in FOLDERS), Tally(progress, "Looking what there is"))
         if CODE_JSON not in present:
-            raise WrongBoard("there is no Engram on this board: `make flash` or `make deploy` it first.")
+            raise WrongBoard(
+                f"there is no Engram on this board: put it there with {command_name('flash')} or"
+                f" {command_name('deploy')} first."
+            )
         old = [path for path, entry in present.items() if path.split("/")[0] in LOG_FOLDERS and not entry.is_folder]
         if not may_erase:
             _check_holdings(session, present)

@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 from engram_host.boards import file_set, micropython_image, profile, settings
 from engram_host.boards.errors import BadRequest, BoardFailed, WrongBoard, WrongFirmware, kilobytes
 from engram_host.boards.file_set import CODE_JSON, Files
+from engram_host.boards.naming import command_name, option_name
 from engram_host.boards.profile import BLOCK, CHIPS, Profile
 from engram_host.boards.progress import Meter, Progress, Tally
 from engram_host.boards.session import BoardFile, Count, Session, open_session
@@ -64,8 +65,8 @@ def _send(session: Session, files: Files, progress: Progress) -> None:
     free, needed = session.free_flash(), room_for(unsent)
     if free < needed:
         raise BoardFailed(
-            f"the board's flash has {kilobytes(free)} free, and {kilobytes(needed)} are needed: forget something and"
-            " /compact on it; or save it (`make backup`), flash it anew and put the memory back (`make restore`)."
+            f"the board's flash has {kilobytes(free)} free and needs {kilobytes(needed)}: forget something and /compact on"
+            f" the board; or save it ({command_name('backup')}), flash it again and restore it ({command_name('restore')})."
         )
     meter = Meter(progress, f"Sending {len(unsent)} files", sum(len(content) for content in unsent.values()))
     for path, content in unsent.items():
@@ -87,7 +88,7 @@ def _verify(session: Session, files: Files, removals: list[str], count: Count) -
     wrong = list(missing_files(files, present)) + [path for path in removals if path in present]
     if wrong or NEXT in present:
         raise BoardFailed(
-            f"{(wrong or [NEXT])[0]} is not as it should be after the restart: look at `make monitor`, then try again."
+            f"{(wrong or [NEXT])[0]} is wrong after the restart: see what {command_name('monitor')} shows, then try again."
         )
 
 
@@ -116,9 +117,7 @@ def deploy(named_port: str, board: str, config: Path | None, progress: Progress)
             return
         install(session, files, removals, progress)
     size = sum(len(content) for content in files.values())
-    progress.say(
-        f"Deployed: {len(files)} files ({kilobytes(size)}) sent, {len(removals)} removed. The board starts anew."
-    )
+    progress.say(f"Deployed: {len(files)} files ({kilobytes(size)}) sent, {len(removals)} removed. The board restarts.")
 
 
 def _check_runtime(session: Session) -> None:
@@ -126,7 +125,8 @@ def _check_runtime(session: Session) -> None:
     if about.mpy != file_set.MPY_VERSION:
         found, made = (".".join(str(number) for number in form) for form in (about.mpy, file_set.MPY_VERSION))
         raise WrongFirmware(
-            f"the board's MicroPython takes .mpy files of version {found}, and these are {made}: `make flash`."
+            f"the board's MicroPython takes .mpy files of version {found}, and these are {made}:"
+            f" flash it ({command_name('flash')})."
         )
 
 
@@ -140,11 +140,15 @@ def _board_on(session: Session, present: dict[str, BoardFile]) -> str:
     """Which board it is, as its code.json says."""
     if CODE_JSON not in present:
         if "main.py" in present:
-            raise WrongBoard("the board has a main.py that is not Engram's: name BOARD=... to put Engram in its place.")
-        raise BadRequest(f"the board has no Engram yet: say which it is, BOARD={' or '.join(profile.names())}.")
+            raise WrongBoard(
+                f"the board has a main.py that is not Engram's: give {option_name('BOARD')} to replace it with Engram."
+            )
+        raise BadRequest(
+            f"the board has no Engram yet: name its kind, {option_name('BOARD', ' or '.join(profile.names()))}."
+        )
     name = file_set.parse_code_json(session.get(CODE_JSON)).get("board")
     if name not in profile.names():
-        raise WrongBoard("the board's code.json does not tell which board it is: say it (BOARD=...).")
+        raise WrongBoard(f"the board's code.json does not name the kind of board: give {option_name('BOARD')}.")
     return str(name)
 
 

@@ -133,7 +133,8 @@ def compile_module(source: Path, *options: str) -> bytes:
 
 
 def _name(source: Path, suffix: str) -> str:
-    return source.relative_to(FIRMWARE).with_suffix(suffix).as_posix()
+    known_as = source.relative_to(FIRMWARE) if source.is_relative_to(FIRMWARE) else Path(source.name)
+    return known_as.with_suffix(suffix).as_posix()
 
 
 def _code_json(files: Files, profile: Profile) -> bytes:

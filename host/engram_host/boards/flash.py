@@ -17,6 +17,7 @@ from engram_host.boards.errors import (
     kilobytes,
 )
 from engram_host.boards.micropython_image import MicroPythonImage
+from engram_host.boards.naming import command_name, option_name
 from engram_host.boards.profile import BLOCK, Profile, Region
 from engram_host.boards.progress import Progress
 
@@ -112,7 +113,10 @@ def _show_progress(progress: Progress) -> None:
 
 
 _MAGIC = b"littlefs"
-_ADVICE = "save it with `make backup`, then flash with ERASE_MEMORY=1, then `make restore`."
+_ADVICE = (
+    f"save it with {command_name('backup')}, flash with {option_name('ERASE_MEMORY')},"
+    f" then restore it with {command_name('restore')}."
+)
 
 
 def make_image(board: str, config: Path | None, out: Path, progress: Progress) -> None:
@@ -164,17 +168,21 @@ def flash(
         chip.write([(micropython.offset, micropython.data), (place.offset, data)])
         chip.start()
     progress.say(
-        f"{wanted.name} has MicroPython and Engram now. `make wifi` gives it a network, `make monitor` shows it."
+        f"{wanted.name} has MicroPython and Engram now. {command_name('wifi')} sets its Wi-Fi network,"
+        f" {command_name('monitor')} shows what it prints."
     )
 
 
 def _check_chip(chip: Chip, wanted: Profile) -> None:
     if chip.name != wanted.chip:
-        raise WrongBoard(f"the board has an {chip.name}, and {wanted.name} an {wanted.chip}: name another BOARD.")
+        raise WrongBoard(
+            f"the board has an {chip.name}, and {wanted.name} has an {wanted.chip}: give another {option_name('BOARD')}."
+        )
     if chip.flash_bytes < wanted.flash_bytes:
         size, least = kilobytes(chip.flash_bytes), kilobytes(wanted.flash_bytes)
         raise WrongBoard(
-            f"the board has {size} of flash, and {wanted.name} {least}: name another BOARD or make a profile."
+            f"the board has {size} of flash, and {wanted.name} has {least}: give another"
+            f" {option_name('BOARD')}, or write a profile."
         )
 
 

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 from engram_host.boards import port as ports
 from engram_host.boards.errors import BoardFailed, NoAnswer
+from engram_host.boards.naming import command_name, option_name
 
 PROBE = b"/json on"
 
@@ -74,27 +75,28 @@ class Greeting:
             return self._at_prompt()
         if self._starts >= LOOP_STARTS:
             return (
-                f"the board on {self._port} starts again and again: `make monitor` shows why;"
-                " hold BOOT, press RESET, and `make flash` writes it anew."
+                f"the board on {self._port} restarts again and again: {command_name('monitor')} shows why;"
+                f" to flash it again, hold BOOT, press RESET, and run {command_name('flash')}."
             )
         is_starting = self._starts > 0
         if now - self._began < LONGEST_SECONDS and (is_starting or now - self._heard < self._silent_seconds):
             return ""
         if not self._lives:
             return (
-                f"no Engram answers on {self._port}: press the board's RESET and try again; `make monitor` shows what it"
-                " says. If it says nothing, check the cable and the port (PORT=...), or `make flash`."
+                f"no Engram answers on {self._port}: press the board's RESET and try again;"
+                f" {command_name('monitor')} shows what it prints. If it prints nothing, check the cable and the port"
+                f" ({option_name('PORT')}), or flash it ({command_name('flash')})."
             )
         return (
-            f"no Engram answers on {self._port}, though the board says something (`make monitor` shows it): it may be busy,"
-            " so try again; else press its RESET, or `make deploy`."
+            f"no Engram answers on {self._port}, though the board prints something ({command_name('monitor')} shows it):"
+            f" it may be busy, so try again; else press its RESET, or run {command_name('deploy')}."
         )
 
     def _at_prompt(self) -> str:
         if _SAFE_MODE in self._tail:
             return (
                 f"the board on {self._port} is in safe mode, since its last starts failed: press its RESET to try once more"
-                " (`make monitor` shows why it fails), or put it right by `make deploy`."
+                f" ({command_name('monitor')} shows why it fails), or repair it with {command_name('deploy')}."
             )
         found = _NO_START.search(self._tail)
         if found:
@@ -125,7 +127,8 @@ _ATTEMPTS = 4
 _WAIT_SECONDS = 0.2
 _LONGEST_LINE = 1 << 16
 _NOT_TAKEN = (
-    "the board has not taken this yet: it is busy, or stuck (Ctrl-C stops waiting; `make monitor` shows what it says)"
+    "the board has not accepted this yet: it is busy, or stuck (Ctrl-C stops waiting;"
+    f" {command_name('monitor')} shows what it prints)"
 )
 
 

@@ -5,6 +5,7 @@ import os
 import termios
 
 from engram_host.boards.errors import BoardError, NoPort, PortBusy, listed
+from engram_host.boards.naming import option_name
 
 LOST = (OSError, termios.error)
 """What is raised when a port goes away while it is in use; pyserial's own error is an OSError."""
@@ -22,10 +23,11 @@ def choose(named: str) -> str:
     found = sorted(port.device for port in list_ports.comports() if port.vid is not None)
     if not found:
         raise NoPort(
-            "no board is plugged in by USB: plug it in with a cable that carries data, or name the port (PORT=...)."
+            "no board is plugged in by USB: plug it in with a cable that carries data,"
+            f" or name the port ({option_name('PORT')})."
         )
     if len(found) > 1:
-        raise NoPort(f"there is more than one port: name one of {listed(found)} (PORT=...).")
+        raise NoPort(f"there is more than one port: name one of {listed(found)} ({option_name('PORT')}).")
     return found[0]
 
 
@@ -47,7 +49,7 @@ def problem(port: str, error: Exception) -> BoardError:
     if number in (errno.EBUSY, errno.EAGAIN) or "exclusively lock" in str(error):
         return PortBusy(f"another program has {port} open: close the monitor or terminal that uses it.")
     if "://" not in port and not os.path.exists(port):
-        return NoPort(f"there is no port {port}: check the cable and the name (PORT=...).")
+        return NoPort(f"there is no port {port}: check the cable and the name ({option_name('PORT')}).")
     return NoPort(f"{port} is no port that can be opened: {error}.")
 
 

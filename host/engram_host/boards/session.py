@@ -15,6 +15,7 @@ from typing import Any
 from engram_host.boards import port as ports
 from engram_host.boards.errors import BoardError, BoardFailed, Garbled, NoAnswer, WrongBoard, WrongFirmware
 from engram_host.boards.micropython_image import OLDEST
+from engram_host.boards.naming import command_name
 
 _SHOWN_PIECE = 768
 """Bytes of a file that the board prints in a line."""
@@ -208,7 +209,7 @@ class Session:
         if about.version[:2] < OLDEST:
             found, oldest = (".".join(str(number) for number in version) for version in (about.version, OLDEST))
             raise WrongFirmware(
-                f"the board runs MicroPython {found}, and Engram needs {oldest}: flash it (`make flash`)."
+                f"the board runs MicroPython {found}, and Engram needs {oldest}: flash it ({command_name('flash')})."
             )
 
     def leave(self) -> None:
@@ -237,7 +238,8 @@ class Session:
                 raise ports.gone(self._port) from None
         else:
             raise NoAnswer(
-                f"no MicroPython answers on {self._port}: press the board's RESET and try again; if it has none, `make flash`."
+                f"no MicroPython answers on {self._port}: press the board's RESET and try again;"
+                f" if it has none, flash it ({command_name('flash')})."
             )
         self.call(_ON_BOARD.read_text(encoding="utf-8"))
 

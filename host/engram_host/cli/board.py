@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from engram_host.boards.naming import option_name, under_make
 from engram_host.boards.progress import Progress
 from engram_host.cli import output
 from engram_host.cli.context import Context
@@ -90,7 +91,7 @@ def flash(
 
     if firmware is None:
         raise WrongUsage(
-            "say which MicroPython to flash (--firmware, or FIRMWARE=... of make): a .bin from MicroPython's download page."
+            f"name the MicroPython to flash ({option_name('FIRMWARE')}): a .bin from MicroPython's download page."
         )
 
     def work(progress: Progress) -> None:
@@ -184,7 +185,8 @@ def restore(context: Context, file: File = None, erase_memory: Erase = False) ->
 
 def _named(file: Path | None) -> Path:
     if file is None:
-        raise WrongUsage("name the file of the backup, such as board.tar.gz (FILE=... of make).")
+        given = " (FILE=...)" if under_make() else ""
+        raise WrongUsage(f"name the backup file, such as board.tar.gz{given}.")
     return file
 
 

@@ -12,6 +12,7 @@ from typing import Any, TypedDict
 
 from engram_host.boards.errors import BoardError
 from engram_host.boards.json_lines import JsonConsole, open_console
+from engram_host.boards.naming import command_name
 from engram_host.cli.context import BoardAddress
 from engram_host.cli.exit_status import CommandError, NotFound, WrongUsage
 
@@ -23,8 +24,8 @@ _START_SECONDS = 25.0
 """How long a simulated board may be silent at its start: this computer may be busy."""
 
 _NO_REPORTS = (
-    "the board's firmware is older than this program and gives no report of an import, so nothing was sent: update it by"
-    " `make deploy`. A file for its own /import is written by `engram import FILE --out memory.jsonl`."
+    "the board's firmware is older than this program and gives no report of an import, so nothing was sent: update it"
+    f" with {command_name('deploy')}. `engram import FILE --out memory.jsonl` writes a file for the board's own /import."
 )
 
 

@@ -58,7 +58,7 @@ def search(
         output.document(answer)
         return
     columns = ("board", "id", "day", "score", "who", "text")
-    rows = [_hit_row(hit) for hit in answer["hits"]]
+    rows = [_hit_row(hit, query) for hit in answer["hits"]]
     output.table(columns, rows, empty=f"nothing found: {answer['why_empty']}")
     if explain:
         _explain(answer["hits"])
@@ -222,10 +222,13 @@ def _entry(context: Context, entry: str) -> Any:
         return companion.get(f"/v1/devices/{companion.device(context.device)}/entries/{entry}")
 
 
-def _hit_row(hit: dict[str, Any]) -> tuple[str, ...]:
+def _hit_row(hit: dict[str, Any], query: str) -> tuple[str, ...]:
+    from engram_host.companion.folders.chunks import found_line
+
     where = hit.get("citation") or hit["id"]
     day, score = output.moment(hit["at"])[:10], f"{hit['score']:.2f}"
-    return hit["device"], where, day, score, hit["who"], _cut(hit["text"])
+    text = found_line(hit["text"], query, _SIGNS) or _cut(hit["text"])
+    return hit["device"], where, day, score, hit["who"], text
 
 
 def _memory_row(entry: dict[str, Any]) -> tuple[str, ...]:

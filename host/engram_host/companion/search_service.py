@@ -23,8 +23,7 @@ from engram_host.companion.errors import (
 )
 from engram_host.companion.folders.service import FolderService
 from engram_host.companion.metrics import Metrics
-from engram_host.companion.replication import answer_chunks
-from engram_host.companion.replication.heads import GetHead, SearchHead
+from engram_host.companion.replication.messages import GetHead, SearchHead, hit_chunks, line_chunks
 from engram_host.companion.search.cache import BYTES_OF_A_LINE, IndexCache
 from engram_host.companion.search.engine import EmbedQuery, QueryVector, SearchEngine
 from engram_host.companion.search.request import MOST_DEVICES, SearchRequest, SearchResult, Weights
@@ -214,7 +213,7 @@ class SearchService:
             raise Refused("the companion has nothing of this board yet.", 0) from None
         except (ArgumentError, CompanionError) as problem:
             raise Refused(str(problem), 60) from None
-        return answer_chunks.line_chunks(head, line)
+        return line_chunks(head, line)
 
     async def answer_board(self, device: str, head: SearchHead) -> list[bytes]:
         """The answers to a board's search: ids of what the board has, and the text of what it has no more."""
@@ -235,4 +234,4 @@ class SearchService:
             raise Refused("the companion has nothing of this board yet.", 0) from None
         except (ArgumentError, CompanionError) as problem:
             raise Refused(str(problem), 60) from None
-        return answer_chunks.hit_chunks(head, result.hits, result.degraded or result.why_empty)
+        return hit_chunks(head, result.hits, result.degraded)

@@ -13,11 +13,11 @@ their format and docs/guides/scripted-llm.md explains it. It needs the standard 
 
 How the modules stand on each other:
 
-    rules   reading                   a script: what it means, how it is read
-    asked   answer                    a request and its answer, the same for both APIs
+    rules   script                    a script: what it means, how it is read
+    types                             a request and its answer, the same for both APIs
     chat_completions   messages       the two APIs
-    http   playing                    bytes on the connection, and the faults
-    server   serving   __main__       the server, in a loop, in a thread and as a command
+    http   player                     bytes on the connection, and the faults
+    server   __main__                 the server, in a loop, in a thread and as a command
 """
 
 from .rules import Rule

@@ -14,7 +14,8 @@ from errno import EAGAIN, EBADF, ECONNABORTED, ECONNRESET, EHOSTUNREACH, EINPROG
 _ON_MICROPYTHON = sys.implementation.name == "micropython"
 
 if _ON_MICROPYTHON:
-    from io import IOBase as _Stream  # which a poll, and TLS, can ask
+    # A poll, and TLS, can ask it.
+    from io import IOBase as _Stream  # pyright: ignore[reportAssignmentType]  # CPython has the class below
 
     import usocket as _host  # this name gives the build's own, whatever stands in its place
 else:

@@ -3,7 +3,7 @@
 import json
 from dataclasses import dataclass, field
 
-from engram_host.companion.store.notes import NoteTable
+from engram_host.companion.store.vectors import NoteTable
 from engram_host.companion.vector_types import Identity
 
 _INDEX = "embedding.index"

@@ -265,6 +265,18 @@ def snippet(passage: str, query: str, most: int) -> Snippet:
     return Snippet(whole.strip("\n"), best)
 
 
+def found_line(passage: str, query: str, most: int) -> str:
+    """The line of a passage with most words of the query, in at most `most` characters; "" if none of them stands in it."""
+    terms = frozenset(query_terms(query, _MOST_TERMS))
+    lines = passage.split("\n")
+    found = [_found(line, terms) for line in lines]
+    best = max(range(len(lines)), key=lambda at: (len(found[at]), -at))
+    if not found[best]:
+        return ""
+    line = lines[best].strip()
+    return line if len(line) <= most else _around(line, terms, most)
+
+
 def _found(line: str, terms: frozenset[str]) -> frozenset[str]:
     """The words of the query that a line has."""
     return terms.intersection(board.index_terms(line)) if terms else terms

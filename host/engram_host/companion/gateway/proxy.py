@@ -1,6 +1,7 @@
 """The gateway: takes requests of OpenAI's API, counts them, and passes them on to the service behind it."""
 
 import asyncio
+import contextlib
 import json
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -9,13 +10,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
+from starlette.types import Receive, Scope, Send
 
 from engram_host.companion.auth.identity import Caller
 from engram_host.companion.gateway import request as gateway_request
 from engram_host.companion.gateway.api_key import ApiKey
 from engram_host.companion.gateway.quota import DayUsage, Quota, QuotaCall, TokenCounter
 from engram_host.companion.gateway.request import Busy, ClientGone, GatewayRefused, ServiceFailed
-from engram_host.companion.gateway.streaming import StreamedAnswer
 from engram_host.companion.metrics import Metrics
 from engram_host.companion.settings import GatewaySettings
 from engram_host.companion.store.tokens import GatewayUseTable
@@ -33,6 +34,9 @@ MOST_OF_ONE = 8
 
 MOST_WHOLE = 8 << 20
 """Bytes of an answer that is not a stream."""
+
+MOST_STREAM = 32 << 20
+"""Bytes of a stream that are passed on; what is longer is cut off."""
 
 MOST_ERROR = 1 << 16
 """Bytes of an error that are read."""
@@ -314,3 +318,45 @@ def _words_of(told: bytes) -> tuple[str, str]:
         return "", ""
     message, code = error.get("message"), error.get("code") or error.get("type")
     return message if isinstance(message, str) else "", code if isinstance(code, str) else ""
+
+
+class StreamedAnswer(Response):
+    """A stream of events; `held` is let go when it is over, however that comes."""
+
+    media_type = "text/event-stream"
+
+    def __init__(self, events: AsyncIterator[bytes], held: AsyncExitStack):
+        super().__init__(headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"})
+        del self.headers["content-length"]
+        self._events = events
+        self._held = held
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it."""
+        async with self._held:
+            sending = asyncio.create_task(self._send(send))
+            leaving = asyncio.create_task(self._gone(receive))
+            try:
+                await asyncio.wait([sending, leaving], return_when=asyncio.FIRST_COMPLETED)
+                if sending.done():
+                    sending.result()
+            finally:
+                sending.cancel()
+                leaving.cancel()
+                await asyncio.gather(sending, leaving, return_exceptions=True)
+
+    async def _send(self, send: Send) -> None:
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        left = MOST_STREAM
+        async with contextlib.aclosing(self._events) as events:  # pyright: ignore[reportArgumentType]
+            async for piece in events:
+                left -= len(piece)
+                if left < 0:
+                    break
+                await send({"type": "http.response.body", "body": piece, "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    @staticmethod
+    async def _gone(receive: Receive) -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass

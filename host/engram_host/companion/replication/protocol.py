@@ -15,7 +15,7 @@ from engram import log_line
 from engram.link import messages
 from engram_host.companion.errors import CompanionError, Refused, Stale, StoreUnavailable
 from engram_host.companion.metrics import Metrics
-from engram_host.companion.replication.heads import (
+from engram_host.companion.replication.messages import (
     BoardHead,
     GetHead,
     Head,

@@ -19,7 +19,7 @@ from engram_host.companion.search.columns import NONE
 from engram_host.companion.search.fusion import Candidate, fuse, vector_weight
 from engram_host.companion.search.index import DeviceIndex
 from engram_host.companion.search.request import Explanation, Hit, Part, SearchRequest, SearchResult
-from engram_host.companion.search.tokenizer import query_terms
+from engram_host.companion.search.tokenizer import query_terms, query_words
 from engram_host.companion.search.vector_search import VectorScores
 from engram_host.companion.types import Device, LogName
 from engram_host.companion.vector_types import Identity, Vector
@@ -27,8 +27,8 @@ from engram_host.companion.vector_types import Identity, Vector
 _SHOWN_WORDS = 8
 
 
-def explain(candidate: Candidate, board: BoardRows, words: WordScores | None) -> Explanation:
-    """The points of each part of a candidate's score."""
+def explain(candidate: Candidate, board: BoardRows, words: WordScores | None, query: str) -> Explanation:
+    """The points of each part of a candidate's score; its words are named as the query has them."""
     named: list[Part] = []
     beside: list[Part] = []
     session = 0.0
@@ -37,7 +37,7 @@ def explain(candidate: Candidate, board: BoardRows, words: WordScores | None) ->
         # What the words side gave in all is shared out as it came together.
         scale = candidate.words / float(board.scores[candidate.row])
         factor = scale * words.factors[turn]
-        named = [(term, factor * part) for term, part in _own_words(candidate.row, board, words)]
+        named = [(name, factor * part) for name, part in _own_words(candidate.row, board, words, query)]
         beside = [(id, factor * part) for id, part in _beside(candidate.row, board, words)]
         if turn:
             thread = int(board.column("thread")[candidate.row])
@@ -54,15 +54,17 @@ def explain(candidate: Candidate, board: BoardRows, words: WordScores | None) ->
     )
 
 
-def _own_words(row: int, board: BoardRows, words: WordScores) -> list[Part]:
-    parts = []
+def _own_words(row: int, board: BoardRows, words: WordScores, query: str) -> list[Part]:
+    named = query_words(query)
+    parts: dict[str, float] = {}
     for term in words.terms:
         found, counts = board.found[term]
         at = int(np.searchsorted(found, row))
         if at < len(found) and found[at] == row:
             part = words.saturated(board, counts[at : at + 1], found[at : at + 1])
-            parts.append((term, words.idf[term] * float(part[0])))
-    return parts
+            name = named.get(term, term)
+            parts[name] = parts.get(name, 0.0) + words.idf[term] * float(part[0])
+    return list(parts.items())
 
 
 def _beside(row: int, board: BoardRows, words: WordScores) -> list[Part]:
@@ -84,23 +86,25 @@ def why_empty(
     wanted = sum(int(np.count_nonzero(board.seen.wanted)) for board in boards)
     if not wanted:
         return f"none of the {entries} entries that may be shown here passes the filters."
-    if words and not words.terms and not request.use_meaning:
-        return "the query has no word to search for, only very common ones."
-    about = []
-    if words:
-        found = [term for term in words.terms if words.having[term]]
-        shown = ", ".join(words.terms[:_SHOWN_WORDS])
-        if not words.terms:
-            about.append("the query has no word to search for, only very common ones")
-        elif not found:
-            about.append(f"none of the words ({shown}) stands in an entry that may be shown here")
-        elif words.top and request.min_words:
-            about.append(f"nothing matches {request.min_words:g} of the query's words by weight (min_words)")
-        else:
-            about.append(f"the words ({shown}) stand in no entry that passes the filters")
-    if request.use_meaning:
-        about.append(degraded.rstrip(".") if degraded else f"no cosine reaches {request.min_cosine:g} (min_cosine)")
-    return "; ".join(about) + "."
+    near = "is close to the query in meaning" if request.use_meaning and not degraded else ""
+    if not words:
+        return f"no entry that may be shown here {near or 'can be searched by meaning'}."
+    why = _why_no_word(request, words)
+    return f"{why}, and no entry {near}." if near else why + "."
+
+
+def _why_no_word(request: SearchRequest, words: WordScores) -> str:
+    """Why the words of a query find nothing."""
+    if not words.terms:
+        return "the query has no word to search for, only very common ones"
+    named = query_words(request.query)
+    distinct = dict.fromkeys(named.get(term, term) for term in words.terms)
+    shown = ", ".join(list(distinct)[:_SHOWN_WORDS])
+    if not any(words.having[term] for term in words.terms):
+        return f"none of the words ({shown}) stands in an entry that may be shown here"
+    if words.top and request.min_words:
+        return f"no entry has enough of the words ({shown})"
+    return f"the words ({shown}) stand in no entry that passes the filters"
 
 
 # --- searches
@@ -289,7 +293,7 @@ class _Search:
             cast(Literal["live", "superseded", "earlier version", "archived"], state),
             candidate.coverage,
             candidate.cosine,
-            explain(candidate, board, words) if self._request.explain else None,
+            explain(candidate, board, words, self._request.query) if self._request.explain else None,
             str(line.get("path", "")),
             str(line.get("heading", "")),
             is_on_board=state != "archived" and seq >= device.logs[log].oldest,

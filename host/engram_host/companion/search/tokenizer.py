@@ -91,6 +91,15 @@ def query_terms(text: str, most: int) -> dict[str, bool]:
     return dict(list(found.items())[:most])
 
 
+def query_words(text: str) -> dict[str, str]:
+    """For each term of a query, the word that it comes from as the query has it: people read words, not stems."""
+    found: dict[str, str] = {}
+    for piece in text.split():
+        for term in chain(board.terms(piece), identifier_terms(piece)):
+            found.setdefault(term, piece.strip(_AROUND))
+    return found
+
+
 def identifier_terms(piece: str) -> Iterator[str]:
     """What the identifiers in a text without spaces add to its terms, in order; nothing for plain words."""
     if piece.isalpha() and (piece.islower() or piece[1:].islower()):

@@ -7,12 +7,11 @@ from urllib.parse import unquote
 from engram_host.companion.errors import SettingError
 from engram_host.companion.store.database import Database, reads
 from engram_host.companion.store.markdown_files import FolderTables
-from engram_host.companion.store.notes import NoteTable
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.replica_reader import ReplicaReader
 from engram_host.companion.store.replica_writer import ReplicaWriter
 from engram_host.companion.store.tokens import GatewayUseTable, TokenTable
-from engram_host.companion.store.vectors import VectorTable
+from engram_host.companion.store.vectors import NoteTable, VectorTable
 
 _SQLITE = "sqlite:///"
 _POSTGRES = ("postgresql://", "postgres://")

@@ -1,4 +1,7 @@
-"""The vectors of lines: each belongs to a line and the model that made it, and leaves with its line."""
+"""The vectors of lines, and notes on how far the index of them is.
+
+A vector belongs to a line and the model that made it, and leaves with its line.
+"""
 
 from collections.abc import Sequence
 
@@ -61,6 +64,24 @@ class VectorTable(Table):
     def drop_vectors(self, rows: Rows, identity: Identity) -> int:
         """Remove the vectors of all other identities than this one; how many there were."""
         return rows.count("DELETE FROM vectors WHERE identity <> ?", (str(identity),))
+
+
+class NoteTable(Table):
+    """Values by name, which outlive a restart: how far the index is, and who keeps it."""
+
+    @reads
+    def get(self, rows: Rows, name: str) -> str:
+        """The value of a note, "" if there is none."""
+        found = rows.run("SELECT value FROM notes WHERE name = ?", (name,))
+        return found[0][0] if found else ""
+
+    @writes
+    def put(self, rows: Rows, name: str, value: str) -> None:
+        """Keep a note."""
+        rows.run(
+            "INSERT INTO notes (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+            (name, value),
+        )
 
 
 def _versions(rows: Rows, copy: LogRow, seqs: Sequence[int]) -> dict[int, int]:

@@ -20,7 +20,7 @@ from engram_host.companion.search.request import SearchRequest, SearchResult, We
 from engram_host.companion.settings import EmbeddingSettings
 from engram_host.companion.store import Store, open_store
 from engram_host.companion.types import Batch, Hello, LogState, Sender, Span
-from eval_sets import Conversation, Turn
+from engram_host.evaluation.sets import Conversation, EvaluationFailed, Turn
 
 DEVICE = "evaluation"
 EPOCH = 1
@@ -41,12 +41,8 @@ VARIANTS: dict[str, dict[str, object]] = {
 """Options of the search, by the name of the engine; the first one has the product's own."""
 
 
-class CompanionFailed(Exception):
-    """The companion did not come as far as answering; the message says where it stands."""
-
-
 def ranker(name: str) -> Callable[[Conversation, int, Path], list[list[str]]]:
-    """The engine (see eval_retrieval.py) with the options of a name in VARIANTS."""
+    """The engine (see run.py) with the options of a name in VARIANTS."""
     return lambda conversation, limit, work: asyncio.run(_rank(conversation, limit, work, VARIANTS[name]))
 
 
@@ -54,20 +50,20 @@ async def _rank(conversation: Conversation, limit: int, work: Path, options: dic
     store = open_store(f"sqlite:///{work / 'companion.db'}")
     try:
         _feed(store, conversation)
-        meaning = EmbeddingService(store, EmbeddingSettings())
-        engine = SearchEngine(store, IndexCache(store), lambda query: meaning.query_vector(query, QUERY_SECONDS))
+        embedding = EmbeddingService(store, EmbeddingSettings())
+        engine = SearchEngine(store, IndexCache(store), lambda query: embedding.query_vector(query, QUERY_SECONDS))
         base = SearchRequest("?", (DEVICE,), OWNER, now=conversation.turns[-1].at, limit=limit)
         if options.get("use_meaning", True):
-            meaning.start()
-            await _embedded(engine, base, meaning, conversation.name)
+            embedding.start()
+            await _embedded(engine, base, embedding, conversation.name)
         rankings = []
         for question in conversation.questions:
             request = replace(base, query=question.text, **options)
             result = await asyncio.to_thread(engine.search, request)
             if result.degraded:
-                raise CompanionFailed(f"{conversation.name}: {result.degraded}")
+                raise EvaluationFailed(f"{conversation.name}: {result.degraded}")
             rankings.append(_ids(result, conversation))
-        await meaning.stop()
+        await embedding.stop()
         return rankings
     finally:
         store.close()
@@ -85,7 +81,7 @@ def _feed(store: Store, conversation: Conversation) -> None:
         span = Span(DEVICE, "journal", EPOCH, at, some[-1][0])
         (have,) = store.take([Batch(Sender(DEVICE, 1, number), span, some)], turns[-1].at)
         if have != some[-1][0]:
-            raise CompanionFailed(f"{conversation.name}: the store did not take a batch: {have}")
+            raise EvaluationFailed(f"{conversation.name}: the store did not take a batch: {have}")
 
 
 def _line(seq: int, turn: Turn, last_of_session: dict[int, tuple[int, int]]) -> bytes:
@@ -107,16 +103,16 @@ def _line(seq: int, turn: Turn, last_of_session: dict[int, tuple[int, int]]) -> 
     )
 
 
-async def _embedded(engine: SearchEngine, base: SearchRequest, meaning: EmbeddingService, name: str) -> None:
+async def _embedded(engine: SearchEngine, base: SearchRequest, embedding: EmbeddingService, name: str) -> None:
     """Wait until every line has its vector."""
     for second in range(MOST_WAIT_SECONDS):
         result = await asyncio.to_thread(engine.search, base)
         if not result.degraded:
             return
         if second % 10 == 0:
-            print(f"{name}: {result.degraded}", file=sys.stderr, flush=True)
+            sys.stderr.write(f"{name}: {result.degraded}\n")
         await asyncio.sleep(1)
-    raise CompanionFailed(f"{name}: after {MOST_WAIT_SECONDS} s: {json.dumps(meaning.status_line())}")
+    raise EvaluationFailed(f"{name}: after {MOST_WAIT_SECONDS} s: {json.dumps(embedding.status_line())}")
 
 
 def _ids(result: SearchResult, conversation: Conversation) -> list[str]:

@@ -11,7 +11,7 @@ of what a prompt needs of a turn: "[2023-05-08] Speaker: text (caption)".
 
 from dataclasses import dataclass
 
-from eval_sets import Conversation, Question, Turn
+from engram_host.evaluation.sets import Conversation, Question, Turn
 
 FIRST = (1, 5, 10)
 BUDGETS = (150, 300, 600, 1200)
@@ -22,7 +22,7 @@ _CHARACTERS = 4
 
 
 @dataclass(frozen=True)
-class Answer:
+class RankedAnswer:
     """A question, what was found for it, best first, and the length of each turn in characters."""
 
     question: Question
@@ -36,15 +36,16 @@ def length(turn: Turn) -> int:
     return len(f"[2023-05-08] {turn.speaker}: {turn.text}{caption}")
 
 
-def answers(conversation: Conversation, rankings: list[list[str]]) -> list[Answer]:
+def ranked_answers(conversation: Conversation, rankings: list[list[str]]) -> list[RankedAnswer]:
     """The questions of a conversation with the rankings of an engine."""
     lengths = {turn.id: length(turn) for turn in conversation.turns}
     return [
-        Answer(question, ranked, lengths) for question, ranked in zip(conversation.questions, rankings, strict=True)
+        RankedAnswer(question, ranked, lengths)
+        for question, ranked in zip(conversation.questions, rankings, strict=True)
     ]
 
 
-def packed(answer: Answer, tokens: int) -> list[str]:
+def packed(answer: RankedAnswer, tokens: int) -> list[str]:
     """The found turns that fit into a budget."""
     left = tokens * _CHARACTERS
     taken = []
@@ -55,7 +56,7 @@ def packed(answer: Answer, tokens: int) -> list[str]:
     return taken
 
 
-def figures(given: list[Answer]) -> dict[str, float]:
+def figures(given: list[RankedAnswer]) -> dict[str, float]:
     """The figures of some answers; questions without evidence only count for `empty`."""
     having = [answer for answer in given if answer.question.evidence]
     found: dict[str, float] = {"questions": len(given)}
@@ -70,7 +71,7 @@ def figures(given: list[Answer]) -> dict[str, float]:
     return found
 
 
-def all_figures(given: dict[str, list[Answer]]) -> dict[str, object]:
+def all_figures(given: dict[str, list[RankedAnswer]]) -> dict[str, object]:
     """The figures of all conversations by name: categories 1 to 4 together, and apart each category and conversation."""
     together = [answer for some in given.values() for answer in some]
     result: dict[str, object] = {"conversations": len(given), **figures(_answerable(together))}
@@ -83,15 +84,15 @@ def all_figures(given: dict[str, list[Answer]]) -> dict[str, object]:
     return result
 
 
-def _answerable(given: list[Answer]) -> list[Answer]:
+def _answerable(given: list[RankedAnswer]) -> list[RankedAnswer]:
     return [answer for answer in given if answer.question.category in ANSWERABLE]
 
 
-def _hit(answer: Answer, taken: list[str]) -> float:
+def _hit(answer: RankedAnswer, taken: list[str]) -> float:
     return float(not set(answer.question.evidence).isdisjoint(taken))
 
 
-def _share(answer: Answer, taken: list[str]) -> float:
+def _share(answer: RankedAnswer, taken: list[str]) -> float:
     evidence = set(answer.question.evidence)
     return len(evidence.intersection(taken)) / len(evidence)
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from engram import text
 from engram.clock import MONTHS
-from eval_sets import Conversation, Turn
+from engram_host.evaluation.sets import Conversation, Turn
 
 K1 = 0.9
 NEIGHBOURS = {-2: 0.2, -1: 0.4, 1: 0.4, 2: 0.2}
@@ -110,6 +110,6 @@ class Recipe:
 
 
 def rank(conversation: Conversation, limit: int, work: Path) -> list[list[str]]:
-    """An engine (see eval_retrieval.py)."""
+    """An engine (see run.py)."""
     recipe = Recipe(conversation.turns)
     return [recipe.rank(question.text, limit) for question in conversation.questions]

@@ -12,7 +12,11 @@ from pathlib import Path
 from typing import Any
 
 
-class BadSet(Exception):
+class EvaluationFailed(Exception):
+    """An engine did not come as far as answering; the message says where it stands."""
+
+
+class BadSet(EvaluationFailed):
     """A set cannot be used; the message says where and why."""
 
 

@@ -1,7 +1,7 @@
 """The board's half of the evaluation: takes in one conversation, or answers the questions about it.
 
-    eval_conversation.py FLASH feed TURNS IDS
-    eval_conversation.py FLASH ask QUESTIONS ANSWERS LIMIT
+    board_script.py FLASH feed TURNS IDS
+    board_script.py FLASH ask QUESTIONS ANSWERS LIMIT
 
 TURNS has a JSON list [session, Unix seconds, speaker, text, caption] in each line; IDS gets a line for each with the id
 that the store gave the turn. QUESTIONS has a JSON string in each line; ANSWERS gets a line for each with the ids of what
@@ -12,11 +12,48 @@ import gc
 import json
 import sys
 
-import eval_store
-import flash
+from engram import text
+from engram.clock import Clock
+from engram.memory import line_meaning
+from engram.memory.journal import schema
+from engram.store.log.segments import Log
+from engram.store.store import Store
+from engram.store.types import Query
 
 SIZE = 6 << 20
+CAP = 2 << 20
 PROGRESS = 100
+
+
+class Turns:
+    """The turns of one conversation in a store, in a folder. Lines mean what they mean in the journal."""
+
+    def __init__(self, folder):
+        self._store = Store(Log(folder, "journal", cap=CAP), schema.TurnSchema(Clock(), 0))
+        self._store.open()
+
+    def add(self, session, at, who, content, caption):
+        """Append a turn; its id."""
+        line = [("sid", "s%d" % session), ("role", "user"), ("who", who), ("text", content), ("at", at)]
+        if caption:
+            line.append(("caption", caption))
+        return self._store.append(line)
+
+    def rest(self):
+        """Let the work in the background end, as it does between messages."""
+        while self._store.tick():
+            pass
+
+    @property
+    def partial(self):
+        """Why a search may miss something, "" if it does not."""
+        return self._store.partial
+
+    def search(self, query, limit):
+        """Yield the ids of what fits a query, best first."""
+        speaker = line_meaning.named_speaker(query, self._store.names("%"), lambda label: True)
+        for hit in self._store.search(Query(text.terms(query), (), (), 0, 0, speaker, None), limit):
+            yield hit.number
 
 
 def feed(store, turns, ids) -> None:
@@ -52,13 +89,16 @@ def ask(store, questions, answers, limit) -> None:
 
 def main(flash_file, step, *arguments) -> None:
     """Do one step."""
+    import flash  # of the simulated board; the host runs Turns without it
+
     gc.threshold(8000)  # as the app sets it
     flash.mount(flash_file, SIZE, "/flash")
-    store = eval_store.Turns("/flash")
+    store = Turns("/flash")
     if step == "feed":
         feed(store, *arguments)
     else:
         ask(store, *arguments)
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])

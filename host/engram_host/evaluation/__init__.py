@@ -1,0 +1,1 @@
+"""The evaluation: does a search find the turns that answer a question?"""

@@ -1,0 +1,111 @@
+"""Asks the questions of some conversations and counts: does a search find the turns that answer them?
+
+A set is a folder of folders NAME with turns.jsonl and questions.jsonl (see sets.py). Each conversation is fed into an empty
+store and each of its questions is asked. OUT/NAME.jsonl then has a line for each question, in their order,
+{"question","ranked":[ids of turns, best first]}, and OUT/figures.json the figures (see metrics.py).
+
+An engine ranks a conversation: it is given the number of turns to find at most and an empty folder to work in, and gives
+a list of ids for each question. `board` is the firmware's own store on MicroPython, `recipe` the same formulas in floats,
+for comparison, `companion` the companion's store, embedder and search; companion-words and the like are the same with other
+options (see companion.py).
+"""
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from engram_host.boards.errors import BoardError
+from engram_host.companion.errors import CompanionError
+from engram_host.evaluation import companion, recipe
+from engram_host.evaluation.board import BoardEngine, own_board
+from engram_host.evaluation.metrics import RankedAnswer, all_figures, ranked_answers
+from engram_host.evaluation.sets import Conversation, EvaluationFailed, load
+
+Rank = Callable[[Conversation, int, Path], list[list[str]]]
+"""An engine: (a conversation, the most turns for a question, a folder) gives the ids of turns for each question."""
+
+MakeBoard = Callable[[Path], BoardEngine]
+"""Makes the engine `board`; it may compile the firmware into the folder."""
+
+ENGINES = ("board", "recipe", *companion.VARIANTS)
+
+FAILURES = (EvaluationFailed, CompanionError, BoardError, OSError)
+"""What evaluate() fails with; the text says why."""
+
+LIMIT = 50
+"""Turns for a question: more than fit into 1,200 tokens."""
+
+AT_ONCE = 2
+"""Conversations that are asked at the same time."""
+
+
+def evaluate(engine: str, sets: Path, out: Path, make_board: MakeBoard = own_board) -> dict:
+    """Ask the questions of all conversations in a folder; the figures, which stand in `out` as well. One of FAILURES."""
+    conversations = load(sets, _tell)
+    out.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as work:
+        rank = _rank_of(engine, Path(work), make_board)
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            all_answers = list(pool.map(lambda one: _ask(one, rank, out), conversations))
+    answers = dict(zip([one.name for one in conversations], all_answers, strict=True))
+    result = {"engine": engine, "ranked": LIMIT, **all_figures(answers)}
+    (out / "figures.json").write_text(json.dumps(result, indent=1) + "\n", encoding="ascii")
+    return result
+
+
+def _rank_of(engine: str, work: Path, make_board: MakeBoard) -> Rank:
+    if engine == "board":
+        return make_board(work).rank
+    return recipe.rank if engine == "recipe" else companion.ranker(engine)
+
+
+def _ask(conversation: Conversation, rank: Rank, out: Path) -> list[RankedAnswer]:
+    """Ask one conversation's questions and write what was found."""
+    with tempfile.TemporaryDirectory() as work:
+        rankings = rank(conversation, LIMIT, Path(work))
+    lines = [
+        json.dumps({"question": question.text, "ranked": ranked}, ensure_ascii=False) + "\n"
+        for question, ranked in zip(conversation.questions, rankings, strict=True)
+    ]
+    (out / f"{conversation.name}.jsonl").write_text("".join(lines), encoding="utf-8")
+    _tell(f"{conversation.name}: {len(conversation.turns)} turns, {len(conversation.questions)} questions asked")
+    return ranked_answers(conversation, rankings)
+
+
+def print_table(result: dict) -> None:
+    """A row for the categories 1 to 4 together, for each category and for each conversation."""
+    rows = {"1 to 4": result}
+    rows.update({f"category {name}": row for name, row in result["categories"].items()})
+    rows.update(result["each"])
+    names = list(next(iter(result["each"].values())))
+    sys.stdout.write(f"{'':14}" + "".join(f"{name:>11}" for name in names) + "\n")
+    for title, row in rows.items():
+        sys.stdout.write(f"{title:14}" + "".join(f"{row[name]:>11}" for name in names) + "\n")
+
+
+def main(arguments: list[str], make_board: MakeBoard = own_board) -> int:
+    """Evaluate an engine; print a table and, on the last line, the figures as JSON."""
+    parser = argparse.ArgumentParser(description="Does a search find the turns that answer a question?")
+    parser.add_argument("--engine", choices=sorted(ENGINES), default="board")
+    parser.add_argument(
+        "sets", type=Path, metavar="SETS", help="a folder of folders with turns.jsonl and questions.jsonl"
+    )
+    parser.add_argument("out", type=Path, metavar="OUT", help="where to write what was found, and the figures")
+    given = parser.parse_args(arguments)
+    try:
+        result = evaluate(given.engine, given.sets, given.out, make_board)
+    except FAILURES as error:
+        _tell(f"eval: {error}")
+        return 1
+    print_table(result)
+    sys.stdout.write(json.dumps(result) + "\n")
+    return 0
+
+
+def _tell(line: str) -> None:
+    sys.stderr.write(line + "\n")
+    sys.stderr.flush()

@@ -1,0 +1,128 @@
+"""The host's layers: each imports from those that the page names, without a cycle, and nothing of tools/ or tests/."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from import_graph import cycles, graph, imports
+from pages import ROOT, in_backticks, plain, read, rows, section
+
+PAGE = "docs/design/README.md"
+HOST = ROOT / "host" / "engram_host"
+COMPANION = "companion"
+WIRING = ("app", "cli")
+"""They wire all others together, so they may import everything."""
+
+OWN_LAYERS = ("app", "search_service")
+"""Modules beside the companion's folders that are layers of their own; the others are its ground."""
+
+MOST_LINES = 400
+MOST_MODULES = 20
+"""Of one folder: more is looked for in vain."""
+
+SOURCES = {
+    ".".join(("engram_host", *path.relative_to(HOST).with_suffix("").parts)).removesuffix(".__init__"): path.read_text(
+        encoding="utf-8"
+    )
+    for path in sorted(HOST.rglob("*.py"))
+}
+IMPORTED = graph(SOURCES)
+
+
+def _layer(module: str) -> str:
+    """The layer of a module: its folder, below the companion with the companion's name; `base` for what is beside these."""
+    parts = module.split(".")[1:]
+    if not parts or not (HOST / parts[0]).is_dir():
+        return "base"
+    if parts[0] != COMPANION:
+        return parts[0]
+    if len(parts) > 1 and (HOST / COMPANION / parts[1]).is_dir():
+        return f"{COMPANION}/{parts[1]}"
+    return parts[1] if len(parts) > 1 and parts[1] in OWN_LAYERS else COMPANION
+
+
+def _named() -> dict[str, set[str]]:
+    return {plain(row[0]): set(in_backticks(row[2])) for row in rows(section(read(PAGE), "## Layers of the host"))}
+
+
+def _of_code() -> dict[str, set[str]]:
+    """The layers that each layer imports from."""
+    found: dict[str, set[str]] = {}
+    for module, targets in IMPORTED.items():
+        if module == "engram_host.__main__":
+            continue  # which only starts the command
+        own = _layer(module)
+        found.setdefault(own, set()).update(_layer(target) for target in targets)
+    return {layer: layers - {layer} for layer, layers in found.items()}
+
+
+def test_every_layer_is_named():
+    assert set(_named()) == set(_of_code())
+
+
+@pytest.mark.parametrize("layer", sorted(_of_code()))
+def test_a_layer_imports_from_those_that_are_named(layer: str):
+    assert layer in WIRING or _of_code()[layer] == _named()[layer]
+
+
+def test_layers_do_not_import_each_other_in_a_circle():
+    drawn = {layer: layers for layer, layers in _named().items() if layer not in WIRING}
+    below: set[str] = set()
+    while len(below) < len(drawn):
+        ready = {layer for layer, layers in drawn.items() if layers <= below} - below
+        assert ready, f"in a circle: {sorted(set(drawn) - below)}"
+        below |= ready
+
+
+def test_no_import_cycle_between_files():
+    assert cycles(IMPORTED) == set()
+
+
+def test_a_cycle_of_relative_imports_is_found():
+    sources = {"host": "", "host.a": "", "host.a.b": "from . import c", "host.a.c": "from .b import x"}
+    assert cycles(graph(sources)) == {frozenset({"host.a.b", "host.a.c"})}
+
+
+def test_the_package_imports_nothing_of_the_tools_or_the_tests():
+    paths = [path for folder in ("tools", "tests") for path in (ROOT / folder).rglob("*.py")]
+    foreign = {path.stem for path in paths} | {"tools", "tests"}
+    found = {
+        (module, name)
+        for module, source in SOURCES.items()
+        for name in imports(source, module)
+        if name.partition(".")[0] in foreign - sys.stdlib_module_names
+    }
+    assert found == set()
+
+
+def test_files_and_folders_have_a_size_that_can_be_read():
+    lengths = {module: source.count("\n") for module, source in SOURCES.items()}
+    assert {module: lines for module, lines in lengths.items() if lines > MOST_LINES} == {}
+    folders = {path.parent for path in HOST.rglob("*.py")}
+    sizes = {folder.relative_to(ROOT).as_posix(): len(list(folder.glob("*.py"))) for folder in folders}
+    assert {folder: count for folder, count in sizes.items() if count > MOST_MODULES} == {}
+
+
+LIGHT = [
+    "engram_host.companion.auth.tokens",
+    "engram_host.companion.auth.mosquitto",
+    "engram_host.companion.settings",
+    "engram_host.companion.lockfile",
+    "engram_host.cli.commands",
+]
+"""What short commands load: it needs no package of the companion's but those of the base."""
+
+_WITHOUT_NUMPY = "import sys; sys.modules['numpy'] = None; import importlib; importlib.import_module(sys.argv[1])"
+
+
+@pytest.mark.parametrize("module", LIGHT)
+def test_what_short_commands_load_needs_no_numpy(module: str):
+    done = subprocess.run(
+        [sys.executable, "-c", _WITHOUT_NUMPY, module],
+        env={**os.environ, "PYTHONPATH": f"{ROOT / 'host'}{os.pathsep}{ROOT / 'firmware'}"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,59 @@
+"""Messages name a command as the person called it: make's target and variables, or `engram board` and its options."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from engram_host import firmware
+from engram_host.boards import naming, port
+from engram_host.boards.errors import NoPort
+from engram_host.cli import board
+from engram_host.cli.exit_status import WrongUsage
+
+HOST = Path(firmware.__file__).parent
+
+
+@pytest.fixture(autouse=True)
+def by_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command is `engram board`."""
+    monkeypatch.delenv(naming.VARIABLE, raising=False)
+
+
+def test_under_make_a_message_names_its_target_and_variable(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv(naming.VARIABLE, "1")
+    names = (naming.command_name("backup"), naming.option_name("PORT"), naming.option_name("ERASE_MEMORY"))
+    assert names == ("`make backup`", "PORT=...", "ERASE_MEMORY=1")
+
+
+def test_else_a_message_names_the_command_and_its_option():
+    names = (naming.command_name("backup"), naming.option_name("PORT"), naming.option_name("ERASE_MEMORY"))
+    assert names == ("`engram board backup`", "--port", "--erase-memory")
+    assert naming.option_name("BOARD", "ESP32_GENERIC") == "--board ESP32_GENERIC"
+
+
+def test_a_port_that_is_not_there_asks_for_the_option():
+    with pytest.raises(NoPort, match=r"check the cable and the name \(--port\)"):
+        port.check("/dev/ttyNONE")
+
+
+def test_flash_without_a_file_and_backup_without_a_name_speak_of_no_make():
+    with pytest.raises(WrongUsage, match=r"\(--firmware\)"):
+        board.flash("ESP32_GENERIC")
+    with pytest.raises(WrongUsage, match=r"such as board\.tar\.gz\.$"):
+        board.backup()
+
+
+def _texts(path: Path) -> list[str]:
+    """The texts in a module, without its docstrings."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    documents = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    constants = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in documents]
+    return [node.value for node in constants if isinstance(node.value, str)]
+
+
+@pytest.mark.parametrize(
+    "words", ["`make backup", "`make restore", "`make flash", "`make deploy", "`make monitor", "`make wifi", "PORT=..."]
+)
+def test_no_message_names_a_command_of_make_by_itself(words: str):
+    assert [path.name for path in HOST.rglob("*.py") for text in _texts(path) if words in text] == []
