@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from engram_host.cli.context import ANSWER_SECONDS, API_VARIABLE
+from engram_host.cli import ANSWER_SECONDS, API_VARIABLE
 from engram_host.cli.exit_status import FAILED, NOT_FOUND, WRONG_USAGE, CommandError
 from engram_host.companion.auth.tls import trust_authority, trust_certificate
 from engram_host.companion.auth.tokens import OPERATOR_FILE, read_secret

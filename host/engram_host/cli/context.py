@@ -6,19 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from engram_host.cli import ANSWER_SECONDS, API_VARIABLE, HOME_VARIABLE
+
 if TYPE_CHECKING:
     from engram_host.cli.api_client import ApiClient
-
-HOME_VARIABLE = "ENGRAM_COMPANION_HOME"
-API_VARIABLE = "ENGRAM_COMPANION_API"
-"""Names in the environment: the folder of the companion's files, and where the companion is."""
 
 DEFAULT_HOME = Path("~/.engram/companion")
 
 JSON = "--json"
-
-ANSWER_SECONDS = 60.0
-"""How long an answer of the companion may take: a whole board may have to be read for it."""
 
 
 @dataclass(frozen=True)

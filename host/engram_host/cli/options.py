@@ -10,8 +10,8 @@ from typing import Annotated, Any, Concatenate, ParamSpec
 
 import typer
 
-from engram_host.cli import context
-from engram_host.cli.context import API_VARIABLE, DEFAULT_HOME, HOME_VARIABLE, Context, read_context
+from engram_host.cli import API_VARIABLE, HOME_VARIABLE, context
+from engram_host.cli.context import DEFAULT_HOME, Context, read_context
 
 Words = ParamSpec("Words")
 
