@@ -79,7 +79,7 @@ class App:
             yield _OFFLINE
         for name, part in (("records", board.records), ("journal", board.journal), ("intents", board.reminders)):
             if part.damaged:
-                yield "%d damaged lines of the %s were set aside; the rest is whole." % (part.damaged, name)
+                yield "Damaged lines set aside in %s: %d; the rest is whole." % (name, part.damaged)
 
     # --- running
 

@@ -60,8 +60,8 @@ def profile(folder: str = "") -> None:
 
 def show(folder: str = "") -> None:
     """Show how much there is."""
-    _show("%d memories" % len(_live_records(folder)))
-    _show("%d turns" % sum(1 for _ in _live_turns(folder)))
+    _show("memories: %d" % len(_live_records(folder)))
+    _show("turns: %d" % sum(1 for _ in _live_turns(folder)))
 
 
 def _live_turns(folder: str):

@@ -90,8 +90,8 @@ def test_a_search_of_the_board_is_answered_by_the_companion(way: tuple[Companion
         board.say("remember that Ada is allergic to nuts")
         wait_until("the copy is the log", lambda: len(board.lines("records")) == 2 and _is_copied(board, companion))
         found = board.answered("/recall Ada allergic")
-        assert found.startswith("m2 ") and "found on the board alone" not in found
-        assert "asked 1 times, answered 1 times" in board.answered("/companion")
+        assert found.startswith("m2 ") and "only the board" not in found
+        assert "asked: 1, answered: 1" in board.answered("/companion")
 
 
 def test_a_companion_that_is_not_there_is_told_and_the_board_answers(tmp_path: Path):
@@ -99,7 +99,7 @@ def test_a_companion_that_is_not_there_is_told_and_the_board_answers(tmp_path: P
         board.say("remember that my bike is green")
         wait_until("it is stored", lambda: len(board.lines("records")) == 1)
         assert "not connected to mqtt://127.0.0.1:9" in board.answered("/companion")
-        assert "the companion is not connected: found on the board alone." in board.answered("/recall zebra")
+        assert "the companion is not connected: only the board was searched." in board.answered("/recall zebra")
 
 
 def test_a_companion_that_comes_later_is_found(tmp_path: Path):

@@ -86,7 +86,7 @@ def test_an_export_leaves_the_archive_out_if_it_is_asked_to(home):
 
 def test_an_export_to_a_file_tells_how_it_goes_on(home, tmp_path: Path):
     ran = fine("export", "--out", tmp_path / "out.jsonl", *home)
-    assert ran.err == "Writing memories ...\n4 lines written\n"
+    assert ran.err == "Writing memories ...\nlines written: 4\n"
 
 
 def test_what_was_set_aside_is_listed_page_by_page(companion: Companion, home):

@@ -83,7 +83,7 @@ def test_a_second_token_for_a_board_is_no_wrong_usage(tmp_path: Path):
     where = {"ENGRAM_COMPANION_HOME": str(tmp_path)}
     fine("device", "add", "kitchen", **where)
     ran = engram("device", "add", "kitchen", **where)
-    assert ran.status == 1 and ran.err.startswith("engram device add: kitchen has a token already; ")
+    assert ran.status == 1 and ran.err.startswith("engram device add: kitchen already has a token; ")
 
 
 def test_a_backup_into_a_folder_that_is_not_there_is_not_found(tmp_path: Path):

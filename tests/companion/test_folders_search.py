@@ -245,7 +245,7 @@ def test_the_command_shows_lines_from_the_place_that_is_cited(companion: Compani
     citation = found(companion, "where does the sencha come from")[0]["citation"]
     ran = fine("show", citation, "--lines", "2", *home)
     assert ran.out == "5  The sencha comes from Uji.\n6\n"
-    assert ran.err == "it goes on at notes/tea.md#7\n"
+    assert ran.err == "continues at notes/tea.md#7\n"
     assert fine("show", "notes/tea.md", *home).out.splitlines()[0] == "1  # Tea"
     assert (
         fine("show", citation, *home, "--json").json
@@ -297,4 +297,4 @@ def test_the_command_tells_how_far_a_folder_is_read_and_what_is_not(companion: C
         f"{notes['done']} of {notes['total']}",
         str(notes["passages"]),
     ]
-    assert "notes: 1 symbolic links were not followed." in lines
+    assert "notes: symbolic links not followed: 1." in lines

@@ -76,7 +76,7 @@ def test_forgetting_and_compacting_brings_room_back(full: tuple[Talk, int]):
     talk, count = full
     for number in range(1, count - 5):
         assert f"forgot m{number}" in answer(talk, f"/forget m{number}")
-    assert "bytes came free" in answer(talk, "/compact")
+    assert "freed " in answer(talk, "/compact")
     assert KEPT in answer(talk, "remember that " + memory(700))
     assert "box700 holds" in answer(talk, "what do you know about box700?")
     assert f"box{count} holds" in answer(talk, f"/recall box{count}")

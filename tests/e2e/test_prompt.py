@@ -63,7 +63,7 @@ def test_a_stopped_store_is_read_without_the_app(talk: Talk):
     python(opened(talk), "from engram import repl")
     assert "m1      my bike is green  [note]" in python(talk, "repl.records(folder)")
     assert "owner: remember that my bike is green" in python(talk, "repl.turns('', folder)")
-    assert "1 memories" in python(talk, "repl.show(folder)")
+    assert "memories: 1" in python(talk, "repl.show(folder)")
     assert "--- user.md" in python(talk, "repl.profile(folder)")
 
 

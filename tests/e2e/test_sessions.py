@@ -32,7 +32,7 @@ def test_the_sessions_are_listed_with_the_present_one_marked(home: Home):
     say(home, "hello", "/session new Holidays", "to the sea", "/session switch s1")
     rows = say(home, "/session list").printed.splitlines()[-2:]
     assert [row for row in rows if row.startswith("*") and "hello" in row]
-    assert [row for row in rows if row.startswith(" ") and "Holidays" in row and " 1 turns" in row]
+    assert [row for row in rows if row.startswith(" ") and "Holidays" in row and " 1 turn " in row]
 
 
 def test_a_deleted_session_is_gone_from_history_and_search(home: Home, scripted: Scripted):
@@ -47,7 +47,7 @@ def test_a_deleted_session_is_gone_from_history_and_search(home: Home, scripted:
 
 def test_a_conversation_goes_on_when_its_session_was_deleted(home: Home):
     printed = say(home, "hello", "/session delete s1", "hello again", "/session").printed
-    assert re.search(r"^\* s\d+ +1 turns .* hello again$", printed, re.MULTILINE)
+    assert re.search(r"^\* s\d+ +1 turn .* hello again$", printed, re.MULTILINE)
 
 
 def test_a_long_session_keeps_its_newest_turns_and_finds_the_oldest(home: Home, scripted: Scripted):

@@ -34,7 +34,7 @@ def test_a_refused_line_is_told_with_its_number_and_the_others_are_stored(import
 
 def test_many_refused_lines_are_counted(importing: Importing):
     told = importing.run("{\n" * 120)
-    assert len(told) == 102 and told[100:] == ["20 more problems", "0 stored, 120 refused"]
+    assert len(told) == 102 and told[100:] == ["more problems: 20", "0 stored, 120 refused"]
 
 
 def test_an_export_arrives_with_its_texts_and_long_contents(importing: Importing):

@@ -80,7 +80,7 @@ def test_store_refuses_what_is_wrong_and_says_what_would_be_right():
         assert found[0] == argument and problem in found[1], found
     assert problem_of(board, "memory_store", supersedes="m9", **good) == (
         None,
-        "there is no memory m9; it may have been forgotten; memory_list shows what there is.",
+        "there is no memory m9; it may have been forgotten; a list shows all.",
     )
 
 

@@ -163,7 +163,7 @@ def test_inspect_shows_the_profile():
 
 
 def test_inspect_shows_how_much_there_is():
-    assert _shown(repl.show, _stopped().place) == "2 memories\n11 turns\n"
+    assert _shown(repl.show, _stopped().place) == "memories: 2\nturns: 11\n"
 
 
 def test_inspect_gives_every_line_of_a_log():

@@ -47,7 +47,7 @@ def test_help_lists_all_commands():
 def test_help_tells_of_one_command():
     board = _board()
     for line in ("/help undo", "/help /undo"):
-        assert _lines(board, line) == ["/undo", "    take the latest change of memory, profile or notes back"]
+        assert _lines(board, line) == ["/undo", "    undo the latest change of memory, profile or notes"]
 
 
 def test_what_is_no_command_is_told():
@@ -181,6 +181,9 @@ def test_recall_tells_what_a_score_is_made_of():
     board.records.store("The bike is green", ["bike"])
     lines = _lines(board, "/recall --explain green bike")
     assert lines[0].endswith("  The bike is green") and lines[1].startswith("        green ") and ", bike " in lines[1]
+    board.records.store("my databases run on the old-fashioned server", ["it"])
+    (_, made_of) = _lines(board, "/recall --explain Databases, old-fashioned!")
+    assert [part.split()[0] for part in made_of.split(", ")] == ["Databases", "old-fashioned"]
     assert _error(board, "/recall --explain") == "/recall: needs words to look for."
 
 
@@ -288,7 +291,7 @@ def test_compact_tells_what_came_free():
     board = _board()
     _fill(board, 3)
     board.records.forget("m2")
-    assert _lines(board, "/compact")[0].endswith(" bytes came free")
+    assert _lines(board, "/compact")[0].startswith("freed ")
     assert not board.holds("thing 1")
 
 
@@ -309,7 +312,7 @@ def test_a_compaction_that_was_stopped_half_way_can_be_begun_anew():
         _stop_compacting(board, store)
         assert not store.is_compacting and store.log.may_mend
     board.records.forget("m2")
-    assert _lines(board, "/compact")[0].endswith(" bytes came free")
+    assert _lines(board, "/compact")[0].startswith("freed ")
 
 
 def test_stats_tell_how_the_board_is_doing():

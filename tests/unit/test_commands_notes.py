@@ -28,7 +28,7 @@ def test_a_pin_is_set_and_taken_away():
     ref = board.records.store("the cellar door sticks", ["house"]).id
     assert _told(board, "/pin " + ref) == [ref + " is pinned: the cellar door sticks"]
     assert board.records.get(ref)["pinned"]
-    assert _told(board, "/pin " + ref) == [ref + " is pinned already"]
+    assert _told(board, "/pin " + ref) == [ref + " is already pinned"]
     _told(board, "/unpin " + ref)
     assert not board.records.get(ref).get("pinned")
 
@@ -103,13 +103,13 @@ def test_clear_takes_a_day_and_nothing_that_is_none():
 
 
 def test_distill_says_that_nothing_waits():
-    assert "no note waits" in _told(_board(), "/distill")[0]
+    assert "no note is waiting" in _told(_board(), "/distill")[0]
 
 
 def test_distill_without_a_model_says_that_it_waits():
     board = _board()
     _told(board, "/note one")
-    assert "notes waiting: 1; a model is needed" in _told(board, "/distill")[0]
+    assert "notes waiting: 1; distilling them needs a model" in _told(board, "/distill")[0]
     assert board.note_retention.waiting() == {"owner": 1}
 
 
@@ -133,7 +133,7 @@ async def test_distill_tells_what_came_of_it():
             await board.distillation.step()
         else:
             told.append(output)
-    assert "notes read: 1; added: 1 (m" in told[1] and told[2] == "/undo takes all of it back"
+    assert "notes read: 1; added: 1 (m" in told[1] and told[2] == "/undo undoes all of it"
 
 
 def test_of_two_that_say_the_same_the_lesser_one_goes():
@@ -141,7 +141,7 @@ def test_of_two_that_say_the_same_the_lesser_one_goes():
     kept = board.records.store("Ann is allergic to nuts", ["health"], importance=0.9).id
     lesser = _twin(board, "Ann is allergic to nuts", importance=0.4)
     told = _told(board, "/dedupe")
-    assert lesser + " says the same as " + kept in told[0]
+    assert f"forgot {lesser}, which says the same as {kept}: " in told[0]
     assert contents(board) == ["Ann is allergic to nuts"] and board.records.get(kept)["importance"] == 0.9
 
 
@@ -213,7 +213,7 @@ def test_dedupe_keeps_what_lasts():
 def test_dedupe_lets_none_of_two_pinned_ones_go():
     board = _board()
     _twins(board, {"pinned": True}, {"pinned": True})
-    assert _told(board, "/dedupe") == ["2 memories looked at: no two say the same"] and board.records.count() == 2
+    assert _told(board, "/dedupe") == ["memories compared: 2; no two say the same"] and board.records.count() == 2
 
 
 def test_what_dedupe_keeps_is_found_by_the_tags_and_keywords_of_what_went():

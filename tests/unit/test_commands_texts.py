@@ -39,7 +39,7 @@ def test_without_a_session_it_says_so():
 def test_the_present_session_is_shown():
     board = _board()
     _say(board, "hello")
-    assert _lines(board, "/session") == ["* s1        1 turns  2026-09-21 14:14  hello"]
+    assert _lines(board, "/session") == ["* s1         1 turn  2026-09-21 14:14  hello"]
 
 
 def test_sessions_are_begun_listed_and_switched():
@@ -48,10 +48,10 @@ def test_sessions_are_begun_listed_and_switched():
     assert _lines(board, "/session new  my trip ") == ["session s4 begins"]
     _say(board, "one")
     assert _lines(board, "/session list") == [
-        "* s4        1 turns  2026-09-21 14:15  my trip",
-        "  s1        1 turns  2026-09-21 14:14  hello",
+        "* s4         1 turn  2026-09-21 14:15  my trip",
+        "  s1         1 turn  2026-09-21 14:14  hello",
     ]
-    assert _lines(board, "/session switch s1") == ["on with * s1        1 turns  2026-09-21 14:14  hello"]
+    assert _lines(board, "/session switch s1") == ["now in * s1         1 turn  2026-09-21 14:14  hello"]
     assert _lines(board, "/session")[0].startswith("* s1")
 
 
@@ -98,7 +98,7 @@ def test_the_profile_is_shown_whole_or_by_file():
 
 def test_the_profile_is_edited_and_the_edit_undone():
     board = _board()
-    changed = "user.md is changed (/undo takes it back):"
+    changed = "user.md is changed (/undo undoes it):"
     assert _lines(board, "/profile user.md write Likes tea") == [changed, "Likes tea"]
     assert _lines(board, "/profile user.md add Lives in 北京") == [changed, "Likes tea\nLives in 北京"]
     assert _lines(board, "/profile user.md replace tea => green tea")[1].startswith("Likes green tea\n")

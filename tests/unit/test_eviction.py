@@ -248,7 +248,9 @@ def test_forgetting_takes_a_memory_out_of_the_trash_too():
     _fill(board, 4)
     commands = commands_of(board)
     ref = _trashed(board)[0]
-    assert "left for good" in next(line for line in commands.run(OWNER, "/forget " + ref) if isinstance(line, str))
+    assert "was evicted before; deleted: " in next(
+        line for line in commands.run(OWNER, "/forget " + ref) if isinstance(line, str)
+    )
     board.compact()
     assert _trashed(board) == [] and not board.holds(distinct_content(0))
 

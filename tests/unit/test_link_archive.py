@@ -159,7 +159,7 @@ async def test_what_cannot_be_reached_is_told():
     line, why = await linked.archive.fetched("m%d" % linked.kept()[0], OWNER)
     assert line is None and "not connected" in why
     found = await linked.ask.found(linked.board.rank("zebra", OWNER), 10)
-    assert "without %d older memories" % len(linked.kept()) in found.note
+    assert "without the archive (memories: %d)" % len(linked.kept()) in found.note
 
 
 async def test_turns_that_left_are_read_by_their_id():

@@ -99,7 +99,7 @@ async def test_a_companion_that_is_late_is_not_waited_for():
     asking.way.delay_ms = 600_000
     asking.companion.finds = [["m2", 900]]
     found, ids = await asking.find("bike")
-    assert found.note == "the companion did not answer in time: found on the board alone."
+    assert found.note == "the companion did not answer in time: only the board was searched."
     assert ids == ["m1"]
     assert not asking.exchange._questions
 
@@ -215,7 +215,7 @@ async def test_the_prompts_block_has_what_the_companion_finds():
 
 async def test_the_block_says_that_the_board_found_alone():
     board = _board()
-    more = RemoteResults((), (9, 9), "the companion did not answer in time: found on the board alone.")
+    more = RemoteResults((), (9, 9), "the companion did not answer in time: only the board was searched.")
     assert "did not answer in time" in board.block("bike", OWNER, 300, more=more)
 
 

@@ -153,7 +153,7 @@ class ArchiveIndex:
             scope = record.get("scope", ALL)
             if not access.may_see(caller, scope):
                 access.refuse(caller, scope)
-                raise NotFound("memory", ref, "it may have been forgotten; memory_list shows what there is.")
+                raise NotFound("memory", ref, "it may have been forgotten; a list shows all.")
             more = [("left", True)] + [(name, record[name]) for name in ("scope", "tags") if name in record]
         else:
             # The companion alone knows the scope: it forgets the memory if that is one of these.

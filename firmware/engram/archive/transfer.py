@@ -312,7 +312,7 @@ class ArchiveTransfer:
     def status(self, caller=None) -> str:
         """In a few words what is with the companion, "" for nothing."""
         total = self._archived.count(caller) if caller else self._archived.total
-        parts = ["%d memories" % total] if total else []
+        parts = ["memories: %d" % total] if total else []
         oldest = self._journal_raw.store.oldest
         if oldest > self.missed + 1:
             left = "turns t%d to t%d" % (self.missed + 1, oldest - 1) if self.missed else "turns before t%d" % oldest

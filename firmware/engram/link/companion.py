@@ -152,7 +152,7 @@ class Companion:
         """In a few words how it is."""
         if self.is_connected:
             missing = sum(self._missing(name, raw) for name, raw in self.logs)
-            return "connected as %s%s" % (self.device, ", %d lines to send" % missing if missing else "")
+            return "connected as %s%s" % (self.device, ", lines to send: %d" % missing if missing else "")
         return "not connected: " + (self._problem or "not tried yet")
 
     def status_lines(self):
@@ -163,18 +163,18 @@ class Companion:
         else:
             yield "not connected to %s: %s" % (way, self._problem or "not tried yet")
             if self._pause_ms > 0:
-                yield "  it is tried again in %d s" % ((self._pause_ms + 999) // 1000)
-        doubt = "" if self.is_connected else " when it was heard last"
+                yield "  next try in %d s" % ((self._pause_ms + 999) // 1000)
+        doubt = "" if self.is_connected else " at the last contact"
         for name, raw in self.logs:
             last = raw.store.next_seq - 1
             yield "  %-9s acknowledged up to %d of %d%s" % (name, last - self._missing(name, raw), last, doubt)
         status = self.archive.status() if self.archive else ""
         if status:
-            yield "  %-9s %s are with the companion%s" % ("archive", status, self.unreachable())
+            yield "  %-9s %s with the companion%s" % ("archive", status, self.unreachable())
         for sentence in self.archive.problems() if self.archive else ():
             yield "  %-9s %s" % ("archive", sentence)
         if self.ask.asked:
-            yield "  %-9s asked %d times, answered %d times" % ("searches", self.ask.asked, self.ask.answered)
+            yield "  %-9s asked: %d, answered: %d" % ("searches", self.ask.asked, self.ask.answered)
         if self._refusal:
             yield "  refused: " + self._refusal
         if self._sync.message:

@@ -12,7 +12,7 @@ from engram.memory.recall import RemoteResults, is_weak
 _QUERY_LONGEST = const(2000)  # characters
 _TEXT_LONGEST = const(1000)  # of what has left the board: its text comes with it
 _ANSWER_MS = const(60_000)  # the link's own bound; whoever waits gives up long before
-_ALONE = "found on the board alone."
+_ALONE = "only the board was searched."
 
 
 class RemoteSearch:
@@ -64,7 +64,7 @@ class RemoteSearch:
     def _alone(self, caller) -> str:
         """What an answer without the companion lacks."""
         archived = self._archived.count(caller) if self._archived else 0
-        return _ALONE if not archived else _ALONE[:-1] + ", without %d older memories that are with it." % archived
+        return _ALONE if not archived else _ALONE[:-1] + ", without the archive (memories: %d)." % archived
 
     async def _search(self, query, limit: int, items: list) -> str:
         """Collect what is found in `items`; the companion's note."""

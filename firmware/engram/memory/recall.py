@@ -78,14 +78,7 @@ class Recall:
             total = max(1, sum(point for _, point in points))
             shown = self._with_text(item, query.caller)
             if shown:
-                parts = []
-                for what, point in points:
-                    what = named.get(what, what)
-                    point = point * item.score // total
-                    if parts and parts[-1][0] == what:
-                        point += parts.pop()[1]
-                    parts.append((what, point))
-                yield shown, parts
+                yield shown, [(named.get(what, what), point * item.score // total) for what, point in points]
 
     def rank(self, query, made_of=None) -> Ranked:
         """What the board finds for a Query; with tags, records only.

@@ -47,7 +47,7 @@ class ApiClient:
         self.url = (url or running_addresses(home).get("http", "") or own.url).rstrip("/")
         where = urlsplit(self.url)
         if where.scheme not in ("http", "https") or not where.hostname:
-            raise RequestRefused(400, f"{self.url} is no address of a companion: it looks like http://127.0.0.1:8765.")
+            raise RequestRefused(400, f"{self.url} is not the URL of a companion, such as http://127.0.0.1:8765.")
         is_plain = where.scheme == "http"
         token, is_of_file = os.environ.get(TOKEN_VARIABLE, ""), False
         # The file's token goes nowhere but to its own companion, or where nobody reads along.
@@ -99,9 +99,9 @@ class ApiClient:
             return names[0]
         if not names:
             raise RequestRefused(
-                404, "no board has been here yet: give one companion.url, see docs/start/companion.md."
+                404, "no board has connected yet: set companion.url on a board, see docs/start/companion.md."
             )
-        raise RequestRefused(422, f"there is more than one board: name one with --device ({', '.join(names[:10])}).")
+        raise RequestRefused(422, f"several boards are known: choose one with --device ({', '.join(names[:10])}).")
 
     def _ask(self, method: str, path: str, **more: Any) -> Any:
         try:
@@ -113,14 +113,14 @@ class ApiClient:
         try:
             return answer.json()
         except ValueError:
-            raise CommandError(f"what answers at {self.url} is no companion of Engram.") from None
+            raise CommandError(f"{self.url} is not an Engram companion.") from None
 
     def _unreached(self, error: httpx.HTTPError) -> CommandError:
         if isinstance(error, httpx.ReadTimeout):
             return CommandError(f"the companion at {self.url} did not answer in time: try again.")
         return CommandError(
-            f"no companion answers at {self.url} ({error}): start it with `engram serve`, or say with --url or "
-            f"{API_VARIABLE} where it is."
+            f"no companion answers at {self.url} ({error}): start it with `engram serve`, or give its URL with --url or"
+            f" {API_VARIABLE}."
         )
 
 

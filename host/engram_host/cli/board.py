@@ -13,12 +13,12 @@ from engram_host.cli.context import Context
 from engram_host.cli.exit_status import Interrupted, WrongUsage
 from engram_host.cli.options import JSON, PORT, takes
 
-app = typer.Typer(help="Boards on a serial port: flash, code, memory, Wi-Fi, chat.", no_args_is_help=True)
+app = typer.Typer(help="Manage a board on a serial port: flash, deploy, chat, Wi-Fi, backup.", no_args_is_help=True)
 
-Kind = Annotated[str, typer.Option("--board", help="the kind of board, such as ESP32_GENERIC_S3_OCT")]
-Config = Annotated[Path | None, typer.Option(help="a config.json of your own")]
-File = Annotated[Path | None, typer.Argument(help="the file of the backup, such as board.tar.gz")]
-Erase = Annotated[bool, typer.Option("--erase-memory", help="what the board holds may be lost")]
+Kind = Annotated[str, typer.Option("--board", help="kind of board, such as ESP32_GENERIC_S3_OCT")]
+Config = Annotated[Path | None, typer.Option(help="your own config.json")]
+File = Annotated[Path | None, typer.Argument(help="backup file, such as board.tar.gz")]
+Erase = Annotated[bool, typer.Option("--erase-memory", help="allow the loss of what is on the board")]
 
 
 class _Told(Progress):
@@ -39,10 +39,10 @@ class _Told(Progress):
 def image(
     context: Context,
     board: Kind,
-    out: Annotated[Path | None, typer.Option(help="the file; build/images/BOARD.bin without it")] = None,
+    out: Annotated[Path | None, typer.Option(help="output file; default: build/images/BOARD.bin")] = None,
     config: Config = None,
 ) -> None:
-    """Make the file system of a board as one file.
+    """Write a board's file system to one file.
 
     Example: engram board image --board ESP32_GENERIC_S3_OCT --out fs.bin
     """
@@ -57,11 +57,11 @@ def image(
 def package(
     context: Context,
     board: Kind,
-    out: Annotated[Path | None, typer.Option(help="the folder; build/mip/BOARD without it")] = None,
-    url: Annotated[str, typer.Option(help="where the folder will be, for a mip that knows no paths beside it")] = "",
+    out: Annotated[Path | None, typer.Option(help="output folder; default: build/mip/BOARD")] = None,
+    url: Annotated[str, typer.Option(help="URL of the published folder, for a mip without relative paths")] = "",
     config: Config = None,
 ) -> None:
-    """Make a folder from which `mpremote mip install` puts Engram on a board with PSRAM.
+    """Write a folder from which `mpremote mip install` installs Engram on a board with PSRAM.
 
     Example: engram board package --board ESP32_GENERIC_S3_OCT --out mip
     """
@@ -76,12 +76,10 @@ def package(
 def flash(
     context: Context,
     board: Kind,
-    firmware: Annotated[
-        Path | None, typer.Option(help="MicroPython for it: a .bin from MicroPython's download page")
-    ] = None,
+    firmware: Annotated[Path | None, typer.Option(help="MicroPython .bin from MicroPython's download page")] = None,
     config: Config = None,
     erase_memory: Erase = False,
-    baud: Annotated[int, typer.Option(help="speed while flashing")] = 460800,
+    baud: Annotated[int, typer.Option(help="baud rate for flashing")] = 460800,
 ) -> None:
     """Write MicroPython and Engram to a board.
 
@@ -106,10 +104,10 @@ def flash(
 @takes(PORT, JSON)
 def deploy(
     context: Context,
-    board: Annotated[str, typer.Option("--board", help="the kind of board; needed the first time")] = "",
+    board: Annotated[str, typer.Option("--board", help="kind of board; required the first time")] = "",
     config: Config = None,
 ) -> None:
-    """Bring the code on a board up to date, keeping all else.
+    """Update the code on a board; everything else stays.
 
     Example: engram board deploy --port /dev/ttyACM0
     """
@@ -121,7 +119,7 @@ def deploy(
 @app.command()
 @takes(PORT)
 def monitor(context: Context) -> None:
-    """Show what a board prints, and type to it; Ctrl-] ends.
+    """Show what a board prints and send what you type; Ctrl-] ends.
 
     Example: engram board monitor --port /dev/ttyACM0
     """
@@ -146,7 +144,7 @@ def chat(context: Context) -> None:
 @app.command()
 @takes(PORT)
 def wifi(context: Context) -> None:
-    """Ask for a network and its key, and give them to a board.
+    """Set a board's Wi-Fi network and API key.
 
     Example: engram board wifi --port /dev/ttyACM0
     """
@@ -160,7 +158,7 @@ def wifi(context: Context) -> None:
 def backup(
     context: Context,
     file: File = None,
-    secrets: Annotated[bool, typer.Option("--secrets", help="networks and keys too")] = False,
+    secrets: Annotated[bool, typer.Option("--secrets", help="include Wi-Fi passwords and keys")] = False,
 ) -> None:
     """Save a board's memory, journal, profile and settings.
 
@@ -174,7 +172,7 @@ def backup(
 @app.command()
 @takes(PORT, JSON)
 def restore(context: Context, file: File = None, erase_memory: Erase = False) -> None:
-    """Put a backup back on a board.
+    """Restore a backup to a board.
 
     Example: engram board restore kitchen.tar.gz --port /dev/ttyACM0
     """

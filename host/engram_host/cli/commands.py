@@ -17,7 +17,7 @@ from engram_host.cli.exit_status import FAILED, INTERRUPTED, WRONG_USAGE, status
 from engram_host.extras import DISTRIBUTION
 
 app = typer.Typer(
-    help="Engram on the host: a memory that lasts, for agents on microcontrollers. Every command has --help with examples.",
+    help="Lasting memory for agents on microcontrollers. Every command has --help with examples.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
@@ -42,7 +42,7 @@ app.add_typer(board.app, name="board")
 
 @app.callback()
 def about() -> None:
-    """Engram on the host: a memory that lasts, for agents on microcontrollers."""
+    """Lasting memory for agents on microcontrollers."""
 
 
 def main(words: list[str]) -> int:

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from engram_host.companion.settings import Settings
 
 
-_NO_PASSWORD = "a password goes into companion.toml or into "
-_OWN_BROKER = f"your MQTT broker, in place of the one inside; {_NO_PASSWORD}ENGRAM_MQTT_PASSWORD"
-_POSTGRES = f"postgresql://... in place of SQLite; {_NO_PASSWORD}ENGRAM_STORE_URL"
+_NO_PASSWORD = "put a password into companion.toml or "
+_OWN_BROKER = f"use this MQTT broker instead of the built-in one; {_NO_PASSWORD}ENGRAM_MQTT_PASSWORD"
+_POSTGRES = f"use postgresql://... instead of SQLite; {_NO_PASSWORD}ENGRAM_STORE_URL"
 
 MqttUrl = Annotated[str | None, typer.Option(help=_OWN_BROKER)]
 StoreUrl = Annotated[str | None, typer.Option(help=_POSTGRES)]
@@ -34,18 +34,18 @@ StoreUrl = Annotated[str | None, typer.Option(help=_POSTGRES)]
 @takes(HOME, JSON)
 def serve(
     context: Context,
-    http_host: Annotated[str | None, typer.Option(help="where the HTTP API listens")] = None,
-    http_port: Annotated[int | None, typer.Option(help="its port, 0 for a free one")] = None,
+    http_host: Annotated[str | None, typer.Option(help="host name or address of the HTTP API")] = None,
+    http_port: Annotated[int | None, typer.Option(help="port of the HTTP API; 0: any free port")] = None,
     mqtt_url: MqttUrl = None,
-    mqtt_port: Annotated[int | None, typer.Option(help="the port of the broker inside, 0 for a free one")] = None,
+    mqtt_port: Annotated[int | None, typer.Option(help="port of the built-in broker; 0: any free port")] = None,
     store_url: StoreUrl = None,
     ready_file: Annotated[
-        Path | None, typer.Option(help="write where it listens to this file, as JSON, once it does")
+        Path | None, typer.Option(help="write the addresses to this file, as JSON, once it listens")
     ] = None,
     log_level: Annotated[str, typer.Option(help="debug, info, warning or error")] = "warning",
-    log_format: Annotated[str, typer.Option(help="text, or json: one object a line")] = "text",
+    log_format: Annotated[str, typer.Option(help="text, or json: one object per line")] = "text",
 ) -> None:
-    """Run the companion: it keeps a copy of what boards remember, and finds it again by words and by meaning.
+    """Run the companion, which copies the memory of boards and searches it by words and by meaning.
 
     Example: engram serve --http-port 8765
 
@@ -114,21 +114,21 @@ _LOGS = ("records", "journal")
 _SHOWN = {
     "up_seconds": ("running for", lambda value: f"{value / 3600:.1f} h"),
     "devices": ("boards", str),
-    "lines_taken": ("lines taken since then", str),
+    "lines_taken": ("lines received since then", str),
     "refused": ("messages refused since then", str),
     "waiting_batches": ("batches waiting", str),
     "backlog_lines": ("lines without a vector yet", str),
     "index_bytes": ("indexes in memory", output.size),
     "archived_records": ("memories archived here", str),
-    "folder_files": ("files of folders", str),
-    "folder_passages": ("passages of these", str),
+    "folder_files": ("Markdown files", str),
+    "folder_passages": ("passages in these files", str),
     "database_bytes": ("database on disk", output.size),
 }
 
 
 @takes(URL, HOME, JSON)
 def stats(context: Context) -> None:
-    """Show how the companion is doing, what it has of each board, and what is used of the gateway's limits. Asks the companion.
+    """Show the companion's state, each board's copy and the usage of the gateway's limits. Asks the companion.
 
     Example: engram stats
 
@@ -151,7 +151,7 @@ def stats(context: Context) -> None:
         (each["name"], output.moment(each["heard"]), *(each["logs"].get(log, {}).get("have", 0) for log in _LOGS))
         for each in devices
     ]
-    output.table(("board", "heard", "records up to", "journal up to"), boards, empty="no board has been here yet.")
+    output.table(("board", "heard", "records up to", "journal up to"), boards, empty="no board has connected yet.")
     if gateway["is_set_up"]:
         _show_gateway(gateway)
 
@@ -169,7 +169,7 @@ def _gateway(companion: "ApiClient") -> dict[str, Any]:
 
 def _show_gateway(day: dict[str, Any]) -> None:
     output.say("")
-    output.say(f"used of the gateway's limits since {output.moment(day['begins'])}:")
+    output.say(f"usage of the gateway's limits since {output.moment(day['begins'])}:")
     users = [("all together", day["used"], day["all_limit"])]
     users += [(one["device"], one, day["device_limit"]) for one in day["devices"]]
     rows = [(name, *(_of(used[what], limit[what]) for what in ("calls", "tokens"))) for name, used, limit in users]
@@ -186,9 +186,9 @@ def _of(used: int, limit: int) -> str:
 @takes(URL, HOME, JSON)
 def folders(
     context: Context,
-    principal: Annotated[str, typer.Option(help="who asks: only what they may see is listed")] = "owner",
+    principal: Annotated[str, typer.Option(help="on whose behalf: lists only what this person may see")] = "owner",
 ) -> None:
-    """List the Markdown folders of the settings: how far each has been read, and what is not read and why. Asks the companion.
+    """List the Markdown folders: the progress of each, and what could not be read. Asks the companion.
 
     Example: engram folders
 
@@ -201,7 +201,9 @@ def folders(
         return
     columns = ("folder", "scope", "state", "files", "passages", "last read")
     output.table(
-        columns, [_row(one) for one in found], empty="no folder that may be shown: docs/guides/folders.md adds one."
+        columns,
+        [_row(one) for one in found],
+        empty="no folder to show; docs/guides/folders.md explains how to add one.",
     )
     for one in found:
         for problem in _problems(one):
@@ -216,9 +218,9 @@ def _row(one: dict[str, Any]) -> tuple[str, ...]:
 def _problems(one: dict[str, Any]) -> list[str]:
     told = list(one["problems"])
     if one["more_problems"]:
-        told.append(f"{one['more_problems']} more problems like these.")
+        told.append(f"more problems like these: {one['more_problems']}.")
     if one["links"]:
-        told.append(f"{one['links']} symbolic links were not followed.")
+        told.append(f"symbolic links not followed: {one['links']}.")
     return told
 
 
@@ -228,12 +230,12 @@ def _problems(one: dict[str, Any]) -> list[str]:
 @takes(HOME, JSON)
 def backup(
     context: Context,
-    file: Annotated[Path, typer.Argument(help="the file to write")],
-    replace: Annotated[bool, typer.Option("--replace", help="the file that is there may be lost")] = False,
+    file: Annotated[Path, typer.Argument(help="output file")],
+    replace: Annotated[bool, typer.Option("--replace", help="overwrite an existing file")] = False,
 ) -> None:
-    """Save the companion's database to a file, while a companion runs or not: all boards' copies, tokens, vectors.
+    """Save the companion's database to a file: copies of all boards, tokens and vectors.
 
-    Works on the database itself. Settings and the operator's token are files in the companion's folder, and not in it.
+    A companion may run meanwhile. Settings and the operator's token are not included: they are files in the companion's folder.
 
     Example: engram backup companion-2026-11-22.db
     """
@@ -243,12 +245,12 @@ def backup(
     if not file.parent.is_dir():
         raise NotFound(f"there is no folder {file.parent} to write {file.name} to.")
     if file.exists() and not replace:
-        raise CommandError(f"there is a file {file} already: name another one, or say --replace if it may be lost.")
+        raise CommandError(f"{file} exists: name another file, or give --replace to overwrite it.")
     progress = Progress()
     try:
         if path := _sqlite(settings):
             if not path.exists():
-                raise NotFound(f"there is no database {path}: no companion has run there yet.")
+                raise NotFound(f"there is no database {path}: no companion has run in this folder yet.")
             save_sqlite(path, file, lambda done, total: progress.step("Saving the database", done, total))
         else:
             progress.step("Saving the database")
@@ -264,10 +266,10 @@ def backup(
 @takes(HOME, JSON)
 def restore(
     context: Context,
-    file: Annotated[Path, typer.Argument(help="what `engram backup` wrote")],
-    replace: Annotated[bool, typer.Option("--replace", help="the database that is there may be lost")] = False,
+    file: Annotated[Path, typer.Argument(help="file written by `engram backup`")],
+    replace: Annotated[bool, typer.Option("--replace", help="overwrite the existing database")] = False,
 ) -> None:
-    """Put a saved database back; no companion may run on it meanwhile. Boards then send what it does not have.
+    """Restore a saved database. Stop the companion first; boards then send what is newer.
 
     Example: engram restore companion-2026-11-22.db --replace
     """

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from engram_host.companion.settings import Settings
     from engram_host.companion.store import Store
 
-app = typer.Typer(help="Tokens of boards: who may speak to the companion, and as whom.", no_args_is_help=True)
+app = typer.Typer(help="Manage the tokens with which boards log in to the companion.", no_args_is_help=True)
 
 Name = Annotated[str, typer.Argument(help="the board's name: small letters, digits and -, at most 32")]
 _DEVICE = re.compile(r"[a-z0-9-]{1,32}")
@@ -33,48 +33,48 @@ _DEVICE = re.compile(r"[a-z0-9-]{1,32}")
 @app.command()
 @takes(HOME, JSON)
 def add(context: Context, name: Name) -> None:
-    """Make a token for a board, and print it: it is shown this once.
+    """Create a token for a board and print it. It is shown only once.
 
     Example: engram device add kitchen
     """
     with _store(context.home) as (store, settings):
         token = tokens.new_token()
         if not store.add_token(tokens.stored_token(_checked(name), token)):
-            raise CommandError(f"{name} has a token already; `engram device rotate {name}` makes another one.")
+            raise CommandError(f"{name} already has a token; `engram device rotate {name}` replaces it.")
         _show(context, name, token, settings)
 
 
 @app.command()
 @takes(HOME, JSON)
 def rotate(context: Context, name: Name) -> None:
-    """Make a new token for a board in the place of the old one, which ends within seconds.
+    """Replace a board's token; the old one stops working within seconds.
 
     Example: engram device rotate kitchen
     """
     with _store(context.home) as (store, settings):
         token = tokens.new_token()
         if not store.replace_token(tokens.stored_token(_checked(name), token)):
-            raise NotFound(f"{name} has no token; `engram device add {name}` makes one.")
+            raise NotFound(f"{name} has no token; `engram device add {name}` creates one.")
         _show(context, name, token, settings)
 
 
 @app.command()
 @takes(HOME, JSON)
 def remove(context: Context, name: Name) -> None:
-    """Take a board's token away. What the companion has of its memory stays.
+    """Remove a board's token. The companion keeps its copy of the board's memory.
 
     Example: engram device remove kitchen
     """
     with _store(context.home) as (store, _):
         if not store.remove_token(_checked(name)):
             raise NotFound(f"{name} has no token.")
-    typer.echo(json.dumps({"device": name, "removed": True}) if context.json else f"{name} has no token any more.")
+    typer.echo(json.dumps({"device": name, "removed": True}) if context.json else f"{name} has no token now.")
 
 
 @app.command("list")
 @takes(HOME, JSON)
 def list_devices(context: Context) -> None:
-    """Show which boards have a token, and when each was last heard.
+    """List the boards, their tokens and when each last connected.
 
     Example: engram device list
     """
@@ -89,7 +89,7 @@ def list_devices(context: Context) -> None:
         return
     for each in found or [None]:
         if each is None:
-            typer.echo("no board has a token yet; `engram device add NAME` makes one.")
+            typer.echo("no board has a token yet; `engram device add NAME` creates one.")
         else:
             told = f"token made {_day(each['token_made'])}" if each["token_made"] else "no token"
             typer.echo(
@@ -99,8 +99,8 @@ def list_devices(context: Context) -> None:
 
 @app.command("mosquitto")
 @takes(HOME, JSON)
-def write_mosquitto(context: Context, folder: Annotated[Path, typer.Argument(help="where the files go")]) -> None:
-    """Write what a mosquitto of your own needs to know of the boards: passwords, topics and a piece of configuration.
+def write_mosquitto(context: Context, folder: Annotated[Path, typer.Argument(help="output folder")]) -> None:
+    """Write the files for your own mosquitto broker: passwords, topic access and configuration.
 
     Example: engram device mosquitto build/mosquitto-files
     """
@@ -138,7 +138,9 @@ def _store(home: Path) -> "Iterator[tuple[Store, Settings]]":
 
 def _checked(name: str) -> str:
     if not _DEVICE.fullmatch(name):
-        raise SettingError(repr(name[:40]), "is no name for a board: take small letters, digits and -, at most 32.")
+        raise SettingError(
+            repr(name[:40]), "is not a board name: use lowercase letters, digits and -, at most 32 characters."
+        )
     return name
 
 

@@ -18,7 +18,7 @@ _MARKS = {WELL: "ok", WATCH: "look", WRONG: "WRONG"}
 
 @takes(HOME, JSON)
 def doctor(context: Context) -> None:
-    """Check the set-up, and say what to do about what is wrong; status 1 if something is. Needs no companion.
+    """Diagnose the setup and say how to fix what is wrong; exits with status 1 then. Needs no companion.
 
     Example: engram doctor
 

@@ -24,13 +24,13 @@ _NOT_SENT = ("id", "turns", "supersedes", "superseded", "uses", "used")
 @takes(PORT, SIM, JSON)
 def edit(
     context: Context,
-    entry: Annotated[str, typer.Argument(help="the memory, such as m12")],
-    text: Annotated[str | None, typer.Option(help="what it says from now on")] = None,
-    tag: Annotated[list[str] | None, typer.Option(help="its tags from now on; several times for several")] = None,
+    entry: Annotated[str, typer.Argument(help="memory, such as m12")],
+    text: Annotated[str | None, typer.Option(help="new text")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="new tag, replaces all tags; repeatable")] = None,
 ) -> None:
-    """Change a memory's text or tags, on the board: it owns its memory, and what the companion has is a copy of it.
+    """Change a memory's text or tags on the board. Needs no companion.
 
-    Needs the board itself, on its serial port or simulated, and no companion; the copy follows by itself.
+    The board must be on a serial port or simulated. The companion updates its copy when the board connects.
 
     Example: engram edit m12 --text "Ann drinks tea" --port /dev/ttyACM0
 

@@ -14,13 +14,13 @@ from engram_host.cli.options import JSON, takes
 @takes(JSON)
 def evaluate(
     context: Context,
-    sets: Annotated[Path, typer.Argument(help="a folder of folders with turns.jsonl and questions.jsonl")],
+    sets: Annotated[Path, typer.Argument(help="folder of sets, each a folder with turns.jsonl and questions.jsonl")],
     engine: Annotated[
         str, typer.Option(help="board, companion, recipe, or one of the companion's variants")
     ] = "companion",
-    out: Annotated[Path, typer.Option(help="where what was found goes, and figures.json")] = Path("build/eval"),
+    out: Annotated[Path, typer.Option(help="output folder for the results and figures.json")] = Path("build/eval"),
 ) -> None:
-    """Ask the questions of a set and count how many of the answers are found. Needs no companion.
+    """Measure the search on sets of questions: how many answers it finds. Needs no companion.
 
     Example: engram eval path/to/sets --engine companion-words --json
     """

@@ -11,9 +11,9 @@ from engram_host.cli.exit_status import WrongUsage
 from engram_host.cli.options import DEVICE, HOME, JSON, URL, Devices, takes
 
 Shown = Annotated[
-    str, typer.Argument(help="a memory such as m12, a turn such as t34, or a place in a file such as notes/tea.md#12")
+    str, typer.Argument(help="memory such as m12, turn such as t34, or line of a file such as notes/tea.md#12")
 ]
-Day = Annotated[str, typer.Option(help="a day such as 2026-01-31, or Unix seconds")]
+Day = Annotated[str, typer.Option(help="day such as 2026-01-31, or Unix seconds")]
 
 _SIGNS = 100
 """Characters of a text in a list that is read by a person."""
@@ -26,16 +26,18 @@ def search(
     context: Context,
     query: Annotated[str, typer.Argument(help="words, or a question")],
     device: Devices = None,
-    limit: Annotated[int, typer.Option(min=1, max=50, help="how many at most")] = 10,
-    tag: Annotated[list[str] | None, typer.Option(help="memories that have this tag, or all of these")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=50, help="most results")] = 10,
+    tag: Annotated[
+        list[str] | None, typer.Option(help="only memories with this tag; repeatable: with all of them")
+    ] = None,
     since: Day = "",
     until: Day = "",
-    principal: Annotated[str, typer.Option(help="who asks: only what they may see is found")] = "owner",
-    words_only: Annotated[bool, typer.Option("--words", help="by words alone, not by meaning")] = False,
-    history: Annotated[bool, typer.Option(help="also what something newer took the place of")] = False,
-    explain: Annotated[bool, typer.Option(help="what each score is made of")] = False,
+    principal: Annotated[str, typer.Option(help="on whose behalf: finds only what this person may see")] = "owner",
+    words_only: Annotated[bool, typer.Option("--words", help="search by words only, not by meaning")] = False,
+    history: Annotated[bool, typer.Option(help="include superseded memories")] = False,
+    explain: Annotated[bool, typer.Option(help="show how each score is made")] = False,
 ) -> None:
-    """Find what boards remember, by words and by meaning. Asks the companion.
+    """Search what boards remember, by words and by meaning. Asks the companion.
 
     Example: engram search "what does Ann drink?"
 
@@ -70,10 +72,10 @@ def search(
 def show(
     context: Context,
     entry: Shown,
-    lines: Annotated[int, typer.Option(min=1, max=500, help="for a file: how many lines at most")] = 20,
-    principal: Annotated[str, typer.Option(help="for a file: who asks, only what they may see is shown")] = "owner",
+    lines: Annotated[int, typer.Option(min=1, max=500, help="most lines shown of a file")] = 20,
+    principal: Annotated[str, typer.Option(help="on whose behalf a file is read")] = "owner",
 ) -> None:
-    """Show a memory or a turn with all its fields and the versions before it, or lines of a Markdown file. Asks the companion.
+    """Show a memory or turn with its fields and earlier versions, or lines of a Markdown file. Asks the companion.
 
     Example: engram show m12 --device kitchen
 
@@ -103,18 +105,18 @@ def show(
 @takes(DEVICE, URL, HOME, JSON)
 def list_entries(
     context: Context,
-    turns: Annotated[bool, typer.Option("--turns", help="turns of conversations in place of memories")] = False,
-    tag: Annotated[str, typer.Option(help="memories with this tag")] = "",
-    type: Annotated[str, typer.Option(help="memories of this type, such as fact")] = "",
+    turns: Annotated[bool, typer.Option("--turns", help="list conversation turns instead of memories")] = False,
+    tag: Annotated[str, typer.Option(help="only memories with this tag")] = "",
+    type: Annotated[str, typer.Option(help="only memories of this type, such as fact")] = "",
     scope: Annotated[str, typer.Option(help="all, user:NAME or ws:ID")] = "",
     state: Annotated[str, typer.Option(help="live, superseded, expired, archived or all")] = "live",
-    session: Annotated[str, typer.Option(help="turns of this session")] = "",
-    speaker: Annotated[str, typer.Option(help="turns of this speaker")] = "",
+    session: Annotated[str, typer.Option(help="only turns of this session")] = "",
+    speaker: Annotated[str, typer.Option(help="only turns of this speaker")] = "",
     since: Day = "",
     until: Day = "",
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="how many at most, the newest")] = 50,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="most entries listed")] = 50,
 ) -> None:
-    """List a board's memories, or its turns, the newest first. Asks the companion.
+    """List a board's memories or turns, newest first. Asks the companion.
 
     Example: engram list --device kitchen --tag shopping
 
@@ -133,7 +135,7 @@ def list_entries(
         return
     rows = [_turn_row(each) if turns else _memory_row(each) for each in found["entries"]]
     columns = ("id", "at", "session", "who", "text") if turns else ("id", "day", "state", "tags", "memory")
-    output.table(columns, rows, empty=f"{name} has none that fits.")
+    output.table(columns, rows, empty=f"no matching entry on {name}.")
     if len(rows) < found["total"]:
         typer.echo(f"the newest {len(rows)} of {found['total']}; --limit shows more.", err=True)
     if found["archived"]:
@@ -143,14 +145,14 @@ def list_entries(
 @takes(DEVICE, URL, HOME, JSON)
 def history(
     context: Context,
-    entry: Annotated[str, typer.Argument(help="a memory or a turn; without it, what happened to the copies")] = "",
+    entry: Annotated[str, typer.Argument(help="memory or turn; without it, the events of the copies")] = "",
     aside: Annotated[
-        bool, typer.Option("--aside", help="the lines that were set aside, which the board has not any more")
+        bool, typer.Option("--aside", help="list the lines that were set aside because the board no longer has them")
     ] = False,
-    before: Annotated[int, typer.Option(min=0, help="of these, those below the number in the first column")] = 0,
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="how many events or lines at most")] = 100,
+    before: Annotated[int, typer.Option(min=0, help="continue below this number")] = 0,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="most events or lines shown")] = 100,
 ) -> None:
-    """Show the versions of a memory, oldest first; or what happened to a board's copies, newest first. Asks the companion.
+    """Show the versions of a memory, oldest first, or the events of a board's copies, newest first. Asks the companion.
 
     Example: engram history m12 --device kitchen
 
@@ -159,7 +161,7 @@ def history(
     Example: engram history --aside --limit 20
     """
     if (entry and aside) or (before and not aside):
-        raise WrongUsage("--aside lists what was set aside of a whole board, and --before goes on in that list.")
+        raise WrongUsage("--aside lists the lines of a whole board, and --before continues that list.")
     if aside:
         _show_aside(context, before, limit)
         return
@@ -177,7 +179,7 @@ def history(
         output.document({"device": name, "events": events})
         return
     rows = [(output.moment(event["at"]), event["text"]) for event in events]
-    output.table(("at", "what happened"), rows, empty=f"nothing has happened to the copies of {name}.")
+    output.table(("at", "what happened"), rows, empty=f"no events for {name}.")
 
 
 # --- showing
@@ -212,7 +214,7 @@ def _show_lines(context: Context, citation: str, count: int, principal: str) -> 
     if not found["lines"]:
         output.say(f"{path} has {found['total']} lines.")
     if found["following"]:
-        typer.echo(output.safe(f"it goes on at {path}#{found['following']}"), err=True)
+        typer.echo(output.safe(f"continues at {path}#{found['following']}"), err=True)
 
 
 def _entry(context: Context, entry: str) -> Any:
@@ -277,7 +279,7 @@ def _show_aside(context: Context, before: int, limit: int) -> None:
     columns = ("number", "at", "log", "line", "why", "text")
     output.table(columns, rows, empty=f"nothing of the copies of {name} was set aside.")
     if len(found) == limit:
-        typer.echo(f"there may be more: --before {found[-1]['number']} goes on.", err=True)
+        typer.echo(f"there may be more: --before {found[-1]['number']} continues.", err=True)
 
 
 _POINTS = ("session", "meaning", "speaker", "importance", "dates")

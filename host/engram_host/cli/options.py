@@ -40,40 +40,38 @@ class SharedOption:
 
 
 Devices = Annotated[
-    list[str] | None, typer.Option("--device", "-d", help="a board; all by default", autocompletion=_device_names)
+    list[str] | None,
+    typer.Option("--device", "-d", help="board name; repeatable; default: all", autocompletion=_device_names),
 ]
 
 JSON = SharedOption("json", Annotated[bool, typer.Option(context.JSON, help="print one JSON document")], False)
 HOME = SharedOption(
     "home",
-    Annotated[Path, typer.Option(envvar=HOME_VARIABLE, help="the folder of the companion's files")],
+    Annotated[Path, typer.Option(envvar=HOME_VARIABLE, help="folder of the companion's files")],
     DEFAULT_HOME,
 )
 URL = SharedOption(
     "url",
     Annotated[
         str,
-        typer.Option(
-            envvar=API_VARIABLE, help="where the companion is; by default, where the one of the folder listens"
-        ),
+        typer.Option(envvar=API_VARIABLE, help="URL of the companion; default: the one of the folder"),
     ],
     "",
 )
 DEVICE = SharedOption(
     "device",
     Annotated[
-        str, typer.Option("--device", "-d", help="the board; not needed if there is one", autocompletion=_device_names)
+        str,
+        typer.Option("--device", "-d", help="board name; optional if only one is known", autocompletion=_device_names),
     ],
     "",
 )
 PORT = SharedOption(
-    "port", Annotated[str, typer.Option(help="the board's serial port; by default the only one that there is")], ""
+    "port", Annotated[str, typer.Option(help="serial port of the board; optional if only one board is connected")], ""
 )
 SIM = SharedOption(
     "sim",
-    Annotated[
-        Path | None, typer.Option(help="the folder of a simulated board that is not running, such as ~/.engram/sim")
-    ],
+    Annotated[Path | None, typer.Option(help="folder of a simulated board that is not running, such as ~/.engram/sim")],
     None,
 )
 

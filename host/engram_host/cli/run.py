@@ -9,14 +9,14 @@ from engram_host.cli.exit_status import NotInstalled
 
 
 def run(
-    home: Annotated[Path, typer.Option(envvar="ENGRAM_HOME", help="the folder of the board's files")] = Path(
+    home: Annotated[Path, typer.Option(envvar="ENGRAM_HOME", help="folder of the board's files")] = Path(
         "~/.engram/sim"
     ),
-    script: Annotated[bool, typer.Option("--script", help="a scripted model plays a small demo")] = False,
-    companion: Annotated[bool, typer.Option("--companion", help="a companion beside the board")] = False,
-    prompt: Annotated[bool, typer.Option("--repl", help="Ctrl-C opens the MicroPython prompt")] = False,
+    script: Annotated[bool, typer.Option("--script", help="use a scripted model, for a small demo")] = False,
+    companion: Annotated[bool, typer.Option("--companion", help="also start a companion")] = False,
+    prompt: Annotated[bool, typer.Option("--repl", help="open the MicroPython prompt on Ctrl-C")] = False,
 ) -> None:
-    """Chat with a simulated board in the terminal, or over a pipe. Needs no companion, but MicroPython's unix port.
+    """Chat with a simulated board in the terminal or over a pipe. Needs MicroPython's unix port, but no companion.
 
     Example: engram run --script
 

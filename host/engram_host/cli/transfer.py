@@ -53,7 +53,7 @@ class ImportReport:
     def end(self, source: MemoryFile) -> None:
         """Add what is to be said of the file, once all of it was sent."""
         if self._untold:
-            self.problems.append(f"{self._untold} more problems")
+            self.problems.append(f"more problems: {self._untold}")
         if unknown := source.unknown | self._unknown:
             self.notes.append(_UNKNOWN + ", ".join(unknown))
         self.notes += source.notes()
@@ -154,23 +154,21 @@ def export(
         lines = companion.lines(f"/v1/devices/{name}/export", archived=archived)
         count, is_whole = _write(lines, out)
     if not is_whole:
-        raise CommandError("the export broke off, its last line is missing: do it again.")
+        raise CommandError("the export is incomplete, its last line is missing: try again.")
     told = {"device": name, "file": str(out) if out else None, "lines": count}
     if context.json:
         output.document(told)
     elif out:
-        output.say(f"{out}: {count} lines of {name}")
+        output.say(f"{out}: memory of {name}, lines: {count}")
 
 
 @takes(PORT, SIM, JSON)
 def import_file(
     context: Context,
-    file: Annotated[Path, typer.Argument(help="JSON Lines; .md for Markdown, .json for a list of CoClaw's entries")],
-    out: Annotated[
-        Path | None, typer.Option(help="write the lines for /import on a board to this file, and ask no board")
-    ] = None,
+    file: Annotated[Path, typer.Argument(help="JSON Lines, Markdown (.md) or a CoClaw export (.json)")],
+    out: Annotated[Path | None, typer.Option(help="write a file for a board's own /import instead")] = None,
 ) -> None:
-    """Bring memories into a board, over its serial port, or into a simulated one. Needs no companion.
+    """Import memories into a board on a serial port or a simulated one. Needs no companion.
 
     It reads what `engram export`, /export and /export md of a board write, lists in Markdown, ESP-Claw's
     memory_records.jsonl, and what CoClaw exports. What is there already is not stored again, so an import that was cut is
@@ -231,7 +229,7 @@ def _write(lines: Iterator[str], out: Path | None) -> tuple[int, bool]:
         is_whole = last.startswith('{"engram_export_end"')
         if draft and out and is_whole:
             draft.replace(out)
-            progress.say(f"{count} lines written")
+            progress.say(f"lines written: {count}")
     return count, is_whole
 
 

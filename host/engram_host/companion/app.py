@@ -220,7 +220,7 @@ class RunningCompanion:
             f"  MQTT      {app.mqtt_name}",
             f"  store     {app.store_name}",
             f"  meaning   {app.embedding.status_line()}",
-            f"  tokens    {'asked for' if app.access.requires_tokens else 'not asked for: only this computer reaches it'}",
+            f"  tokens    {'required' if app.access.requires_tokens else 'not required: only this computer reaches it'}",
         ]
 
 

@@ -56,7 +56,9 @@ class UnknownDevice(CompanionError):
     """No board of that name has ever been here."""
 
     def __init__(self, name: str):
-        super().__init__(f"no board called {name} has been here; GET /v1/devices lists those that have.")
+        super().__init__(
+            f"no board named {name} has connected; `engram device list` and GET /v1/devices list the boards."
+        )
         self.name = name
 
 
@@ -64,7 +66,9 @@ class NoSuchFile(CompanionError):
     """No file of that name is in a Markdown folder that the one who asks may see."""
 
     def __init__(self, name: str):
-        super().__init__("there is no such file in a folder that may be shown here; GET /v1/folders lists the folders.")
+        super().__init__(
+            "no such file in the folders that you may see; `engram folders` and GET /v1/folders list them."
+        )
         self.name = name
 
 

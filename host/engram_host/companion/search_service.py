@@ -125,7 +125,7 @@ class SearchService:
             names += await asyncio.to_thread(kept.searched, caller)
         settings = self._settings
         if not names:
-            empty = SearchResult((), why_empty="no board has been here yet.")
+            empty = SearchResult((), why_empty="no board has connected yet.")
             return kept.cited(empty, "", caller) if kept else empty
         if weight is None and settings.weight >= 0:
             weight = settings.weight

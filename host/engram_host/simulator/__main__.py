@@ -164,12 +164,14 @@ def _locked(home: Path) -> Iterator[None]:
         _provide_roots(home / "roots.pem")
     except OSError as error:
         place = error.filename or home
-        raise Unusable(f"{place}: {error.strerror}; set ENGRAM_HOME to a folder that you may write to.") from None
+        raise Unusable(
+            f"{place}: {error.strerror}; set ENGRAM_HOME (--home of `engram run`) to a folder that you may write to."
+        ) from None
     with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            message = f"a board runs in {home} already; end it, or set ENGRAM_HOME to another folder."
+            message = f"a board runs in {home} already; end it, or set ENGRAM_HOME (--home of `engram run`) to another folder."
             raise Unusable(message) from None
         yield
 
@@ -186,7 +188,7 @@ def _companion(home: Path) -> Iterator[dict[str, str]]:
 
     try:
         with companion_beside(home) as where:
-            print(f"A companion is beside the board: {where['http']}/docs shows what it can be asked.", flush=True)
+            print(f"A companion runs beside the board; {where['http']}/docs describes its API.", flush=True)
             yield {"ENGRAM_COMPANION_URL": where["mqtt"]}
     except CompanionNotStarted as problem:
         raise Unusable(str(problem)) from None
@@ -195,7 +197,7 @@ def _companion(home: Path) -> Iterator[dict[str, str]]:
 @contextlib.contextmanager
 def _scripted_model(name: str) -> Iterator[dict[str, str]]:
     if name != "script":
-        raise Unusable("LLM takes script and nothing else; a model is named by ENGRAM_LLM_URL and ENGRAM_LLM_MODEL.")
+        raise Unusable("LLM takes only script; ENGRAM_LLM_URL and ENGRAM_LLM_MODEL name a model.")
     from engram_host.fake_llm import load, serving
 
     with serving(load("demo.json")) as server:

@@ -251,7 +251,7 @@ class Records(LogEntries):
         if record is None or not access.may_see_line(caller, record):
             if record:
                 access.refuse(caller, record.get("scope", access.ALL))
-            raise NotFound("memory", "m%d" % number, "it may have been forgotten; memory_list shows what there is.")
+            raise NotFound("memory", "m%d" % number, "it may have been forgotten; a list shows all.")
         return record
 
     def is_seen(self, ref: str, caller) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 WELL, WATCH, WRONG = "well", "watch", "wrong"
 """watch: it works, and a person may want to know."""
 
-REFUSED = "`engram serve` does not start so"
+REFUSED = "`engram serve` does not start with this setting"
 """How it is where a setting is one that the companion refuses."""
 
 

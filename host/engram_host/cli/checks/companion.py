@@ -45,16 +45,16 @@ def files(settings: Settings) -> Iterator[Finding]:
     """Who may read the folder and what is secret in it."""
     home = settings.home
     if not home.is_dir():
-        yield well("folder", f"{home} is made at the first start")
+        yield well("folder", f"{home} will be created at the first start")
         return
     if stat.S_IMODE(home.stat().st_mode) & 0o077:
-        yield wrong("folder", f"{home} may be entered by others", f"chmod 700 {home}")
+        yield wrong("folder", f"other users can open {home}", f"chmod 700 {home}")
     else:
         yield well("folder", str(home))
     keys = [home / Path(key).expanduser() for key in (settings.http.key, settings.mqtt.key) if key]
     for path in keys:
         if not path.exists():
-            yield wrong("files", f"{path} is not there", "name it as the settings do, or take it out of them.")
+            yield wrong("files", f"{path} is not there", "put it there, or remove it from the settings.")
     for path in [home / OPERATOR_FILE, home / KEY_FILE, *keys, *sorted(home.glob("companion.db*"))]:
         if path.exists():
             yield _mode_of(path)
@@ -64,8 +64,8 @@ def files(settings: Settings) -> Iterator[Finding]:
 
 def _mode_of(path: Path, what: str = "") -> Finding:
     if stat.S_IMODE(path.stat().st_mode) & 0o077:
-        return wrong("files", f"{path} may be read by others{what}", f"chmod 600 {path}")
-    return well("files", f"{path.name} is its owner's alone")
+        return wrong("files", f"other users can read {path}{what}", f"chmod 600 {path}")
+    return well("files", f"only its owner can read {path.name}")
 
 
 def ports(settings: Settings, running: dict[str, str]) -> Iterator[Finding]:
@@ -84,7 +84,7 @@ def ports(settings: Settings, running: dict[str, str]) -> Iterator[Finding]:
             try:
                 probe.bind((host, port))
             except OSError as error:
-                do = f"end what listens there, or set {table}.port to another one."
+                do = f"stop the program that listens there, or set another {table}.port."
                 yield wrong(name, f"{host}:{port} cannot be used: {error.strerror}", do)
             else:
                 yield well(name, f"free for {table} at {host}")
@@ -107,14 +107,16 @@ def database(settings: Settings) -> Finding:
 
 def _sqlite(path: Path) -> Finding:
     if not path.exists():
-        return well("database", f"{path} is made at the first start")
+        return well("database", f"{path} will be created at the first start")
     try:
         uri = f"{path.absolute().as_uri()}?mode=ro"
         with contextlib.closing(sqlite3.connect(uri, uri=True, timeout=_CONNECT_SECONDS)) as opened:
             applied = opened.execute("SELECT number, checksum FROM migrations").fetchall()
     except sqlite3.Error as error:
         return wrong(
-            "database", f"{path}: {error}", "put it aside: boards send again what they have; or `engram restore`."
+            "database",
+            f"{path}: {error}",
+            "move it away: boards then send their memory again; or use `engram restore`.",
         )
     return _of_schema(f"{path}", "sqlite", applied)
 
@@ -132,7 +134,7 @@ def _postgres(url: str) -> Finding:
             )
     except psycopg.Error as error:
         first = (str(error).strip() or type(error).__name__).splitlines()[0]
-        return wrong("database", f"PostgreSQL: {first}", "look whether it runs, and at store.url.")
+        return wrong("database", f"PostgreSQL: {first}", "check that it runs, and check store.url.")
     return _of_schema("PostgreSQL", "postgres", applied)
 
 
@@ -155,9 +157,9 @@ def broker(settings: Settings) -> Finding:
     """Whether the broker is reached, and takes the name and the password."""
     mqtt = settings.mqtt
     if not mqtt.on:
-        return watch("broker", "off: boards come over HTTP alone")
+        return watch("broker", "off: boards connect over HTTP only")
     if not mqtt.url:
-        return well("broker", "the one inside")
+        return well("broker", "built-in")
     from engram_host.companion.mqtt.client import broker_login, parse_broker_url
 
     try:
@@ -182,7 +184,7 @@ async def _asked(where: SplitResult, login: "BrokerLogin") -> Finding:
         async with client:
             return well("broker", f"{name} is reached")
     except (aiomqtt.MqttError, OSError, ValueError) as error:
-        return wrong("broker", f"{name}: {error}", "look whether it runs, and at mqtt.url and what else is set of it.")
+        return wrong("broker", f"{name}: {error}", "check that it runs, and check the mqtt settings.")
 
 
 # --- who is there
@@ -194,7 +196,7 @@ def companion(settings: Settings, running: dict[str, str]) -> Iterator[Finding]:
     from engram_host.cli.exit_status import CommandError
 
     if not running:
-        yield watch("companion", "none runs on this folder", "`engram serve` starts one.")
+        yield watch("companion", "none runs in this folder", "`engram serve` starts one.")
         yield from _boards(_heard(settings))
         return
     try:
@@ -210,7 +212,7 @@ def companion(settings: Settings, running: dict[str, str]) -> Iterator[Finding]:
     for task in health.get("tasks", []):
         if task["restarts"]:
             told = f"its task {task['name']} was restarted, times: {task['restarts']}; last error: {task['error']}"
-            yield watch("companion", told, "look into the companion's log; --log-level debug has the traceback.")
+            yield watch("companion", told, "see the companion's log; --log-level debug shows the traceback.")
     yield from _boards(heard)
 
 
@@ -230,9 +232,9 @@ def _heard(settings: Settings) -> dict[str, int]:
 def _boards(heard: dict[str, int]) -> Iterator[Finding]:
     now = time.time()
     for name, at in sorted(heard.items(), key=lambda each: (-each[1], each[0]))[:MOST_TOLD]:
-        told = f"last heard {moment(at)}"
+        told = f"last connected {moment(at)}"
         if now - at > SILENT_SECONDS:
-            yield watch(f"board {name}", told, "look whether it has power and network; /companion on it tells more.")
+            yield watch(f"board {name}", told, "check its power and network; /companion on it shows more.")
         else:
             yield well(f"board {name}", told)
     if len(heard) > MOST_TOLD:
@@ -269,7 +271,7 @@ def _tokens(settings: Settings) -> Iterator[Finding]:
     if has_devices is not None:  # else another check tells of the database
         check_exposure(settings.security, where, has_devices=has_devices)
     is_asked = tokens_required(settings.security, where)
-    yield well("tokens", "asked for" if is_asked else "not asked for: only this computer reaches the companion")
+    yield well("tokens", "required" if is_asked else "not required: only this computer reaches the companion")
 
 
 def _has_devices(settings: Settings) -> bool | None:
@@ -304,18 +306,18 @@ def _count_postgres(url: str) -> bool | None:
 def _tls(settings: Settings) -> Iterator[Finding]:
     http, mqtt = settings.http, settings.mqtt
     if listener_tls("http", http.certificate, http.key, settings.home):
-        yield well("tls", "the HTTP API has it")
+        yield well("tls", "on for the HTTP API")
     if mqtt.on and not mqtt.url and listener_tls("mqtt", mqtt.certificate, mqtt.key, settings.home):
-        yield well("tls", "the broker inside has it")
+        yield well("tls", "on for the built-in broker")
 
 
 def _gateway(settings: Settings) -> Iterator[Finding]:
     if not service_url(settings.gateway):
         return
     if find_api_key(settings.home, os.environ):
-        yield well("gateway", "it has its key")
+        yield well("gateway", "has its key")
     else:
-        yield watch("gateway", "it has no key", f"set {VARIABLE} if the service asks for one.")
+        yield watch("gateway", "has no key", f"set {VARIABLE} if the service asks for one.")
 
 
 def _folders(settings: Settings) -> Iterator[Finding]:
@@ -324,8 +326,8 @@ def _folders(settings: Settings) -> Iterator[Finding]:
         listing = list_files(place, settings.folders.most_files)
         name = f"folder {place.name}"
         if listing is None:
-            yield wrong(name, f"{place.root / place.only} is not there", "make it, or take it out of the settings.")
+            yield wrong(name, f"{place.root / place.only} is not there", "create it, or remove it from the settings.")
         elif listing.told:
             yield watch(name, listing.told[0], "GET /v1/folders tells all that is left out, while a companion runs.")
         else:
-            yield well(name, f"{len(listing.files)} files")
+            yield well(name, f"files: {len(listing.files)}")

@@ -43,7 +43,7 @@ def packages(*, needs_postgres: bool) -> Iterator[Finding]:
         missing = [name for name, module in packages.items() if importlib.util.find_spec(module) is None]
         what = f"packages: {extra}"
         if not missing:
-            yield well(what, f"{len(packages)} packages are there")
+            yield well(what, f"{len(packages)} packages are installed")
         elif extra == "board":
             yield watch(what, f"not installed: {', '.join(missing)}", f"for `engram board`: {install(extra)}")
         else:
@@ -55,9 +55,7 @@ def embedder(settings: "Settings") -> Finding:
     provider = settings.embedding.provider
     name = "embedder"
     if provider == "none":
-        return watch(
-            name, "none: searches go by words alone", 'set embedding.provider to "auto" for searches by meaning.'
-        )
+        return watch(name, "none: searches use words only", 'set embedding.provider to "auto" to search by meaning.')
     try:
         from engram_host.companion.embedding.minilm import MODEL, model_folder
         from engram_host.companion.embedding.safetensors import check_files
@@ -71,7 +69,7 @@ def embedder(settings: "Settings") -> Finding:
         if provider in ("auto", MODEL_PROVIDER):
             return wrong(name, what, told)
         return watch(name, f"{provider}; {what} in its place", told)
-    return well(name, f"{provider}, and the local model {MODEL} is there, as its project publishes it")
+    return well(name, f"{provider}, and the local model {MODEL} is complete")
 
 
 def disk(home: Path) -> Finding:
@@ -80,11 +78,11 @@ def disk(home: Path) -> Finding:
     while not place.exists():
         place = place.parent
     free = shutil.disk_usage(place).free
-    told = f"{size(free)} are free for {home}"
+    told = f"{size(free)} free for {home}"
     if free < NO_ROOM:
-        return wrong("disk", told, "make room: the companion stops taking lines when the disk is full.")
+        return wrong("disk", told, "free space: the companion stops storing lines when the disk is full.")
     if free < LITTLE_ROOM:
-        return watch("disk", told, "make room before it is full: boards keep what is not copied.")
+        return watch("disk", told, "free space before it is full; boards keep what is not copied.")
     return well("disk", told)
 
 
@@ -97,7 +95,7 @@ def clock(home: Path) -> Finding:
     )
     if now < BEGINNING or newest > now + _SLACK_SECONDS:
         return wrong(
-            "clock", f"{told} is too early", "set the clock (NTP): what boards say is filed under the time it came."
+            "clock", f"{told} is too early", "set the clock (NTP): the companion files what boards send under its time."
         )
     return well("clock", told)
 

@@ -52,7 +52,7 @@ class EntryPage:
 def log_of_entry(entry_id: str) -> LogName:
     """The log of an id such as m12 or t34; UnknownEntry if it is none."""
     if not entry_id[1:].isascii() or not entry_id[1:].isdigit() or entry_id[0] not in _LOGS or len(entry_id) > 11:
-        raise UnknownEntry(entry_id, "is no id: a memory is such as m12, a turn such as t34.")
+        raise UnknownEntry(entry_id, "is not an id: a memory has one such as m12, a turn one such as t34.")
     return _LOGS[entry_id[0]]
 
 

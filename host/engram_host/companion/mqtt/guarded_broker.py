@@ -9,6 +9,7 @@ It knows MQTT 3.1.1 and forgets what it holds when it is stopped, which the prot
 
 import asyncio
 import logging
+import os
 import secrets
 import socket
 import ssl
@@ -264,6 +265,12 @@ _LONGEST_PAUSE = 5.0
 """Seconds until the broker is started again: no board is heard meanwhile."""
 
 
+def _cause(error: Exception) -> str:
+    """What the system says, without what amqtt and asyncio write around it."""
+    cause = error.__cause__ or error.__context__ or error
+    return os.strerror(cause.errno) if isinstance(cause, OSError) and cause.errno else str(error)
+
+
 class BrokerFailed(CompanionError):
     """The broker could not listen."""
 
@@ -330,7 +337,7 @@ class EmbeddedBroker:
         try:
             await broker.start()
         except (BrokerError, OSError) as error:
-            problem = f"the MQTT broker cannot listen at {self.host}:{self.port}: {error}; "
+            problem = f"the MQTT broker cannot listen at {self.host}:{self.port}: {_cause(error)}; "
             raise BrokerFailed(problem + "set mqtt.port to another one, or mqtt.url to your broker.") from None
         _log.info("listening at %s", self.url)
         self._broker = broker

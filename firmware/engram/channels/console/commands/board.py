@@ -26,7 +26,7 @@ def compact_command(records, journal, caller, rest: str):
             # MicroPython ends no generator by itself that is dropped half-way: no other compaction would begin.
             work.close()
         saved += before - log.bytes
-    yield "%d bytes came free" % saved if saved > 0 else "there was nothing to free"
+    yield "freed %d bytes" % saved if saved > 0 else "nothing to free"
 
 
 def json_command(caller, rest: str):

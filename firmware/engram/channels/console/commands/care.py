@@ -18,10 +18,10 @@ def distill_command(config, notes, daily, distillation, caller, rest: str):
         raise ArgumentError("/distill", "is for full mode: in lightweight mode the notes are the memory (/mode full).")
     waiting = daily.waiting().get(caller.principal, 0)
     if not waiting:
-        yield "no note waits: all were distilled, or there are none (/memory shows today's)"
+        yield "no note is waiting (/memory shows today's)"
         return
     if not distillation:
-        yield "notes waiting: %d; a model is needed to distil them, and none is set up (llm.url, llm.model)" % waiting
+        yield "notes waiting: %d; distilling them needs a model (llm.url, llm.model)" % waiting
         return
     report = distillation.ask(caller.principal)
     yield "reading (notes: %d) ..." % waiting
@@ -30,16 +30,16 @@ def distill_command(config, notes, daily, distillation, caller, rest: str):
         yield _LOOK_MS
     yield from report.lines()
     if report.added or report.superseded or report.merged:
-        yield "/undo takes all of it back"
+        yield "/undo undoes all of it"
     elif not (report.is_over or report.why):
-        yield "it goes on in the background; /stats tells how"
+        yield "it continues in the background; /stats shows how"
 
 
 def note_command(notes, caller, rest: str):
     """Add a line to today's note."""
     notebook = notes.for_caller(caller)
     notebook.note(rest)
-    yield "noted in %s; it is distilled later on" % notebook.today()
+    yield "noted in %s; it is distilled later" % notebook.today()
 
 
 def clear_command(config, notes, daily, caller, rest: str):
@@ -72,12 +72,12 @@ def _pinned(records, caller, ref: str, command: str, pinned: bool):
         raise ArgumentError(command, "needs the id of a memory, such as m12.")
     record = records.get(ref, caller)
     if bool(record.get("pinned")) == pinned:
-        yield "%s is %s already" % (record["id"], "pinned" if pinned else "not pinned")
+        yield "%s is %s" % (record["id"], "already pinned" if pinned else "not pinned")
         return
     records.update(ref, {"pinned": pinned}, caller)
     yield "%s %s: %s" % (
         record["id"],
-        "is pinned" if pinned else "is pinned no more",
+        "is pinned" if pinned else "is no longer pinned",
         snippet(record["content"], _WIDTH),
     )
 
@@ -97,12 +97,16 @@ def dedupe_command(records, caller, rest: str):
                 records.update(kept["id"], taken_over, caller)
             records.forget(lesser["id"], caller)
             gone.append(lesser["id"])
-            yield "%s says the same as %s and went: %s" % (lesser["id"], kept["id"], snippet(lesser["content"], _WIDTH))
+            yield "forgot %s, which says the same as %s: %s" % (
+                lesser["id"],
+                kept["id"],
+                snippet(lesser["content"], _WIDTH),
+            )
         yield 0
     if gone:
-        yield "of %d memories %d went; /undo brings them back one by one" % (looked, len(gone))
+        yield "memories compared: %d, forgotten: %d; /undo brings them back one by one" % (looked, len(gone))
     else:
-        yield "%d memories looked at: no two say the same" % looked
+        yield "memories compared: %d; no two say the same" % looked
 
 
 def _worth(record: dict) -> tuple:

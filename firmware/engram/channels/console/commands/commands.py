@@ -9,31 +9,31 @@ from engram.memory import access
 _PACKAGE = "channels.console.commands"
 
 COMMANDS = (
-    ("help", "[COMMAND]", "what there is to type"),
-    ("memory", "[list [PAGE] | tags | show ID | history ID]", "what is remembered; alone: today's and the counts"),
-    ("recall", "[--explain] QUERY", "find memories and turns by words; --explain: what each score is made of"),
+    ("help", "[COMMAND]", "list the commands, or explain one"),
+    ("memory", "[list [PAGE] | tags | show ID | history ID]", "show what is remembered; alone: today's memories"),
+    ("recall", "[--explain] QUERY", "search memories and turns by words; --explain shows how each score is made"),
     ("forget", "ID | QUERY", "forget a memory (m12) or a turn (t12); a query lists candidates"),
-    ("pin", "ID", "keep a memory whatever happens: it never leaves for want of room"),
-    ("unpin", "ID", "let it leave again as others do"),
-    ("undo", "", "take the latest change of memory, profile or notes back"),
-    ("session", "[new [TITLE] | list | switch ID | delete ID]", "threads of conversation; alone: the present one"),
+    ("pin", "ID", "protect a memory from eviction"),
+    ("unpin", "ID", "end that protection"),
+    ("undo", "", "undo the latest change of memory, profile or notes"),
+    ("session", "[new [TITLE] | list | switch ID | delete ID]", "conversation threads; alone: the current one"),
     ("profile", "[FILE [add TEXT | write TEXT | replace OLD => NEW]]", "show or edit user.md, soul.md, identity.md"),
-    ("intents", "[list | remove ID]", "what comes up and what you are then reminded of"),
-    ("mode", "[full | lightweight]", "which memory the agent uses; the other one is kept"),
+    ("intents", "[list | remove ID]", "list or remove reminders"),
+    ("mode", "[full | lightweight]", "show or set the memory that the agent uses; the other is kept"),
     ("note", "TEXT", "add a line to today's note"),
-    ("distill", "", "turn the notes that wait into memories; /undo takes all of it back"),
+    ("distill", "", "turn waiting notes into memories; one /undo undoes it"),
     ("clear", "[DAY]", "empty the notes of today, or of a day such as 2026-01-31; memories stay"),
-    ("dedupe", "", "look for memories that say the same, and let the lesser one go"),
+    ("dedupe", "", "find memories that say the same and forget the lesser one"),
     (
         "export",
         "[md | trash]",
-        "all memories, profile and notes as JSON Lines; md: memories as Markdown; trash: what left",
+        "all memories, profile and notes as JSON Lines; md: memories as Markdown; trash: evicted ones",
     ),
-    ("import", "FILE | OBJECT", "take memories from a .jsonl file of the board or a JSON object"),
-    ("compact", "", "take what was forgotten off the flash"),
-    ("companion", "", "the link to the companion: whether there is one, and what it has of the board's logs"),
-    ("stats", "", "how the board is doing"),
-    ("workspace", "[ID | off]", "the workspace of this conversation: who is in it shares what is tagged ws:ID"),
+    ("import", "FILE | OBJECT", "import memories from a .jsonl file on the board or a JSON object"),
+    ("compact", "", "remove forgotten data from the flash"),
+    ("companion", "", "show the link to the companion"),
+    ("stats", "", "show the state of the board"),
+    ("workspace", "[ID | off]", "show, enter or leave a workspace: its members share memories tagged ws:ID"),
     ("json", "on | off", "on the serial line: one JSON object a line, for programs"),
 )
 
@@ -80,7 +80,7 @@ class Commands:
                 yield "/" + name + (" " + usage if usage else "")
                 yield "    " + purpose
         if not wanted:
-            yield "All else is a message to the agent."
+            yield "Everything else is a message to the agent."
 
 
 def only_owner(caller, command: str) -> None:

@@ -35,13 +35,23 @@ def recall_command(clock, make_recall, search, caller, rest: str):
         shown = (item.id, clock.day(item.at), shown_score(item.score), who, snippet(item.text, _WIDTH))
         yield "%-7s %s  %s  %s%s" % shown
         if made_of:
-            yield "        " + ", ".join(["%s %s" % (what, shown_score(points)) for what, points in made_of])
+            yield "        " + ", ".join(["%s %s" % (what, shown_score(points)) for what, points in _merged(made_of)])
     if not found:
         yield "nothing found: " + recall.why_empty(query, caller)
     elif recall.partial:
         yield "there may be more: " + recall.partial
     if more and more.note:
         yield more.note
+
+
+def _merged(parts) -> list:
+    """Several terms may come from one word, such as old-fashioned: it is named once."""
+    merged = []
+    for what, points in parts:
+        if merged and merged[-1][0] == what:
+            points += merged.pop()[1]
+        merged.append((what, points))
+    return merged
 
 
 def forget_command(clock, records, make_recall, journal, forgetting, caller, rest: str):
@@ -52,7 +62,7 @@ def forget_command(clock, records, make_recall, journal, forgetting, caller, res
             record, turns = forgetting.forget(rest, caller, with_turns=True)
             gone = ", ".join([record["id"]] + turns)
             if "left" in record:
-                yield "%s had left for want of room; %s left for good" % (record["id"], gone)
+                yield "%s was evicted before; deleted: %s" % (record["id"], gone)
                 return
             if "archived" in record:
                 yield "%s is with the companion, which forgets it for good as soon as it learns of it" % record["id"]

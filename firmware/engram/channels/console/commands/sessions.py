@@ -14,9 +14,9 @@ def session_command(journal, clock, caller, rest: str):
         now = [session.id for session in journal.sessions(caller)]
         for session in before:
             if session.id not in now:
-                yield "%s left the list of sessions (session.live); its turns are still found" % session.id
+                yield "%s is no longer listed (session.live); its turns are still found" % session.id
     elif what == "switch":
-        yield "on with " + _row(journal, clock, caller, journal.switch(caller, more))
+        yield "now in " + _row(journal, clock, caller, journal.switch(caller, more))
     elif what == "delete":
         session = journal.delete(caller, more)
         yield "deleted %s with %s; /compact takes them off the flash" % (
@@ -37,10 +37,10 @@ def session_command(journal, clock, caller, rest: str):
 
 def _row(journal, clock, caller, session) -> str:
     mark = "*" if session.id == journal.current(caller) else " "
-    return "%s %-6s %4d turns  %s  %s" % (
+    return "%s %-6s %10s  %s  %s" % (
         mark,
         session.id,
-        session.turns,
+        count_of(session.turns, "turn", "turns"),
         clock.minute(session.at),
         session.title,
     )
@@ -56,11 +56,12 @@ def profile_command(profile, caller, rest: str):
     content = content.strip()
     if not action:
         for each in keeper.names() if not name else (name,):
+            content = keeper.text(each).strip()
             yield "--- " + each
-            yield keeper.text(each).strip()
+            yield content
             over = keeper.overlong(each)
             if over:
-                yield "! its last %d characters are over profile.chars: the model does not see them" % over
+                yield "! over profile.chars: the model does not see the last %d characters" % over
         return
     if action == "add":
         keeper.append(name, content)
@@ -71,5 +72,5 @@ def profile_command(profile, caller, rest: str):
         keeper.replace(name, old, new)
     else:
         raise ArgumentError("/profile", "FILE takes add TEXT, write TEXT or replace OLD => NEW.")
-    yield "%s is changed (/undo takes it back):" % name
+    yield "%s is changed (/undo undoes it):" % name
     yield keeper.text(name).strip()

@@ -36,7 +36,7 @@ def stats_command(
     yield _row("turns", "%d, %d bytes" % (journal.entries.count(), journal.bytes))
     yield _row("answered", "%d since the start, %d failed" % (agent.turns, agent.failed))
     damaged = records.damaged + journal.damaged + reminders.damaged
-    yield _row("damaged", "%d lines set aside since the start" % damaged)
+    yield _row("damaged", "lines set aside since the start: %d" % damaged)
     yield _row("heap", "%d bytes used, %d free" % (heap_used(), heap_free()))
     for name, line in jobs.status_lines() if jobs else ():
         yield _row(name, line)
@@ -44,14 +44,14 @@ def stats_command(
         yield _row("companion", companion.short())
     yield from _archive(companion, archived)
     if journal.unsent:
-        yield _row("journal", "%d lines of old turns left that the companion never had" % journal.unsent)
+        yield _row("journal", "lines evicted before the companion had them: %d" % journal.unsent)
     if network:
         yield _row("network", network.status())
     partial = make_recall().partial
     if partial:
         yield _row("index", partial)
     if journal.dropped_segments:
-        yield _row("journal", "%d segments of old turns left to make room" % journal.dropped_segments)
+        yield _row("journal", "segments of old turns evicted: %d" % journal.dropped_segments)
     for line in diag.lines():
         yield "log       " + line
 
@@ -63,9 +63,9 @@ def _row(name: str, value: str) -> str:
 def _memories(records, eviction, trash, caller) -> str:
     told = "%d, %d bytes" % (records.count(caller), records.bytes)
     if eviction.archived:
-        told += "; %d went to the companion since the start" % eviction.archived
+        told += "; archived since the start: %d" % eviction.archived
     if eviction.left or trash.bytes:
-        told += "; %d left for want of room since the start, the trash has %d bytes" % (eviction.left, trash.bytes)
+        told += "; evicted since the start: %d, the trash has %d bytes" % (eviction.left, trash.bytes)
     return told + ("; " + eviction.why if eviction.why else "")
 
 
@@ -73,14 +73,14 @@ def _archive(companion, archived):
     if companion and companion.archive:
         told = companion.archive.status()
         if told:
-            yield _row("archive", "%s are with the companion%s" % (told, companion.unreachable()))
+            yield _row("archive", "%s with the companion%s" % (told, companion.unreachable()))
         if archived.damage:
             yield _row("archive", archived.damage)
         if companion.archive.missed:
             missed = companion.archive.missed
-            yield _row("journal", "turns up to t%d left that the companion may not have" % missed)
+            yield _row("journal", "turns up to t%d were evicted; the companion may not have them" % missed)
     elif archived and archived.total:
-        told = "%d memories are with a companion that is not set up here any more (companion.url, archive.on)"
+        told = "memories with a companion that is no longer set up (companion.url, archive.on): %d"
         yield _row("archive", told % archived.total)
 
 

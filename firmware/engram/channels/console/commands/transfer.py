@@ -17,7 +17,7 @@ def export_command(source, caller, rest: str):
     `source` has clock, records, journal, trash, forgetting, profile and notes.
     """
     if rest not in _FORMS:
-        raise ArgumentError("/export", "takes nothing, md for Markdown, or trash for what left for want of room.")
+        raise ArgumentError("/export", "takes nothing, md for Markdown, or trash for evicted memories.")
     with lazy("transfer", "memory.records.provenance"):
         yield from _FORMS[rest](source, caller)
 
