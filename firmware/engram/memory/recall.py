@@ -168,11 +168,12 @@ class Recall:
             if cost <= room:
                 room -= cost
                 self._add_use(item, caller)
-                chosen.append((item.at, len(item.id), item.id, line))
+                # What a turn taught stands after it, also within the same second.
+                chosen.append((item.at, item.id[0] == "m", len(item.id), item.id, line))
         if not chosen:
             return ""
         chosen.sort()
-        return "\n".join([_OPEN, rule] + [line for _, _, _, line in chosen] + [_CLOSE])
+        return "\n".join([_OPEN, rule] + [entry[-1] for entry in chosen] + [_CLOSE])
 
     def line(self, item: Item, citations: bool = True) -> str:
         """An item as one line: "- [m12 2026-01-31] text", or with the speaker "- [t7 2026-01-31 Ann] text"."""

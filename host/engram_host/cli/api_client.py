@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from engram_host.cli.context import API_VARIABLE
+from engram_host.cli import ANSWER_SECONDS, API_VARIABLE
 from engram_host.cli.exit_status import FAILED, NOT_FOUND, WRONG_USAGE, CommandError
 from engram_host.companion.auth.tls import trust_authority, trust_certificate
 from engram_host.companion.auth.tokens import OPERATOR_FILE, read_secret
@@ -23,9 +23,6 @@ TOKEN_VARIABLE = "ENGRAM_OPERATOR_TOKEN"
 
 AUTHORITY_VARIABLE = "ENGRAM_COMPANION_AUTHORITY"
 """A PEM file with the authorities that sign certificates of companions elsewhere."""
-
-SECONDS = 60.0
-"""How long an answer may take: a whole board may have to be read for it."""
 
 _CONNECT_SECONDS = 5.0
 _NOBODY = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -45,7 +42,7 @@ class RequestRefused(CommandError):
 class ApiClient:
     """The companion at `url`, or where the one of the folder `home` listens. CommandError from any call."""
 
-    def __init__(self, url: str, home: Path, seconds: float = SECONDS):
+    def __init__(self, url: str, home: Path, seconds: float = ANSWER_SECONDS):
         own = _Own(home)
         self.url = (url or running_addresses(home).get("http", "") or own.url).rstrip("/")
         where = urlsplit(self.url)

@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from engram_host.cli import ANSWER_SECONDS, API_VARIABLE, HOME_VARIABLE
+
 if TYPE_CHECKING:
     from engram_host.cli.api_client import ApiClient
-
-HOME_VARIABLE = "ENGRAM_COMPANION_HOME"
-API_VARIABLE = "ENGRAM_COMPANION_API"
-"""Names in the environment: the folder of the companion's files, and where the companion is."""
 
 DEFAULT_HOME = Path("~/.engram/companion")
 
@@ -39,11 +37,11 @@ class Context:
     """The board whose copy the companion is asked for, "" for the only one."""
     board: BoardAddress
 
-    def open_companion(self, **options: Any) -> "ApiClient":
-        """Open the companion that the command asks. CommandError."""
+    def open_companion(self, seconds: float = ANSWER_SECONDS) -> "ApiClient":
+        """Open the companion that the command asks; an answer may take `seconds`. CommandError."""
         from engram_host.cli.api_client import ApiClient  # httpx takes long to load
 
-        return ApiClient(self.url, self.home, **options)
+        return ApiClient(self.url, self.home, seconds)
 
 
 def read_context(given: Mapping[str, Any], environment: Mapping[str, str] = os.environ) -> Context:

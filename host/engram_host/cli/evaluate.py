@@ -6,17 +6,19 @@ from typing import Annotated
 import typer
 
 from engram_host.cli import output
+from engram_host.cli.context import Context
 from engram_host.cli.exit_status import CommandError, NotFound, NotInstalled, WrongUsage
-from engram_host.cli.options import AsJson
+from engram_host.cli.options import JSON, takes
 
 
+@takes(JSON)
 def evaluate(
+    context: Context,
     sets: Annotated[Path, typer.Argument(help="folder of sets, each a folder with turns.jsonl and questions.jsonl")],
     engine: Annotated[
         str, typer.Option(help="board, companion, recipe, or one of the companion's variants")
     ] = "companion",
     out: Annotated[Path, typer.Option(help="output folder for the results and figures.json")] = Path("build/eval"),
-    as_json: AsJson = False,
 ) -> None:
     """Measure the search on sets of questions: how many answers it finds. Needs no companion.
 
@@ -35,7 +37,7 @@ def evaluate(
         raise NotInstalled(str(error)) from None
     except run.FAILURES as error:
         raise CommandError(str(error)) from None
-    if as_json:
+    if context.json:
         output.document(result)
     else:
         run.print_table(result)

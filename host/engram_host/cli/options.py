@@ -10,8 +10,8 @@ from typing import Annotated, Any, Concatenate, ParamSpec
 
 import typer
 
-from engram_host.cli import context
-from engram_host.cli.context import API_VARIABLE, DEFAULT_HOME, HOME_VARIABLE, Context, read_context
+from engram_host.cli import API_VARIABLE, HOME_VARIABLE, context
+from engram_host.cli.context import DEFAULT_HOME, Context, read_context
 
 Words = ParamSpec("Words")
 
@@ -39,13 +39,12 @@ class SharedOption:
     default: Any
 
 
-AsJson = Annotated[bool, typer.Option(context.JSON, help="print one JSON document")]
 Devices = Annotated[
     list[str] | None,
     typer.Option("--device", "-d", help="board name; repeatable; default: all", autocompletion=_device_names),
 ]
 
-JSON = SharedOption("json", AsJson, False)
+JSON = SharedOption("json", Annotated[bool, typer.Option(context.JSON, help="print one JSON document")], False)
 HOME = SharedOption(
     "home",
     Annotated[Path, typer.Option(envvar=HOME_VARIABLE, help="folder of the companion's files")],
