@@ -18,8 +18,8 @@ LATER = json.loads((ranks.FOLDER / "later.json").read_text(encoding="ascii"))
 
 ALL = [f"{name}/{conversation}" for name in ranks.NAMES for conversation in KEPT[name]]
 ON_A_BOARD = "locomo/30"
-IN_SHORT = 2
-"""Conversations of each set in `make test`; `make soak` takes the others."""
+IN_SHORT = {"beam": 1, "locomo": 2, "realtalk": 2}
+"""Conversations of each set in `make test`, those of beam are long; `make soak` takes the others."""
 
 
 def conversation_of(name: str) -> Path:
@@ -50,7 +50,7 @@ def assert_ranked(name: str, found: list[list[int]]) -> None:
 def in_short_and_in_soak() -> Iterator[Any]:
     for group in ranks.NAMES:
         for at, conversation in enumerate(KEPT[group]):
-            yield pytest.param(f"{group}/{conversation}", marks=[pytest.mark.soak] if at >= IN_SHORT else [])
+            yield pytest.param(f"{group}/{conversation}", marks=[pytest.mark.soak] if at >= IN_SHORT[group] else [])
 
 
 @pytest.mark.parametrize("name", list(in_short_and_in_soak()))

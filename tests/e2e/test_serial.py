@@ -234,7 +234,7 @@ def test_a_program_leaves_the_console_to_people(plugged: Callable[..., Port]):
         list(board.ask(command="/help undo"))
     with raw(port) as line:
         line.write(b"/help undo\r\n")
-        assert b"/undo\r\n    take" in line.read_until(b"back")
+        assert b"/undo\r\n    undo" in line.read_until(b"latest")
 
 
 def test_a_long_message_arrives_whole(home: Home, plugged: Callable[..., Port]):

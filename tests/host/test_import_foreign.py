@@ -3,10 +3,12 @@
 import json
 from pathlib import Path
 
+import pytest
 from importing_board import Importing
 
 from board import NOW
 from cli_case import engram
+from extent import extent
 from movers import imported, live, memories
 
 ESP_CLAW = {
@@ -136,17 +138,20 @@ def test_each_wrong_entry_of_a_list_is_told_with_its_line(importing: Importing):
     assert told[-1] == "0 stored, 6 refused"
 
 
+@pytest.mark.shortened
 def test_a_list_that_is_cut_gives_what_stands_before(importing: Importing):
     text = json.dumps([COCLAW, _changed(COCLAW, id="k4", content="Deploy on Fridays")])
-    for cut in range(len(text) - 60, len(text)):
+    for cut in range(len(text) - 1, len(text) - 60, -extent(1, 7)):
         importing.new_board()
         told = importing.run(text[:cut], "in.json")
         assert told[0].startswith("line 1: "), (cut, told)
         assert told[1].startswith("1 stored" if cut < len(text) - 1 else "2 stored")
 
 
+@pytest.mark.shortened
 def test_objects_of_chance_do_no_harm(importing: Importing):
-    for value in (None, True, -1, 1 << 40, 1.5, "x", "", [], ["x"], {}, [[1]], {"content": "y"}):
+    values = (None, True, -1, 1 << 40, 1.5, "x", "", [], ["x"], {}, [[1]], {"content": "y"})
+    for value in values[:: extent(1, 3)]:
         for base in (ESP_CLAW, COCLAW):
             importing.new_board()
             for name in base:

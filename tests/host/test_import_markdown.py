@@ -2,9 +2,11 @@
 
 import random
 
+import pytest
 from importing_board import Importing
 
 from board import NOW
+from extent import extent
 from movers import MANY, answered, fill, live
 
 
@@ -120,6 +122,7 @@ def test_what_cannot_be_read_is_told_with_its_line(importing: Importing):
     assert told[4] == "2 stored, 4 refused"
 
 
+@pytest.mark.shortened
 def test_pages_of_chance_do_no_harm(importing: Importing):
     pieces = (
         "- ",
@@ -140,7 +143,7 @@ def test_pages_of_chance_do_no_harm(importing: Importing):
         "until ",
         "1. ",
     )
-    for seed in range(20):
+    for seed in range(extent(20, 5)):
         random.seed(seed)
         page = "".join(random.choice(pieces) for _ in range(60))
         importing.new_board()
