@@ -1,9 +1,9 @@
-"""Unit files run on two Pythons or more: each test of tests/unit is shown once for each.
+"""Unit files run on two Pythons or more: each test of tests/firmware is shown once for each.
 
 cpython   CPython, in a process of its own, on the host's file system
 32        the 32-bit build with the chip's object sizes, from .mpy, on a littlefs
 64        MicroPython's unix port, 64-bit, from source, on the host's file system: where the size of a number matters
-chip      as 32, with the chip's ways of time, floats, os and sys (tests/unit/fakes/chip.py): where these matter
+chip      as 32, with the chip's ways of time, floats, os and sys (tests/support/firmware/fakes/chip.py): where these matter
 
 `make soak` runs all files on the first three, the 32-bit build with a small heap.
 """
@@ -24,7 +24,8 @@ import get_micropython
 from extent import IS_WHOLE, extent
 
 ROOT = Path(__file__).resolve().parent.parent
-UNIT = ROOT / "tests" / "unit"
+UNIT = ROOT / "tests" / "firmware"
+SUPPORT = ROOT / "tests" / "support" / "firmware"
 DATA = ROOT / "tests" / "data"
 SIM = ROOT / "boards" / "SIM"
 HEAP = extent("512k", "2m")
@@ -110,7 +111,7 @@ def pytest_report_header():
 
 def pytest_pycollect_makemodule(module_path, parent):
     """Take each unit file for all runtimes in place of importing it here."""
-    return UnitFile.from_parent(parent, path=module_path) if module_path.parent == UNIT else None
+    return UnitFile.from_parent(parent, path=module_path) if UNIT in module_path.parents else None
 
 
 def pytest_xdist_make_scheduler(config, log):
@@ -126,7 +127,7 @@ class Scheduling(LoadScopeScheduling):
 
     def _split_scope(self, nodeid: str) -> str:
         path, _, test = nodeid.partition("::")
-        return path + test[test.rindex("[") :] if path.startswith("tests/unit/") else nodeid
+        return path + test[test.rindex("[") :] if path.startswith("tests/firmware/") else nodeid
 
 
 class UnitFile(pytest.File):
@@ -138,7 +139,7 @@ class UnitFile(pytest.File):
         kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
         names = [node.name for node in tree.body if isinstance(node, kinds) and node.name.startswith("test_")]
         for runtime in runtimes_of(self.path.stem):
-            results = UnitRun(self.path.stem, runtime)
+            results = UnitRun(self.path, runtime)
             for name in sorted(names):
                 item = UnitItem.from_parent(self, name=f"{name}[{runtime}]", test=name, results=results)
                 item.add_marker(pytest.mark.shortened)
@@ -154,8 +155,8 @@ def runtimes_of(module: str) -> list[str]:
 class UnitRun:
     """What one process, that ran one file on one runtime, printed of each test."""
 
-    def __init__(self, module: str, runtime: str):
-        self.module = module
+    def __init__(self, path: Path, runtime: str):
+        self.path = path
         self.runtime = runtime
         self.printed: dict[str, tuple[bool, str]] | None = None
         self.output = ""
@@ -167,10 +168,10 @@ class UnitRun:
         return self.printed.get(test, (False, "the run ended before this test:\n" + self.output[-3000:]))
 
     def _run(self) -> dict[str, tuple[bool, str]]:
-        command, environment, storage = _how(self.runtime)
+        command, environment, storage = _how(self.runtime, self.path.parent)
         with tempfile.TemporaryDirectory(prefix="engram-unit-", dir=MEMORY) as folder:
             done = subprocess.run(
-                [*command, self.module, folder, storage, *(["whole"] if IS_WHOLE else [])],
+                [*command, self.path.stem, folder, storage, *(["whole"] if IS_WHOLE else [])],
                 capture_output=True,
                 timeout=SECONDS,
                 env={**os.environ, **environment, "ENGRAM_TEST_DATA": str(DATA)},
@@ -189,19 +190,20 @@ class UnitRun:
         return printed
 
 
-def _how(runtime: str) -> tuple[list[str], dict[str, str], str]:
-    """Command, environment and storage of a runtime."""
-    source = [ROOT / "firmware", UNIT, SIM]
+def _how(runtime: str, folder: Path) -> tuple[list[str], dict[str, str], str]:
+    """Command, environment and storage of a runtime, for the unit files of a folder."""
+    source = [ROOT / "firmware", SUPPORT, folder, SIM]
     if runtime == "cpython":
-        return [sys.executable, str(UNIT / "runner.py")], {"PYTHONPATH": _path(source)}, "host"
+        return [sys.executable, str(SUPPORT / "runner.py")], {"PYTHONPATH": _path(source)}, "host"
     bits = "32" if runtime == "chip" else runtime
     micropython = get_micropython.HOME / bits
     if not get_micropython.usable(micropython, int(bits)):
         pytest.skip(f"there is no {bits}-bit MicroPython for this machine")
     if runtime == "64":
         path = _path([*source, Path(".frozen")])
-        return [str(micropython), "-X", "heapsize=4m", str(UNIT / "runner.py")], {"MICROPYPATH": path}, "host"
-    compiled = [firmware_build.FIRMWARE, firmware_build.UNIT, firmware_build.SIM, Path(".frozen")]
+        return [str(micropython), "-X", "heapsize=4m", str(SUPPORT / "runner.py")], {"MICROPYPATH": path}, "host"
+    own = firmware_build.TESTS / folder.relative_to(UNIT)
+    compiled = [firmware_build.FIRMWARE, firmware_build.SUPPORT, own, firmware_build.SIM, Path(".frozen")]
     command = [str(micropython), "-X", f"heapsize={HEAP}", "-m", "runner"]
     return command, {"MICROPYPATH": _path(compiled)}, "chip" if runtime == "chip" else "littlefs"
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-for folder in ("host", "firmware", "tests", "tests/companion"):
+for folder in ("host", "firmware", "tests/support", "tests/support/companion"):
     sys.path.insert(0, str(ROOT / folder))
 
 import numpy as np  # noqa: E402

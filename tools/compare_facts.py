@@ -30,7 +30,7 @@ SOURCES = (ROOT / "firmware", ROOT / "tools" / "board", Path(".frozen"))
 VERDICTS = ("same", "changed", "similar", "different")
 EXPECTED = ("same", "changed", "different")
 HEAP = "8m"
-"""Enough to compile the modules; what a comparison itself needs is bounded, see tests/unit/test_dedup.py."""
+"""Enough to compile the modules; what a comparison itself needs is bounded, see tests/firmware/memory/records/test_dedup.py."""
 
 
 class BoardFailed(Exception):

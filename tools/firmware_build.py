@@ -8,7 +8,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "build" / "mpy"
 FIRMWARE = OUT / "firmware"
-UNIT = OUT / "tests" / "unit"
+TESTS = OUT / "tests" / "firmware"
+SUPPORT = OUT / "tests" / "support" / "firmware"
 SIM = OUT / "boards" / "SIM"
 SMALL = ROOT / "build" / "mpy-small"
 """The same without line numbers, which take a twentieth of the heap that code takes."""
@@ -32,8 +33,8 @@ def compile_file(source: Path, target: Path, *options: str) -> None:
 
 
 def compile_all() -> None:
-    """Compile firmware/, boards/SIM, tools/board and tests/unit with line numbers."""
-    _compile(OUT, ("firmware", "boards/SIM", "tools/board", "tests/unit"))
+    """Compile firmware/, boards/SIM, tools/board and the unit tests with line numbers."""
+    _compile(OUT, ("firmware", "boards/SIM", "tools/board", "tests/support/firmware", "tests/firmware"))
 
 
 def compile_small() -> list[Path]:

@@ -1,6 +1,6 @@
 """Measures what the firmware costs at 2,000 memories and turns: counts and bytes that are the same on every machine.
 
-PYTHONPATH=host:firmware:tools:tests python tests/budgets/measuring.py      prints all of it
+PYTHONPATH=host:firmware:tools:tests/support python tests/budgets/measuring.py      prints all of it
 """
 
 import json

@@ -21,7 +21,7 @@ FLASH = DATA / "flash.bin.xz"
 EXPECTED = DATA / "expected.json"
 
 RUNTIMES = ("cpython", "64", "32")
-"""As in tests/unit: CPython and the 64-bit build on a folder of the host, the 32-bit build from .mpy on a littlefs."""
+"""As in tests/firmware: CPython and the 64-bit build on a folder of the host, the 32-bit build from .mpy on a littlefs."""
 
 SECONDS = 120
 HEAP = "4m"
@@ -53,8 +53,8 @@ def usable(runtime: str) -> bool:
 def run(runtime: str, program: str, *arguments: object) -> str:
     """What a program of this folder prints on a runtime."""
     root = firmware_build.ROOT
-    source = [root / "firmware", root / "boards" / "SIM", root / "tests" / "unit"]
-    compiled = [firmware_build.FIRMWARE, firmware_build.SIM, firmware_build.UNIT]
+    source = [root / "firmware", root / "boards" / "SIM", root / "tests" / "support" / "firmware"]
+    compiled = [firmware_build.FIRMWARE, firmware_build.SIM, firmware_build.SUPPORT]
     path = compiled if runtime == "32" else source
     command, variable = [sys.executable], "PYTHONPATH"
     if runtime != "cpython":

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes the fixtures of a version in tests/data anew: only for a new version, as those of an old one say what it wrote.
 
-PYTHONPATH=host:firmware:tools:tests python tests/compatibility/make_fixtures.py flash | wire | ranks
+PYTHONPATH=host:firmware:tools:tests/support python tests/compatibility/make_fixtures.py flash | wire | ranks
 """
 
 import itertools
@@ -57,7 +57,7 @@ _NUMBERS = itertools.count(1)
 
 def make_messages() -> None:
     """Let a board that has some lines of the flash say one of each message to a companion, and note what both say."""
-    sys.path.append(str(Path(__file__).resolve().parents[1] / "companion"))
+    sys.path.append(str(Path(__file__).resolve().parents[1] / "support" / "companion"))
     from peers import Companion
 
     with tempfile.TemporaryDirectory() as name:
@@ -71,10 +71,10 @@ def make_messages() -> None:
         WIRE.mkdir(parents=True, exist_ok=True)
         text = "[\n" + ",\n".join(json.dumps(one, ensure_ascii=False) for one in kept) + "\n]\n"
         (WIRE / "messages.json").write_text(text, encoding="utf-8")
-    unit = firmware_build.ROOT / "tests" / "unit"
-    path = f"{unit}:{firmware_build.ROOT / 'firmware'}"
+    support = firmware_build.ROOT / "tests" / "support" / "firmware"
+    path = f"{support}:{firmware_build.ROOT / 'firmware'}"
     frames = subprocess.run(
-        [sys.executable, unit / "wire_frames.py", WIRE / "messages.json"],
+        [sys.executable, support / "wire_frames.py", WIRE / "messages.json"],
         env={**os.environ, "PYTHONPATH": path},
         stdout=subprocess.PIPE,
         check=True,

@@ -160,7 +160,7 @@ def _help(program: tuple[str, ...]) -> str:
     done = subprocess.run(
         [sys.executable, *program, "--help"],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": "host:firmware:tools:tests"},
+        env={**os.environ, "PYTHONPATH": "host:firmware:tools:tests/support"},
         capture_output=True,
         text=True,
         timeout=60,

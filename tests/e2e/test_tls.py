@@ -163,11 +163,16 @@ def test_a_refused_connection_is_an_error_of_the_link_over_tls_too(authority: tr
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     done = subprocess.run(
-        [get_micropython.HOME / "64", ROOT / "tests" / "e2e" / "tls_case.py", f"https://localhost:{port}", roots],
+        [
+            get_micropython.HOME / "64",
+            ROOT / "tests" / "support" / "e2e" / "tls_case.py",
+            f"https://localhost:{port}",
+            roots,
+        ],
         capture_output=True,
         text=True,
         timeout=SECONDS,
-        env={**os.environ, "MICROPYPATH": f"{CHIP_SOCKETS}:{firmware_build.FIRMWARE}:{firmware_build.UNIT}:.frozen"},
+        env={**os.environ, "MICROPYPATH": f"{CHIP_SOCKETS}:{firmware_build.FIRMWARE}:{firmware_build.SUPPORT}:.frozen"},
     )
     assert done.stdout.startswith("OSError") and "104" in done.stdout, done.stdout + done.stderr
 
@@ -182,13 +187,13 @@ def test_the_32_bit_build_does_the_same(scripted: Scripted, authority: trustme.C
     def ask(certificate: trustme.LeafCert) -> str:
         with tls(scripted(), certificate) as url:
             done = subprocess.run(
-                [micropython, "-X", "heapsize=256k", ROOT / "tests" / "e2e" / "tls_case.py", url, roots],
+                [micropython, "-X", "heapsize=256k", ROOT / "tests" / "support" / "e2e" / "tls_case.py", url, roots],
                 capture_output=True,
                 text=True,
                 timeout=SECONDS,
                 env={
                     **os.environ,
-                    "MICROPYPATH": f"{CHIP_SOCKETS}:{firmware_build.FIRMWARE}:{firmware_build.UNIT}:.frozen",
+                    "MICROPYPATH": f"{CHIP_SOCKETS}:{firmware_build.FIRMWARE}:{firmware_build.SUPPORT}:.frozen",
                 },
             )
         return done.stdout + done.stderr

@@ -15,9 +15,9 @@ import random
 import sys
 
 import vfs
-import watching
 
 import flash
+import watching
 from engram.app import App
 from engram.clock import Clock
 from engram.memory.access import OWNER, own_scope

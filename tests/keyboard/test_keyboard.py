@@ -29,7 +29,7 @@ HEAP = "4m"
 
 HERE = Path(__file__).resolve().parent
 MICROPYTHON = get_micropython.HOME / "32"
-PATH = [firmware_build.FIRMWARE, firmware_build.UNIT, firmware_build.SIM, HERE, Path(".frozen")]
+PATH = [firmware_build.FIRMWARE, firmware_build.SUPPORT, firmware_build.SIM, HERE, Path(".frozen")]
 
 Situation = dict[str, Any]
 

@@ -67,10 +67,10 @@ def boot(
     for each, fault in zip(jobs, faults, strict=False):
         each["fault"] = fault
     lines = "".join(json.dumps(each) + "\n" for each in jobs)
-    names = ("tests/power", "tests/unit", "tools/board", "boards/SIM", "firmware")
+    names = ("tests/support/power", "tests/support/firmware", "tools/board", "boards/SIM", "firmware")
     path = ":".join([*(str(ROOT / name) for name in names), ".frozen"])
     done = subprocess.run(
-        [get_micropython.HOME / "32", "-X", "heapsize=2m", ROOT / "tests/power/deploy_board.py"],
+        [get_micropython.HOME / "32", "-X", "heapsize=2m", ROOT / "tests/support/power/deploy_board.py"],
         input=lines.encode(),
         capture_output=True,
         timeout=120,

@@ -12,7 +12,7 @@ import get_micropython
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 HERE = Path(__file__).resolve().parent
-UNIT = ROOT / "tests" / "unit"
+SUPPORT = ROOT / "tests" / "support" / "firmware"
 HEAPS = {"64": "2m", "32": "1m"}
 
 
@@ -22,9 +22,9 @@ def command(bits: str, program: str, heap: str = "") -> tuple[list[str], dict[st
     if not get_micropython.usable(micropython, int(bits)):
         pytest.skip(f"there is no {bits}-bit MicroPython for this machine")
     if bits == "64":
-        folders = [ROOT / "firmware", ROOT / "boards" / "SIM", UNIT, HERE, Path(".frozen")]
+        folders = [ROOT / "firmware", ROOT / "boards" / "SIM", SUPPORT, HERE, Path(".frozen")]
     else:
-        folders = [firmware_build.FIRMWARE, firmware_build.SIM, firmware_build.UNIT, HERE, Path(".frozen")]
+        folders = [firmware_build.FIRMWARE, firmware_build.SIM, firmware_build.SUPPORT, HERE, Path(".frozen")]
     path = ":".join(str(folder) for folder in folders)
     line = [str(micropython), "-X", "heapsize=" + (heap or HEAPS[bits]), str(HERE / (program + ".py"))]
     return line, {**os.environ, "MICROPYPATH": path}

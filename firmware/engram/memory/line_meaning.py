@@ -1,7 +1,7 @@
 """What a line of the records or of the journal means to the store: functions of the line alone.
 
 The companion knows by them what a board's copies hold. So they do no I/O, need neither a board nor a clock, and their names
-and what they give stay (tests/unit/test_line_meaning.py). The schemas tell what the fields of the lines are.
+and what they give stay (tests/firmware/memory/test_line_meaning.py). The schemas tell what the fields of the lines are.
 """
 
 from engram import text

@@ -1,0 +1,215 @@
+"""The image of a board's file system: MicroPython mounts it, and all is in it."""
+
+import json
+import random
+from hashlib import sha256
+from pathlib import Path
+from zlib import crc32
+
+import pytest
+
+from board_images import STORE_IN_APP, hashes_on, needs_micropython, run_on
+from engram_host.boards import file_set, flash, image, profile
+from engram_host.boards.errors import BadRequest
+from engram_host.boards.profile import Profile
+from engram_host.boards.progress import Progress
+
+AROUND_BOUNDS = [
+    *range(140),
+    *range(250, 260),
+    *range(500, 520),
+    *range(1015, 1030),
+    *range(4080, 4110),
+    8200,
+    70000,
+]
+"""Sizes of files: littlefs keeps small ones in their folder, and others in blocks with pointers inside."""
+
+
+@pytest.fixture(params=profile.names())
+def board(request: pytest.FixtureRequest) -> Profile:
+    return profile.load(request.param)
+
+
+def make(tmp_path: Path, board: Profile, config: dict | None = None) -> Path:
+    given = None
+    if config is not None:
+        given = tmp_path / "given.json"
+        given.write_text(json.dumps(config), encoding="utf-8")
+    out = tmp_path / "fs.bin"
+    flash.make_image(board.name, given, out, Progress())
+    return out
+
+
+@needs_micropython
+def test_micropython_finds_all_files_as_they_are(board: Profile, tmp_path: Path):
+    files = file_set.code(board) | file_set.seeds(board, {})
+    assert hashes_on(make(tmp_path, board)) == {path: sha256(content).hexdigest() for path, content in files.items()}
+
+
+def test_it_has_exactly_the_partitions_size(board: Profile, tmp_path: Path):
+    assert make(tmp_path, board).stat().st_size == board.filesystem.size
+
+
+def test_the_same_is_made_twice(board: Profile, tmp_path: Path):
+    first = make(tmp_path, board).read_bytes()
+    file_set._modules.cache_clear()  # pyright: ignore[reportFunctionMemberAccess]  # compiled anew: conftest.py caches it
+    assert make(tmp_path, board).read_bytes() == first
+
+
+@needs_micropython
+def test_the_app_runs_from_it_and_stores(board: Profile, tmp_path: Path):
+    assert run_on(make(tmp_path, board), STORE_IN_APP, heap="600k").split() == ["1"]
+
+
+@needs_micropython
+def test_files_of_all_sizes_are_read_back(tmp_path: Path):
+    numbers = random.Random(4)
+    files = {f"f/{size}": numbers.randbytes(size) for size in AROUND_BOUNDS}
+    path = tmp_path / "fs.bin"
+    path.write_bytes(image.build_littlefs(files, 2 << 20))
+    assert hashes_on(path) == {name: sha256(content).hexdigest() for name, content in files.items()}
+
+
+def test_all_modules_and_what_must_be_source_are_in_the_code(board: Profile):
+    code = file_set.code(board)
+    assert {"boot.py", "main.py", "module_packs.mpy", "code.json", "engram/engram.pack", "engram/store.pack"} <= set(
+        code
+    )
+    assert all(path.endswith(".pack") for path in code if path.startswith("engram/"))
+
+
+@needs_micropython
+def test_each_module_of_the_firmware_is_imported_from_the_packs(board: Profile, tmp_path: Path):
+    sources = (file_set.FIRMWARE / "engram").rglob("*.py")
+    names = sorted(".".join(path.relative_to(file_set.FIRMWARE).with_suffix("").parts) for path in sources)
+    names = [name.removesuffix(".__init__") for name in names]
+    found = run_on(make(tmp_path, board), FIND_MODULES.format(names=names), heap="1m").split()
+    assert found == ["True", str(len(names))]
+
+
+FIND_MODULES = """
+import sys, vfs
+import flash
+device = flash.Flash(sys.argv[1], 0)
+vfs.umount("/")
+vfs.mount(vfs.VfsLfs2(device, readsize=32, progsize=32), "/")
+sys.path[:] = ["", "/lib"]
+import module_packs
+module_packs.mount()
+found = 0
+for name in {names}:
+    path = "/packs/" + name.replace(".", "/")
+    try:
+        file = open(path + ".mpy", "rb")
+    except OSError:
+        file = open(path + "/__init__.mpy", "rb")
+    part = bytearray(3)
+    found += file.readinto(part) == 3 and part[:1] == b"M"
+    file.ioctl(4, 0)  # closed, it reads the rest and compares the checksum
+import engram.store.store
+print(engram.store.store.__file__.startswith("/packs/"), found)
+"""
+
+
+INTERRUPTED = """
+import sys, vfs
+import flash
+device = flash.Flash(sys.argv[1], 0)
+vfs.umount("/")
+vfs.mount(vfs.VfsLfs2(device, readsize=32, progsize=32), "/")
+sys.path[:] = ["", "/lib"]
+import module_packs
+module_packs.mount()
+module_packs.mount()
+find = module_packs._Packs._pack_of
+def strike(self, path):
+    global left
+    left -= 1
+    if not left:
+        module_packs._Packs._pack_of = find
+    raise {error}
+for _ in range(2):
+    left = {strikes}
+    module_packs._Packs._pack_of = strike
+    try:
+        import engram.store.index.codec
+    except {error}:
+        print("struck")
+    import engram.store.{module}
+print(sys.path.count("/packs"))
+"""
+
+
+@needs_micropython
+@pytest.mark.parametrize(("error", "strikes"), [("KeyboardInterrupt", 1), ("MemoryError", 1), ("MemoryError", 2)])
+def test_ctrl_c_and_a_lack_of_memory_while_a_module_is_looked_for_are_not_lost(
+    error: str, strikes: int, tmp_path: Path
+):
+    program = INTERRUPTED.replace("{error}", error).replace("{module}", "log.reserve")
+    program = program.replace("{strikes}", str(strikes))
+    found = run_on(make(tmp_path, profile.load("ESP32_GENERIC")), program, heap="1m").split()
+    assert found == ["struck", "struck", "1"]
+
+
+def test_a_pack_has_its_modules_with_their_checksums():
+    packed = file_set.packs({"engram/app.mpy": b"app", "engram/store/log.mpy": b"log!", "engram/store/x/y.mpy": b""})
+    store = b"log.mpy 0 4 %08x\nx/y.mpy 4 0 00000000\n" % crc32(b"log!")
+    assert packed["engram/store.pack"] == b"engram-pack 1 %d %08x\n" % (len(store), crc32(store)) + store + b"log!"
+    assert b"\nstore/ 3 0 00000000\napp" in packed["engram/engram.pack"] and len(packed) == 2
+
+
+def test_code_json_tells_the_hash_of_every_other_file(board: Profile):
+    code = file_set.code(board)
+    told = json.loads(code.pop("code.json"))
+    assert told["files"] == {path: sha256(content).hexdigest()[:16] for path, content in code.items()}
+    assert told["micropython"] == "6.3" and told["board"] == board.name
+
+
+def test_line_numbers_are_kept_where_there_is_psram():
+    boards = [profile.load(name) for name in profile.names()]
+    sizes = {board.psram: len(file_set.code(board)["engram/engram.pack"]) for board in boards}
+    assert sizes[False] < sizes[True]
+    assert all(len(file_set.code(board)["engram/engram.pack"]) == sizes[board.psram] for board in boards)
+
+
+def test_modules_are_not_doubled_where_they_are_frozen(board: Profile):
+    assert set(file_set.code(board, is_frozen=True)) == {"boot.py", "main.py", "module_packs.mpy", "code.json"}
+
+
+def test_settings_go_before_the_profiles(tmp_path: Path):
+    board = profile.load("ESP32_GENERIC")
+    given = {"llm": {"url": "http://10.0.0.2:8000/v1", "model": "m"}, "records": {"most": 100}, "timezone": "+01:00"}
+    data = make(tmp_path, board, given).read_bytes()
+    config = json.loads(
+        image.LittlefsReader(lambda offset, length: data[offset : offset + length]).content("config.json")
+    )
+    expected = board.settings | {"records.most": 100, "llm.url": given["llm"]["url"], "llm.model": "m"}
+    assert config.pop("timezone") == "+01:00"
+    assert {f"{group}.{key}": value for group, inner in config.items() for key, value in inner.items()} == expected
+
+
+@pytest.mark.parametrize(
+    ("config", "sentence"),
+    [
+        ({"records": {"most": 3}}, "records.most: must be a whole number from 10 to 60000"),
+        ({"llm.uri": "x"}, "llm.uri: there is no such setting"),
+        ({"llm": {"key": "k"}}, "llm.key: is a secret"),
+        ({"llm": {"url": "x" * 9000}}, "config.json is longer than 8192 bytes"),
+        (["mode"], "must be a JSON object"),
+    ],
+)
+def test_a_wrong_setting_is_told_and_nothing_is_written(config: object, sentence: str, tmp_path: Path):
+    with pytest.raises(BadRequest, match=sentence):
+        make(tmp_path, profile.load("ESP32_GENERIC"), config)  # type: ignore[arg-type]
+    assert not (tmp_path / "fs.bin").exists()
+
+
+def test_too_much_for_the_file_system_is_told():
+    with pytest.raises(BadRequest, match="do not fit"):
+        image.build_littlefs({"large": bytes(600 << 10)}, 512 << 10)
+
+
+def test_what_is_no_littlefs_is_told():
+    with pytest.raises(ValueError, match="LFS"):
+        image.LittlefsReader(lambda offset, length: b"\xff" * length)

@@ -1,0 +1,172 @@
+"""The commands for boards as a person calls them: through make and `engram board`, with a sentence for each error."""
+
+import io
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from board_files import ENVIRONMENT, ROOT
+from engram_host.boards import errors, port
+from engram_host.boards.errors import BoardError, NoPort
+from engram_host.boards.progress import Meter, Progress
+from engram_host.cli.board import app
+
+PAGE = (ROOT / "docs" / "start" / "boards.md").read_text(encoding="utf-8")
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
+COMMANDS = [command.callback.__name__ for command in app.registered_commands if command.callback]
+TYPED = "Home\n\nkey\n"
+"""A network without a password, and a key: what `wifi` asks for before it looks for a board."""
+
+
+def run(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "engram_host", "board", *words],
+        capture_output=True,
+        text=True,
+        env=ENVIRONMENT,
+        timeout=60,
+        input=TYPED,
+    )
+
+
+def kinds(base: type[BoardError] = BoardError) -> list[type[BoardError]]:
+    return [base, *(kind for below in base.__subclasses__() for kind in kinds(below))]
+
+
+def test_the_errors_own_list_is_the_codes():
+    listed = re.findall(r"^ {4,}(\w+)  ", errors.__doc__ or "", re.MULTILINE)
+    assert listed == [kind.__name__ for kind in kinds()]
+
+
+def test_make_has_a_target_for_each_command():
+    called = re.findall(r"\$\(BOARDS\) (\w+)", MAKEFILE)
+    assert sorted(called) == sorted(COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_page_says_how_each_command_is_called(name: str):
+    assert f"make {name}" in PAGE
+
+
+def test_an_image_is_made_by_make(tmp_path: Path):
+    out = tmp_path / "fs.bin"
+    make = ["make", "-s", "image", "BOARD=ESP32_GENERIC", f"OUT={out}"]
+    done = subprocess.run(make, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert out.stat().st_size == 2 << 20 and "at offset 0x200000" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "sentence"),
+    [
+        (["image", "--board", ""], 2, "no board is named: BOARD takes ESP32_GENERIC"),
+        (["image", "--board", "PICO"], 2, "there is no profile 'PICO'"),
+        (["image", "--board", "ESP32_GENERIC", "--config", "none.json"], 4, "none.json cannot be read"),
+        (["flash", "--board", "ESP32_GENERIC"], 2, "name the MicroPython to flash"),
+        (["flash", "--board", "ESP32_GENERIC", "--firmware", "none.bin"], 4, "none.bin cannot be read"),
+        (["deploy", "--port", "/dev/ttyNONE"], 4, "there is no port /dev/ttyNONE"),
+        (["wifi", "--port", "/dev/ttyNONE"], 4, "there is no port /dev/ttyNONE"),
+        (["chat", "--port", "/dev/ttyNONE"], 4, "there is no port /dev/ttyNONE"),
+        (["backup", "--port", "/dev/ttyNONE"], 2, "name the backup file"),
+        (["backup", "b.tar.gz", "--port", "/dev/ttyNONE"], 4, "there is no port"),
+        (["backup", "no-folder/b.tar.gz", "--port", "/dev/ttyNONE"], 4, "there is no folder no-folder"),
+        (["restore", "none.tar.gz", "--port", "/dev/ttyNONE"], 4, "none.tar.gz cannot be read"),
+    ],
+)
+def test_an_error_is_one_sentence_and_a_status(words: list[str], status: int, sentence: str):
+    done = run(*words)
+    assert done.returncode == status, done
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith(f"engram board {words[0]}: ") and sentence in last and last.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["image"], "no board is named"),
+        (["package", "BOARD=PICO"], "there is no profile 'PICO'"),
+        (["flash", "BOARD=ESP32_GENERIC"], "FIRMWARE=..."),
+        (["flash", "BOARD=ESP32_GENERIC", "FIRMWARE=none of these.bin"], "none of these.bin cannot be read"),
+        (["deploy", "PORT=/dev/ttyNONE", "CONFIG=none.json"], "none.json cannot be read"),
+        (["monitor", "PORT=/dev/ttyNONE"], "/dev/ttyNONE"),
+        (["chat", "PORT=/dev/ttyNONE"], "/dev/ttyNONE"),
+        (["wifi", "PORT=/dev/ttyNONE"], "/dev/ttyNONE"),
+        (["backup", "PORT=/dev/ttyNONE"], "FILE=..."),
+        (["backup", "PORT=/dev/ttyNONE", "FILE=b.tar.gz", "SECRETS=1"], "/dev/ttyNONE"),
+        (["restore", "PORT=/dev/ttyNONE", "FILE=none of these.tar.gz", "ERASE_MEMORY=1"], "none of these.tar.gz"),
+    ],
+)
+def test_make_passes_on_what_it_is_given(words: list[str], sentence: str):
+    done = subprocess.run(["make", "-s", *words], cwd=ROOT, capture_output=True, text=True, timeout=60, input=TYPED)
+    told = [line for line in done.stderr.splitlines() if line.startswith(f"engram board {words[0]}: ")]
+    assert done.returncode == 2 and len(told) == 1 and sentence in told[0], done
+
+
+# --- the port that was not named
+
+
+class FakePort:
+    def __init__(self, device: str, vid: int | None):
+        self.device = device
+        self.vid = vid
+
+
+def plugged(monkeypatch: pytest.MonkeyPatch, *ports: FakePort) -> None:
+    from serial.tools import list_ports
+
+    monkeypatch.setattr(list_ports, "comports", lambda: list(ports))
+
+
+def test_the_only_port_is_taken(monkeypatch: pytest.MonkeyPatch):
+    plugged(monkeypatch, FakePort("/dev/ttyS0", None), FakePort("/dev/ttyUSB3", 0x10C4))
+    assert port.choose("") == "/dev/ttyUSB3"
+
+
+def test_one_of_several_has_to_be_named(monkeypatch: pytest.MonkeyPatch):
+    plugged(monkeypatch, FakePort("/dev/ttyUSB1", 1), FakePort("/dev/ttyACM0", 1))
+    with pytest.raises(NoPort, match="one of /dev/ttyACM0 and /dev/ttyUSB1"):
+        port.choose("")
+
+
+def test_no_board_is_told(monkeypatch: pytest.MonkeyPatch):
+    plugged(monkeypatch)
+    with pytest.raises(NoPort, match="no board is plugged in"):
+        port.choose("")
+
+
+# --- how far it is
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_elsewhere_than_on_a_terminal_each_step_is_a_line():
+    out = io.StringIO()
+    progress = Progress(out)
+    meter = Meter(progress, "Sending", 100)
+    for _ in range(100):
+        meter(1)
+    progress.say("Done.")
+    assert out.getvalue() == "Sending ...\nDone.\n"
+
+
+def test_on_a_terminal_one_line_moves_up_to_the_end():
+    out = Terminal()
+    progress = Progress(out)
+    meter = Meter(progress, "Sending", 100)
+    for _ in range(100):
+        meter(1)
+    progress.say("Done.")
+    moves = out.getvalue().split("\r")
+    assert moves[-1] == "\x1b[KSending 100 %\nDone.\n" and len(moves) < 50
+
+
+def test_more_than_expected_is_no_more_than_all():
+    out = Terminal()
+    Meter(Progress(out), "Saving", 10)(25)
+    assert out.getvalue().endswith("Saving 100 %")

@@ -1,0 +1,122 @@
+"""`make wifi`: a network and a key for a board, which nobody sees on the way."""
+
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from board_files import BOOT, ENVIRONMENT, files_on, flash_with
+from board_images import needs_micropython
+from board_stand_in import StandIn
+from engram_host.boards import wifi
+from engram_host.boards.errors import BadRequest, BoardFailed
+from engram_host.boards.file_set import Files
+from engram_host.boards.progress import Progress
+
+PASSWORD, KEY = "correct horse", "sk-secret-0123456789"
+
+
+def typed(monkeypatch: pytest.MonkeyPatch, *lines: str) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
+
+
+def secrets_after(flash: Path, monkeypatch: pytest.MonkeyPatch, *lines: str) -> dict:
+    typed(monkeypatch, *lines)
+    with StandIn(flash) as board:
+        wifi.wifi(board.port, Progress())
+        assert board.resets == 1
+    return json.loads(files_on(flash)["secrets.json"])
+
+
+def board_with(tmp_path: Path, **files: bytes) -> Path:
+    content: Files = {"boot.py": BOOT, **{f"{name}.json": data for name, data in files.items()}}
+    return flash_with(tmp_path, content)
+
+
+@needs_micropython
+def test_a_network_and_a_key_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    assert secrets_after(board_with(tmp_path), monkeypatch, "Home", PASSWORD, KEY) == {
+        "wifi": [{"ssid": "Home", "password": PASSWORD}],
+        "llm": {"key": KEY},
+    }
+
+
+@needs_micropython
+def test_what_the_board_knows_already_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    old = {"wifi": [{"ssid": "Home", "password": "an old one"}, {"ssid": "Cafe"}], "llm": {"key": "old"}}
+    flash = board_with(tmp_path, secrets=json.dumps(old).encode())
+    assert secrets_after(flash, monkeypatch, "Home", PASSWORD, "") == {
+        "wifi": [{"ssid": "Home", "password": PASSWORD}, {"ssid": "Cafe"}],
+        "llm": {"key": "old"},
+    }
+
+
+@needs_micropython
+def test_a_key_alone_leaves_the_networks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    flash = board_with(tmp_path, secrets=b'{"wifi": [{"ssid": "Cafe"}]}')
+    assert secrets_after(flash, monkeypatch, "", KEY) == {"wifi": [{"ssid": "Cafe"}], "llm": {"key": KEY}}
+
+
+@needs_micropython
+def test_a_network_in_any_script_without_a_password(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    assert secrets_after(board_with(tmp_path), monkeypatch, "咖啡 ☕", "", "") == {"wifi": [{"ssid": "咖啡 ☕"}]}
+
+
+@needs_micropython
+def test_no_secret_is_shown(tmp_path: Path):
+    with StandIn(board_with(tmp_path)) as board:
+        done = subprocess.run(
+            [sys.executable, "-m", "engram_host", "board", "wifi", "--port", board.port],
+            input=f"Home\n{PASSWORD}\n{KEY}\n",
+            capture_output=True,
+            text=True,
+            env=ENVIRONMENT,
+            timeout=60,
+        )
+    assert done.returncode == 0, done.stderr
+    assert PASSWORD not in done.stdout + done.stderr and KEY not in done.stdout + done.stderr
+    assert "the network Home and the key" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("lines", "problem"),
+    [
+        (("Home", "short", ""), "a password must have 8 to 63"),
+        (("Home", "é" * 9, ""), "a password must have 8 to 63"),
+        (("x" * 33, "", ""), "1 to 32 bytes"),
+        (("Home", "", "k e y"), "printable ASCII"),
+        (("Home", "", "k" * 501), "at most 500"),
+    ],
+)
+def test_what_the_firmware_would_not_take_is_told_before_the_board_is_touched(
+    lines: tuple[str, ...], problem: str, monkeypatch: pytest.MonkeyPatch
+):
+    typed(monkeypatch, *lines)
+    with pytest.raises(BadRequest, match=problem):
+        wifi.wifi("/dev/ttyNONE", Progress())
+
+
+def test_nothing_typed_touches_no_board(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    typed(monkeypatch, "", "")
+    wifi.wifi("/dev/ttyNONE", Progress())
+    assert "Nothing to change" in capsys.readouterr().err
+
+
+def test_a_ninth_network_is_refused():
+    known = {"wifi": [{"ssid": f"net {number}"} for number in range(wifi.MOST_NETWORKS)]}
+    with pytest.raises(BadRequest, match="knows 8 other networks"):
+        wifi.with_secrets(known, "another", "", "")
+    assert len(json.loads(wifi.with_secrets(known, "net 3", "", ""))["wifi"]) == wifi.MOST_NETWORKS
+
+
+@needs_micropython
+@pytest.mark.parametrize("damaged", [b"{", b"[]", b'{"wifi": 1}', b'{"llm": []}'])
+def test_damaged_secrets_are_told_and_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damaged: bytes):
+    flash = board_with(tmp_path, secrets=damaged)
+    typed(monkeypatch, "Home", "", "")
+    with StandIn(flash) as board, pytest.raises(BoardFailed, match="damaged"):
+        wifi.wifi(board.port, Progress())
+    assert files_on(flash)["secrets.json"] == damaged

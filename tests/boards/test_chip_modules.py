@@ -1,0 +1,201 @@
+"""What a chip has not, no module of the firmware uses: read from the source, and from the compiled modules."""
+
+import ast
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import firmware_build
+import get_micropython
+from fakes import names
+
+ROOT = Path(__file__).resolve().parents[2]
+FIRMWARE = ROOT / "firmware"
+SOURCES = sorted(FIRMWARE.rglob("*.py"))
+CHIP_HAS = {"os": names.OS, "sys": names.SYS, "time": names.TIME}
+
+BANNED = {
+    "exc_info", "getenv", "putenv", "unsetenv", "fsync", "truncate", "monotonic", "perf_counter", "casefold",
+    "isalnum", "isidentifier", "zfill", "ljust", "rjust", "expandtabs", "removeprefix", "removesuffix", "maketrans",
+    "TaskGroup", "Semaphore", "shield", "heapreplace", "dataclass", "pathlib", "typing", "contextlib", "functools",
+}  # fmt: skip
+"""Names that are nowhere in a compiled module: no runtime of a chip has them."""
+
+ONLY_FOR_OTHERS = {"engram/compat.py": {"time.monotonic_ns"}, "manifest.py": set()}
+"""Names behind a test of whether there is another one, for CPython."""
+
+FLOATS = {
+    "engram/compat.py": "seconds of a sleep on CPython",
+    "engram/store/search/weights.py": "a logarithm, made whole at once",
+    "engram/memory/records/fields.py": "the default of importance",
+}
+"""Modules in which there are floats, and for what; no time is one."""
+
+
+def named(source: Path) -> str:
+    return source.relative_to(FIRMWARE).as_posix()
+
+
+def tree(source: Path) -> ast.Module:
+    return ast.parse(source.read_text(encoding="utf-8"))
+
+
+def imported(source: Path) -> Iterator[str]:
+    for node in ast.walk(tree(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module or ""
+
+
+def attributes(source: Path) -> Iterator[str]:
+    """Names of modules that are used, as "os.stat"."""
+    parsed = tree(source)
+    bound = {}
+    for node in ast.walk(parsed):
+        if isinstance(node, ast.Import):
+            bound.update({alias.asname or alias.name: alias.name for alias in node.names})
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+    for node in ast.walk(parsed):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in bound:
+            yield f"{bound[node.value.id]}.{node.attr}"
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=named)
+def test_a_module_imports_only_what_a_chip_has(source: Path):
+    outside = {name for name in imported(source) if name.split(".")[0] not in ("engram", "module_packs")}
+    assert outside <= set(names.MODULES)
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=named)
+def test_a_module_uses_of_os_sys_and_time_only_what_a_chip_has(source: Path):
+    for used in set(attributes(source)) - ONLY_FOR_OTHERS.get(named(source), set()):
+        module, _, name = used.partition(".")
+        assert name in CHIP_HAS.get(module, (name,)), used
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=named)
+def test_floats_are_where_they_are_known(source: Path):
+    nodes = list(ast.walk(tree(source)))
+    literals = [node for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, float)]
+    divisions = [node for node in nodes if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)]
+    assert bool(literals or divisions) == (named(source) in FLOATS)
+
+
+def test_the_time_is_made_whole_where_it_is_read():
+    for source in SOURCES:
+        parsed = tree(source)
+        whole = {
+            id(node.args[0])
+            for node in ast.walk(parsed)
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "int" and node.args
+        }
+        for node in ast.walk(parsed):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "time.time":
+                assert id(node) in whole, f"{named(source)}:{node.lineno}"
+
+
+# --- the compiled modules
+
+
+def qstrs(module: bytes) -> list[str]:
+    """The names in a compiled module (MicroPython's .mpy format 6) that are not built into every firmware."""
+    assert module[:2] == b"M\x06"
+    at = 4
+
+    def number() -> int:
+        nonlocal at
+        value = 0
+        while True:
+            byte = module[at]
+            at += 1
+            value = value << 7 | byte & 0x7F
+            if not byte & 0x80:
+                return value
+
+    count, _ = number(), number()
+    found = []
+    for _ in range(count):
+        length = number()
+        if length & 1:
+            continue  # one that every firmware has
+        found.append(module[at : at + (length >> 1)].decode())
+        at += (length >> 1) + 1
+    return found
+
+
+@pytest.fixture(scope="module")
+def compiled() -> dict[str, list[str]]:
+    """The names in each compiled module."""
+    firmware_build.compile_all()
+    paths = sorted(firmware_build.FIRMWARE.rglob("*.mpy"))
+    return {path.relative_to(firmware_build.FIRMWARE).as_posix(): qstrs(path.read_bytes()) for path in paths}
+
+
+def test_names_are_read_from_compiled_modules(compiled: dict[str, list[str]]):
+    assert "inverse_frequency" in compiled["engram/store/search/weights.mpy"]
+    assert "set_clock" in compiled["engram/device/ntp.mpy"]
+    assert len(compiled) == len(SOURCES)
+
+
+def test_no_compiled_module_has_a_name_that_no_chip_knows(compiled: dict[str, list[str]]):
+    assert {path: BANNED & set(found) for path, found in compiled.items() if BANNED & set(found)} == {}
+
+
+# --- the chip's ways, which unit files are run under too
+
+
+SCRIPT = """
+from fakes import chip
+chip.install()
+import os, sys, time, json
+from engram import log_line, text
+from engram.clock import Clock
+from engram.store.search.weights import inverse_frequency
+from fakes import machine
+machine.RTC().datetime((2026, 9, 21, 0, 14, 13, 20, 0))
+told = [hasattr(os, "getenv"), hasattr(sys, "exc_info"), time.gmtime(0)[0], type(time.time()) is int, Clock().known]
+told.append(Clock().minute(Clock().now()))
+told.append([text.dumps(chip.single(value)) for value in (0.7, 0.1, 0.33, 1.0, 0.123456789, 1e-7)])
+told.append([text.loads(text.dumps(chip.single(value))) == chip.single(value) for value in (0.7, 1 / 3, 2e10)])
+print(json.dumps(told))
+"""
+
+
+def test_the_stand_in_for_a_chip_has_the_chips_ways():
+    micropython = get_micropython.HOME / "32"
+    if not get_micropython.usable(micropython, 32):
+        pytest.skip("there is no 32-bit MicroPython for this machine")
+    path = f"{firmware_build.FIRMWARE}:{firmware_build.SUPPORT}:.frozen"
+    firmware_build.compile_all()
+    done = subprocess.run(
+        [str(micropython), "-c", SCRIPT], capture_output=True, text=True, env={**os.environ, "MICROPYPATH": path}
+    )
+    assert done.stdout.strip() == (
+        '[false, false, 2000, true, true, "2026-09-21 14:13",'
+        ' ["0.7", "0.1", "0.33", "1.0", "0.12345679", "1e-07"], [true, true, true]]'
+    ), done.stderr
+
+
+def test_a_words_weight_is_the_same_in_single_floats():
+    import math
+    import struct
+
+    sys.path.append(str(FIRMWARE))
+    from engram.store.search.weights import inverse_frequency
+
+    def single(value: float) -> float:
+        return struct.unpack("f", struct.pack("f", value))[0]
+
+    def on_chip(documents: int, having: int) -> int:
+        share = single(single(documents - having + 0.5) / single(having + 0.5))
+        return int(single(1024 * single(math.log(single(1 + share)))))
+
+    for documents in (1, 2, 5, 10, 50, 100, 500, 1000, 2000, 10000):
+        for having in range(0, documents + 1, max(1, documents // 300)):
+            assert on_chip(documents, having) == inverse_frequency(documents, having), (documents, having)

@@ -1,0 +1,23 @@
+"""What the tests of the commands share: PostgreSQL, and a board in this process that takes an import."""
+
+from pathlib import Path
+
+import pytest
+
+from companion_fixtures import postgres
+
+__all__ = ["postgres"]
+
+
+@pytest.fixture
+def importing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """`engram import` and `engram edit`, and the board that they ask."""
+    import support
+    from engram_host.cli import console_session, edit
+    from importing_board import Importing
+
+    support.use_root(str(tmp_path))
+    importing = Importing(tmp_path)
+    for module in (console_session, edit):
+        monkeypatch.setattr(module, "open_board", importing.talking)
+    return importing

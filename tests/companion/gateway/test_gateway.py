@@ -1,0 +1,395 @@
+"""The gateway with OpenAI's own client before it and the scripted model behind it, and a board that uses it."""
+
+import contextlib
+import itertools
+import json
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import openai
+import pytest
+
+from device_tokens import make_tokens
+from driving import Home, say
+from engram_host.companion.gateway.proxy import MOST_OF_ONE
+from engram_host.companion.store import open_store
+from engram_host.fake_llm import Serving, serving
+from leaky_service import LeakyService
+from peers import Companion
+from waiting import wait_until
+
+KEY = "sk-the-services-own-key-0123456789"
+TOOLS: Any = [{"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {}}}}]
+_NUMBERS = itertools.count()
+
+
+class Way:
+    """A companion with a gateway, what is behind it, and the tokens of two devices."""
+
+    def __init__(self, companion: Companion, tokens: dict[str, str]):
+        self.companion = companion
+        self.tokens = tokens
+        self.url = f"{companion.url}/gateway/v1"
+
+    def client(self, device: str = "kitchen", timeout: float = 10) -> openai.OpenAI:
+        """OpenAI's client with a device's token as its key."""
+        return openai.OpenAI(base_url=self.url, api_key=self.tokens[device], max_retries=0, timeout=timeout)
+
+    def used(self, device: str = "kitchen") -> tuple[int, int]:
+        """Calls and tokens of a device today, as the database has them."""
+        store = open_store(folder=self.companion.home)
+        use = store.gateway_used(int(time.time()) // 86400).get(device)
+        store.close()
+        return (use.calls, use.tokens) if use else (0, 0)
+
+
+def opened(home: Path, url: str, **variables: str) -> Companion:
+    """A companion with that service behind its gateway."""
+    return Companion(home, ENGRAM_GATEWAY_URL=url, ENGRAM_GATEWAY_KEY=KEY, **variables)
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[Serving]:
+    with serving() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def way(service: Serving, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Way]:
+    home = tmp_path_factory.mktemp("gateway") / "home"
+    made = make_tokens(home, "kitchen", "garden")
+    with opened(home, service.url + "/v1") as companion:
+        yield Way(companion, made)
+
+
+@pytest.fixture(scope="module")
+def leaky(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Way, LeakyService]]:
+    home = tmp_path_factory.mktemp("leaky") / "home"
+    made = make_tokens(home, "kitchen", "garden")
+    with LeakyService() as behind, opened(home, behind.url, ENGRAM_GATEWAY_TIMEOUT="1") as companion:
+        yield Way(companion, made), behind
+
+
+def scripted(service: Serving, **answer: Any) -> list[dict[str, str]]:
+    """Messages to which the service answers so."""
+    said = f"message {next(_NUMBERS)}"
+    service.add({"when": {"equals": said}, **answer}, first=True)
+    return [{"role": "user", "content": said}]
+
+
+# --- OpenAI's client
+
+
+def test_an_answer_comes_whole(way: Way, service: Serving):
+    asked: Any = scripted(service, reply="good morning", usage={"input": 7, "output": 3})
+    answer = way.client().chat.completions.create(model="m", messages=asked)
+    assert answer.choices[0].message.content == "good morning"
+    assert answer.usage and answer.usage.total_tokens == 10
+
+
+def test_an_answer_comes_as_a_stream_piece_by_piece(way: Way, service: Serving):
+    asked: Any = scripted(service, reply=["one ", "two"])
+    events = way.client().chat.completions.create(model="m", messages=asked, stream=True)
+    pieces = [event.choices[0].delta.content or "" for event in events if event.choices]
+    assert [piece for piece in pieces if piece] == ["one ", "two"]
+
+
+def test_a_piece_of_a_stream_comes_before_the_next_one_is_made(way: Way, service: Serving):
+    asked: Any = scripted(service, reply=["one ", {"text": "two", "delay": 600}])
+    with way.client().chat.completions.create(model="m", messages=asked, stream=True) as events:
+        assert any(event.choices and event.choices[0].delta.content == "one " for event in events)
+
+
+def test_a_stream_tells_its_usage(way: Way, service: Serving):
+    asked: Any = scripted(service, reply="hi", usage={"input": 7, "output": 3})
+    options: Any = {"include_usage": True}
+    events = list(way.client().chat.completions.create(model="m", messages=asked, stream=True, stream_options=options))
+    assert events[-1].usage and events[-1].usage.total_tokens == 10
+
+
+def test_tools_are_called(way: Way, service: Serving):
+    asked: Any = scripted(service, calls=[{"name": "look", "arguments": {"where": "there"}, "id": "c1"}])
+    answer = way.client().chat.completions.create(model="m", messages=asked, tools=TOOLS)
+    calls: Any = answer.choices[0].message.tool_calls
+    assert (calls[0].id, calls[0].function.name, json.loads(calls[0].function.arguments)) == (
+        "c1",
+        "look",
+        {"where": "there"},
+    )
+
+
+def test_tools_are_called_in_a_stream(way: Way, service: Serving):
+    asked: Any = scripted(service, calls=[{"name": "look", "arguments": {"where": "there"}}])
+    with way.client().chat.completions.stream(model="m", messages=asked, tools=TOOLS) as stream:
+        for _ in stream:
+            pass
+        calls: Any = stream.get_final_completion().choices[0].message.tool_calls
+    assert json.loads(calls[0].function.arguments) == {"where": "there"}
+
+
+def test_the_models_of_the_service_are_listed(way: Way):
+    assert [model.id for model in way.client().models.list()] == ["scripted"]
+
+
+def test_one_model_is_told_of(way: Way):
+    assert way.client().models.retrieve("scripted").id == "scripted"
+    for name in ("another", "scripted/more", "../models"):
+        with pytest.raises(openai.NotFoundError) as refused:
+            way.client().models.retrieve(name)
+        assert refused.value.code == "model_not_found"
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [("400", openai.BadRequestError), ("429", openai.RateLimitError), ("500", openai.InternalServerError)],
+)
+def test_an_error_of_the_service_is_the_clients(
+    way: Way, service: Serving, status: str, kind: type[openai.APIStatusError]
+):
+    asked: Any = scripted(service, fault=status)
+    with pytest.raises(kind) as refused:
+        way.client().chat.completions.create(model="m", messages=asked)
+    assert refused.value.status_code == int(status) and isinstance(refused.value.body, dict)
+
+
+def test_a_key_that_the_service_refuses_is_not_the_clients_fault(way: Way, service: Serving):
+    asked: Any = scripted(service, fault="refuse")
+    with pytest.raises(openai.InternalServerError, match="gateway's key"):
+        way.client().chat.completions.create(model="m", messages=asked)
+
+
+@pytest.mark.parametrize("fault", ["cut", "error"])
+def test_a_stream_that_breaks_is_an_error_of_the_client(way: Way, service: Serving, fault: str):
+    asked: Any = scripted(service, reply="a long answer", fault={"kind": fault, "after": 6})
+    with pytest.raises(openai.APIError):
+        list(way.client().chat.completions.create(model="m", messages=asked, stream=True))
+
+
+def test_the_service_sees_its_key_and_no_token(way: Way, service: Serving):
+    asked: Any = scripted(service, reply="hi")
+    way.client().chat.completions.create(model="m", messages=asked)
+    seen = service.requests[-1]
+    assert seen.headers["authorization"] == f"Bearer {KEY}"
+    assert not [token for token in way.tokens.values() if token.encode() in seen.head + seen.raw]
+
+
+# --- who may
+
+
+@pytest.mark.parametrize("token", ["", "wrong", "A" * 43, KEY])
+def test_a_stranger_does_not_use_it_even_on_this_computer(way: Way, token: str):
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    for answer in (
+        httpx.post(f"{way.url}/chat/completions", headers=headers, json={"model": "m", "messages": []}),
+        httpx.get(f"{way.url}/models", headers=headers),
+    ):
+        assert answer.status_code == 401 and answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"{}",
+        b'{"messages":{}}',
+        b'{"messages":[],"model":7}',
+        b'{"messages":[],"x":NaN,"model":"m"}',
+        b"[" * 100000,
+    ],
+)
+def test_what_is_no_request_is_refused_and_not_counted(way: Way, body: bytes):
+    before = way.used()
+    answer = httpx.post(
+        f"{way.url}/chat/completions", headers={"Authorization": f"Bearer {way.tokens['kitchen']}"}, content=body
+    )
+    assert answer.status_code == 400 and answer.json()["error"]["code"] and way.used() == before
+
+
+def test_only_the_listed_models_are_to_be_had(service: Serving, tmp_path: Path):
+    made = make_tokens(tmp_path / "home", "kitchen")
+    with opened(
+        tmp_path / "home", service.url + "/v1", ENGRAM_GATEWAY_MODEL="a", ENGRAM_GATEWAY_MODELS="b, c"
+    ) as companion:
+        way = Way(companion, made)
+        assert [model.id for model in way.client().models.list()] == ["a", "b", "c"]
+        assert way.client().models.retrieve("b").owned_by == "gateway"
+        asked: Any = scripted(service, reply="hi")
+        assert way.client().chat.completions.create(model="b", messages=asked).choices
+        way.client().chat.completions.create(model="default", messages=asked)
+        doubled = json.dumps({"messages": asked})[:-1] + ', "model": "dear", "model": "a"}'
+        headers = {"Authorization": f"Bearer {made['kitchen']}"}
+        assert httpx.post(f"{way.url}/chat/completions", headers=headers, content=doubled).status_code == 200
+        sent = [json.loads(request.raw) for request in service.requests[-2:]]
+        assert [each["model"] for each in sent] == ["a", "a"] and b"dear" not in service.requests[-1].raw
+        with pytest.raises(openai.NotFoundError, match="a, b, c"):
+            way.client().chat.completions.create(model="dear", messages=asked)
+
+
+# --- counting
+
+
+def test_what_the_service_says_is_counted(way: Way, service: Serving):
+    asked: Any = scripted(service, reply="hi", usage={"input": 700, "output": 33})
+    calls, tokens = way.used("garden")
+    way.client("garden").chat.completions.create(model="m", messages=asked)
+    assert way.used("garden") == (calls + 1, tokens + 733)
+    options: Any = {"include_usage": True}
+    list(way.client("garden").chat.completions.create(model="m", messages=asked, stream=True, stream_options=options))
+    wait_until("the stream is counted", lambda: way.used("garden") == (calls + 2, tokens + 1466))
+
+
+def test_a_stream_without_usage_is_estimated(way: Way, service: Serving):
+    asked: Any = scripted(service, reply="word " * 400)
+    calls, tokens = way.used("garden")
+    list(way.client("garden").chat.completions.create(model="m", messages=asked, stream=True))
+    wait_until(
+        "it is counted", lambda: way.used("garden")[0] == calls + 1 and 500 <= way.used("garden")[1] - tokens <= 900
+    )
+
+
+def test_what_the_service_refuses_costs_a_call_and_no_tokens(way: Way, service: Serving):
+    asked: Any = scripted(service, fault="500")
+    calls, tokens = way.used("garden")
+    with pytest.raises(openai.InternalServerError):
+        way.client("garden").chat.completions.create(model="m", messages=asked)
+    assert way.used("garden") == (calls + 1, tokens)
+
+
+def test_a_limit_of_the_day_holds_over_a_restart(service: Serving, tmp_path: Path):
+    made = make_tokens(tmp_path / "home", "kitchen", "garden")
+    asked: Any = scripted(service, reply="hi", usage={"input": 1, "output": 1})
+    with opened(
+        tmp_path / "home", service.url + "/v1", ENGRAM_GATEWAY_DEVICE_CALLS="2", ENGRAM_GATEWAY_ALL_CALLS="3"
+    ) as companion:
+        way = Way(companion, made)
+        way.client().chat.completions.create(model="m", messages=asked)
+        companion.kill()
+        companion.start()
+        way.client().chat.completions.create(model="m", messages=asked)
+        with pytest.raises(openai.RateLimitError, match=r"limit of 2 calls a day of kitchen.*midnight") as refused:
+            way.client().chat.completions.create(model="m", messages=asked)
+        assert (
+            refused.value.code == "insufficient_quota" and refused.value.response.headers["x-should-retry"] == "false"
+        )
+        way.client("garden").chat.completions.create(model="m", messages=asked)
+        with pytest.raises(openai.RateLimitError, match="limit of 3 calls a day of all devices"):
+            way.client("garden").chat.completions.create(model="m", messages=asked)
+
+
+def test_a_limit_of_tokens_holds(service: Serving, tmp_path: Path):
+    made = make_tokens(tmp_path / "home", "kitchen")
+    asked: Any = scripted(service, reply="hi", usage={"input": 90, "output": 10})
+    with opened(tmp_path / "home", service.url + "/v1", ENGRAM_GATEWAY_DEVICE_TOKENS="150") as companion:
+        way = Way(companion, made)
+        for _ in range(2):
+            way.client().chat.completions.create(model="m", messages=asked)
+        with pytest.raises(openai.RateLimitError, match="limit of 150 tokens"):
+            way.client().chat.completions.create(model="m", messages=asked)
+        assert way.used() == (2, 200)
+
+
+# --- clients that go, services that do not
+
+
+def test_a_client_that_goes_ends_the_services_stream(leaky: tuple[Way, LeakyService]):
+    way, behind = leaky
+    calls, tokens = way.used()
+    message: Any = [{"role": "user", "content": "endless"}]
+    stream = way.client().chat.completions.create(model="m", messages=message, stream=True)
+    assert next(iter(stream)).choices and behind.streams == 1
+    stream.close()
+    wait_until("the service's stream ends", lambda: behind.streams == 0)
+    wait_until(
+        "it is counted as far as it came", lambda: way.used()[0] == calls + 1 and 0 < way.used()[1] - tokens < 500
+    )
+
+
+def test_a_client_that_goes_before_the_answer_ends_the_call(leaky: tuple[Way, LeakyService], tmp_path: Path):
+    way, _ = leaky
+    calls, _ = way.used()
+    message: Any = [{"role": "user", "content": "silent"}]
+    with pytest.raises(openai.APITimeoutError):
+        way.client(timeout=0.3).chat.completions.create(model="m", messages=message)
+    wait_until("it is counted", lambda: way.used()[0] == calls + 1)
+
+
+def test_a_service_that_is_silent_is_not_waited_for(leaky: tuple[Way, LeakyService]):
+    way, _ = leaky
+    message: Any = [{"role": "user", "content": "silent"}]
+    with pytest.raises(openai.InternalServerError, match="did not answer in time"):
+        way.client().chat.completions.create(model="m", messages=message)
+
+
+def test_a_redirect_is_not_followed(leaky: tuple[Way, LeakyService]):
+    way, behind = leaky
+    message: Any = [{"role": "user", "content": "redirect"}]
+    with pytest.raises(openai.InternalServerError, match="307"):
+        way.client().chat.completions.create(model="m", messages=message)
+    assert not [path for path in behind.seen if "elsewhere" in path]
+
+
+def test_one_device_has_so_many_calls_under_way_and_no_more(leaky: tuple[Way, LeakyService]):
+    way, behind = leaky
+    message: Any = [{"role": "user", "content": "endless"}]
+    streams = [
+        way.client().chat.completions.create(model="m", messages=message, stream=True) for _ in range(MOST_OF_ONE)
+    ]
+    with pytest.raises(openai.RateLimitError, match="under way"):
+        way.client().chat.completions.create(model="m", messages=message, stream=True)
+    other = way.client("garden").chat.completions.create(model="m", messages=message, stream=True)
+    for stream in (*streams, other):
+        stream.close()
+    wait_until("all have ended", lambda: behind.streams == 0)
+    again = way.client().chat.completions.create(model="m", messages=message, stream=True)
+    again.close()
+
+
+def test_lists_of_models_take_turns_as_other_calls_do_and_end_with_their_clients(tmp_path: Path):
+    made = make_tokens(tmp_path / "home", "kitchen")
+    headers = {"Authorization": f"Bearer {made['kitchen']}"}
+    statuses: list[int] = []
+    with LeakyService() as behind, opened(tmp_path / "home", behind.url) as companion:
+
+        def ask() -> None:
+            with contextlib.suppress(httpx.ReadTimeout):
+                statuses.append(httpx.get(f"{companion.url}/gateway/v1/models", headers=headers, timeout=5).status_code)
+
+        behind.slow_list.set()
+        asking = [threading.Thread(target=ask) for _ in range(MOST_OF_ONE + 12)]
+        for thread in asking:
+            thread.start()
+        wait_until("as many wait as may", lambda: behind.lists == MOST_OF_ONE)
+        for thread in asking:
+            thread.join()
+        wait_until("they end with their clients", lambda: behind.lists == 0)
+        behind.slow_list.clear()
+    assert statuses == [429] * 12
+
+
+def test_a_service_that_is_not_there_is_told_of(tmp_path: Path):
+    made = make_tokens(tmp_path / "home", "kitchen")
+    with opened(tmp_path / "home", "http://127.0.0.1:9/v1") as companion:
+        message: Any = [{"role": "user", "content": "hi"}]
+        with pytest.raises(openai.InternalServerError, match="cannot be reached"):
+            Way(companion, made).client().chat.completions.create(model="m", messages=message)
+
+
+# --- a board
+
+
+def test_a_board_asks_its_model_over_plain_http_through_the_gateway(way: Way, service: Serving, tmp_path: Path):
+    service.add({"when": {"contains": "good evening"}, "reply": "Good evening from the model."}, first=True)
+    calls, _ = way.used("garden")
+    board = Home(tmp_path / "board").knowing(
+        ENGRAM_LLM_URL=way.url, ENGRAM_LLM_MODEL="m", ENGRAM_LLM_API="openai", ENGRAM_LLM_KEY=way.tokens["garden"]
+    )
+    ended = say(board, "good evening")
+    assert "Good evening from the model." in ended.printed
+    assert way.used("garden")[0] > calls
+    assert service.requests[-1].headers["authorization"] == f"Bearer {KEY}"

