@@ -76,6 +76,11 @@ AS_ON_A_CHIP = (
 )
 """How the names of the files begin that run as on a chip, too."""
 
+WHOLE_FILES = ("tests/companion/", "tests/docs/design/test_names.py")
+"""How the paths of other files begin whose tests go to one worker: they share what takes seconds to make, a companion or a
+reading of all code.
+"""
+
 SECONDS = extent(1800, 120)
 """How long one unit file may take on one runtime."""
 
@@ -114,20 +119,27 @@ def pytest_pycollect_makemodule(module_path, parent):
     return UnitFile.from_parent(parent, path=module_path) if UNIT in module_path.parents else None
 
 
+def pytest_collection_modifyitems(items):
+    """Put the unit files last: they are many and short, and so both workers end at about the same time."""
+    items.sort(key=lambda item: item.path.is_relative_to(UNIT))
+
+
 def pytest_xdist_make_scheduler(config, log):
     """Hand the tests to the workers so that no unit file is run by both."""
     return Scheduling(config, log)
 
 
 class Scheduling(LoadScopeScheduling):
-    """Gives a unit file's tests of one runtime to one worker, and all other tests one by one.
+    """Gives a unit file's tests of one runtime to one worker, those of files in WHOLE_FILES too, and all others one by one.
 
     Not by marks for --dist loadgroup: with xdist 3.8 and pytest 9.2 these are silently ignored.
     """
 
     def _split_scope(self, nodeid: str) -> str:
         path, _, test = nodeid.partition("::")
-        return path + test[test.rindex("[") :] if path.startswith("tests/firmware/") else nodeid
+        if path.startswith("tests/firmware/"):
+            return path + test[test.rindex("[") :]
+        return path if path.startswith(WHOLE_FILES) else nodeid
 
 
 class UnitFile(pytest.File):
