@@ -33,7 +33,15 @@ Process = subprocess.Popen[bytes] | Forked
 PLAIN = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 """For clients of addresses without TLS: else httpx reads all of the system's certificates for each."""
 
-_TAKEN: set[int] = set()
+
+def _ports() -> Iterator[int]:
+    """The ports of this worker, from one that is another one in each run on."""
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    first, begin = 10000 + worker % 4 * 5000, os.getpid() * 97
+    return (first + (begin + number) % 5000 for number in range(5000))
+
+
+_PORTS = _ports()
 
 _WITH_CLOCK = """
 import time as real
@@ -50,14 +58,16 @@ _AS_ON_A_CHIP = "from fakes import links\nlinks.install()\n"
 
 
 def free_port() -> int:
-    """A port that nobody listens at, and that was not given before."""
-    while True:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
-        if port not in _TAKEN:
-            _TAKEN.add(port)
+    """A port that nobody listens at, and that was not given before.
+
+    Below those that the system gives to whoever asks for any: another test might get it before it is used. Each worker of
+    xdist has a range of its own.
+    """
+    for port in _PORTS:
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
             return port
+    raise AssertionError("this worker has used all of its ports")
 
 
 def listens(port: int) -> bool:
