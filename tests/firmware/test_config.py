@@ -31,9 +31,14 @@ def test_without_files_everything_has_its_default():
 
 
 def test_every_default_is_within_its_bounds():
-    config = Config(folder())
+    place = folder()
+    config = Config(place)
     for name, _ in ROWS:
         config.save(name, config.get(name))
+    again, stored = Config(place), json.loads(files.read(place + "/config.json", 8192))
+    for name, row in ROWS:
+        group, _, key = name.rpartition(".")
+        assert again.get(name) == (stored[group] if group else stored)[key] == json.loads(row)[0], name
 
 
 def test_a_file_sets_nested_names():
@@ -57,8 +62,13 @@ def test_a_number_out_of_bounds_is_named_with_its_bounds():
 
 
 def test_values_of_a_wrong_kind_are_refused():
-    for config in ('{"llm":{"url":5}}', '{"mode":"both"}', '{"console":{"echo":1}}', '{"llm":{"retries":true}}'):
-        _problem(config)
+    for config, name in (
+        ('{"llm":{"url":5,"model":"x"}}', "llm.url"),
+        ('{"llm":{"url":"x"},"mode":"both"}', "mode"),
+        ('{"console":{"echo":1,"prompt":true}}', "console.echo"),
+        ('{"llm":{"url":"x","retries":true}}', "llm.retries"),
+    ):
+        assert _problem(config).key == name
 
 
 def test_a_time_zone_that_is_none_is_refused():

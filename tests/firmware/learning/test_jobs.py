@@ -68,8 +68,14 @@ async def test_it_gives_way_at_once_and_goes_on_later():
 
 
 async def test_to_give_way_costs_nothing_when_nothing_is_done():
-    background, task = await running(Job(), is_busy=lambda: True)
-    await background.preempt()
+    job, busy = Job(), [True]
+    background, task = await running(job, is_busy=lambda: busy[0])
+    with raises(StopIteration):  # it has ended at its first step, without a pause
+        background.preempt().send(None)
+    assert job.order == []
+    busy[0] = False
+    job.release.set()
+    await wait_until("the job's end", lambda: job.order == ["begins", "done", "ends"])
     task.cancel()
 
 
