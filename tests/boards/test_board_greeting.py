@@ -1,5 +1,6 @@
 """`make chat` to a board that does not answer: why, and what to try, within 10 seconds; one that lives is waited for."""
 
+import ast
 import contextlib
 import io
 import os
@@ -8,6 +9,7 @@ import sys
 import threading
 import tty
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -15,11 +17,42 @@ from engram_host.boards import json_lines
 from engram_host.boards.json_lines import LONGEST_SECONDS, LOOP_STARTS, PROBE, SILENT_SECONDS, Greeting
 from engram_host.cli.commands import main
 
+FIRMWARE = Path(__file__).resolve().parents[2] / "firmware"
+
 ROM = b"ets Jul 29 2019 12:21:46\r\n\r\nrst:0x1 (POWERON_RESET),boot:0x13 (SPI_FAST_FLASH_BOOT)\r\nentry 0x400805e4\r\n"
 SYNTAX = b"Traceback (most recent call last):\r\nSyntaxError: invalid syntax\r\n>>> "
-SAFE = b"Engram is in safe mode: its last 3 starts ended in a reset or an error, so the app was not started.\r\n>>> "
-NO_START = b"Engram did not start: config: llm.urll is not known.\r\nPut that right, then press reset\r\n>>> "
 JSON_ON = b'{"engram":"0.1.0","json":1,"line_bytes":12000,"crc":"0712cee0"}\r\n'
+
+# --- what the firmware says, out of its own sources
+
+
+def assigned(tree: ast.AST, name: str) -> str:
+    """The text that a module, or a function of it, keeps under a name."""
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Assign)]
+    (value,) = [node.value for node in nodes if ast.unparse(node.targets[0]) == name]
+    return ast.literal_eval(value)
+
+
+def printed(tree: ast.AST) -> list[list[ast.expr]]:
+    """The arguments of each call of print()."""
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    return [call.args for call in calls if ast.unparse(call.func) == "print"]
+
+
+def at_prompt(text: str) -> bytes:
+    """What a serial line carries of a message, and the prompt after it."""
+    return text.rstrip("\n").replace("\n", "\r\n").encode() + b"\r\n>>> "
+
+
+BOOT = ast.parse((FIRMWARE / "engram" / "device" / "boot.py").read_text(encoding="utf-8"))
+MAIN = ast.parse((FIRMWARE / "main.py").read_text(encoding="utf-8"))
+SAFE = at_prompt(assigned(BOOT, "_SAFE") % 3)
+NO_START = at_prompt(assigned(BOOT, "problem") % "config: llm.urll is not known.")
+# main.py prints one message about a deploy in _start(), and one with a reason as a second argument.
+((_unfinished,),) = printed(next(node for node in MAIN.body if isinstance(node, ast.FunctionDef) and node.name == "_start"))
+NOT_DEPLOYED = at_prompt(ast.literal_eval(_unfinished))
+((_no_start, _),) = [arguments for arguments in printed(MAIN) if len(arguments) == 2]
+NO_MEMORY = at_prompt(ast.literal_eval(_no_start) + " " + assigned(MAIN, "_NO_MEMORY"))
 
 
 # --- what is heard, and when
@@ -62,17 +95,19 @@ def test_starts_without_an_end_are_a_loop_and_a_start_in_two_pieces_is_one():
 
 
 @pytest.mark.parametrize(
-    ("printed", "sentence"),
+    ("said", "sentence"),
     [
         (SYNTAX, "at the MicroPython prompt: press its RESET"),
         (SAFE, "in safe mode"),
         (SAFE + SYNTAX, "in safe mode"),
         (NO_START, "did not start Engram: config: llm.urll is not known."),
+        (NOT_DEPLOYED, "did not start Engram: a deploy is not finished"),
+        (NO_MEMORY, "did not start Engram: there is not enough memory"),
     ],
 )
-def test_a_prompt_that_waits_is_told_with_what_stands_before_it(printed: bytes, sentence: str):
-    assert sentence in heard((1.0, ROM + printed), until=2.0)
-    assert not heard((1.0, ROM + printed), (1.1, b"Engram 0.1.0, full mode\r\n> "), until=2.0)
+def test_a_prompt_that_waits_is_told_with_what_stands_before_it(said: bytes, sentence: str):
+    assert sentence in heard((1.0, ROM + said), until=2.0)
+    assert not heard((1.0, ROM + said), (1.1, b"Engram 0.1.0, full mode\r\n> "), until=2.0)
 
 
 # --- as a person calls it
