@@ -1,5 +1,6 @@
 """The pages are written in plain English, with prose of at most 100 columns."""
 
+import itertools
 import re
 
 import pytest
@@ -48,6 +49,17 @@ def avoided(text: str) -> list[str]:
     return [match[0] for phrase in AVOIDED for match in re.finditer(phrase, words, re.MULTILINE)]
 
 
+def blank_runs(text: str) -> list[int]:
+    """The lines of a page, a fenced block counted as one, at which a second blank line in a row stands."""
+    lines = [line.strip() for line in without_fences(text, "(code)").splitlines()]
+    return [number for number, pair in enumerate(itertools.pairwise(lines), 2) if pair == ("", "")]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_page_has_two_blank_lines_in_a_row(page: str):
+    assert blank_runs(read(page)) == []
+
+
 @pytest.mark.parametrize("page", [page for page in PAGES if page not in LATER])
 def test_prose_is_not_too_wide(page: str):
     assert too_wide(read(page)) == []
@@ -71,3 +83,8 @@ def test_what_is_avoided_is_noticed_outside_of_code_and_quotations():
 def test_a_wide_line_is_noticed_but_not_a_wide_table():
     wide = "word " * 30
     assert too_wide(f"| {wide}|\n\n{wide}\n\n    {wide}") == [wide]
+
+
+def test_two_blank_lines_are_noticed_but_not_those_of_code():
+    assert blank_runs("a\n\n\n    code\n") == [3]
+    assert blank_runs("a\n\n```python\nx\n\n\ny\n```\n\nb\n") == []

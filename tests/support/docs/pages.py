@@ -39,9 +39,9 @@ def fences(text: str, language: str) -> list[Fence]:
     return [fence for fence in found if fence.language == language]
 
 
-def without_fences(text: str) -> str:
-    """A page without its fenced blocks."""
-    return _FENCE.sub("", text)
+def without_fences(text: str, mark: str = "") -> str:
+    """A page without its fenced blocks, with a `mark` in the place of each."""
+    return _FENCE.sub(mark, text)
 
 
 def in_backticks(text: str) -> list[str]:
