@@ -49,7 +49,9 @@ MAIN = ast.parse((FIRMWARE / "main.py").read_text(encoding="utf-8"))
 SAFE = at_prompt(assigned(BOOT, "_SAFE") % 3)
 NO_START = at_prompt(assigned(BOOT, "problem") % "config: llm.urll is not known.")
 # main.py prints one message about a deploy in _start(), and one with a reason as a second argument.
-((_unfinished,),) = printed(next(node for node in MAIN.body if isinstance(node, ast.FunctionDef) and node.name == "_start"))
+((_unfinished,),) = printed(
+    next(node for node in MAIN.body if isinstance(node, ast.FunctionDef) and node.name == "_start")
+)
 NOT_DEPLOYED = at_prompt(ast.literal_eval(_unfinished))
 ((_no_start, _),) = [arguments for arguments in printed(MAIN) if len(arguments) == 2]
 NO_MEMORY = at_prompt(ast.literal_eval(_no_start) + " " + assigned(MAIN, "_NO_MEMORY"))

@@ -35,7 +35,7 @@ def test_every_default_is_within_its_bounds():
     config = Config(place)
     for name, _ in ROWS:
         config.save(name, config.get(name))
-    again, stored = Config(place), json.loads(files.read(place + "/config.json", 8192))
+    again, stored = Config(place), json.loads(files.read(place + "/config.json", 8192) or b"{}")
     for name, row in ROWS:
         group, _, key = name.rpartition(".")
         assert again.get(name) == (stored[group] if group else stored)[key] == json.loads(row)[0], name
