@@ -169,6 +169,8 @@ class EmbeddingIndexer:
             index = await self._begin(identity, index)
         self._follow(identity, index)
         if not is_keeper:
+            await self._look_at_job(identity)
+            await self._end_job()  # the keeper takes it up from its notes; here it would write beside that one
             return False
         devices = await asyncio.to_thread(self._store.sources)
         self._total = sum(device.version for device in devices)
