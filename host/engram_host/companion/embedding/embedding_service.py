@@ -139,8 +139,8 @@ class EmbeddingService:
         self,
         store: Store,
         settings: EmbeddingSettings,
+        supervisor: Supervisor,
         failed: Callable[[str], None] = lambda work: None,
-        supervisor: Supervisor | None = None,
     ):
         """`failed("index")` and `failed("query")` are called when no vector was made; from the loop's thread."""
         self._embedder = make_embedder(settings, store, KEY_VERSION)
@@ -151,7 +151,7 @@ class EmbeddingService:
         )
         self._backlog.failed = lambda: failed("index")
         self._failed = failed
-        self._supervisor = supervisor or Supervisor()
+        self._supervisor = supervisor
         self._task: BackgroundTask | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 

@@ -72,8 +72,8 @@ class FolderService:
         store: Store,
         settings: FoldersSettings,
         home: Path,
+        supervisor: Supervisor,
         taken: Callable[[], None] = lambda: None,
-        supervisor: Supervisor | None = None,
     ):
         """`home` is the companion's folder; `taken` is called when there are new passages. SettingError."""
         self._store = store
@@ -86,7 +86,7 @@ class FolderService:
         self._stop = threading.Event()
         self._indexer = FolderIndexer(store, settings, self._stop)
         self._watch: FolderWatcher | None = None
-        self._supervisor = supervisor or Supervisor()
+        self._supervisor = supervisor
         self._task: BackgroundTask | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._trouble = ""

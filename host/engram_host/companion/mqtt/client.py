@@ -63,14 +63,12 @@ class MqttClient:
     `is_connected` tells whether boards can reach it, `problem` why not.
     """
 
-    def __init__(
-        self, url: str, login: BrokerLogin, answers: AnswerMessage, *, share: bool, supervisor: Supervisor | None = None
-    ):
+    def __init__(self, url: str, login: BrokerLogin, answers: AnswerMessage, supervisor: Supervisor, *, share: bool):
         self._where = parse_broker_url(url)
         self._login = login
         self._answers = answers
         self._topic = SHARED if share else UP
-        self._supervisor = supervisor or Supervisor()
+        self._supervisor = supervisor
         self._task: BackgroundTask | None = None
         self._ready = asyncio.Event()
         self._at_work: set[asyncio.Task[None]] = set()
