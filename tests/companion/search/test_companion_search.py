@@ -183,7 +183,7 @@ def searching(store):
 
 def test_a_search_of_all_boards_leaves_out_those_heard_longest_ago_and_says_so(searching):
     result = asyncio.run(searching.find(Caller("owner", "", False, ""), query="kettle"))
-    assert any(told.startswith("1 boards were not searched") for told in result.left_out)
+    assert any(told.startswith("1 board was not searched, the one") for told in result.left_out)
 
 
 def test_more_boards_than_have_room_in_memory_are_refused_by_name(searching):
