@@ -147,9 +147,14 @@ class EmbeddingService:
         self._is_off = isinstance(self._embedder, NoEmbedder)
         self._jobs = make_jobs(settings, store)
         self._backlog = EmbeddingIndexer(
-            store, self._embedder, text_of_change, KEY_VERSION, self._jobs, settings.batch_least
+            store,
+            self._embedder,
+            text_of_change,
+            KEY_VERSION,
+            self._jobs,
+            settings.batch_least,
+            failed=lambda: failed("index"),
         )
-        self._backlog.failed = lambda: failed("index")
         self._failed = failed
         self._supervisor = supervisor
         self._task: BackgroundTask | None = None
