@@ -65,7 +65,7 @@ def test_list_shows_what_is_archived_if_it_is_asked_to(home):
 def test_list_says_that_there_is_more_in_the_archive(home):
     ran = fine("list", *home)
     assert KITE not in ran.out
-    assert ran.err == "1 more are in the archive; --state archived shows them.\n"
+    assert ran.err == "1 more is in the archive; --state archived shows it.\n"
     assert fine("list", "--tag", "nothing-has-this", *home).err == ""
 
 

@@ -79,7 +79,7 @@ def test_problems_and_notes_are_in_the_json_document(importing: Importing, tmp_p
     assert (ran.status, document["stored"], document["refused"]) == (1, 1, 1)
     assert document["problems"] == [
         "line 3: content: must be a text that is not empty.",
-        "1 lines are in no list and were left out",
+        "1 line is in no list and was left out",
     ]
 
 

@@ -76,7 +76,7 @@ Some words that stand in no list.
 + fixed (pinned)
 """
     board = importing.board
-    assert importing.run(page, "in.md") == ["6 stored, 0 refused", "1 lines are in no list and were left out"]
+    assert importing.run(page, "in.md") == ["6 stored, 0 refused", "1 line is in no list and was left out"]
     assert [(row["content"], row["tags"], row["source"]) for row in live(board)] == [
         ("Ann likes tea", ["food"], "import"),
         ("Bob sings\non Mondays", ["notes"], "import"),

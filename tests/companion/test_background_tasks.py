@@ -380,6 +380,6 @@ def test_doctor_names_a_task_that_was_restarted(tmp_path: Path):
         (tmp_path / "home" / "companion.toml").write_text(f"[http]\nport = {companion.running.web.port}\n")
         found = await asyncio.to_thread(lambda: list(checks.companion(settings, where)))
         told = [(each.state, each.told) for each in found]
-        assert ("watch", "its task folders was restarted, times: 1; last error: it was cancelled") in told
+        assert ("watch", "its task folders was restarted 1 time; last error: it was cancelled") in told
 
     run(tmp_path / "home", play)

@@ -23,6 +23,7 @@ from engram_host.boards.file_set import CODE_JSON, Files, short_hash
 from engram_host.boards.naming import command_name, option_name
 from engram_host.boards.progress import Meter, Progress, Tally
 from engram_host.boards.session import BoardFile, Session, open_session
+from engram_host.wording import counted
 
 LOG_FOLDERS = ("memory", "journal")
 FOLDERS = (*LOG_FOLDERS, "profile")
@@ -55,11 +56,13 @@ def backup(named_port: str, out: Path, progress: Progress, *, with_secrets: bool
         wanted = _wanted(present, with_secrets)
         if not wanted:
             raise BoardFailed("there is nothing of Engram's on this board to save.")
-        meter = Meter(progress, f"Saving {len(wanted)} files", sum(entry.size for entry in wanted.values()))
+        meter = Meter(
+            progress, f"Saving {counted(len(wanted), 'file', 'files')}", sum(entry.size for entry in wanted.values())
+        )
         _write(out, _description(session, present, wanted), lambda path: _fetch(session, path, wanted[path], meter))
     size = kilobytes(out.stat().st_size)
     without = "" if with_secrets or SECRETS not in present else " Networks and keys are not in it."
-    progress.say(f"{out}: {len(wanted)} files, {size}, each compared by its hash.{without}")
+    progress.say(f"{out}: {counted(len(wanted), 'file', 'files')}, {size}, each compared by its hash.{without}")
 
 
 def read_backup(path: Path) -> SavedBoard:
@@ -185,8 +188,10 @@ def restore(named_port: str, path: Path, progress: Progress, *, may_erase: bool 
         removals = [path for path in old if path not in files]
         deploy.install(session, files, removals, progress)
     size = kilobytes(sum(len(content) for content in files.values()))
-    went = f" {len(old)} files of the memory that it had are gone." if old and may_erase else ""
-    progress.say(f"Restored: {len(files)} files ({size}) of the backup made {saved.made}.{went} The board starts anew.")
+    gone = counted(len(old), "file of the memory that it had is", "files of the memory that it had are")
+    went = f" {gone} gone." if old and may_erase else ""
+    restored = counted(len(files), "file", "files")
+    progress.say(f"Restored: {restored} ({size}) of the backup made {saved.made}.{went} The board starts anew.")
 
 
 def _seed(saved: SavedBoard, present: dict[str, BoardFile]) -> str:
@@ -251,7 +256,7 @@ def _make_room(session: Session, files: Files, old: list[str], progress: Progres
     unsent = deploy.missing_files(staged, session.tree(deploy.NEXT, Tally(progress, "Looking what was sent before")))
     if old and session.free_flash() < deploy.room_for(unsent):
         progress.say("The flash has no room for both memories: the old one is removed first.")
-        meter = Meter(progress, f"Removing {len(old)} files", len(old))
+        meter = Meter(progress, f"Removing {counted(len(old), 'file', 'files')}", len(old))
         for path in old:
             session.drop(path)
             meter(1)

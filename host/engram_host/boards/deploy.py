@@ -16,6 +16,7 @@ from engram_host.boards.profile import BLOCK, CHIPS, Profile
 from engram_host.boards.progress import Meter, Progress, Tally
 from engram_host.boards.session import BoardFile, Count, Session, open_session
 from engram_host.firmware import FIRMWARE
+from engram_host.wording import counted
 
 NEXT = "next"
 READY = "next/READY"
@@ -68,7 +69,8 @@ def _send(session: Session, files: Files, progress: Progress) -> None:
             f"the board's flash has {kilobytes(free)} free and needs {kilobytes(needed)}: forget something and /compact on"
             f" the board; or save it ({command_name('backup')}), flash it again and restore it ({command_name('restore')})."
         )
-    meter = Meter(progress, f"Sending {len(unsent)} files", sum(len(content) for content in unsent.values()))
+    sending = f"Sending {counted(len(unsent), 'file', 'files')}"
+    meter = Meter(progress, sending, sum(len(content) for content in unsent.values()))
     for path, content in unsent.items():
         session.put(path, content, meter)
 
@@ -117,7 +119,8 @@ def deploy(named_port: str, board: str, config: Path | None, progress: Progress)
             return
         install(session, files, removals, progress)
     size = sum(len(content) for content in files.values())
-    progress.say(f"Deployed: {len(files)} files ({kilobytes(size)}) sent, {len(removals)} removed. The board restarts.")
+    sent = counted(len(files), "file", "files")
+    progress.say(f"Deployed: {sent} ({kilobytes(size)}) sent, {len(removals)} removed. The board restarts.")
 
 
 def _check_runtime(session: Session) -> None:

@@ -20,6 +20,7 @@ from engram_host.boards.micropython_image import MicroPythonImage
 from engram_host.boards.naming import command_name, option_name
 from engram_host.boards.profile import BLOCK, Profile, Region
 from engram_host.boards.progress import Progress
+from engram_host.wording import counted
 
 BAUD = 460800
 """The speed while flashing: most USB-UARTs keep up with it."""
@@ -131,8 +132,9 @@ def make_image(board: str, config: Path | None, out: Path, progress: Progress) -
     except OSError as error:
         raise BadRequest(f"{out} cannot be written: {error.strerror}.") from None
     used = sum(data[at : at + BLOCK] != b"\xff" * BLOCK for at in range(0, len(data), BLOCK)) * BLOCK
+    written = counted(len(files), "file", "files")
     progress.say(
-        f"{out}: {len(files)} files, {kilobytes(used)} of {kilobytes(len(data))} in use; it belongs at offset"
+        f"{out}: {written}, {kilobytes(used)} of {kilobytes(len(data))} in use; it belongs at offset"
         f" {wanted.filesystem.offset:#x} of a flash of {kilobytes(wanted.flash_bytes)}."
     )
 

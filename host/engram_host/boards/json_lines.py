@@ -1,4 +1,4 @@
-"""A board's console as programs use it: a JSON object a line, both ways (docs/serial.md).
+"""A board's console as programs use it: a JSON object a line, both ways (docs/reference/serial.md).
 
 with opened(port) as board:
     for answer in board.ask(say="hello"):

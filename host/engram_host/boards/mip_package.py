@@ -14,6 +14,7 @@ from engram_host.boards import file_set, micropython_image, profile, settings
 from engram_host.boards.errors import BadRequest, kilobytes
 from engram_host.boards.file_set import CODE_JSON, PLAIN, Files
 from engram_host.boards.progress import Progress
+from engram_host.wording import counted
 
 CODE, NEW_BOARD = "package.json", "new-board.json"
 
@@ -39,8 +40,9 @@ def make_package(board: str, config: Path | None, out: Path, url: str, progress:
     except OSError as error:
         raise BadRequest(f"{out} cannot be written: {error.strerror}.") from None
     size = sum(len(content) for content in code.values())
-    progress.say(f"{out / CODE}: {len(code)} files of code, {kilobytes(size)}, for {wanted.name}.")
-    progress.say(f"{out / NEW_BOARD}: {len(seeds)} files that a new board begins with.")
+    progress.say(f"{out / CODE}: {counted(len(code), 'file', 'files')} of code, {kilobytes(size)}, for {wanted.name}.")
+    seeded = counted(len(seeds), "file", "files")
+    progress.say(f"{out / NEW_BOARD}: {seeded} that a new board begins with.")
 
 
 def _in_order(code: Files) -> list[str]:

@@ -19,6 +19,7 @@ from engram_host.cli.exit_status import CommandError, NotFound
 from engram_host.cli.options import HOME, JSON, takes
 from engram_host.companion.auth import mosquitto, tokens
 from engram_host.companion.errors import SettingError
+from engram_host.companion.types import DEVICE_NAME
 
 if TYPE_CHECKING:
     from engram_host.companion.settings import Settings
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Manage the tokens with which boards log in to the companion.", no_args_is_help=True)
 
 Name = Annotated[str, typer.Argument(help="the board's name: small letters, digits and -, at most 32")]
-_DEVICE = re.compile(r"[a-z0-9-]{1,32}")
 
 
 @app.command()
@@ -137,7 +137,7 @@ def _store(home: Path) -> "Iterator[tuple[Store, Settings]]":
 
 
 def _checked(name: str) -> str:
-    if not _DEVICE.fullmatch(name):
+    if not re.fullmatch(DEVICE_NAME, name):
         raise SettingError(
             repr(name[:40]), "is not a board name: use lowercase letters, digits and -, at most 32 characters."
         )

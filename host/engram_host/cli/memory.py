@@ -9,6 +9,7 @@ from engram_host.cli import output
 from engram_host.cli.context import Context
 from engram_host.cli.exit_status import WrongUsage
 from engram_host.cli.options import DEVICE, HOME, JSON, URL, Devices, takes
+from engram_host.wording import counted
 
 Shown = Annotated[
     str, typer.Argument(help="memory such as m12, turn such as t34, or line of a file such as notes/tea.md#12")
@@ -139,7 +140,12 @@ def list_entries(
     if len(rows) < found["total"]:
         typer.echo(f"the newest {len(rows)} of {found['total']}; --limit shows more.", err=True)
     if found["archived"]:
-        typer.echo(f"{found['archived']} more are in the archive; --state archived shows them.", err=True)
+        more = counted(
+            found["archived"],
+            "more is in the archive; --state archived shows it.",
+            "more are in the archive; --state archived shows them.",
+        )
+        typer.echo(more, err=True)
 
 
 @takes(DEVICE, URL, HOME, JSON)
@@ -212,7 +218,7 @@ def _show_lines(context: Context, citation: str, count: int, principal: str) -> 
     for number, text in enumerate(found["lines"], found["first"]):
         output.say(f"{number:>{width}}  {text}".rstrip())
     if not found["lines"]:
-        output.say(f"{path} has {found['total']} lines.")
+        output.say(f"{path} has {counted(found['total'], 'line', 'lines')}.")
     if found["following"]:
         typer.echo(output.safe(f"continues at {path}#{found['following']}"), err=True)
 

@@ -23,6 +23,7 @@ from engram_host.cli.exit_status import CommandError, WrongUsage
 from engram_host.cli.options import DEVICE, HOME, JSON, PORT, SIM, URL, takes
 from engram_host.transfer.formats import Fields
 from engram_host.transfer.reader import MemoryFile
+from engram_host.wording import counted
 
 _ORDER = (
     *("stored", "written", "changed", "there already", "older than here", "forgotten", "texts put in their place"),
@@ -194,7 +195,7 @@ def import_file(
             sending.send(number, fields)
             progress.step("Writing memories" if out else "Sending memories", at, len(lines))
     sending.end(source)
-    progress.say(f"{len(lines)} lines {'written' if out else 'sent'}")
+    progress.say(f"{counted(len(lines), 'line', 'lines')} {'written' if out else 'sent'}")
     if context.json:
         output.document({"file": str(file), **sending.counts, "problems": sending.problems + sending.notes})
     else:

@@ -72,8 +72,8 @@ class CompanionApp:
         self.embedding = embedding
         self.metrics = metrics
         self.supervisor = supervisor
-        self.replication = Replication(store, embedding.wake, metrics, supervisor=supervisor)
-        self.folders = FolderService(store, settings.folders, settings.home, embedding.wake, supervisor)
+        self.replication = Replication(store, embedding.wake, supervisor, metrics)
+        self.folders = FolderService(store, settings.folders, settings.home, supervisor, embedding.wake)
         self.search = SearchService(store, settings.search, embedding, self.folders, metrics)
         answers = self.search.answer_board, self.search.answer_get
         self.dispatcher = MessageDispatcher(self.replication, *answers, metrics)
@@ -167,12 +167,12 @@ class CompanionApp:
                 WORKER, new_token(), trust_certificate("mqtt.certificate", certificate) if tls else None
             )
             access = BrokerAccess(self.access.callers, self.access.requires_tokens, self._rate_limiter, login.password)
-            self.broker = EmbeddedBroker(mqtt.host, mqtt.port, access, tls, self.supervisor)
+            self.broker = EmbeddedBroker(mqtt.host, mqtt.port, access, self.supervisor, tls)
             await self.broker.start()
             answers = self.dispatcher.answers_or_nothing  # the broker inside slows them down by itself
         url = self.broker.own_url if self.broker else mqtt.url
         # The broker inside has one worker, and cannot share a subscription.
-        self.mqtt_client = MqttClient(url, login, answers, share=not self.broker, supervisor=self.supervisor)
+        self.mqtt_client = MqttClient(url, login, answers, self.supervisor, share=not self.broker)
         self.mqtt_client.start()
         if not await self.mqtt_client.wait(_BROKER_SECONDS):
             _log.warning("%s Retrying in the background.", self.mqtt_client.problem)
@@ -246,10 +246,10 @@ async def start(home: Path, flags: Mapping[tuple[str, str], Any]) -> AsyncIterat
         check_exposure(settings.security, places, has_devices=has_devices)
         metrics = Metrics()
         supervisor = Supervisor(metrics.task_failed)
-        embedding = EmbeddingService(store, settings.embedding, metrics.embedder_failed, supervisor)
+        embedding = EmbeddingService(store, settings.embedding, supervisor, metrics.embedder_failed)
         app = CompanionApp(settings, store, embedding, operator, key, metrics, supervisor)
         async with app.running():
-            web = WebServer(make_app(app), http.host, http.port, tls, supervisor)
+            web = WebServer(make_app(app), http.host, http.port, supervisor, tls)
             await web.start()
             try:
                 yield RunningCompanion(app, web)

@@ -30,6 +30,7 @@ from engram_host.companion.search.request import MOST_DEVICES, SearchRequest, Se
 from engram_host.companion.settings import SearchSettings
 from engram_host.companion.store import Store
 from engram_host.companion.types import Device, LogName
+from engram_host.wording import counted
 
 MOST_AT_ONCE = 4
 """Searches that run at the same time: more would only share the cores, and each needs memory of its own."""
@@ -195,7 +196,11 @@ class SearchService:
                 break
             chosen.append(device.name)
         others = len(known) - len(chosen)
-        told = f"{others} boards were not searched, those that were heard longest ago: name them to search them"
+        told = counted(
+            others,
+            "board was not searched, the one that was heard longest ago: name it to search it",
+            "boards were not searched, those that were heard longest ago: name them to search them",
+        )
         return tuple(chosen), (told,) if others else ()
 
     async def answer_get(self, device: str, head: GetHead) -> list[bytes]:

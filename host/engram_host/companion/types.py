@@ -6,6 +6,9 @@ from typing import Literal
 LogName = Literal["records", "journal"]
 LOGS: tuple[LogName, ...] = ("records", "journal")
 
+DEVICE_NAME = r"[a-z0-9-]{1,32}"
+"""What a board may be called, as a regular expression of the whole name."""
+
 FOLDER = "folder:"
 """How the name begins that a Markdown folder has in the store; no board can be called so."""
 

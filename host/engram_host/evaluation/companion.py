@@ -19,6 +19,7 @@ from engram_host.companion.search.engine import SearchEngine
 from engram_host.companion.search.request import SearchRequest, SearchResult, Weights
 from engram_host.companion.settings import EmbeddingSettings
 from engram_host.companion.store import Store, open_store
+from engram_host.companion.supervisor import Supervisor
 from engram_host.companion.types import Batch, Hello, LogState, Sender, Span
 from engram_host.evaluation.sets import Conversation, EvaluationFailed, Turn
 
@@ -50,7 +51,7 @@ async def _rank(conversation: Conversation, limit: int, work: Path, options: dic
     store = open_store(f"sqlite:///{work / 'companion.db'}")
     try:
         _feed(store, conversation)
-        embedding = EmbeddingService(store, EmbeddingSettings())
+        embedding = EmbeddingService(store, EmbeddingSettings(), Supervisor())
         engine = SearchEngine(store, IndexCache(store), lambda query: embedding.query_vector(query, QUERY_SECONDS))
         base = SearchRequest("?", (DEVICE,), OWNER, now=conversation.turns[-1].at, limit=limit)
         if options.get("use_meaning", True):

@@ -8,6 +8,7 @@ from engram import text
 from engram.errors import ArgumentError
 from engram.transfer import jsonl
 from engram_host.transfer.formats import Fields, MarkdownReader, convert_memory
+from engram_host.wording import counted
 
 Line = tuple[int, Fields | str]
 """The number of a line, and the object for a board's /import, or why the line is refused."""
@@ -44,7 +45,9 @@ class MemoryFile:
     def notes(self) -> Iterator[str]:
         """Yield sentences on the whole file, once all of it was read."""
         if self._page.outside:
-            yield f"{self._page.outside} lines are in no list and were left out"
+            yield counted(
+                self._page.outside, "line is in no list and was left out", "lines are in no list and were left out"
+            )
         yield from self._reader.notes(True)
 
     def _note_unknown(self, name: str) -> None:

@@ -69,7 +69,7 @@ def test_only_what_changed_is_sent(tmp_path: Path, capsys: pytest.CaptureFixture
     changed = with_code_json(NEW) | {"engram/app.mpy": b"another"}
     with StandIn(flash_with(tmp_path, changed | KEPT)) as board:
         run(board)
-    assert "1 files (7 KB) sent, 0 removed" in capsys.readouterr().err
+    assert "1 file (7 KB) sent, 0 removed" in capsys.readouterr().err
 
 
 def test_where_nothing_changed_nothing_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]):

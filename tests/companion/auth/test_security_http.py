@@ -19,6 +19,7 @@ from engram_host.companion.auth.middleware import DECLARED, MOST_BODY, Role
 from engram_host.companion.errors import SettingError
 from engram_host.companion.settings import SecuritySettings
 from engram_host.companion.store import open_store
+from engram_host.companion.supervisor import Supervisor
 from peers import PLAIN, Companion
 from sending import Sent
 from serve_process import FREE, failed_start, start_serve
@@ -253,7 +254,7 @@ def test_a_head_that_does_not_end_is_not_waited_for(companion: Companion, monkey
     monkeypatch.setattr(server, "HEAD_SECONDS", 0.3)
 
     async def send_without_end() -> None:
-        web = WebServer(FastAPI(), "127.0.0.1", 0)
+        web = WebServer(FastAPI(), "127.0.0.1", 0, Supervisor())
         await web.start()
         _, writer = await asyncio.open_connection("127.0.0.1", web.port)
         with pytest.raises(ConnectionError):

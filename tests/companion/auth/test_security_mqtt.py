@@ -23,6 +23,7 @@ from engram_host.companion.mqtt.client import BrokerLogin, MqttClient, broker_lo
 from engram_host.companion.mqtt.guarded_broker import WORKER, BrokerAccess, EmbeddedBroker
 from engram_host.companion.settings import MqttSettings
 from engram_host.companion.store import open_store
+from engram_host.companion.supervisor import Supervisor
 from guarded_place import SECRET, Place, gets, reasons, run
 from mqtt_marks import received_before_mark
 from waiting import wait_until_async
@@ -349,14 +350,17 @@ def test_the_broker_has_tls_with_a_certificate(tmp_path: Path):
         store = open_store(folder=tmp_path)
         store.add_token(tokens.stored_token("kitchen", token := tokens.new_token()))
         door = BrokerAccess(CallerLookup(store, tokens.new_token()), True, RateLimiter(0, 1), SECRET)
-        broker = EmbeddedBroker("127.0.0.1", 0, door, listener_tls("mqtt", "both.pem", "both.pem", tmp_path))
+        supervisor = Supervisor()
+        broker = EmbeddedBroker(
+            "127.0.0.1", 0, door, supervisor, listener_tls("mqtt", "both.pem", "both.pem", tmp_path)
+        )
         await broker.start()
 
         async def echo(_device: str, data: bytes) -> list[bytes]:
             return [data]
 
         login = BrokerLogin(WORKER, SECRET, trust_certificate("mqtt.certificate", tmp_path / "both.pem"))
-        bus = MqttClient(broker.own_url, login, echo, share=False)
+        bus = MqttClient(broker.own_url, login, echo, supervisor, share=False)
         bus.start()
         assert broker.url.startswith("mqtts://") and await bus.wait(10)
         context = ssl.create_default_context()
@@ -383,7 +387,10 @@ def test_a_broker_of_ones_own_may_have_a_certificate_of_a_private_authority(tmp_
     async def work() -> None:
         store = open_store(folder=tmp_path)
         door = BrokerAccess(CallerLookup(store, tokens.new_token()), True, RateLimiter(0, 1), SECRET)
-        broker = EmbeddedBroker("127.0.0.1", 0, door, listener_tls("mqtt", "both.pem", "both.pem", tmp_path))
+        supervisor = Supervisor()
+        broker = EmbeddedBroker(
+            "127.0.0.1", 0, door, supervisor, listener_tls("mqtt", "both.pem", "both.pem", tmp_path)
+        )
         await broker.start()
 
         async def echo(_device: str, data: bytes) -> list[bytes]:
@@ -391,7 +398,7 @@ def test_a_broker_of_ones_own_may_have_a_certificate_of_a_private_authority(tmp_
 
         async def reached(authority: str) -> bool:
             settings = MqttSettings(username=WORKER, password=SECRET, authority=authority)
-            bus = MqttClient(broker.own_url, broker_login(settings, tmp_path), echo, share=False)
+            bus = MqttClient(broker.own_url, broker_login(settings, tmp_path), echo, supervisor, share=False)
             bus.start()
             await wait_until_async("it is in or out", lambda: bus.is_connected or "CERTIFICATE_" in bus.problem)
             is_reached = bus.is_connected

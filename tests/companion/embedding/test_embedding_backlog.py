@@ -314,19 +314,21 @@ def test_in_another_zone_texts_that_have_another_day_get_their_vectors(store, sm
     assert {seq: one.digest for seq, one in found.items()} == {seq: text_digest(text) for seq, text in texts.items()}
 
 
-def test_new_lines_wake_it(store, small):
+def test_new_lines_wake_it(store, small, monkeypatch):
+    monkeypatch.setattr(backlog_module, "_POLL_SECONDS", 100 * SECONDS)
     board, embedder = Board(store), Embedder()
     backlog = make(store, embedder)
     said = []
 
     def is_done():
-        if backlog.identity and not said:
+        if backlog._awake._waiters and not said:
             said.append(True)
             board.say("a")
             backlog.wake()
         return bool(stored(store, embedder))
 
     run_until(backlog, is_done)
+    assert_whole(store, embedder, board)
 
 
 def test_of_two_companions_one_keeps_the_index_and_both_know_of_it(store, small):

@@ -8,9 +8,9 @@ import openai
 import pytest
 
 from embedded_board import KEY as KEY_VERSION
-from embedded_board import Board, make
+from embedded_board import Board, Embedder, make
 from embedding_service import KEY, MODEL, WIDTH, EmbeddingService, direction
-from engram_host.companion.embedding import batch
+from engram_host.companion.embedding import batch, index_state, indexer
 from engram_host.companion.embedding.batch import BatchJobs
 from engram_host.companion.embedding.remote import OpenAiEmbedder, RemoteService
 from engram_host.companion.errors import EmbedderRefused, EmbedderUnavailable
@@ -174,8 +174,8 @@ def test_a_large_back_fill_goes_by_job_while_new_lines_go_directly(peer, tmp_pat
             waits.set()
             await may_go_on.wait()
 
-        backlog = make(store, direct)
-        backlog._jobs, backlog._jobs_least = jobs_of(peer, store, sleep), 10
+        jobs = jobs_of(peer, store, sleep)
+        backlog = make(store, direct, jobs=jobs, jobs_least=10)
         task = asyncio.create_task(backlog.run())
         await waits.wait()
         board.say("new")
@@ -192,7 +192,7 @@ def test_a_large_back_fill_goes_by_job_while_new_lines_go_directly(peer, tmp_pat
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
         await backlog.stop()
-        await backlog._jobs.close()
+        await jobs.close()
         await direct.close()
 
     asyncio.run(work())
@@ -200,3 +200,70 @@ def test_a_large_back_fill_goes_by_job_while_new_lines_go_directly(peer, tmp_pat
     assert len(peer.jobs) == 1
     assert ["new"] in [request.get("input") for request in peer.requests]
     store.close()
+
+
+class OneJob:
+    """Jobs of which the first ends when it is let."""
+
+    model = "little"
+
+    def __init__(self):
+        self.begun, self.may_end, self.is_cancelled = asyncio.Event(), asyncio.Event(), False
+        self.error: Exception | None = None
+
+    async def embed_many(self, work, texts):
+        self.begun.set()
+        try:
+            await self.may_end.wait()
+        except asyncio.CancelledError:
+            self.is_cancelled = True
+            raise
+        if self.error:
+            raise self.error
+        return [direction(text, self.model, 8) for text in texts]
+
+
+@pytest.fixture
+def store(tmp_path):
+    store = Store(SqliteDatabase(tmp_path / "store.db"))
+    store.open()
+    yield store
+    store.close()
+
+
+async def begin_job(store, monkeypatch):
+    """A keeper that has begun a job, and lost the lease since."""
+    monkeypatch.setattr(indexer, "_KEEPER_SECONDS", 0)
+    Board(store).say(*(f"old {number}" for number in range(20)))
+    jobs = OneJob()
+    backlog = make(store, Embedder(), jobs=jobs, jobs_least=10)
+    await backlog.round()
+    await jobs.begun.wait()
+    assert index_state.renew_lease(store, "another", 2_000_000_000, 1000)
+    return backlog, jobs
+
+
+def test_a_job_ends_with_the_lease(store, monkeypatch):
+    async def work():
+        backlog, jobs = await begin_job(store, monkeypatch)
+        assert not await backlog.round()
+        jobs.may_end.set()
+        assert jobs.is_cancelled
+        await backlog.stop()
+
+    asyncio.run(work())
+    assert not list(store.vectors("kitchen", Identity("little", 8, KEY_VERSION), 0))
+
+
+def test_what_a_job_failed_with_is_told_by_one_that_lost_the_lease_too(store, monkeypatch):
+    async def work():
+        backlog, jobs = await begin_job(store, monkeypatch)
+        jobs.error = EmbedderUnavailable("the job failed.")
+        jobs.may_end.set()
+        await wait_until_async("the job's end", lambda: backlog._job and backlog._job.done())
+        with pytest.raises(EmbedderUnavailable, match="the job failed"):
+            await backlog.round()
+        assert not await backlog.round()
+        await backlog.stop()
+
+    asyncio.run(work())

@@ -14,6 +14,7 @@ from engram_host.companion.embedding.minilm import MiniLm
 from engram_host.companion.errors import EmbedderRefused
 from engram_host.companion.settings import EmbeddingSettings
 from engram_host.companion.store import Store
+from engram_host.companion.supervisor import Supervisor
 from waiting import wait_until_async
 
 WEIGHTS, TOKENIZER = "model.safetensors", "tokenizer.json"
@@ -66,7 +67,7 @@ def test_the_files_are_compared_in_a_thread_of_their_own(monkeypatch: pytest.Mon
 
 def test_searches_go_by_words_and_health_says_why(changed: Path, store: Store):
     async def told() -> tuple[str, str]:
-        meaning = EmbeddingService(store, EmbeddingSettings())
+        meaning = EmbeddingService(store, EmbeddingSettings(), Supervisor())
         meaning.start()
         try:
             await wait_until_async("a problem", lambda: TOKENIZER in meaning.problem)

@@ -8,6 +8,7 @@ from engram import log_line
 from engram.link import messages
 from engram_host.companion.replication.protocol import Replication
 from engram_host.companion.store import Store, open_store
+from engram_host.companion.supervisor import Supervisor
 from sending import Sent, digest
 
 
@@ -154,7 +155,7 @@ def test_an_error_that_nobody_foresaw_refuses_its_message_and_takes_the_next_one
 
     async def play():
         monkeypatch.setattr(store, "take", take)
-        replication = Replication(store, lambda: None)
+        replication = Replication(store, lambda: None, Supervisor())
         replication.start()
         loop = asyncio.get_running_loop()
 

@@ -15,6 +15,7 @@ from engram_host.companion.errors import BadSearch
 from engram_host.companion.search.request import SearchRequest
 from engram_host.companion.search_service import SearchService
 from engram_host.companion.settings import EmbeddingSettings, SearchSettings
+from engram_host.companion.supervisor import Supervisor
 from engram_host.companion.types import Batch, Hello, LogName, LogState, Sender, Span
 from peers import Companion
 from sending import Sent
@@ -176,13 +177,13 @@ def searching(store):
     """Searches over three boards of which two have room in memory together."""
     for heard, name in enumerate(("oldest", "middle", "newest"), start=1):
         _filled(store, name, 4000, heard)
-    meaning = EmbeddingService(store, EmbeddingSettings(provider="none"))
+    meaning = EmbeddingService(store, EmbeddingSettings(provider="none"), Supervisor())
     return SearchService(store, SearchSettings(index_megabytes=16, meaning=False), meaning)
 
 
 def test_a_search_of_all_boards_leaves_out_those_heard_longest_ago_and_says_so(searching):
     result = asyncio.run(searching.find(Caller("owner", "", False, ""), query="kettle"))
-    assert any(told.startswith("1 boards were not searched") for told in result.left_out)
+    assert any(told.startswith("1 board was not searched, the one") for told in result.left_out)
 
 
 def test_more_boards_than_have_room_in_memory_are_refused_by_name(searching):

@@ -216,7 +216,7 @@ def test_a_vector_of_what_a_line_said_before_finds_nothing():
     store.put_all("b", [turn(1, "blue car")])
     result = engine.search(asked("green bike", use_words=False))
     assert "t1" not in ids(result)
-    assert result.degraded == "1 entries have no vector yet, so they are found by words only."
+    assert result.degraded == "1 entry has no vector yet, so it is found by words only."
 
 
 def test_a_search_without_a_vector_keeps_those_of_the_lines():

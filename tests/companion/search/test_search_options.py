@@ -238,7 +238,7 @@ def test_an_embedder_that_fails_takes_only_its_own_side(store: SearchStore):
 
 def test_lines_without_vectors_are_counted(store: SearchStore):
     store.put_all("b", [turn(9, "new", "s1")])
-    assert engine_of(store, True).search(asked("green")).degraded.startswith("1 entries have no vector yet")
+    assert engine_of(store, True).search(asked("green")).degraded.startswith("1 entry has no vector yet")
 
 
 def test_the_two_times_are_told_apart(store: SearchStore, monkeypatch: pytest.MonkeyPatch):
@@ -274,6 +274,21 @@ def test_the_two_times_are_told_apart(store: SearchStore, monkeypatch: pytest.Mo
 def test_an_empty_answer_says_why(store: SearchStore, query: str, options: dict[str, Any], why: str):
     result = engine_of(store).search(asked(query, use_meaning=False, **options))
     assert (result.hits, result.why_empty) == ((), why)
+
+
+def test_one_entry_that_does_not_pass_the_filters_is_told_in_the_singular():
+    store = SearchStore()
+    store.put_all("b", [turn(1, "green tea")])
+    result = engine_of(store).search(asked("green", use_meaning=False, session="s7"))
+    assert result.why_empty == "the one entry that may be shown here does not pass the filters."
+
+
+@pytest.mark.parametrize("limit, told", [(1, "2 more candidates"), (2, "1 more candidate")])
+def test_what_was_found_beyond_the_limit_is_counted(limit: int, told: str):
+    store = SearchStore()
+    store.put_all("b", [turn(number, "green tea") for number in (1, 2, 3)])
+    result = engine_of(store).search(asked("green", use_meaning=False, limit=limit))
+    assert result.left_out == (f"{told}, with lower scores",)
 
 
 def test_an_empty_answer_of_both_sides_gives_one_reason(store: SearchStore):

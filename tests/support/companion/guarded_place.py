@@ -15,6 +15,7 @@ from engram_host.companion.auth.rate_limit import RateLimiter
 from engram_host.companion.mqtt.client import BrokerLogin, MqttClient
 from engram_host.companion.mqtt.guarded_broker import WORKER, BrokerAccess, EmbeddedBroker
 from engram_host.companion.store import open_store
+from engram_host.companion.supervisor import Supervisor
 from mqtt_marks import MARK, Received, received_before_mark
 
 SECRET = tokens.new_token()
@@ -65,9 +66,10 @@ async def place(tmp_path: Path, rates: RateLimiter | None = None, *, asks: bool 
 
     callers = CallerLookup(store, tokens.new_token())
     door = BrokerAccess(callers, asks, rates or RateLimiter(0, 1), SECRET)
-    broker = EmbeddedBroker("127.0.0.1", 0, door)
+    supervisor = Supervisor()
+    broker = EmbeddedBroker("127.0.0.1", 0, door, supervisor)
     await broker.start()
-    bus = MqttClient(broker.own_url, BrokerLogin(WORKER, SECRET), answers, share=False)
+    bus = MqttClient(broker.own_url, BrokerLogin(WORKER, SECRET), answers, supervisor, share=False)
     bus.start()
     assert await bus.wait(10)
     try:

@@ -32,6 +32,7 @@ from engram_host.companion.store.backup import save_sqlite
 from engram_host.companion.store.database import Result
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.sqlite import SqliteDatabase
+from engram_host.companion.supervisor import Supervisor
 from engram_host.companion.types import Span
 
 NOW = 1790000000
@@ -73,13 +74,14 @@ class Companion:
         self.file = KilledDatabase(database, last, commits)
         self.store = Store(self.file)
         self.store.open()
+        supervisor = Supervisor()
         searching = SearchService(
             self.store,
             SearchSettings(index_megabytes=16, meaning=False),
-            EmbeddingService(self.store, EmbeddingSettings(provider="none")),
+            EmbeddingService(self.store, EmbeddingSettings(provider="none"), supervisor),
             clock=lambda: NOW,
         )
-        self.replication = Replication(self.store, lambda: None, clock=lambda: NOW)
+        self.replication = Replication(self.store, lambda: None, supervisor, clock=lambda: NOW)
         self.replication.start()
         self.dispatch = MessageDispatcher(self.replication, searching.answer_board, searching.answer_get)
 

@@ -88,5 +88,5 @@ def text_of(device, change):
     return json.loads(change.line)["text"]
 
 
-def make(store, embedder=None):
-    return EmbeddingIndexer(store, embedder or Embedder(), text_of, KEY)
+def make(store, embedder=None, **more):
+    return EmbeddingIndexer(store, embedder or Embedder(), text_of, KEY, **more)

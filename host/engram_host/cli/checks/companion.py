@@ -27,6 +27,7 @@ from engram_host.companion.settings import Settings, database_file, secrets_in_f
 from engram_host.companion.settings_reader import FILE
 from engram_host.companion.store.migrate import known
 from engram_host.companion.types import FOLDER
+from engram_host.wording import counted
 
 if TYPE_CHECKING:
     from engram_host.companion.mqtt.client import BrokerLogin
@@ -211,7 +212,8 @@ def companion(settings: Settings, running: dict[str, str]) -> Iterator[Finding]:
         yield wrong("companion", problem, "see docs/start/companion.md, and the companion's log.")
     for task in health.get("tasks", []):
         if task["restarts"]:
-            told = f"its task {task['name']} was restarted, times: {task['restarts']}; last error: {task['error']}"
+            times = counted(task["restarts"], "time", "times")
+            told = f"its task {task['name']} was restarted {times}; last error: {task['error']}"
             yield watch("companion", told, "see the companion's log; --log-level debug shows the traceback.")
     yield from _boards(heard)
 

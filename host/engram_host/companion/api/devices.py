@@ -10,11 +10,11 @@ from engram import log_line
 from engram_host.companion.api.errors import NO_DEVICE
 from engram_host.companion.auth.middleware import Role, requires
 from engram_host.companion.store.replica_reader import ReplicaReader
-from engram_host.companion.types import LOGS, Device, LogName, Span
+from engram_host.companion.types import DEVICE_NAME, LOGS, Device, LogName, Span
 
 _MOST_LINES = 1000
 
-DeviceName = Annotated[str, Path(pattern=r"^[a-z0-9-]{1,32}$", description="a board's name")]
+DeviceName = Annotated[str, Path(pattern=f"^{DEVICE_NAME}$", description="a board's name")]
 After = Annotated[int, Query(ge=0, le=log_line.MAX_SEQ)]
 Limit = Annotated[int, Query(ge=1, le=_MOST_LINES)]
 

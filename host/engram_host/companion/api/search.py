@@ -20,6 +20,7 @@ from engram_host.companion.search.request import (
     SearchResult,
 )
 from engram_host.companion.search_service import SearchService
+from engram_host.companion.types import DEVICE_NAME
 
 _LATEST = 1 << 40
 """Unix seconds beyond which no time is taken."""
@@ -37,7 +38,7 @@ class SearchQuery(BaseModel):
     )
 
     query: str = Field(min_length=1, max_length=MOST_QUERY, pattern=r"\S")
-    devices: list[Annotated[str, Field(pattern=r"^[a-z0-9-]{1,32}$")]] = Field(
+    devices: list[Annotated[str, Field(pattern=f"^{DEVICE_NAME}$")]] = Field(
         [], max_length=MOST_DEVICES, description="the boards to search; empty: all"
     )
     folders: bool = Field(True, description="whether Markdown folders are searched too; not if `log` is given")

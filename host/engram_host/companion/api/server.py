@@ -109,8 +109,8 @@ class WebServer:
         app: FastAPI,
         host: str,
         port: int,
+        supervisor: Supervisor,
         tls: ssl.SSLContext | None = None,
-        supervisor: Supervisor | None = None,
     ):
         self.host = host
         self.port = port
@@ -130,7 +130,7 @@ class WebServer:
             ssl_context_factory=(lambda _config, _default: tls) if tls else None,
         )
         self._server = _Server(config)
-        self._supervisor = supervisor or Supervisor()
+        self._supervisor = supervisor
         self._task: BackgroundTask | None = None
         self._listener: socket.socket | None = None
         self._lost = asyncio.Event()

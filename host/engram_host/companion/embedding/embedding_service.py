@@ -139,19 +139,24 @@ class EmbeddingService:
         self,
         store: Store,
         settings: EmbeddingSettings,
+        supervisor: Supervisor,
         failed: Callable[[str], None] = lambda work: None,
-        supervisor: Supervisor | None = None,
     ):
         """`failed("index")` and `failed("query")` are called when no vector was made; from the loop's thread."""
         self._embedder = make_embedder(settings, store, KEY_VERSION)
         self._is_off = isinstance(self._embedder, NoEmbedder)
         self._jobs = make_jobs(settings, store)
         self._backlog = EmbeddingIndexer(
-            store, self._embedder, text_of_change, KEY_VERSION, self._jobs, settings.batch_least
+            store,
+            self._embedder,
+            text_of_change,
+            KEY_VERSION,
+            self._jobs,
+            settings.batch_least,
+            failed=lambda: failed("index"),
         )
-        self._backlog.failed = lambda: failed("index")
         self._failed = failed
-        self._supervisor = supervisor or Supervisor()
+        self._supervisor = supervisor
         self._task: BackgroundTask | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 

@@ -89,9 +89,11 @@ class EmbeddingIndexer:
         key_version: int,
         jobs: "BatchJobs | None" = None,
         jobs_least: int = 2000,
+        failed: Callable[[], None] = lambda: None,
     ):
         """`key_version` is that of the texts that `text_of` gives; gaps of a device from `jobs_least` versions on go to
-        `jobs`, one at a time, while newer lines are embedded directly.
+        `jobs`, one at a time, while newer lines are embedded directly. `failed` is called each time that the embedder made
+        no vector.
         """
         self._store = store
         self._embedder = embedder
@@ -99,6 +101,7 @@ class EmbeddingIndexer:
         self._key_version = key_version
         self._jobs = jobs
         self._jobs_least = jobs_least
+        self._failed = failed
         self._job: asyncio.Task[None] | None = None
         self._job_identity: Identity | None = None
         self._who = uuid.uuid4().hex
@@ -113,8 +116,6 @@ class EmbeddingIndexer:
         self.paused = "the embedder has not started yet: searches go by words only."
         self.trouble = ""
         self.refusal = ""
-        self.failed: Callable[[], None] = lambda: None
-        """Is called each time that the embedder made no vector."""
 
     @property
     def identity(self) -> Identity | None:
@@ -144,7 +145,7 @@ class EmbeddingIndexer:
             except (EmbedderError, StoreUnavailable) as error:
                 self.trouble = str(error)
                 if isinstance(error, EmbedderError):
-                    self.failed()
+                    self._failed()
                 wait = min(_MOST_WAIT_SECONDS, _FIRST_WAIT_SECONDS * 2 ** min(failures, 16))
                 failures += 1
                 await asyncio.sleep(wait * random.uniform(0.8, 1.0))
@@ -169,6 +170,8 @@ class EmbeddingIndexer:
             index = await self._begin(identity, index)
         self._follow(identity, index)
         if not is_keeper:
+            await self._look_at_job(identity)
+            await self._end_job()  # the keeper takes it up from its notes; here it would write beside that one
             return False
         devices = await asyncio.to_thread(self._store.sources)
         self._total = sum(device.version for device in devices)

@@ -23,6 +23,7 @@ from engram_host.companion.settings import FoldersSettings
 from engram_host.companion.store import Store
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 from engram_host.companion.types import FOLDER
+from engram_host.wording import counted
 
 _log = logging.getLogger("engram.folders")
 
@@ -72,8 +73,8 @@ class FolderService:
         store: Store,
         settings: FoldersSettings,
         home: Path,
+        supervisor: Supervisor,
         taken: Callable[[], None] = lambda: None,
-        supervisor: Supervisor | None = None,
     ):
         """`home` is the companion's folder; `taken` is called when there are new passages. SettingError."""
         self._store = store
@@ -86,7 +87,7 @@ class FolderService:
         self._stop = threading.Event()
         self._indexer = FolderIndexer(store, settings, self._stop)
         self._watch: FolderWatcher | None = None
-        self._supervisor = supervisor or Supervisor()
+        self._supervisor = supervisor
         self._task: BackgroundTask | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._trouble = ""
@@ -222,9 +223,8 @@ class FolderService:
         left_out = list(result.left_out)
         for one in self.visible(caller):
             if one.state == "reading":
-                left_out.append(
-                    f"{one.place.name}: {one.progress.done} of {one.progress.total} files have been read yet"
-                )
+                files = counted(one.progress.total, "file", "files")
+                left_out.append(f"{one.place.name}: {one.progress.done} of {files} read so far")
             elif one.state != "up to date":
                 left_out.append(
                     _not_there(one.place) if one.state == "not there" else f"{one.place.name} has not been read yet"

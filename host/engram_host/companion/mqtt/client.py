@@ -21,11 +21,9 @@ from engram_host.companion.auth.tls import trust_authority
 from engram_host.companion.errors import SettingError
 from engram_host.companion.settings import MqttSettings
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
+from engram_host.companion.types import DEVICE_NAME
 
 _log = logging.getLogger("engram.mqtt")
-
-DEVICE = re.compile(r"[a-z0-9-]{1,32}")
-"""What a board may be called."""
 
 UP = "engram/v1/+/up"
 SHARED = f"$share/companion/{UP}"
@@ -63,14 +61,12 @@ class MqttClient:
     `is_connected` tells whether boards can reach it, `problem` why not.
     """
 
-    def __init__(
-        self, url: str, login: BrokerLogin, answers: AnswerMessage, *, share: bool, supervisor: Supervisor | None = None
-    ):
+    def __init__(self, url: str, login: BrokerLogin, answers: AnswerMessage, supervisor: Supervisor, *, share: bool):
         self._where = parse_broker_url(url)
         self._login = login
         self._answers = answers
         self._topic = SHARED if share else UP
-        self._supervisor = supervisor or Supervisor()
+        self._supervisor = supervisor
         self._task: BackgroundTask | None = None
         self._ready = asyncio.Event()
         self._at_work: set[asyncio.Task[None]] = set()
@@ -142,7 +138,7 @@ class MqttClient:
         async for message in client.messages:
             device = message.topic.value.split("/")[2]
             data = message.payload
-            if not DEVICE.fullmatch(device) or not isinstance(data, bytes) or len(data) > MOST_BYTES:
+            if not re.fullmatch(DEVICE_NAME, device) or not isinstance(data, bytes) or len(data) > MOST_BYTES:
                 _log.warning(
                     "a message of %r was passed over: its name or its size is beyond what is taken.", device[:40]
                 )

@@ -283,14 +283,14 @@ class EmbeddedBroker:
         host: str,
         port: int,
         access: BrokerAccess,
+        supervisor: Supervisor,
         tls: ssl.SSLContext | None = None,
-        supervisor: Supervisor | None = None,
     ):
         self.host = host
         self.port = port or _free_port(host)
         self._access = access
         self._tls = tls
-        self._supervisor = supervisor or Supervisor()
+        self._supervisor = supervisor
         self._task: BackgroundTask | None = None
         self._broker: GuardedBroker | None = None
 

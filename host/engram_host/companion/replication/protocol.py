@@ -70,16 +70,16 @@ class Replication:
         self,
         store: ReplicaWriter,
         taken: Callable[[], None],
+        supervisor: Supervisor,
         metrics: Metrics | None = None,
         clock=time.time,
-        supervisor: Supervisor | None = None,
     ):
         self._store = store
         self._taken = taken
         self._clock = clock
         self._metrics = metrics or Metrics()
         self._waiting: asyncio.Queue[_Waiting] = asyncio.Queue(MOST_WAITING)
-        self._supervisor = supervisor or Supervisor()
+        self._supervisor = supervisor
         self._writer: BackgroundTask | None = None
         self.lines = 0
         """Lines that were taken since the start."""

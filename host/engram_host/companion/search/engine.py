@@ -23,6 +23,7 @@ from engram_host.companion.search.tokenizer import query_terms, query_words
 from engram_host.companion.search.vector_search import VectorScores
 from engram_host.companion.types import Device, LogName
 from engram_host.companion.vector_types import Identity, Vector
+from engram_host.wording import counted
 
 _SHOWN_WORDS = 8
 
@@ -85,6 +86,8 @@ def why_empty(
         return "nothing is stored yet that may be shown here."
     wanted = sum(int(np.count_nonzero(board.seen.wanted)) for board in boards)
     if not wanted:
+        if entries == 1:
+            return "the one entry that may be shown here does not pass the filters."
         return f"none of the {entries} entries that may be shown here passes the filters."
     near = "is close to the query in meaning" if request.use_meaning and not degraded else ""
     if not words:
@@ -228,7 +231,7 @@ class _Search:
                     hits.append(self._hit(candidate, line, side, words))
         empty = "" if hits else why_empty(request, words, side.entries, side.boards, self._degraded)
         left = len(candidates) - len(hits)
-        left_out = (f"{left} more candidates, with lower scores",) if left > 0 else ()
+        left_out = (f"{counted(left, 'more candidate', 'more candidates')}, with lower scores",) if left > 0 else ()
         return SearchResult(tuple(hits), empty, self._degraded, left_out, weight, shape, entries=side.entries)
 
     def _near(self) -> VectorScores | None:
@@ -237,7 +240,8 @@ class _Search:
         near = vector_search.vector_scores(self._seen, self._query.vector)
         lacking = vector_search.count_unembedded(self._seen)
         if lacking:
-            self._degraded = f"{lacking} entries have no vector yet, so they are found by words only."
+            they = counted(lacking, "entry has no vector yet, so it is", "entries have no vector yet, so they are")
+            self._degraded = f"{they} found by words only."
         return near if near.with_vector else None
 
     def _reordered(self, candidates: list[Candidate], texts: dict[Candidate, dict[str, Any] | None]) -> list[Candidate]:

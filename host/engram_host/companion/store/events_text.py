@@ -1,6 +1,7 @@
 """What a board and its person are told when something has happened to a copy."""
 
 from engram_host.companion.types import LogName
+from engram_host.wording import counted
 
 HELLO_FIRST = "say hello first."
 
@@ -40,7 +41,8 @@ def epoch_again(log: LogName, have: int) -> str:
 
 def went_back(log: LogName, last: int, lines: int) -> str:
     """A board has less than the copy."""
-    return f"the board's {log} went back to line {last}: {lines} later line{'s' * (lines != 1)} of the copy were set aside."
+    later = counted(lines, "later line of the copy was", "later lines of the copy were")
+    return f"the board's {log} went back to line {last}: {later} set aside."
 
 
 def older_database(have: int, told: int) -> str:
@@ -54,7 +56,7 @@ def older_database(have: int, told: int) -> str:
 def archived_again(count: int) -> str:
     """Memories are in the archive again."""
     return (
-        f"{count} memor{'y is' if count == 1 else 'ies are'} archived again that the board's archive has and this database did "
+        f"{counted(count, 'memory is', 'memories are')} archived again that the board's archive has and this database did "
         "not know of. What was forgotten since the backup was made may be among them: forget it again."
     )
 
@@ -62,8 +64,8 @@ def archived_again(count: int) -> str:
 def lost_before(log: LogName, oldest: int, lines: int) -> str:
     """A board's flash has lost its oldest lines."""
     return (
-        f"the board's flash has lost its {log} before line {oldest}: {lines} line{'s' * (lines != 1)} of the copy "
-        f"{'were' if lines != 1 else 'was'} set aside."
+        f"the board's flash has lost its {log} before line {oldest}: "
+        f"{counted(lines, 'line of the copy was', 'lines of the copy were')} set aside."
     )
 
 
