@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from archiving_board import RECORDS, ArchivingBoard, archive, board_of_six
@@ -172,6 +172,7 @@ STEPS = st.lists(
 def test_whatever_happens_each_memory_is_where_the_board_thinks(examples: int):
     @settings(max_examples=examples, deadline=None)
     @given(steps=STEPS)
+    @example(steps=[("promise", 0), ("archive", 0), ("restore", 0), ("update", 0), ("compact", 0)])
     def try_it(steps: list[tuple[str, int]]) -> None:
         with tempfile.TemporaryDirectory() as folder:
             store = Store(SqliteDatabase(Path(folder) / "companion.db"))

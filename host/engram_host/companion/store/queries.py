@@ -270,6 +270,12 @@ class Rows(ABC):
         sql = f"SELECT seq, line FROM lines WHERE {OF_COPY} AND {self._of_archive} AND seq > ? ORDER BY seq LIMIT ?"
         return [(seq, bytes(line)) for seq, line in self.run(sql, (*copy.key, _OP, after, limit))]
 
+    def archived_numbers(self, copy: LogRow) -> set[int]:
+        """The numbers of the records that are archived."""
+        self.finish()
+        sql = f"SELECT DISTINCT archive FROM lines WHERE {OF_COPY} AND archive > 0 AND archive <> 0"
+        return {number for (number,) in self.run(sql, copy.key)}
+
     def count_archived(self, copy: LogRow) -> int:
         """How many records are archived."""
         self.finish()

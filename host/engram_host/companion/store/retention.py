@@ -28,13 +28,28 @@ Line = tuple[int, bytes]
 
 def follow(rows: Rows, device: DeviceRow, copy: LogRow, come: Iterable[Line], now: int) -> None:
     """Take what new lines of the records say of the archive."""
+    archived = rows.archived_numbers(copy)
     for seq, line in come:
         if b'"op":"archive"' in line:
             _archive(rows, device, copy, seq, fields_of(line))
+            archived.add(_number(fields_of(line)))
         elif b'"op":"forget"' in line:
             _forget(rows, device, copy, fields_of(line), now)
         elif b'"restored":' in line:
             _release(rows, device, copy, _number(fields_of(line)), seq, now)
+        elif archived and b'"op":' not in line:
+            _follow_version(rows, device, copy, seq, line, archived, now)
+
+
+def _follow_version(
+    rows: Rows, device: DeviceRow, copy: LogRow, seq: int, line: bytes, archived: set[int], now: int
+) -> None:
+    """A version that is newer than the archived one: the record is live again, though the line that brought it back has
+    gone with a compaction before it was told.
+    """
+    number = _number(fields_of(line))
+    if number in archived and seq > max((one[0] for one in rows.marked(copy, number)), default=seq):
+        _release(rows, device, copy, number, seq, now)
 
 
 def divide(rows: Rows, copy: LogRow, lines: Sequence[Line], promises: bool) -> tuple[list[Line], list[Line]]:
