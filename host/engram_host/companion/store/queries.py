@@ -273,6 +273,7 @@ class Rows(ABC):
     def archived_numbers(self, copy: LogRow) -> set[int]:
         """The numbers of the records that are archived."""
         self.finish()
+        # The second condition is that of the index.
         sql = f"SELECT DISTINCT archive FROM lines WHERE {OF_COPY} AND archive > 0 AND archive <> 0"
         return {number for (number,) in self.run(sql, copy.key)}
 

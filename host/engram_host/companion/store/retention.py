@@ -31,25 +31,14 @@ def follow(rows: Rows, device: DeviceRow, copy: LogRow, come: Iterable[Line], no
     archived = rows.archived_numbers(copy)
     for seq, line in come:
         if b'"op":"archive"' in line:
-            _archive(rows, device, copy, seq, fields_of(line))
-            archived.add(_number(fields_of(line)))
+            archived.add(_archive(rows, device, copy, seq, fields_of(line)))
         elif b'"op":"forget"' in line:
             _forget(rows, device, copy, fields_of(line), now)
-        elif b'"restored":' in line:
-            _release(rows, device, copy, _number(fields_of(line)), seq, now)
         elif archived and b'"op":' not in line:
-            _follow_version(rows, device, copy, seq, line, archived, now)
-
-
-def _follow_version(
-    rows: Rows, device: DeviceRow, copy: LogRow, seq: int, line: bytes, archived: set[int], now: int
-) -> None:
-    """A version that is newer than the archived one: the record is live again, though the line that brought it back has
-    gone with a compaction before it was told.
-    """
-    number = _number(fields_of(line))
-    if number in archived and seq > max((one[0] for one in rows.marked(copy, number)), default=seq):
-        _release(rows, device, copy, number, seq, now)
+            # A version newer than the archived one is live: the line that restored it may have gone with a compaction.
+            number = _number(fields_of(line))
+            if number in archived and all(marked < seq for marked, _, _, _ in rows.marked(copy, number)):
+                _release(rows, device, copy, number, seq, now)
 
 
 def divide(rows: Rows, copy: LogRow, lines: Sequence[Line], promises: bool) -> tuple[list[Line], list[Line]]:
@@ -187,11 +176,13 @@ def _latest(lines: Iterable[Line]) -> dict[int, int]:
 # --- following the board
 
 
-def _archive(rows: Rows, device: DeviceRow, copy: LogRow, seq: int, fields: dict[str, Any]) -> None:
+def _archive(rows: Rows, device: DeviceRow, copy: LogRow, seq: int, fields: dict[str, Any]) -> int:
+    """Note that a record is archived; its number."""
     number, was = _number(fields), fields.get("was")
     if number and isinstance(was, int):
         rows.set_archive(copy, was, number, device.step())
         rows.set_archive(copy, seq, number, device.step())
+    return number
 
 
 def _forget(rows: Rows, device: DeviceRow, copy: LogRow, fields: dict[str, Any], now: int) -> None:
