@@ -27,9 +27,14 @@ class ErrorResponse(BaseModel):
     problem: str
 
 
-REFUSALS: Responses = {
-    status: {"model": ErrorResponse, "description": description}
-    for status, description in {
+def responses(model: type[BaseModel], descriptions: dict[int | str, str]) -> Responses:
+    """Answers of one form, each status with what it means."""
+    return {status: {"model": model, "description": description} for status, description in descriptions.items()}
+
+
+REFUSALS = responses(
+    ErrorResponse,
+    {
         400: "the request cannot be read",
         401: "a token is asked for",
         403: "the token, or the page that asks, may not do this",
@@ -38,8 +43,8 @@ REFUSALS: Responses = {
         422: "something in the request is not as it should be",
         429: "the device's requests come too soon after one another",
         503: "the database cannot be used now",
-    }.items()
-}
+    },
+)
 """Refusals of every route."""
 
 NO_DEVICE: Responses = {404: {"model": ErrorResponse, "description": "there is no such board"}}

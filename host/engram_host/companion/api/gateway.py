@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from engram_host.companion.api.errors import Responses
+from engram_host.companion.api.errors import responses
 from engram_host.companion.auth.middleware import RequestCaller, Role, requires
 from engram_host.companion.gateway.proxy import Gateway
 from engram_host.companion.types import GatewayUse
@@ -76,9 +76,9 @@ class ChatRequest(BaseModel):
     messages: list[Any] = Field(description="as OpenAI's API has them")
 
 
-_REFUSALS: Responses = {
-    status: {"description": told, "model": GatewayProblem}
-    for status, told in {
+_REFUSALS = responses(
+    GatewayProblem,
+    {
         400: "the request cannot be read",
         401: "a token is asked for",
         403: "the page that asks may not do this",
@@ -93,8 +93,8 @@ _REFUSALS: Responses = {
         504: "the model's service did not answer in time",
         "4XX": "the model's service refuses the request",
         "5XX": "the model's service failed",
-    }.items()
-}
+    },
+)
 Model = Annotated[str, Path(max_length=200, description="a model's name, in which slashes may stand")]
 _BODY = {"required": True, "content": {"application/json": {"schema": ChatRequest.model_json_schema()}}}
 
