@@ -17,6 +17,7 @@ import debian_pool
 
 KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 RELEASE_FILE = Path("/etc/os-release")
+INSTALL = ("install", "--yes", "--no-install-recommends")
 
 
 class Unavailable(Exception):
@@ -55,12 +56,9 @@ def lock_lines(wanted: str, suite: str, state: Path, architecture: str) -> list[
     Raises Unavailable as unpack() does.
     """
     state = state / architecture
-    options = _prepared(state, "deb", suite, architecture)
-    for old in (state / "archives").glob("*.deb"):
-        old.unlink()  # apt names no address for what it has
-    install = ("install", "--yes", "--no-install-recommends")
-    addresses = _apt(options, *install, "--print-uris", wanted)
-    _apt(options, *install, "--download-only", wanted)
+    options = _emptied(state, suite, architecture)
+    addresses = _apt(options, *INSTALL, "--print-uris", wanted)  # it names none for what it has
+    _apt(options, *INSTALL, "--download-only", wanted)
     lines = []
     for line in addresses.splitlines():
         if line.startswith("'"):
@@ -90,11 +88,16 @@ def _from_lock(wanted: list[str], suite: str, folder: Path, architecture: str) -
 
 def _from_apt(wanted: list[str], suite: str | None, state: Path, architecture: str) -> list[Path]:
     """The archives of `wanted` and of all that they depend on, fetched by apt."""
+    _apt(_emptied(state, suite, architecture), *INSTALL, "--download-only", *wanted)
+    return sorted((state / "archives").glob("*.deb"))
+
+
+def _emptied(state: Path, suite: str | None, architecture: str) -> list[str]:
+    """As _prepared(), for packages, with none fetched yet."""
     options = _prepared(state, "deb", suite, architecture)
     for old in (state / "archives").glob("*.deb"):
         old.unlink()
-    _apt(options, "install", "--yes", "--download-only", "--no-install-recommends", *wanted)
-    return sorted((state / "archives").glob("*.deb"))
+    return options
 
 
 def unpack_source(package: str, *, version: str, suite: str, state: Path, root: Path) -> None:
