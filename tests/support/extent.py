@@ -5,13 +5,10 @@ There is one switch, the variable TEST_WHOLE, which `make soak` sets. A test tha
 """
 
 import os
-from collections.abc import Callable
 from typing import TypeVar
 
-import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck
 
-Test = TypeVar("Test", bound=Callable[..., object])
 Amount = TypeVar("Amount")
 
 IS_WHOLE = bool(os.environ.get("TEST_WHOLE"))
@@ -24,12 +21,3 @@ HEALTH_CHECKS: list[HealthCheck] = list(HealthCheck)  # pyright: ignore[reportAs
 def extent(whole: Amount, short: Amount) -> Amount:
     """How much a test tries; it has to be marked `shortened`."""
     return whole if IS_WHOLE else short
-
-
-def examples(whole: int, short: int) -> Callable[[Test], Test]:
-    """Let a property be tried with so many examples by hypothesis, and mark the test `shortened`."""
-
-    def decorate(test: Test) -> Test:
-        return pytest.mark.shortened(settings(max_examples=extent(whole, short), deadline=None)(test))
-
-    return decorate

@@ -2,7 +2,7 @@
 
 import random
 
-from board import DAY, Board, has_large_heap, prompt_of
+from board import DAY, board_with_prompts, build_prompt, has_large_heap, messages_of, say
 from engram import files, text
 from engram.agent import schemas
 from engram.memory.access import OWNER
@@ -15,38 +15,18 @@ def _words(count):
     return " ".join([random.choice(WORDS) for _ in range(count)])
 
 
-def _board(**settings):
-    board = Board().configure(**settings)
-    board.prompts = board.make_prompts()
-    return board
-
-
-def _say(board, content, role="user", caller=OWNER, **more):
-    return board.journal.add(caller, role, caller.principal if role == "user" else "engram", content, **more)
-
-
-def _build(board, content, caller=OWNER):
-    """The prompt of a message that is written as the agent does it."""
-    seq = _say(board, content, caller=caller)
-    return prompt_of(board, caller, board.journal.current(caller), seq, content)
-
-
 def _system(prompt):
     return list(prompt.system())
 
 
-def _messages(prompt):
-    return [(message.role, message.text) for message in prompt.messages()]
-
-
 def _last(prompt):
-    return _messages(prompt)[-1][1]
+    return messages_of(prompt)[-1][1]
 
 
 def test_a_long_turn_is_cut_in_the_history_and_whole_in_the_journal():
-    board = _board(session_message_chars=100)
-    seq = _say(board, "字" * 300)
-    assert _messages(_build(board, "two"))[0] == (
+    board = board_with_prompts(session_message_chars=100)
+    seq = say(board, "字" * 300)
+    assert messages_of(build_prompt(board, "two"))[0] == (
         "user",
         "字" * 100 + f" … [cut; memory_get t{seq} shows all of it]",
     )
@@ -55,8 +35,8 @@ def test_a_long_turn_is_cut_in_the_history_and_whole_in_the_journal():
 
 def test_a_message_that_is_longer_than_the_window_is_cut_and_told():
     for letter, count in (("x", 3500), ("字", 900)):
-        board = _board(llm_context_tokens=4096, llm_reply_tokens=2100)
-        prompt = _build(board, letter * count)
+        board = board_with_prompts(llm_context_tokens=4096, llm_reply_tokens=2100)
+        prompt = build_prompt(board, letter * count)
         read = _last(prompt).count(letter)
         assert 100 < read < count
         assert prompt.notice == (f"the message is longer than the model's window: it read the first {read} characters.")
@@ -64,46 +44,46 @@ def test_a_message_that_is_longer_than_the_window_is_cut_and_told():
 
 
 def test_a_message_that_fits_is_not_told():
-    assert _build(_board(), "hello").notice == ""
+    assert build_prompt(board_with_prompts(), "hello").notice == ""
 
 
 def test_a_mark_names_only_tools_of_the_mode():
-    board = _board(mode="lightweight", session_message_chars=100)
-    _say(board, "x" * 300)
-    assert "memory_get" not in _messages(_build(board, "two"))[0][1]
+    board = board_with_prompts(mode="lightweight", session_message_chars=100)
+    say(board, "x" * 300)
+    assert "memory_get" not in messages_of(build_prompt(board, "two"))[0][1]
 
 
 def test_a_long_daily_note_is_shown_from_its_end():
-    board = _board(mode="lightweight", llm_context_tokens=4096)
+    board = board_with_prompts(mode="lightweight", llm_context_tokens=4096)
     board.notes.for_caller(OWNER).write("2026-09-21.md", "\n".join(f"line {number} of today" for number in range(400)))
-    block = _system(_build(board, "hello"))[2]
+    block = _system(build_prompt(board, "hello"))[2]
     assert "[file_read 2026-09-21.md shows what stands before]" in block
     assert "line 399 of today" in block and "line 1 of" not in block
 
 
 def test_a_profile_in_any_script_keeps_to_its_share():
     for letter in ("x", "字"):
-        board = _board(llm_context_tokens=4096)
+        board = board_with_prompts(llm_context_tokens=4096)
         for name in ("user.md", "soul.md", "identity.md"):
             board.profile.for_caller(OWNER).write(name, letter * 1000)
-        block = _system(_build(board, "hello"))[0]
+        block = _system(build_prompt(board, "hello"))[0]
         assert text.tokens(block) <= 4096 * 20 // 100 + 30
         assert ("[cut" in block) == (letter == "字")
 
 
 def test_the_catalog_keeps_to_its_budget():
-    board = _board(catalog_tokens=20)
+    board = board_with_prompts(catalog_tokens=20)
     for number in range(30):
         board.records.store(f"thing {number}", [f"tag-{number}"])
-    assert text.tokens(_system(_build(board, "hello"))[2]) <= 20 + text.tokens("# Tags in use\n")
+    assert text.tokens(_system(build_prompt(board, "hello"))[2]) <= 20 + text.tokens("# Tags in use\n")
 
 
 def test_new_tags_keep_to_their_budget():
-    board = _board()
-    _build(board, "hello")
+    board = board_with_prompts()
+    build_prompt(board, "hello")
     for number in range(15):
         board.records.store(f"thing {number}", ["猫" * 30 + f"{number}"])
-    lines = [line for line in _last(_build(board, "two")).split("\n") if line.startswith("(new tags")]
+    lines = [line for line in _last(build_prompt(board, "two")).split("\n") if line.startswith("(new tags")]
     assert len(lines) == 1 and text.tokens(lines[0]) < 70
 
 
@@ -111,15 +91,15 @@ def test_no_prompt_is_larger_than_the_window():
     random.seed(6)
     for window in rounds((4096, 8192), (4096,)):
         for mode in ("full", "lightweight"):
-            board = _board(mode=mode, llm_context_tokens=window)
+            board = board_with_prompts(mode=mode, llm_context_tokens=window)
             _fill(board)
             for _ in range(4):
-                prompt = _build(board, _words(random.choice((1, 10, 400 if has_large_heap() else 40))))
+                prompt = build_prompt(board, _words(random.choice((1, 10, 400 if has_large_heap() else 40))))
                 total = 1024 + sum(text.tokens(tool.description + tool.schema) + 19 for tool in schemas.tools(mode))
                 total += sum(text.tokens(block) for block in _system(prompt))
-                total += sum(text.tokens(content) + 4 for _, content in _messages(prompt))
+                total += sum(text.tokens(content) + 4 for _, content in messages_of(prompt))
                 assert total + min(prompt.room, 200) <= window, (window, mode, total)
-                _say(board, _words(100), "assistant")
+                say(board, _words(100), "assistant")
 
 
 def _fill(board):
@@ -130,6 +110,6 @@ def _fill(board):
     for number in range(many):
         board.now += DAY
         board.records.store(_words(30) + f" {number}", [f"tag-{number}"])
-        _say(board, _words(60))
-        _say(board, _words(60), "assistant")
+        say(board, _words(60))
+        say(board, _words(60), "assistant")
     board.notes.for_caller(OWNER).note(_words(words // 3))

@@ -2,9 +2,9 @@
 
 import json
 
-from board import ANN, DAY, ROOM, Board, commands_of
+from board import ANN, DAY, ROOM, Board, commands_of, error_of, lines_of
 from engram.channels.console.commands.commands import COMMANDS
-from engram.errors import ArgumentError, ConfigError, EngramError, NotFound
+from engram.errors import ArgumentError, ConfigError, NotFound
 from engram.memory.access import OWNER, Caller
 from support import raises
 
@@ -24,43 +24,33 @@ def _board(**settings):
     return board
 
 
-def _lines(board, line, caller=OWNER):
-    return [line for line in board.commands.run(caller, line) if not isinstance(line, int)]
-
-
-def _error(board, line, caller=OWNER):
-    with raises(EngramError) as caught:
-        _lines(board, line, caller)
-    return str(caught.error)
-
-
 def _fill(board, count):
     for number in range(count):
         board.records.store(f"thing {number}", ["all", "odd" if number % 2 else "even"])
 
 
 def test_help_lists_all_commands():
-    lines = _lines(_board(), "/help")
+    lines = lines_of(_board(), "/help")
     assert [line.split()[0] for line in lines if line[0] == "/"] == ["/" + name for name, _, _ in COMMANDS]
 
 
 def test_help_tells_of_one_command():
     board = _board()
     for line in ("/help undo", "/help /undo"):
-        assert _lines(board, line) == ["/undo", "    undo the latest change of memory, profile or notes"]
+        assert lines_of(board, line) == ["/undo", "    undo the latest change of memory, profile or notes"]
 
 
 def test_what_is_no_command_is_told():
     board = _board()
     for line in ("/", "/nothing", "/Help", "/_undo", "/run", "/help nothing"):
-        assert "there is no" in _error(board, line) and "/help" in _error(board, line)
+        assert "there is no" in error_of(board, line) and "/help" in error_of(board, line)
 
 
 def test_every_command_answers_something_or_tells_what_it_needs():
     for name, _, _ in COMMANDS:
         board = _board()
         try:
-            assert _lines(board, "/" + name), name
+            assert lines_of(board, "/" + name), name
         except (ArgumentError, NotFound) as error:
             assert str(error)
 
@@ -75,7 +65,7 @@ def test_memory_shows_counts_tags_and_what_is_of_today():
     board.records.store("new thing", ["b"])
     board.notes.for_caller(OWNER).write("MEMORY.md", "the boat is red")
     board.notes.for_caller(OWNER).note("went out")
-    assert _lines(board, "/memory") == [
+    assert lines_of(board, "/memory") == [
         "2 memories, full mode",
         "tags: a (1), b (1)",
         "m2      2026-09-22  new thing  [b]",
@@ -90,7 +80,7 @@ def test_memory_keeps_notes_out_of_a_group_room():
     board = _board()
     board.notes.for_caller(OWNER).write("MEMORY.md", "the boat is red")
     board.records.store("mine", ["a"], ANN)
-    assert _lines(board, "/memory", ROOM) == [
+    assert lines_of(board, "/memory", ROOM) == [
         "0 memories, full mode",
         "nothing was remembered today; /memory list shows all",
     ]
@@ -101,33 +91,33 @@ def test_memory_list_goes_page_by_page():
     _fill(board, 43)
     seen = []
     for page in range(1, 4):
-        lines = _lines(board, f"/memory list {page}")
+        lines = lines_of(board, f"/memory list {page}")
         assert lines[-1] == f"page {page} of 3"
         seen += [line.split()[0] for line in lines[:-1]]
     assert seen == [f"m{number}" for number in range(43, 0, -1)]
-    assert _lines(board, "/memory list 4") == ["there is no page 4; the last is 3"]
+    assert lines_of(board, "/memory list 4") == ["there is no page 4; the last is 3"]
     for page in ("0", "-1", "x", "²", "1.5"):
-        assert _error(board, "/memory list " + page) == "page: must be a number from 1 on."
+        assert error_of(board, "/memory list " + page) == "page: must be a number from 1 on."
 
 
 def test_memory_list_on_one_page_has_no_page_number():
     board = _board()
-    assert _lines(board, "/memory list") == ["nothing is remembered yet"]
+    assert lines_of(board, "/memory list") == ["nothing is remembered yet"]
     _fill(board, 1)
-    assert _lines(board, "/memory list") == ["m1      2026-09-21  thing 0  [all, even]"]
+    assert lines_of(board, "/memory list") == ["m1      2026-09-21  thing 0  [all, even]"]
 
 
 def test_memory_tags_lists_tags_by_use():
     board = _board()
-    assert _lines(board, "/memory tags") == ["no tags yet: nothing is remembered"]
+    assert lines_of(board, "/memory tags") == ["no tags yet: nothing is remembered"]
     _fill(board, 3)
-    assert _lines(board, "/memory tags") == ["    3  all", "    2  even", "    1  odd"]
+    assert lines_of(board, "/memory tags") == ["    3  all", "    2  even", "    1  odd"]
 
 
 def test_memory_show_tells_all_of_a_memory():
     board = _board()
     board.records.store("x y", ["a"], keywords=["k", "l"], importance=0.75, expires=board.now + 60, pinned=True)
-    assert _lines(board, "/memory show m1") == [
+    assert lines_of(board, "/memory show m1") == [
         "m1  x y",
         "  tags        a",
         "  keywords    k, l",
@@ -143,7 +133,7 @@ def test_memory_show_tells_of_a_turn_with_its_neighbours():
     board = _board()
     for number in range(6):
         board.journal.add(OWNER, "user", "owner", f"turn {number}")
-    lines = _lines(board, "/memory show t6")
+    lines = lines_of(board, "/memory show t6")
     assert lines[2] == "t6      2026-09-21 14:13  owner: turn 3" and len(lines) == 5
 
 
@@ -151,7 +141,7 @@ def test_memory_history_tells_all_versions():
     board = _board()
     _fill(board, 1)
     board.records.update("m1", {"content": "thing one"})
-    assert _lines(board, "/memory history m1") == [
+    assert lines_of(board, "/memory history m1") == [
         "m1      2026-09-21 14:13  thing one",
         "m1      2026-09-21 14:13  thing 0",
     ]
@@ -159,11 +149,11 @@ def test_memory_history_tells_all_versions():
 
 def test_memory_tells_what_is_wrong():
     board = _board()
-    assert "takes list, tags, show ID or history ID" in _error(board, "/memory everything")
-    assert "looks like m12" in _error(board, "/memory show")
-    assert "there is no memory m9" in _error(board, "/memory show m9")
-    assert "there is no turn t9" in _error(board, "/memory show t9")
-    assert "there is no memory m9" in _error(board, "/memory history m9")
+    assert "takes list, tags, show ID or history ID" in error_of(board, "/memory everything")
+    assert "looks like m12" in error_of(board, "/memory show")
+    assert "there is no memory m9" in error_of(board, "/memory show m9")
+    assert "there is no turn t9" in error_of(board, "/memory show t9")
+    assert "there is no memory m9" in error_of(board, "/memory history m9")
 
 
 # --- /recall /forget /undo
@@ -172,25 +162,25 @@ def test_memory_tells_what_is_wrong():
 def test_recall_shows_what_is_found_with_its_score():
     board = _board()
     board.records.store("The bike is green", ["bike"])
-    lines = _lines(board, "/recall bike")
+    lines = lines_of(board, "/recall bike")
     assert lines[0].startswith("m1      2026-09-21  1.") and lines[0].endswith("  The bike is green")
 
 
 def test_recall_tells_what_a_score_is_made_of():
     board = _board()
     board.records.store("The bike is green", ["bike"])
-    lines = _lines(board, "/recall --explain green bike")
+    lines = lines_of(board, "/recall --explain green bike")
     assert lines[0].endswith("  The bike is green") and lines[1].startswith("        green ") and ", bike " in lines[1]
     board.records.store("my databases run on the old-fashioned server", ["it"])
-    (_, made_of) = _lines(board, "/recall --explain Databases, old-fashioned!")
+    (_, made_of) = lines_of(board, "/recall --explain Databases, old-fashioned!")
     assert [part.split()[0] for part in made_of.split(", ")] == ["Databases", "old-fashioned"]
-    assert _error(board, "/recall --explain") == "/recall: needs words to look for."
+    assert error_of(board, "/recall --explain") == "/recall: needs words to look for."
 
 
 def test_recall_tells_what_is_wrong_or_missing():
     board = _board()
-    assert _error(board, "/recall") == "/recall: needs words to look for."
-    assert _lines(board, "/recall bike") == ["nothing found: nothing is stored yet."]
+    assert error_of(board, "/recall") == "/recall: needs words to look for."
+    assert lines_of(board, "/recall bike") == ["nothing found: nothing is stored yet."]
 
 
 def test_forget_takes_a_memory_with_its_turns_and_undo_brings_them_back():
@@ -198,34 +188,34 @@ def test_forget_takes_a_memory_with_its_turns_and_undo_brings_them_back():
     board.journal.add(OWNER, "user", "owner", "my bike is green")
     board.records.store("The bike is green", ["bike"], turns=["t3"])
     for ref in ("m1", "M1"):
-        assert _lines(board, "/forget " + ref) == ["forgot m1, t3: The bike is green (/undo brings it back)"]
-        assert _lines(board, "/undo") == ["m1 is remembered again: The bike is green"]
+        assert lines_of(board, "/forget " + ref) == ["forgot m1, t3: The bike is green (/undo brings it back)"]
+        assert lines_of(board, "/undo") == ["m1 is remembered again: The bike is green"]
         assert board.journal.has("t3", OWNER)
 
 
 def test_forget_takes_a_turn():
     board = _board()
     board.journal.add(OWNER, "user", "owner", "my bike is green")
-    assert _lines(board, "/forget t3") == ["forgot the turn t3; /compact takes it off the flash"]
-    assert "there is no turn t3" in _error(board, "/forget t3")
+    assert lines_of(board, "/forget t3") == ["forgot the turn t3; /compact takes it off the flash"]
+    assert "there is no turn t3" in error_of(board, "/forget t3")
 
 
 def test_forget_by_words_only_lists():
     board = _board()
     _fill(board, 2)
-    lines = _lines(board, "/forget thing")
+    lines = lines_of(board, "/forget thing")
     assert lines[0] == "which one? /forget and its id" and len(lines) == 3 and board.records.count() == 2
-    assert _lines(board, "/forget boat")[0].startswith("nothing found: ")
+    assert lines_of(board, "/forget boat")[0].startswith("nothing found: ")
 
 
 def test_forget_tells_what_it_needs():
     board = _board()
-    assert _error(board, "/forget") == "/forget: needs an id such as m12, or words to look for."
-    assert "there is no memory m9" in _error(board, "/forget m9")
+    assert error_of(board, "/forget") == "/forget: needs an id such as m12, or words to look for."
+    assert "there is no memory m9" in error_of(board, "/forget m9")
 
 
 def test_undo_tells_when_there_is_nothing():
-    assert _error(_board(), "/undo").startswith("there is no change to undo")
+    assert error_of(_board(), "/undo").startswith("there is no change to undo")
 
 
 # --- the whole
@@ -233,13 +223,13 @@ def test_undo_tells_when_there_is_nothing():
 
 def test_mode_is_shown_switched_and_kept():
     board = _board()
-    assert _lines(board, "/mode") == ["full mode"]
-    assert _lines(board, "/mode lightweight") == ["lightweight mode; nothing of the other mode is lost"]
+    assert lines_of(board, "/mode") == ["full mode"]
+    assert lines_of(board, "/mode lightweight") == ["lightweight mode; nothing of the other mode is lost"]
     assert board.config.get("mode") == "lightweight"
     board.with_tools()
     assert board.config.get("mode") == "lightweight"
     with raises(ConfigError) as caught:
-        _lines(board, "/mode heavy")
+        lines_of(board, "/mode heavy")
     assert "must be one of full, lightweight" in str(caught.error)
 
 
@@ -248,7 +238,7 @@ def test_switching_the_mode_loses_nothing():
     board.records.store("The bike is green", ["bike"])
     board.notes.for_caller(OWNER).write("MEMORY.md", "the boat is red")
     for mode in ("lightweight", "full", "lightweight", "full"):
-        _lines(board, "/mode " + mode)
+        lines_of(board, "/mode " + mode)
         board.restart()
         board.with_tools()
         board.commands = commands_of(board)
@@ -263,7 +253,7 @@ def test_export_is_complete_and_each_line_is_json():
     board.profile.for_caller(OWNER).write("user.md", "Likes tea 🎉")
     board.notes.for_caller(OWNER).write("MEMORY.md", "one\ntwo")
     board.notes.for_caller(OWNER).note("went out")
-    lines = [json.loads(line) for line in _lines(board, "/export")]
+    lines = [json.loads(line) for line in lines_of(board, "/export")]
     memories = {line["id"]: line for line in lines if "id" in line}
     assert sorted(memories) == ["m1", "m2", "m3"] and memories["m2"]["superseded"]
     assert memories["m1"]["content"] == 'He said "no"\n猫' and memories["m1"]["expires"] == board.now + 60
@@ -277,21 +267,21 @@ def test_export_in_a_group_room_has_only_what_all_may_see():
     board = _board()
     board.records.store("mine", ["a"], ANN)
     board.records.store("ours", ["a"], ROOM)
-    lines = _lines(board, "/export", ROOM)
+    lines = lines_of(board, "/export", ROOM)
     assert [json.loads(line)["content"] for line in lines[1:-1]] == ["ours"]
 
 
 def test_export_has_no_secrets():
     board = _board(llm_key="sk-secret")
     for command in ("/export", "/stats"):
-        assert "sk-secret" not in "\n".join(_lines(board, command))
+        assert "sk-secret" not in "\n".join(lines_of(board, command))
 
 
 def test_compact_tells_what_came_free():
     board = _board()
     _fill(board, 3)
     board.records.forget("m2")
-    assert _lines(board, "/compact")[0].startswith("freed ")
+    assert lines_of(board, "/compact")[0].startswith("freed ")
     assert not board.holds("thing 1")
 
 
@@ -312,13 +302,13 @@ def test_a_compaction_that_was_stopped_half_way_can_be_begun_anew():
         _stop_compacting(board, store)
         assert not store.is_compacting and store.log.may_mend
     board.records.forget("m2")
-    assert _lines(board, "/compact")[0].startswith("freed ")
+    assert lines_of(board, "/compact")[0].startswith("freed ")
 
 
 def test_stats_tell_how_the_board_is_doing():
     board = _board()
     _fill(board, 3)
-    lines = _lines(board, "/stats")
+    lines = lines_of(board, "/stats")
     assert [line.split()[0] for line in lines[:9]] == [
         "version",
         "time",
@@ -331,7 +321,7 @@ def test_stats_tell_how_the_board_is_doing():
         "heap",
     ]
     board.now = 1000
-    assert "(a guess: the clock is not set)" in _lines(board, "/stats")[1]
+    assert "(a guess: the clock is not set)" in lines_of(board, "/stats")[1]
 
 
 # --- who may
@@ -341,32 +331,32 @@ def test_what_concerns_the_whole_board_is_the_owners():
     board = _board()
     for line in ("/mode lightweight", "/compact"):
         for caller in (ANN, ROOM, Caller("owner", "club", True, "")):
-            assert "only the owner" in _error(board, line, caller)
-    assert board.config.get("mode") == "full" and _lines(board, "/mode", ANN) == ["full mode"]
+            assert "only the owner" in error_of(board, line, caller)
+    assert board.config.get("mode") == "full" and lines_of(board, "/mode", ANN) == ["full mode"]
 
 
 def test_stats_tell_others_only_what_is_theirs():
     board = _board()
     _fill(board, 3)
     board.records.store("mine", ["a"], ANN)
-    shown = [line.split() for line in _lines(board, "/stats", ANN)]
+    shown = [line.split() for line in lines_of(board, "/stats", ANN)]
     assert [row[0] for row in shown] == ["version", "time", "mode", "model", "memories"]
     assert shown[-1] == ["memories", "1"]
 
 
 def test_the_owner_enters_and_leaves_a_workspace():
     board = _board()
-    assert _lines(board, "/workspace") == ["in no workspace"]
-    assert "in the workspace garden" in _lines(board, "/workspace garden")[0]
+    assert lines_of(board, "/workspace") == ["in no workspace"]
+    assert "in the workspace garden" in lines_of(board, "/workspace garden")[0]
     assert board.config.get("console.workspace") == "garden" and board.holds('"workspace"')
-    assert _lines(board, "/workspace off") == ["in no workspace"]
+    assert lines_of(board, "/workspace off") == ["in no workspace"]
     for wrong in ("My Garden", "Garden", "a b", "#a", "w" * 30):
-        assert "must be the id of a workspace" in _error(board, "/workspace " + wrong)
+        assert "must be the id of a workspace" in error_of(board, "/workspace " + wrong)
 
 
 def test_others_see_their_workspace_and_do_not_choose_it():
     board = _board()
-    assert "in the workspace garden" in _lines(board, "/workspace", Caller("ann", "x", False, "garden"))[0]
+    assert "in the workspace garden" in lines_of(board, "/workspace", Caller("ann", "x", False, "garden"))[0]
     for caller in (ANN, ROOM, Caller("owner", "line x", False, "")):
-        assert "only the owner" in _error(board, "/workspace garden", caller)
+        assert "only the owner" in error_of(board, "/workspace garden", caller)
     assert board.config.get("console.workspace") == ""

@@ -1,25 +1,13 @@
 """The commands for sessions and the profile."""
 
-from board import ANN, ROOM, Board, commands_of
-from engram.errors import EngramError
+from board import ANN, ROOM, Board, commands_of, error_of, lines_of
 from engram.memory.access import OWNER
-from support import raises
 
 
 def _board():
     board = Board()
     board.commands = commands_of(board)
     return board
-
-
-def _lines(board, line, caller=OWNER):
-    return [line for line in board.commands.run(caller, line) if not isinstance(line, int)]
-
-
-def _error(board, line, caller=OWNER):
-    with raises(EngramError) as caught:
-        _lines(board, line, caller)
-    return str(caught.error)
 
 
 def _say(board, content, caller=OWNER):
@@ -33,57 +21,57 @@ def _say(board, content, caller=OWNER):
 def test_without_a_session_it_says_so():
     board = _board()
     for line in ("/session", "/session list"):
-        assert _lines(board, line) == ["no session yet; the first message begins one"]
+        assert lines_of(board, line) == ["no session yet; the first message begins one"]
 
 
 def test_the_present_session_is_shown():
     board = _board()
     _say(board, "hello")
-    assert _lines(board, "/session") == ["* s1         1 turn  2026-09-21 14:14  hello"]
+    assert lines_of(board, "/session") == ["* s1         1 turn  2026-09-21 14:14  hello"]
 
 
 def test_sessions_are_begun_listed_and_switched():
     board = _board()
     _say(board, "hello")
-    assert _lines(board, "/session new  my trip ") == ["session s4 begins"]
+    assert lines_of(board, "/session new  my trip ") == ["session s4 begins"]
     _say(board, "one")
-    assert _lines(board, "/session list") == [
+    assert lines_of(board, "/session list") == [
         "* s4         1 turn  2026-09-21 14:15  my trip",
         "  s1         1 turn  2026-09-21 14:14  hello",
     ]
-    assert _lines(board, "/session switch s1") == ["now in * s1         1 turn  2026-09-21 14:14  hello"]
-    assert _lines(board, "/session")[0].startswith("* s1")
+    assert lines_of(board, "/session switch s1") == ["now in * s1         1 turn  2026-09-21 14:14  hello"]
+    assert lines_of(board, "/session")[0].startswith("* s1")
 
 
 def test_a_session_is_deleted():
     board = _board()
     _say(board, "hello")
-    assert _lines(board, "/session delete s1") == ["deleted s1 with 1 turn; /compact takes them off the flash"]
-    assert _lines(board, "/session list") == ["no session yet; the first message begins one"]
+    assert lines_of(board, "/session delete s1") == ["deleted s1 with 1 turn; /compact takes them off the flash"]
+    assert lines_of(board, "/session list") == ["no session yet; the first message begins one"]
 
 
 def test_a_room_without_a_session_says_so_though_there_are_others():
     board = _board()
     for _ in range(2):
-        _lines(board, "/session new")
-    _lines(board, "/session delete s3")
-    assert _lines(board, "/session") == ["no session yet; the first message begins one"]
-    assert len(_lines(board, "/session list")) == 1
+        lines_of(board, "/session new")
+    lines_of(board, "/session delete s3")
+    assert lines_of(board, "/session") == ["no session yet; the first message begins one"]
+    assert len(lines_of(board, "/session list")) == 1
 
 
 def test_session_tells_what_is_wrong():
     board = _board()
-    assert "takes new [TITLE], list, switch ID or delete ID" in _error(board, "/session rename x")
+    assert "takes new [TITLE], list, switch ID or delete ID" in error_of(board, "/session rename x")
     for action in ("switch", "delete"):
-        assert "looks like s12" in _error(board, "/session " + action)
-        assert "there is no session s9; /session list" in _error(board, f"/session {action} s9")
+        assert "looks like s12" in error_of(board, "/session " + action)
+        assert "there is no session s9; /session list" in error_of(board, f"/session {action} s9")
 
 
 def test_private_sessions_are_neither_shown_nor_deleted_by_others():
     board = _board()
     _say(board, "hello", ANN)
-    assert "no session" in _lines(board, "/session list", ROOM)[0]
-    assert "there is no session s1" in _error(board, "/session delete s1", ROOM)
+    assert "no session" in lines_of(board, "/session list", ROOM)[0]
+    assert "there is no session s1" in error_of(board, "/session delete s1", ROOM)
 
 
 # --- /profile
@@ -91,19 +79,19 @@ def test_private_sessions_are_neither_shown_nor_deleted_by_others():
 
 def test_the_profile_is_shown_whole_or_by_file():
     board = _board()
-    lines = _lines(board, "/profile")
+    lines = lines_of(board, "/profile")
     assert [line for line in lines if line[:3] == "---"] == ["--- identity.md", "--- soul.md", "--- user.md"]
-    assert _lines(board, "/profile user.md")[0] == "--- user.md" and len(_lines(board, "/profile user.md")) == 2
+    assert lines_of(board, "/profile user.md")[0] == "--- user.md" and len(lines_of(board, "/profile user.md")) == 2
 
 
 def test_the_profile_is_edited_and_the_edit_undone():
     board = _board()
     changed = "user.md is changed (/undo undoes it):"
-    assert _lines(board, "/profile user.md write Likes tea") == [changed, "Likes tea"]
-    assert _lines(board, "/profile user.md add Lives in 北京") == [changed, "Likes tea\nLives in 北京"]
-    assert _lines(board, "/profile user.md replace tea => green tea")[1].startswith("Likes green tea\n")
+    assert lines_of(board, "/profile user.md write Likes tea") == [changed, "Likes tea"]
+    assert lines_of(board, "/profile user.md add Lives in 北京") == [changed, "Likes tea\nLives in 北京"]
+    assert lines_of(board, "/profile user.md replace tea => green tea")[1].startswith("Likes green tea\n")
     for content in ("Likes tea\nLives in 北京\n", "Likes tea\n"):
-        assert _lines(board, "/undo") == ["user.md is again as it was before the last change."]
+        assert lines_of(board, "/undo") == ["user.md is again as it was before the last change."]
         assert board.profile.for_caller(OWNER).text("user.md") == content
 
 
@@ -119,11 +107,11 @@ def test_profile_tells_what_is_wrong():
         ("/profile user.md add", "must be a text that is not empty"),
         ("/profile user.md write " + "x" * 2001, "at most 2000 are kept"),
     ):
-        assert problem in _error(board, line), line
+        assert problem in error_of(board, line), line
     assert board.profile.for_caller(OWNER).text("user.md") == before
 
 
 def test_the_profile_stays_out_of_a_group_room():
     board = _board()
     for line in ("/profile", "/profile user.md", "/profile user.md write x"):
-        assert _error(board, line, ROOM) == "/profile: is private and stays out of group rooms."
+        assert error_of(board, line, ROOM) == "/profile: is private and stays out of group rooms."

@@ -11,10 +11,11 @@ from engram.build import add_memory
 from engram.clock import Clock
 from engram.compat import heap_free, heap_used
 from engram.config import Config
+from engram.errors import EngramError
 from engram.memory.access import OWNER, Caller, own_scope
 from engram.memory.recall import make_query
 from engram.memory.records.records import Draft
-from support import folder
+from support import folder, raises
 
 NOW = 1790000000  # 2026-09-21 14:13 in Greenwich
 DAY = 86400
@@ -179,6 +180,38 @@ def prompt_of(board, caller, sid, seq, content):
     window = board.prompts.window(caller, sid, seq)
     ranked = board.prompts.rank(caller, content, window, seq)
     return board.prompts.build(caller, sid, seq, content, window, "", ranked)
+
+
+def lines_of(board, line, caller=OWNER):
+    """The lines that a command answers, without its pauses."""
+    return [line for line in board.commands.run(caller, line) if not isinstance(line, int)]
+
+
+def error_of(board, line, caller=OWNER):
+    """What a command that is refused says."""
+    with raises(EngramError) as caught:
+        lines_of(board, line, caller)
+    return str(caught.error)
+
+
+def board_with_prompts(**settings):
+    board = Board().configure(**settings)
+    board.prompts = board.make_prompts()
+    return board
+
+
+def say(board, content, role="user", caller=OWNER, **more):
+    return board.journal.add(caller, role, caller.principal if role == "user" else "engram", content, **more)
+
+
+def build_prompt(board, content, caller=OWNER):
+    """The prompt of a message that is written as the agent does it."""
+    seq = say(board, content, caller=caller)
+    return prompt_of(board, caller, board.journal.current(caller), seq, content)
+
+
+def messages_of(prompt):
+    return [(message.role, message.text) for message in prompt.messages()]
 
 
 class Script:
