@@ -168,11 +168,17 @@ STEPS = st.lists(
 )
 
 
+def _steps(names: str) -> list[tuple[str, int]]:
+    return [(name, 0) for name in names.split()]
+
+
 @pytest.mark.parametrize("examples", [SHORT, pytest.param(LONG, marks=pytest.mark.soak)])
 def test_whatever_happens_each_memory_is_where_the_board_thinks(examples: int):
     @settings(max_examples=examples, deadline=None)
     @given(steps=STEPS)
-    @example(steps=[("promise", 0), ("archive", 0), ("restore", 0), ("update", 0), ("compact", 0)])
+    @example(steps=_steps("promise archive restore update compact"))
+    @example(steps=_steps("promise archive restore lose compact"))
+    @example(steps=_steps("promise archive sync restore lose compact"))
     def try_it(steps: list[tuple[str, int]]) -> None:
         with tempfile.TemporaryDirectory() as folder:
             store = Store(SqliteDatabase(Path(folder) / "companion.db"))

@@ -295,6 +295,19 @@ async def test_forgetting_waits_through_a_compaction_until_the_companion_is_told
     assert gone not in linked.kept()
 
 
+async def test_one_that_came_back_and_was_forgotten_goes_at_the_companion_though_both_lines_went_with_a_compaction():
+    linked, _ = await full_archive()
+    gone = linked.kept()[0]
+    await linked.copy()
+    linked.board.records.forget("m%d" % linked.live()[0])
+    line = await linked.archive.line("m%d" % gone, OWNER)
+    assert line and transfer.restore(linked.board.records, linked.board.archived, line, OWNER)
+    linked.board.records.forget("m%d" % gone)
+    linked.board.compact()
+    await linked.copy()
+    assert gone not in linked.kept()
+
+
 async def test_nobody_forgets_what_they_may_not_see():
     for compacts in (False, True):
         linked, _ = await full_archive()

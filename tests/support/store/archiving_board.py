@@ -89,7 +89,7 @@ class ArchivingBoard(PlainBoard):
         self.durable_seq = max([seq for seq in telling if seq <= have], default=self.durable_seq)
         kept = set(self.live.values())
         for seq, line in self.log.lines.items():
-            is_told = b'"op":"archive"' in line or b'"left"' in line or b'"scopes"' in line
+            is_told = b'"op":"archive"' in line or b'"op":"forget"' in line
             if (is_told and seq > have) or (pending and line in self.archived.values()):
                 kept.add(seq)
         self.log.compact(set(self.log.lines) - kept, set())
