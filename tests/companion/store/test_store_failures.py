@@ -220,15 +220,18 @@ def test_a_server_that_crashes_and_comes_back_has_all_that_was_taken():
 def test_what_was_acknowledged_outlives_a_killed_process(store_url: str, open_store: Callable[[], Store], kills: int):
     store = open_store()
     board = PlainBoard(store)
-    board.logs["journal"].append(20_000)
     board.hello()
     acknowledged = 0
     for _ in range(kills):
+        board.logs["journal"].append(MORE_THAN_ARE_TAKEN)
         acknowledged = max(acknowledged, killed(store_url, board))
         assert have(store, board) >= acknowledged
         assert whole(store, board)
     assert acknowledged > 0
 
+
+MORE_THAN_ARE_TAKEN = 5000
+"""Lines that come before each kill."""
 
 LATEST_KILL = 0.3
 """Seconds after the first answer: the kill comes at any moment of what a process does to take lines."""
