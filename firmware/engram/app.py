@@ -116,6 +116,7 @@ class App:
         for name, part in zip(("watchdog", "learning", "companion", "network"), parts):
             if part:
                 beside.append((name, part.run))
+        board.gate.expect()
         stop = Stop()
         self._open_channels = len(channels)
         self._tasks = [_start(self._channel(name, run, stop)) for name, run in channels]

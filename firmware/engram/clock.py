@@ -7,7 +7,7 @@ that the order of what is stored stays right.
 
 import time
 
-from engram.compat import const, ticks_diff, ticks_ms
+from engram.compat import const, ticks_add, ticks_diff, ticks_ms
 
 _DAY = const(86400)
 _SET_SINCE = const(1704067200)  # 2024-01-01: an earlier reading means that nobody has set the clock
@@ -68,6 +68,30 @@ class Clock:
     def start_of(self, day: str) -> int:
         """Unix seconds at which a day such as "2026-01-31" begins in the configured time zone; ValueError if it is none."""
         return day_number(day) * _DAY - self.zone_minutes * 60
+
+
+class Timeout:
+    """A while that passes; it is over until it begins."""
+
+    def __init__(self):
+        self._until = 0
+        self._is_over = True
+
+    def begin(self, milliseconds: int) -> None:
+        """It begins now."""
+        self._until = ticks_add(ticks_ms(), milliseconds)
+        self._is_over = False
+
+    def end(self) -> None:
+        """It is over at once."""
+        self._is_over = True
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has passed."""
+        # Kept, since the counter of ticks wraps after some days.
+        self._is_over = self._is_over or ticks_diff(self._until, ticks_ms()) <= 0
+        return self._is_over
 
 
 def civil(days: int) -> tuple:

@@ -3,10 +3,12 @@
 import asyncio
 from collections import namedtuple
 
+from engram.clock import Timeout
 from engram.compat import const
 from engram.errors import ModelError
 from engram.lazy import lazy
 
+_QUIET_MS = const(10_000)  # after a start or an answer: who says something then does so soon
 _WAITING = const(4)  # turns under way and waiting: more are refused, so that a flood cannot fill the heap
 
 
@@ -43,10 +45,19 @@ class Gate:
     def __init__(self):
         self._lock = asyncio.Lock()
         self._waiting = 0
+        self._quiet = Timeout()
 
     def is_busy(self) -> bool:
         """Whether a message is being answered."""
         return self._waiting > 0
+
+    def is_active(self) -> bool:
+        """Whether a message is being answered or expected: work that can wait leaves it the heap."""
+        return self._waiting > 0 or not self._quiet.is_over
+
+    def expect(self) -> None:
+        """Somebody is likely to say something soon."""
+        self._quiet.begin(_QUIET_MS)
 
     async def run(self, answer, *arguments):
         """What the coroutine function `answer` returns, once it is its turn; ModelError if too many wait."""
@@ -58,6 +69,7 @@ class Gate:
                 return await answer(*arguments)
         finally:
             self._waiting -= 1
+            self.expect()
 
 
 class Agent:

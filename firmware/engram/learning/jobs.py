@@ -3,7 +3,8 @@
 import asyncio
 
 from engram import diag
-from engram.compat import const, sleep_ms, ticks_add, ticks_diff, ticks_ms
+from engram.clock import Timeout
+from engram.compat import const, sleep_ms
 from engram.errors import ModelError
 from engram.interrupt import interruptible
 from engram.lazy import lazy
@@ -85,30 +86,6 @@ class Jobs:
 
 
 # --- what jobs have in common
-
-
-class Timeout:
-    """A while that passes; it is over until it begins."""
-
-    def __init__(self):
-        self._until = 0
-        self._is_over = True
-
-    def begin(self, milliseconds: int) -> None:
-        """It begins now."""
-        self._until = ticks_add(ticks_ms(), milliseconds)
-        self._is_over = False
-
-    def end(self) -> None:
-        """It is over at once."""
-        self._is_over = True
-
-    @property
-    def is_over(self) -> bool:
-        """Whether it has passed."""
-        # Kept, since the counter of ticks wraps after some days.
-        self._is_over = self._is_over or ticks_diff(self._until, ticks_ms()) <= 0
-        return self._is_over
 
 
 class Backoff(Timeout):

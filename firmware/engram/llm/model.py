@@ -55,9 +55,9 @@ class Model:
         """The addresses of the service's host, None while they are not known."""
         return self._client.addresses
 
-    def tidy(self) -> bool:
-        """Close an idle link; whether none is open. To be called now and then."""
-        return self._client.tidy()
+    def tidy(self, at_once: bool = False) -> bool:
+        """Close a link that was idle for long, or at once; whether none is open. To be called now and then."""
+        return self._client.tidy(at_once)
 
     async def stream(self, request: Request, on_text, on_retry=None) -> Reply:
         """The model's reply; `on_text(piece)` is awaited for each piece of its text as it comes.

@@ -1,4 +1,4 @@
-"""A model that is made when it is asked, and leaves a small heap with its code once its link has been idle."""
+"""A model that is made when it is asked. It leaves a small heap with its code and its link when it has answered."""
 
 from engram.lazy import is_heap_small, lazy
 
@@ -24,14 +24,19 @@ class ModelOnDemand:
     async def stream(self, request, on_text, on_retry=None):
         """As Model.stream."""
         self._asked += 1
+        will_ask = False
         try:
-            return await self._model_made().stream(request, on_text, on_retry)
+            reply = await self._model_made().stream(request, on_text, on_retry)
+            will_ask = bool(reply.calls)  # the results of the tools go over the same link
+            return reply
         finally:
             self._asked -= 1
+            if is_heap_small() and not will_ask:
+                self.tidy(at_once=True)
 
-    def tidy(self) -> None:
+    def tidy(self, at_once: bool = False) -> None:
         """Close an idle link, and let a small heap have the room; to be called now and then."""
-        if self._model and self._model.tidy() and not self._asked:
+        if self._model and not self._asked and self._model.tidy(at_once):
             self._leave_small_heap()
 
     def _model_made(self):

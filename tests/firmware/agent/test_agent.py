@@ -70,6 +70,15 @@ async def test_turns_at_once_are_answered_one_after_the_other():
     assert kept(board, ROOM)[1] == ("assistant", "b1b2", False)
 
 
+async def test_another_message_is_expected_for_a_while_after_an_answer():
+    board = scripted(["a1"])
+    assert not board.gate.is_active()
+    await board.agent.turn(OWNER, "hi", Ear())
+    assert board.gate.is_active() and not board.gate.is_busy()
+    board.gate._quiet.end()
+    assert not board.gate.is_active()
+
+
 async def test_too_many_at_once_are_refused():
     class Patient(Ear):
         async def text(self, piece):

@@ -83,12 +83,12 @@ class Client:
             self._drop()
         self._lock.release()
 
-    def tidy(self) -> bool:
-        """Close a link that was idle for too long: a TLS link holds 24.5 KB of the chip; whether none is open.
+    def tidy(self, at_once: bool = False) -> bool:
+        """Close a link that was idle for too long, or at once: a TLS link holds 24.5 KB of the chip; whether none is open.
 
         To be called now and then.
         """
-        if not self._lock.locked() and ticks_diff(ticks_ms(), self._idle_since) > self.idle_ms:
+        if not self._lock.locked() and (at_once or ticks_diff(ticks_ms(), self._idle_since) > self.idle_ms):
             self._drop()
         return self._link is None
 

@@ -50,7 +50,7 @@ class Eviction:
         """Do a little of the work; whether there is more."""
         if self._work is None:
             now = self._entries.next_seq, self._is_open()
-            if now == self._looked:
+            if now == self._looked or (self._entries.is_busy() and self._may_wait()):
                 return False
             self._looked = now
             if not (self._has_many() or self._is_heavy()):
@@ -127,6 +127,10 @@ class Eviction:
         may_help = self._records.releases != releases or self._entries.bytes > used + self._cap // _SLICE_SHARE
         may_help = may_help or (self._is_open() and not was_open)
         return may_help and self._entries.bytes > self._cap - self._cap // _BYTES_SHARE
+
+    def _may_wait(self) -> bool:
+        """Whether there are bytes for what a conversation stores until it pauses; places are made at once if need be."""
+        return self._entries.bytes < self._cap - self._cap // (2 * _BYTES_SHARE)
 
     # --- making room: generators that pause between slices
 

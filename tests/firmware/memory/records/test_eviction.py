@@ -160,6 +160,25 @@ def test_in_the_background_room_is_made_before_it_is_needed():
     assert not board.eviction.tick()
 
 
+def test_work_in_the_background_waits_for_a_pause_of_the_conversation():
+    board = Board(records_most=100)
+    _fill(board, 100)
+    board.gate.expect()
+    assert not board.eviction.tick() and board.records.count() == 100
+    board.gate._quiet.end()
+    while board.eviction.tick():
+        pass
+    assert board.records.count() == 98
+
+
+def test_it_does_not_wait_where_few_bytes_are_left():
+    board = Board(records_bytes=16384)
+    board.gate.expect()
+    while board.records.entries.bytes < 16000:
+        _fill(board, 1, board.records.count())
+    assert board.eviction.tick()
+
+
 def test_the_background_rests_while_nothing_changes():
     board = Board(records_most=100)
     _fill(board, 3)
