@@ -1,6 +1,6 @@
 """Measures what the firmware costs at 2,000 memories and turns: counts and bytes that are the same on every machine.
 
-PYTHONPATH=host:firmware:tools:tests/support python tests/budgets/measuring.py      prints all of it
+measuring.py      prints all of it
 """
 
 import json
@@ -10,6 +10,11 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+
+sys.path.extend(
+    str(Path(__file__).resolve().parents[2] / name)
+    for name in ("host", "firmware", "tools/setup", "tools/build", "tools/benchmarks")
+)
 
 import bench_store
 import firmware_build

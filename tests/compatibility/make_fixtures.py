@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes the fixtures of a version in tests/data anew: only for a new version, as those of an old one say what it wrote.
 
-PYTHONPATH=host:firmware:tools:tests/support python tests/compatibility/make_fixtures.py flash | wire | ranks
+make_fixtures.py flash | wire | ranks
 """
 
 import itertools
@@ -16,12 +16,18 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+sys.path.extend(
+    str(Path(__file__).resolve().parents[2] / name)
+    for name in ("host", "firmware", "tools/setup", "tools/build", "tests/support", "tests/support/companion")
+)
+
 import firmware_build
 import get_micropython
 import ranks
 from board_fixture import DATA, EXPECTED, FLASH, dump, flash, read, run, shortened, unpack
 from engram import log_line
 from engram.link import messages
+from peers import Companion
 
 READ_AFTER = 3600
 """Seconds after the last thing happened that a board is read."""
@@ -57,9 +63,6 @@ _NUMBERS = itertools.count(1)
 
 def make_messages() -> None:
     """Let a board that has some lines of the flash say one of each message to a companion, and note what both say."""
-    sys.path.append(str(Path(__file__).resolve().parents[1] / "support" / "companion"))
-    from peers import Companion
-
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         files = unpack(flash(), folder / "files")

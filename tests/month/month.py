@@ -99,7 +99,8 @@ def from_files(form: str) -> Stage:
 def _compiled() -> Path:
     """The folder with what runs on the board beside the firmware."""
     folder = ROOT / "build" / "month"
-    for source in [*(HERE / f"{name}.py" for name in _ON_BOARD), ROOT / "tools" / "board" / "faulty_flash.py"]:
+    faulty_flash = ROOT / "tests" / "support" / "power" / "board" / "faulty_flash.py"
+    for source in [*(HERE / f"{name}.py" for name in _ON_BOARD), faulty_flash]:
         firmware_build.compile_file(source, folder / f"{source.stem}.mpy", "-O3")
     firmware_build.compile_file(ROOT / "boards" / "SIM" / "flash.py", folder / "flash.mpy", "-O3")
     return folder

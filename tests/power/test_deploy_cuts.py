@@ -67,7 +67,7 @@ def boot(
     for each, fault in zip(jobs, faults, strict=False):
         each["fault"] = fault
     lines = "".join(json.dumps(each) + "\n" for each in jobs)
-    names = ("tests/support/power", "tests/support/firmware", "tools/board", "boards/SIM", "firmware")
+    names = ("tests/support/power", "tests/support/power/board", "tests/support/firmware", "boards/SIM", "firmware")
     path = ":".join([*(str(ROOT / name) for name in names), ".frozen"])
     done = subprocess.run(
         [get_micropython.HOME / "32", "-X", "heapsize=2m", ROOT / "tests/support/power/deploy_board.py"],

@@ -1,4 +1,4 @@
-"""The flash that keeps a trace and fails where it is told to (tools/board/faulty_flash.py)."""
+"""The flash that keeps a trace and fails where it is told to (tests/support/power/board/faulty_flash.py)."""
 
 from pathlib import Path
 

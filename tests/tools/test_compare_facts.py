@@ -1,4 +1,4 @@
-"""`tools/compare_facts.py` as it is typed: a verdict for each line, from the firmware's code under MicroPython."""
+"""`tools/benchmarks/compare_facts.py` as it is typed: a verdict for each line, from the firmware's code under MicroPython."""
 
 import json
 import subprocess

@@ -13,6 +13,11 @@ import json
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
+from pathlib import Path
+
+sys.path.extend(
+    str(Path(__file__).resolve().parents[2] / name) for name in ("host", "firmware", "tools/setup", "tools/build")
+)
 
 import debian
 import frozen_build

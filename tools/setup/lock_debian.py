@@ -23,7 +23,7 @@ HEAD = """\
 def main() -> int:
     """Write the lock; status 1 where an architecture could not be asked and has no lines of this version."""
     wanted, suite = f"micropython={versions.MICROPYTHON_PACKAGE}", versions.MICROPYTHON_SUITE
-    state = Path(__file__).resolve().parent.parent / "build" / "apt-lock"
+    state = Path(__file__).resolve().parents[2] / "build" / "apt-lock"
     kept = debian_pool.LOCK.read_text().splitlines() if debian_pool.LOCK.exists() else []
     lines, status = [], 0
     for architecture in sorted(set(get_micropython.ARCHITECTURES.values())):

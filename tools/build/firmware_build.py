@@ -5,11 +5,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 OUT = ROOT / "build" / "mpy"
 FIRMWARE = OUT / "firmware"
 TESTS = OUT / "tests" / "firmware"
 SUPPORT = OUT / "tests" / "support" / "firmware"
+POWER = OUT / "tests" / "support" / "power" / "board"
 SIM = OUT / "boards" / "SIM"
 SMALL = ROOT / "build" / "mpy-small"
 """The same without line numbers, which take a twentieth of the heap that code takes."""
@@ -33,13 +34,13 @@ def compile_file(source: Path, target: Path, *options: str) -> None:
 
 
 def compile_all() -> None:
-    """Compile firmware/, boards/SIM, tools/board and the unit tests with line numbers."""
-    _compile(OUT, ("firmware", "boards/SIM", "tools/board", "tests/support/firmware", "tests/firmware"))
+    """Compile firmware/, boards/SIM, the unit tests, and the tests' programs for a board, with line numbers."""
+    _compile(OUT, ("firmware", "boards/SIM", "tests/support/power/board", "tests/support/firmware", "tests/firmware"))
 
 
 def compile_small() -> list[Path]:
     """Compile what runs where the heap is small, without line numbers; the folders to import from."""
-    folders = ("firmware", "boards/SIM", "tools/board")
+    folders = ("firmware", "boards/SIM", "tools/benchmarks/board")
     _compile(SMALL, folders, "-O3")
     return [*(SMALL / folder for folder in folders), Path(".frozen")]
 

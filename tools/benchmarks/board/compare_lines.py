@@ -1,4 +1,4 @@
-"""The board's half of tools/compare_facts.py: PAIRS has a JSON list [old, new] in each line; a verdict is printed for each."""
+"""The board's half of compare_facts.py: PAIRS has a JSON list [old, new] in each line; a verdict is printed for each."""
 
 import json
 import sys

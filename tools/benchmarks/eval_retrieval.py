@@ -7,13 +7,14 @@ eval_retrieval.py --engine board SETS OUT
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "firmware"), str(ROOT / "host")]
+sys.path.extend(
+    str(Path(__file__).resolve().parents[2] / name) for name in ("host", "firmware", "tools/setup", "tools/build")
+)
 
-import firmware_build  # noqa: E402
-import get_micropython  # noqa: E402
-from engram_host.evaluation import run  # noqa: E402
-from engram_host.evaluation.board import BoardEngine, NoBoardEngine  # noqa: E402
+import firmware_build
+import get_micropython
+from engram_host.evaluation import run
+from engram_host.evaluation.board import BoardEngine, NoBoardEngine
 
 
 def make_board(_work: Path) -> BoardEngine:

@@ -14,12 +14,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "firmware"))
+sys.path.append(str(Path(__file__).resolve().parents[2] / "firmware"))
 
-from engram import diag  # noqa: E402
-from engram.app import App  # noqa: E402
-from engram.memory.access import OWNER  # noqa: E402
+from engram import diag
+from engram.app import App
+from engram.memory.access import OWNER
 
 SECONDS = 600.0
 """After which boards that have not sent all are counted as lost."""

@@ -16,10 +16,12 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+sys.path.extend(str(Path(__file__).resolve().parents[2] / name) for name in ("firmware", "tools/setup", "tools/build"))
+
 import firmware_build
 import get_micropython
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 LOCOMO = ROOT.parent / "shared" / "data" / "locomo"
 OUT = ROOT / "build" / "bench" / "store.json"
 SIZES = (1000, 2000, 4000, 7000, 10000)
@@ -90,7 +92,6 @@ def _made_up() -> list[dict[str, str]]:
 
 def queries(lines: list[dict[str, object]], count: int) -> list[str]:
     """Questions of 3 to 8 words that stand in the texts, as terms."""
-    sys.path.insert(0, str(ROOT / "firmware"))
     from engram import text
 
     random.seed(12)
@@ -108,7 +109,7 @@ class BoardFailed(Exception):
 
 
 class Board:
-    """Runs steps of tools/board/store_bench.py on one flash file."""
+    """Runs steps of board/store_bench.py on one flash file."""
 
     def __init__(self, folder: Path, kind: str):
         self.flash = folder / f"{kind}.bin"

@@ -22,11 +22,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).resolve().parents[2] / "tools/setup"))
+
 import debian
 import get_micropython
 
-ROOT = Path(__file__).resolve().parent.parent
-SOURCES = (ROOT / "firmware", ROOT / "tools" / "board", Path(".frozen"))
+ROOT = Path(__file__).resolve().parents[2]
+BOARD = ROOT / "tools" / "benchmarks" / "board"
+SOURCES = (ROOT / "firmware", BOARD, Path(".frozen"))
 VERDICTS = ("same", "changed", "similar", "different")
 EXPECTED = ("same", "changed", "different")
 HEAP = "8m"
@@ -115,7 +118,7 @@ def compare(pairs: list[Pair]) -> None:
         path = Path(folder) / "pairs"
         path.write_text("".join(lines), encoding="utf-8")
         done = subprocess.run(
-            [micropython(), "-X", f"heapsize={HEAP}", ROOT / "tools" / "board" / "compare_lines.py", path],
+            [micropython(), "-X", f"heapsize={HEAP}", BOARD / "compare_lines.py", path],
             capture_output=True,
             text=True,
             env={**os.environ, "MICROPYPATH": ":".join(map(str, SOURCES))},

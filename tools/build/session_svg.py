@@ -1,6 +1,6 @@
 """The recorded session of the README: the console examples of a page as one animated SVG.
 
-    python3 tools/session_svg.py            writes docs/start/session.svg again
+    python3 tools/build/session_svg.py      writes docs/start/session.svg again
 
 The page is the source, and its examples are played by a test: so the picture shows what the firmware prints. Lines appear
 one after the other. Where nothing is animated (print, reduced motion, some viewers) all of them stand there at once.
@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "start" / "model.md"
 PICTURE = ROOT / "docs" / "start" / "session.svg"
 

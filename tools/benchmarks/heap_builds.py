@@ -15,7 +15,7 @@ import firmware_build
 import frozen_build
 import get_micropython
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "build" / "heap"
 
 
@@ -43,7 +43,7 @@ def romfs() -> Build:
     image = FOLDER / "code.romfs"
     image.parent.mkdir(parents=True, exist_ok=True)
     image.write_bytes(romfs_image(_folders()))
-    starter = firmware_build.SMALL / "tools" / "board"
+    starter = firmware_build.SMALL / "tools" / "benchmarks" / "board"
     return Build("romfs", get_micropython.HOME / "32", f"{starter}:.frozen", ("heap_rom", str(image)))
 
 
@@ -58,7 +58,7 @@ BUILDS: dict[str, Callable[[], Build]] = {"mpy": mpy, "romfs": romfs, "frozen": 
 def _folders() -> list[Path]:
     """Folders with compiled modules, that of the unix port's main.py before that of the chip's."""
     firmware_build.compile_small()
-    return [firmware_build.SMALL / name for name in ("boards/SIM", "firmware", "tools/board")]
+    return [firmware_build.SMALL / name for name in ("boards/SIM", "firmware", "tools/benchmarks/board")]
 
 
 def romfs_image(folders: list[Path]) -> bytes:

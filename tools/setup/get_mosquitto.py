@@ -14,7 +14,7 @@ from pathlib import Path
 import debian
 from get_micropython import write_launcher
 
-BUILD = Path(__file__).resolve().parent.parent / "build"
+BUILD = Path(__file__).resolve().parents[2] / "build"
 HOME = BUILD / "mosquitto"
 COMMAND = HOME / "mosquitto"
 

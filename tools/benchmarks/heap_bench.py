@@ -189,7 +189,7 @@ class Bench:
 
 
 def modules_told(printed: str) -> dict[str, int]:
-    """The bytes of each module, and those of the tables that find all names, as tools/board/heap_modules.py prints them."""
+    """The bytes of each module, and those of the tables that find all names, as board/heap_modules.py prints them."""
     found: dict[str, int] = {}
     names = [
         int(total) - int(data) for data, total in re.findall(r"str_data_bytes=(\d+), n_total_bytes=(\d+)", printed)
@@ -202,7 +202,7 @@ def modules_told(printed: str) -> dict[str, int]:
 
 
 def heap_told(printed: str) -> dict[str, int]:
-    """The heap as tools/board/heap_conversation.py tells of it, in bytes: used, free, and the largest free block."""
+    """The heap as board/heap_conversation.py tells of it, in bytes: used, free, and the largest free block."""
     found = re.search(r"used (\d+) free (\d+)\s.*max free sz: (\d+)", printed, re.DOTALL)
     if not found:
         raise BoardFailed(printed[-2000:])

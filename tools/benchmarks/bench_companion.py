@@ -21,8 +21,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-for folder in ("host", "firmware", "tests/support", "tests/support/companion"):
+ROOT = Path(__file__).resolve().parents[2]
+for folder in ("host", "firmware", "tools/setup", "tools/build", "tests/support", "tests/support/companion"):
     sys.path.insert(0, str(ROOT / folder))
 
 import numpy as np  # noqa: E402
@@ -170,7 +170,7 @@ class Bench:
 
     def boards(self, count: int, each: int, folder: Path) -> dict[str, Any]:
         """Let boards send; what they measured."""
-        command = [sys.executable, str(ROOT / "tools" / "bench_boards.py"), self.companion.mqtt_url]
+        command = [sys.executable, str(Path(__file__).with_name("bench_boards.py")), self.companion.mqtt_url]
         done = subprocess.run(
             [*command, str(count), str(each), str(folder)], capture_output=True, text=True, check=False
         )

@@ -16,10 +16,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+sys.path.extend(str(Path(__file__).resolve().parents[2] / name) for name in ("host", "tools/setup"))
+
 import get_micropython
 from engram_host.fake_llm import Rule, Serving, read_rule, serving
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 SETS = ROOT.parent / "shared" / "data" / "locomo"
 MESSAGES = 100
 SECONDS = 60.0
