@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What the companion does in a second and takes in memory, on SQLite and on PostgreSQL.
 
-    bench_companion.py [sqlite] [postgres]
+    bench_companion.py [sqlite] [postgres]        both by default
 
 The companion is a process of its own, asked over HTTP; boards are the firmware's own code in another process, over mosquitto,
 and at last 100 boards over the broker inside a second companion. First 100 boards of 1,000 turns and one of 100,000 are put
@@ -10,8 +10,10 @@ embedded by the local model. Then searches, boards of which each sends much, and
 table; build/bench/companion.json has the same. Times are of this machine, whose cores the clients share.
 """
 
+import argparse
 import json
 import random
+import socket
 import subprocess
 import sys
 import tempfile
@@ -21,23 +23,27 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+sys.path.extend(str(Path(__file__).resolve().parents[2] / name) for name in ("host", "firmware", "tools/setup"))
+
+import httpx
+import numpy as np
+import psutil
+
+import debian
+import get_mosquitto
+from engram import log_line
+from engram_host.companion.embedding.index_state import read_position, write_index, write_position
+from engram_host.companion.entries.embedding_text import KEY_VERSION, embedding_text
+from engram_host.companion.store import Store, open_store
+from engram_host.companion.types import Batch, Hello, LogState, Sender, Span
+from engram_host.companion.vector_types import Identity, StoredVector, text_digest
+from postgres_process import PostgresProcess
+from server_process import START_SECONDS, CompanionProcess, Mosquitto, ServerFailed
+
 ROOT = Path(__file__).resolve().parents[2]
-for folder in ("host", "firmware", "tools/setup", "tools/build", "tests/support", "tests/support/companion"):
-    sys.path.insert(0, str(ROOT / folder))
-
-import numpy as np  # noqa: E402
-import psutil  # noqa: E402
-
-from engram import log_line  # noqa: E402
-from engram_host.companion.embedding.index_state import read_position, write_index, write_position  # noqa: E402
-from engram_host.companion.entries.embedding_text import KEY_VERSION, embedding_text  # noqa: E402
-from engram_host.companion.store import Store, open_store  # noqa: E402
-from engram_host.companion.types import Batch, Hello, LogState, Sender, Span  # noqa: E402
-from engram_host.companion.vector_types import Identity, StoredVector, text_digest  # noqa: E402
-from peers import Broker, Companion  # noqa: E402
-from postgres_server import PostgresServer  # noqa: E402
-
 OUT = ROOT / "build" / "bench" / "companion.json"
+
+DATABASES = ("sqlite", "postgres")
 
 DEVICES, TURNS = 100, 1000
 BIG_TURNS = 100_000
@@ -59,6 +65,7 @@ KEYS = (
 """In the order of the table; docs/design/companion.md says what each is."""
 
 Figures = dict[str, float]
+_PAUSE = 0.01
 _SYLLABLES = [first + last for first in "bdfghklmnprstvw" for last in "aeiou"]
 
 
@@ -125,7 +132,7 @@ def percentile(values: list[float], share: float) -> float:
 class Bench:
     """Measures one companion."""
 
-    def __init__(self, companion: Companion, tell: Callable[[str], None]):
+    def __init__(self, companion: CompanionProcess, tell: Callable[[str], None]):
         self.companion = companion
         self.figures: Figures = {}
         self._tell = tell
@@ -152,6 +159,14 @@ class Bench:
         told = answer.json()
         assert not told["degraded"], told["degraded"]
         return took - told["embed_ms"], told["embed_ms"]
+
+    def wait_for_embedder(self) -> None:
+        """Wait until queries can be embedded, which takes longer than the start of the server; ServerFailed."""
+        end = time.monotonic() + START_SECONDS
+        while not (state := self.companion.client.get("/v1/health").json()["meaning"]).startswith(IDENTITY.model):
+            if time.monotonic() > end:
+                raise ServerFailed(f"the embedder does not start: {state}")
+            time.sleep(_PAUSE)
 
     def searches(self) -> None:
         """Searches on small boards and on the big one, warm."""
@@ -207,25 +222,28 @@ class Bench:
         while True:
             try:
                 answer = self.companion.client.post("/v1/search", json={"query": "window", "devices": ["device-1"]})
-            except OSError:
-                answer = None
-            except Exception as error:
-                if type(error).__name__ not in ("ConnectError", "RemoteProtocolError", "ReadError"):
-                    raise
+            except httpx.TransportError:
                 answer = None
             if answer is not None and answer.status_code == 200:
                 break
-            time.sleep(0.01)
+            time.sleep(_PAUSE)
         self.figures["start_s"] = time.perf_counter() - began
+
+
+def free_port() -> int:
+    """A port of this computer at which nobody listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
 
 
 def measure(name: str, folder: Path, tell: Callable[[str], None]) -> Figures:
     """All figures of one database."""
     with ExitStack() as stack:
         url = f"sqlite:///{folder / 'companion' / 'companion.db'}"
-        mqtt_url = stack.enter_context(Broker()).url
+        mqtt_url = stack.enter_context(Mosquitto(free_port())).url
         if name == "postgres":
-            url = stack.enter_context(PostgresServer()).url
+            url = stack.enter_context(PostgresProcess()).url
         (folder / "companion").mkdir()
         store = open_store(url)
         for number in range(DEVICES):
@@ -236,16 +254,18 @@ def measure(name: str, folder: Path, tell: Callable[[str], None]) -> Figures:
         store.close()
         tell(f"{DEVICES * TURNS + BIG_TURNS} turns are in the database")
         variables = {"EMBEDDING_PROVIDER": "minilm"} | ({"ENGRAM_STORE_URL": url} if name == "postgres" else {})
-        Companion.is_warm = False
-        companion = stack.enter_context(Companion(folder / "companion", mqtt_url=mqtt_url, **variables))
+        companion = CompanionProcess(folder / "companion", free_port(), mqtt_url=mqtt_url, variables=variables)
+        stack.enter_context(companion)
         bench = Bench(companion, tell)
+        bench.wait_for_embedder()
         bench.searches()
         bench.ingest(folder)
         bench.fleet(folder)
         bench.figures["rss_mb"] = bench.most_rss()
         bench.start()
         companion.kill()
-        small = stack.enter_context(Companion(folder / "inside", EMBEDDING_PROVIDER="none"))
+        small = CompanionProcess(folder / "inside", free_port(), mqtt_port=free_port())
+        stack.enter_context(small)
         inside = Bench(small, tell)
         told = inside.boards(INSIDE_FLEET, FLEET_TURNS, folder / "inside-boards")
         bench.figures["inside_fleet_seconds"], bench.figures["inside_rss_mb"] = told["seconds"], inside.most_rss()
@@ -254,16 +274,22 @@ def measure(name: str, folder: Path, tell: Callable[[str], None]) -> Figures:
         return bench.figures
 
 
-def main(names: list[str]) -> int:
-    """Measure, print a table, and keep the figures."""
-    results: dict[str, Figures] = {}
-    for name in names or ["sqlite", "postgres"]:
-
-        def tell(line: str, name: str = name) -> None:
-            print(f"{name}: {line}", file=sys.stderr, flush=True)
-
-        with tempfile.TemporaryDirectory(prefix="engram-bench-") as folder:
-            results[name] = {key: round(value, 2) for key, value in measure(name, Path(folder), tell).items()}
+def main(arguments: list[str]) -> int:
+    """Measure, print a table, and keep the figures; status 1 with a sentence where a server does not start."""
+    parser = argparse.ArgumentParser(
+        description="Measure the companion: searches, boards, memory. It takes some minutes."
+    )
+    parser.add_argument("databases", nargs="*", metavar="DATABASE", help=f"{' or '.join(DATABASES)}; both by default")
+    given = parser.parse_args(arguments)
+    unknown = [name for name in given.databases if name not in DATABASES]
+    if unknown:
+        parser.error(f"there is no database {unknown[0]}: name {' or '.join(DATABASES)}")
+    try:
+        get_mosquitto.ensure()
+        results = measure_all(given.databases or list(DATABASES))
+    except (debian.Unavailable, ServerFailed) as problem:
+        print(f"bench_companion: {problem}", file=sys.stderr)
+        return 1
     print(f"{'':20}" + "".join(f"{name:>12}" for name in results))
     for key in KEYS:
         print(f"{key:20}" + "".join(f"{figures[key]:>12}" for figures in results.values()))
@@ -271,6 +297,19 @@ def main(names: list[str]) -> int:
     old = json.loads(OUT.read_text()) if OUT.exists() else {}
     OUT.write_text(json.dumps(old | results, indent=1) + "\n", encoding="ascii")
     return 0
+
+
+def measure_all(names: list[str]) -> dict[str, Figures]:
+    """The figures of each of these databases; says on the way what is done."""
+    results: dict[str, Figures] = {}
+    for name in names:
+
+        def tell(line: str, name: str = name) -> None:
+            print(f"{name}: {line}", file=sys.stderr, flush=True)
+
+        with tempfile.TemporaryDirectory(prefix="engram-bench-") as folder:
+            results[name] = {key: round(value, 2) for key, value in measure(name, Path(folder), tell).items()}
+    return results
 
 
 if __name__ == "__main__":

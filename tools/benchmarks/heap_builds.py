@@ -5,6 +5,7 @@ romfs    the same files on a ROMFS in the flash: bytecode and texts stay there
 frozen   modules built into MicroPython: only what they define is on the heap
 """
 
+import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,7 +43,10 @@ def romfs() -> Build:
     """From a ROMFS with the same files."""
     image = FOLDER / "code.romfs"
     image.parent.mkdir(parents=True, exist_ok=True)
-    image.write_bytes(romfs_image(_folders()))
+    # In place of another one at once: a board of another process may have that one open.
+    draft = image.with_name(f"{image.name}.{os.getpid()}")
+    draft.write_bytes(romfs_image(_folders()))
+    draft.replace(image)
     starter = firmware_build.SMALL / "tools" / "benchmarks" / "board"
     return Build("romfs", get_micropython.HOME / "32", f"{starter}:.frozen", ("heap_rom", str(image)))
 

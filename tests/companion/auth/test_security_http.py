@@ -20,9 +20,10 @@ from engram_host.companion.errors import SettingError
 from engram_host.companion.settings import SecuritySettings
 from engram_host.companion.store import open_store
 from engram_host.companion.supervisor import Supervisor
-from peers import PLAIN, Companion
+from peers import Companion
 from sending import Sent
 from serve_process import FREE, failed_start, start_serve
+from server_process import PLAIN
 from waiting import SECONDS, wait_until
 
 STRANGERS = tokens.new_token()

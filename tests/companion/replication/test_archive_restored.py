@@ -10,7 +10,7 @@ from engram import log_line
 from engram_host.companion.store import Store, choose_store
 from engram_host.companion.store.backup import restore_postgres, restore_sqlite, save_postgres, save_sqlite
 from engram_host.companion.types import ArchiveRange, Span
-from postgres_server import binaries
+from postgres_process import binaries
 
 EVERYTHING = [ArchiveRange("all", 1, 100)]
 

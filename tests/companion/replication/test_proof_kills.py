@@ -9,7 +9,8 @@ import pytest
 
 import get_micropython
 import get_mosquitto
-from peers import BoardProcess, Broker, Companion, Peer
+from peers import BoardProcess, Broker, Companion
+from server_process import ServerProcess
 from waiting import wait_until
 
 pytestmark = pytest.mark.skipif(
@@ -38,7 +39,7 @@ def _play(folder: Path, kills: int, seed: int, over: str) -> None:
                 board.say(f"remember that the number {count}.{number} is {numbers.randrange(1000)}")
             if numbers.random() < 0.1:
                 board.do("/compact")
-            victim: Peer = numbers.choice([broker, companion, board])
+            victim: ServerProcess = numbers.choice([broker, companion, board])
             time.sleep(numbers.random() * LATEST_KILL)
             victim.kill()
             victim.start()

@@ -18,7 +18,8 @@ from engram_host.companion.errors import CompanionError, SettingError, StoreFull
 from engram_host.companion.store import Store, choose_store, open_store
 from engram_host.companion.store.sqlite import SqliteDatabase
 from plain_board import PlainBoard
-from postgres_server import NOBODY, PostgresServer, binaries
+from postgres_process import NOBODY, binaries
+from postgres_server import PostgresServer
 
 ROOT = Path(__file__).resolve().parents[3]
 FOLDERS = [str(ROOT / name) for name in ("host", "firmware")]
