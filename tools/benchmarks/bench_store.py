@@ -6,6 +6,7 @@ the host (4096-byte blocks, read and prog 32) that counts what is done to it. Pr
 kept in build/bench/store.json. The texts are from LoCoMo, varied, where that folder is there, else made up.
 """
 
+import argparse
 import json
 import os
 import random
@@ -200,9 +201,13 @@ def worse(one: Figures, other: Figures) -> Figures:
     return found
 
 
-def main() -> int:
+def main(arguments: list[str]) -> int:
     """Measure both kinds, at the sizes given or at all; print the table and the JSON object."""
-    sizes = [int(size) for size in sys.argv[1:]] or SIZES
+    parser = argparse.ArgumentParser(
+        description="Measure the store with its index in flash, as on a board without PSRAM."
+    )
+    parser.add_argument("sizes", nargs="*", type=int, metavar="SIZE", help=f"how many lines; {SIZES} if not given")
+    sizes = parser.parse_args(arguments).sizes or SIZES
     firmware_build.compile_small()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -228,4 +233,4 @@ def _print_table(rows: list[Figures]) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """What it costs to find facts in 100 messages: calls of the model and tokens, as the board counts them.
 
     learning_cost.py [SETS]
@@ -7,6 +8,7 @@ of the sets that `make eval` uses, or made up where there are none. Each message
 batches, as when they come fast. Tokens are those of the requests, which are sent for real, counted as bytes / 4.
 """
 
+import argparse
 import json
 import os
 import subprocess
@@ -106,10 +108,16 @@ def _wait(server: Serving, condition: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
-def main() -> int:
-    """Measure both ways and print them."""
-    get_micropython.main([])
-    said = messages(Path(sys.argv[1]) if len(sys.argv) > 1 else SETS)
+def main(arguments: list[str]) -> int:
+    """Measure both ways and print them; status 1 where there is no MicroPython."""
+    parser = argparse.ArgumentParser(
+        description=f"Count the calls and tokens that it takes to learn from {MESSAGES} messages."
+    )
+    parser.add_argument("sets", nargs="?", type=Path, default=SETS, metavar="SETS", help="folder of conversations")
+    given = parser.parse_args(arguments)
+    if get_micropython.main(["64"]):
+        return 1
+    said = messages(given.sets)
     for how, one_by_one in (("each message by itself", True), ("messages that come fast", False)):
         with tempfile.TemporaryDirectory() as folder, serving(rules(said)) as server:
             calls, tokens, replies = talk(said, server, Path(folder), one_by_one)
@@ -118,4 +126,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

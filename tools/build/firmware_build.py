@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Compile the firmware, and the unit tests, to .mpy files under build/mpy, only what changed."""
 
+import argparse
 import subprocess
 import sys
 from pathlib import Path
@@ -59,4 +60,5 @@ def _compile(out: Path, folders: tuple[str, ...], *options: str) -> None:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description="Compile the firmware and the unit tests to build/mpy.").parse_args()
     sys.exit(compile_all())

@@ -6,6 +6,7 @@ too. The machine's own gcc and make do it, with 32-bit headers and libraries tha
 installed. Makes build/micropython/32-frozen; what has not changed is not built again.
 """
 
+import argparse
 import fcntl
 import os
 import shutil
@@ -128,6 +129,7 @@ def frozen_bytes() -> int:
 
 def main() -> int:
     """Make the build; status 1 with a sentence where that cannot be."""
+    argparse.ArgumentParser(description="Build a 32-bit MicroPython with the firmware frozen.").parse_args()
     try:
         print(ensure())
     except debian.Unavailable as problem:

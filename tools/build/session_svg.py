@@ -6,6 +6,7 @@ The page is the source, and its examples are played by a test: so the picture sh
 one after the other. Where nothing is animated (print, reduced motion, some viewers) all of them stand there at once.
 """
 
+import argparse
 import re
 import sys
 from pathlib import Path
@@ -67,6 +68,7 @@ def _kind(line: str) -> str:
 
 def main() -> int:
     """Write the picture."""
+    argparse.ArgumentParser(description="Draw the recorded session of the README again.").parse_args()
     PICTURE.write_text(picture(session(PAGE.read_text(encoding="utf-8"))), encoding="utf-8")
     print(f"{PICTURE.relative_to(ROOT)}: {PICTURE.stat().st_size} bytes")
     return 0

@@ -5,6 +5,7 @@ Debian's python3 has neither; then pip is taken from Debian's own package and ru
 Does nothing when .venv is of this lock file already.
 """
 
+import argparse
 import hashlib
 import shutil
 import subprocess
@@ -56,6 +57,7 @@ def make_venv() -> None:
 
 def main() -> int:
     """Bring .venv in line with the lock file; status 1 with a sentence when that cannot be done."""
+    argparse.ArgumentParser(description="Make .venv with the packages of requirements.lock.").parse_args()
     wanted = hashlib.sha256(LOCK.read_bytes() + sys.version.encode()).hexdigest()
     if STAMP.exists() and STAMP.read_text() == wanted:
         return 0

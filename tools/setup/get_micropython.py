@@ -8,6 +8,7 @@ build/, with the libraries that it needs, and started by its own loader, so that
 does not matter. The 32-bit build has the chip's object sizes. Versions are pinned in versions.py.
 """
 
+import argparse
 import os
 import shutil
 import subprocess
@@ -103,9 +104,14 @@ def main(arguments: list[str]) -> int:
 
     The 32-bit build is only packaged by Debian: elsewhere its tests are skipped.
     """
+    parser = argparse.ArgumentParser(description="Find or fetch MicroPython: makes build/micropython/64 and /32.")
+    parser.add_argument("bits", nargs="*", type=int, metavar="BITS", help="64 or 32; both by default")
+    wanted = parser.parse_args(arguments).bits or [64, 32]
+    if not {64, 32}.issuperset(wanted):
+        parser.error("BITS is 64 or 32")
     os.umask(0o022)
     status = 0
-    for bits in [int(word) for word in arguments] or [64, 32]:
+    for bits in wanted:
         try:
             launcher = ensure(bits)
         except debian.Unavailable as problem:

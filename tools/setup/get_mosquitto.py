@@ -5,6 +5,7 @@ One on PATH is used; else Debian's package is unpacked under build/, with the li
 own loader. Status 1 with a sentence where there is none: what needs it is then skipped.
 """
 
+import argparse
 import os
 import shutil
 import subprocess
@@ -66,6 +67,7 @@ def _fetch() -> None:
 
 def main() -> int:
     """Make sure that there is one; status 1 where there is none."""
+    argparse.ArgumentParser(description="Find or fetch mosquitto: makes build/mosquitto/mosquitto.").parse_args()
     os.umask(0o022)
     try:
         print(f"mosquitto: {ensure()}")

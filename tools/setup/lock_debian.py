@@ -6,6 +6,7 @@
 Lines of an architecture whose index the mirror does not serve whole are kept, when they are of the same version.
 """
 
+import argparse
 import sys
 from pathlib import Path
 
@@ -22,6 +23,7 @@ HEAD = """\
 
 def main() -> int:
     """Write the lock; status 1 where an architecture could not be asked and has no lines of this version."""
+    argparse.ArgumentParser(description="Write debian.lock: the files of MicroPython's packages.").parse_args()
     wanted, suite = f"micropython={versions.MICROPYTHON_PACKAGE}", versions.MICROPYTHON_SUITE
     state = Path(__file__).resolve().parents[2] / "build" / "apt-lock"
     kept = debian_pool.LOCK.read_text().splitlines() if debian_pool.LOCK.exists() else []
