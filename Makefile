@@ -84,7 +84,7 @@ heap: .venv micropython  ## measure the heap of modules, the start and a turn (F
 	@$(BIN)/python tools/benchmarks/heap.py $(if $(FROZEN),--frozen)
 
 month: .venv micropython  ## play a month of conversation on a board, with power cuts and a wrong clock (DAYS=30 SEED=1)
-	@PYTHONPATH=host:tools/setup:tools/build:tools/benchmarks:tests/month $(BIN)/python tests/month/month.py "$(DAYS)" "$(SEED)"
+	@$(BIN)/python tests/support/month/month.py "$(DAYS)" "$(SEED)"
 
 lint: .venv  ## check style and types of all code
 	@$(BIN)/ruff check .

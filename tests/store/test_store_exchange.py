@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from boards import run
+from store_boards import run
 
 HEAP = "400k"
 """For the code, which a board has frozen in its flash, too; the same as for unit files."""

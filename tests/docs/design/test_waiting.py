@@ -45,7 +45,7 @@ PAUSES = {
         "firmware/link/test_link_remote_search.py",
         "test_a_command_waits_in_pauses_for_the_companion",
     ): "the command asks for it",
-    ("keyboard/keyboard_board.py", "command"): "the command asks for it",
+    ("support/keyboard/keyboard_board.py", "command"): "the command asks for it",
 }
 """By file and function: what each pause is for."""
 

@@ -16,7 +16,7 @@ import get_micropython
 from engram_host.boards import image
 
 HERE = Path(__file__).resolve().parent
-DATA = HERE.parent / "data" / "flash-0.1"
+DATA = firmware_build.ROOT / "tests" / "data" / "flash-0.1"
 FLASH = DATA / "flash.bin.xz"
 EXPECTED = DATA / "expected.json"
 

@@ -14,6 +14,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+sys.path.extend(
+    str(Path(__file__).resolve().parents[3] / name)
+    for name in ("host", "tools/setup", "tools/build", "tools/benchmarks")
+)
+
 import debian
 import firmware_build
 import heap_builds
@@ -23,7 +28,7 @@ from heap_bench import CHIP_KILOBYTES
 from heap_builds import Build
 from ledger import Ledger
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 HERE = Path(__file__).resolve().parent
 OUT = ROOT / "build" / "bench" / "month.json"
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-FILE = Path(__file__).with_name("limits.json")
+FILE = Path(__file__).resolve().parents[2] / "budgets" / "limits.json"
 
 
 @dataclass(frozen=True)

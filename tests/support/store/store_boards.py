@@ -10,7 +10,7 @@ import pytest
 import firmware_build
 import get_micropython
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 HERE = Path(__file__).resolve().parent
 SUPPORT = ROOT / "tests" / "support" / "firmware"
 HEAPS = {"64": "2m", "32": "1m"}

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 sys.path.extend(
-    str(Path(__file__).resolve().parents[2] / name)
+    str(Path(__file__).resolve().parents[3] / name)
     for name in ("host", "firmware", "tools/setup", "tools/build", "tools/benchmarks")
 )
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.extend(
-    str(Path(__file__).resolve().parents[2] / name)
+    str(Path(__file__).resolve().parents[3] / name)
     for name in ("host", "firmware", "tools/setup", "tools/build", "tests/support", "tests/support/companion")
 )
 

@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 
 from packaging.requirements import Requirement
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 SECONDS = 120
 """How long a command may take; far more than it does on a slow machine."""
 
