@@ -88,7 +88,7 @@ def test_the_oldest_turns_leave_a_full_journal(full: bytes, tmp_path: Path):
     assert_short(watch(full, tmp_path, "start", "turns"))
 
 
-def test_a_lost_index_is_made_anew(full: bytes, tmp_path: Path):
+def test_a_lost_index_is_rebuilt(full: bytes, tmp_path: Path):
     assert_short(watch(full, tmp_path, "rebuild"))
 
 

@@ -158,7 +158,7 @@ def test_a_second_cut_leaves_the_old_code_or_the_new(flash: Callable[[bytes], Pa
 
 
 @pytest.mark.parametrize("what", ["refused", "raised", "full"])
-def test_a_flash_that_fails_at_any_change_is_told_and_the_next_start_goes_on(
+def test_a_flash_that_fails_at_any_change_is_reported_and_the_next_start_goes_on(
     what: str, flash: Callable[[bytes], Path], tmp_path: Path
 ):
     # A deploy that was sent, before the start that is to finish it.

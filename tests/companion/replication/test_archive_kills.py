@@ -164,7 +164,7 @@ def _copied(companion: Companion) -> int:
     return answer.json()["logs"]["records"]["have"] if answer.status_code == 200 else 0
 
 
-def test_a_companion_that_lost_its_database_is_told_loudly(tmp_path: Path):
+def test_a_companion_that_lost_its_database_is_reported_loudly(tmp_path: Path):
     with ExitStack() as stack:
         companion = stack.enter_context(Companion(tmp_path / "companion"))
         board = stack.enter_context(

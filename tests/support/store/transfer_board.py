@@ -1,6 +1,6 @@
 """Runs on the board: takes memories in from a file of its flash and out again.
 
-    exchange_board.py FLASH RECORDS
+    transfer_board.py FLASH RECORDS
 
 Prints a JSON object: what an import, an export and the same import once more took of flash and heap, and what they told.
 """

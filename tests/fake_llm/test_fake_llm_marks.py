@@ -49,7 +49,7 @@ def test_a_reminder_is_not_the_persons_words(board: Board):
     assert "buy brushes" in message and split_recalled(message) == (WORDS, ())
 
 
-def test_recalled_memories_and_turns_are_told_from_the_persons_words(board: Board):
+def test_recalled_memories_and_turns_are_distinguished_from_the_persons_words(board: Board):
     board.records.store("The bike is green", ["bike"])
     board.journal.add(OWNER, "user", OWNER.principal, "my bike has a bell")
     for number in range(8):

@@ -25,7 +25,7 @@ async def test_no_tool_traffic_is_kept():
     assert kept(board) == [("user", "hello", False), ("assistant", "Let me see.\nNothing.", False)]
 
 
-async def test_what_a_tool_changed_is_told_to_the_person():
+async def test_what_a_tool_changed_is_reported_to_the_person():
     call = Call("c1", "memory_store", '{"content":"The bike is green","tags":["bike"]}')
     board = scripted(call, "Saved as m1.")
     _, ear = await say(board)
@@ -47,7 +47,7 @@ async def test_several_calls_of_one_answer_are_run_in_order():
     assert "there is no tool nonsense" in seen[3].text
 
 
-async def test_after_the_last_round_the_model_is_told_to_answer():
+async def test_after_the_last_round_the_model_is_asked_to_answer():
     board = scripted(_list_call(1), _list_call(2), "That is all.", llm_tool_rounds=2)
     outcome, ear = await say(board)
     assert (outcome.reply, outcome.problem, ear.notices) == ("That is all.", "", [])

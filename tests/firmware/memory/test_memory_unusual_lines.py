@@ -71,7 +71,7 @@ def test_a_record_of_another_form_is_passed_over():
     assert [record["id"] for record in board.records.newest()] == [ref]
 
 
-def test_compaction_ends_while_the_index_is_made_anew():
+def test_compaction_ends_during_a_rebuild_of_the_index():
     board = Board(segment_bytes=3000)
     for number in range(60):
         board.records.store("Ann owns apple %d" % number, ["fruit"])

@@ -12,7 +12,7 @@ import pytest
 
 import engram_host
 from engram_host.fake_llm import load, serving
-from scripted_clients import APIS, ask, round_of
+from fake_llm_clients import APIS, ask, round_of
 
 HOST = Path(engram_host.__file__).parent.parent
 RECALLED = ("- [m12 2026-01-31] The user's name is Ada", "- [m7 2026-01-30] Ada likes tea")

@@ -11,7 +11,7 @@ import openai
 import pytest
 
 from engram_host.fake_llm import serving
-from scripted_clients import APIS, SECONDS, ask, exchange, request_bytes
+from fake_llm_clients import APIS, SECONDS, ask, exchange, request_bytes
 
 REPLY = "0123456789 abcdef"
 CLOSE = "Connection: close\r\n"

@@ -15,7 +15,7 @@ HEAP_GROWTH = 61440
 
 
 def _passes(folder: Path, records: int) -> dict:
-    told = json.loads(run("32", "exchange_board", folder / "flash.bin", records, heap=HEAP).splitlines()[-1])
+    told = json.loads(run("32", "transfer_board", folder / "flash.bin", records, heap=HEAP).splitlines()[-1])
     assert told["in"]["told"] == [f"{records} stored, 0 refused"]
     assert told["count"] == records
     assert told["again"]["told"] == [f"0 stored, {records} there already, 0 refused"]

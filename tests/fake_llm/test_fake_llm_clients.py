@@ -12,7 +12,7 @@ import pytest
 
 from engram_host.fake_llm import ScriptedServer, serving
 from engram_host.fake_llm.rules import DEFAULT_REPLY
-from scripted_clients import (
+from fake_llm_clients import (
     APIS,
     anthropic_client,
     ask,
@@ -299,7 +299,7 @@ def test_a_body_in_chunks_is_read():
         assert server.requests[0].raw == body
 
 
-def test_a_client_that_expects_to_go_on_is_told_so():
+def test_a_client_that_expects_to_go_on_gets_100_continue():
     sent = request_bytes("openai", headers="Expect: 100-continue\r\nConnection: close\r\n")
     with serving() as server:
         assert exchange(server.url, sent).startswith(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n")

@@ -82,7 +82,7 @@ def test_a_board_that_hashes_for_twenty_minutes_is_waited_for(monkeypatch: pytes
     assert counted == [SIGN_BYTES] * 22
 
 
-def test_a_board_that_falls_silent_in_the_middle_is_told(monkeypatch: pytest.MonkeyPatch):
+def test_a_board_that_falls_silent_in_the_middle_is_reported(monkeypatch: pytest.MonkeyPatch):
     board = stopped_board(monkeypatch, [(1.0, SIGN), (SILENT_SECONDS + 5, FOUND + END)])
     with pytest.raises(NoAnswer, match="stopped answering"):
         board.tree("memory")

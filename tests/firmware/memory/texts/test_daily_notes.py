@@ -179,7 +179,7 @@ def test_a_clock_that_is_set_late_makes_nothing_due():
     assert board.note_retention.since() == 50
 
 
-def test_a_clock_that_is_set_back_begins_the_time_anew():
+def test_a_clock_that_is_set_back_restarts_the_time():
     board = Board()
     board.note_retention.note_over()
     board.now -= 40 * DAY
@@ -254,7 +254,7 @@ def test_after_a_month_without_power_notes_leave_a_day_later():
     assert _mine(board).names() == []
 
 
-def test_of_too_many_bytes_the_oldest_leave_and_that_is_told():
+def test_of_too_many_bytes_the_oldest_leave_and_that_is_reported():
     from engram import diag
 
     board = Board(notes_days=300, notes_bytes=24576, notes_chars=8000)

@@ -60,7 +60,7 @@ def test_until_it_is_back_the_models_tools_say_so_with_other_filters_too():
     assert "not in it yet" in result_of(board, "memory_recall", tags=["nothing"])["reason"]
 
 
-def test_while_it_is_made_anew_nothing_is_found_that_was_forgotten_or_replaced():
+def test_during_a_rebuild_nothing_is_found_that_was_forgotten_or_replaced():
     board, forgotten, changed, _ = _filled()
     going = True
     while going:
@@ -75,7 +75,7 @@ def test_when_it_is_back_all_is_found():
     assert _found(board, "apple") == all_of_them - forgotten - changed and _found(board, "pear") == changed
 
 
-def test_while_it_is_made_anew_a_list_is_complete():
+def test_during_a_rebuild_a_list_is_complete():
     board, forgotten, _, all_of_them = _filled()
     going = True
     while going:
@@ -84,7 +84,7 @@ def test_while_it_is_made_anew_a_list_is_complete():
             going = board.records.tick()
 
 
-def test_while_it_is_made_anew_a_memory_is_given_as_it_is():
+def test_during_a_rebuild_a_memory_is_given_as_it_is():
     board, forgotten, changed, _ = _filled()
     for ref in changed:
         assert board.records.get(ref)["content"] == "pear now " + ref
@@ -92,7 +92,7 @@ def test_while_it_is_made_anew_a_memory_is_given_as_it_is():
         assert board.records_store.get(int(ref[1:])) is None
 
 
-def test_while_it_is_made_anew_a_session_goes_on_with_its_turns():
+def test_during_a_rebuild_a_session_goes_on_with_its_turns():
     board = Board(segment_bytes=3000)
     seqs = [board.journal.add(OWNER, "user", "owner", "turn %d" % number) for number in range(60)]
     _lose_index(board)

@@ -68,7 +68,7 @@ def test_over_http_that_loses_and_doubles_the_copy_is_the_log(tmp_path: Path, fa
         wait_until("the copy is the log", lambda: _is_copied(board, companion), 120)
 
 
-def test_two_boards_with_one_name_lose_nothing_and_the_second_is_told(tmp_path: Path):
+def test_two_boards_with_one_name_lose_nothing_and_the_second_is_reported(tmp_path: Path):
     with ExitStack() as stack:
         companion = stack.enter_context(Companion(tmp_path / "companion"))
         first = stack.enter_context(BoardProcess(tmp_path / "first", companion.mqtt_url, "kitchen"))

@@ -55,7 +55,7 @@ async def test_an_archived_memory_is_found_by_its_tag():
     assert (answer["memories"][0]["content"], answer["memories"][0]["from"]) == (_KITE, "the companion")
 
 
-async def test_the_companion_is_told_the_tags_and_days():
+async def test_the_companion_gets_the_tags_and_days():
     linked = await _without_the_kite()
     await linked.recall(tags=["#Kite"], since="2020-01-01", until="2099-01-01")
     head = linked.companion.searches[0]
@@ -97,7 +97,7 @@ async def test_a_board_that_is_alone_says_what_is_with_the_companion():
         assert "1 more about kite is with the companion, which is not connected." in answer["reason"]
 
 
-async def test_days_of_the_archive_are_told_where_no_tag_fits():
+async def test_days_of_the_archive_are_reported_where_no_tag_fits():
     linked = await _without_the_kite()
     linked.exchange.close(LinkError("gone"))
     linked.board.now += 30 * 86400
@@ -116,7 +116,7 @@ async def test_what_the_board_has_itself_does_not_hide_that_there_is_more():
     assert answer["older"] == "1 more about kite is with the companion, which is not connected."
 
 
-async def test_where_searches_never_ask_the_companion_the_reason_tells_of_it():
+async def test_where_searches_never_ask_the_companion_the_reason_says_so():
     linked = await _without_the_kite("never")
     answer = await linked.recall(tags=["kite"])
     assert answer["reason"].endswith("1 more about kite is with the companion.")
@@ -128,14 +128,14 @@ async def test_a_search_says_it_too():
     assert "1 more about kite" in (await linked.recall(name="memory_search", query="red kite"))["reason"]
 
 
-async def test_others_are_told_nothing_of_the_owners_archive():
+async def test_others_learn_nothing_of_the_owners_archive():
     linked = await _without_the_kite()
     linked.exchange.close(LinkError("gone"))
     answer = await linked.recall(ANN, tags=["kite"])
     assert answer["reason"] == "no memory that may be shown has these tags."
 
 
-async def test_a_tag_that_is_none_is_told_as_on_a_board_alone():
+async def test_a_wrong_tag_is_reported_as_on_a_board_alone():
     linked = await _without_the_kite()
     for tag in ("", "x" * 500, "a\nb"):
         alone = json.loads(

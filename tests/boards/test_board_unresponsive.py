@@ -69,7 +69,7 @@ def heard(*said: tuple[float, bytes], until: float) -> str:
     return listening.problem(until)
 
 
-def test_silence_is_told_within_ten_seconds():
+def test_silence_is_reported_within_ten_seconds():
     assert SILENT_SECONDS < 10
     assert not heard(until=SILENT_SECONDS - 0.1)
     assert "no Engram answers on ttyX: press the board's RESET" in heard(until=SILENT_SECONDS)
@@ -107,7 +107,7 @@ def test_starts_without_an_end_are_a_loop_and_a_start_in_two_pieces_is_one():
         (NO_MEMORY, "did not start Engram: there is not enough memory"),
     ],
 )
-def test_a_prompt_that_waits_is_told_with_what_stands_before_it(said: bytes, sentence: str):
+def test_a_prompt_that_waits_is_reported_with_what_stands_before_it(said: bytes, sentence: str):
     assert sentence in heard((1.0, ROM + said), until=2.0)
     assert not heard((1.0, ROM + said), (1.1, b"Engram 0.1.0, full mode\r\n> "), until=2.0)
 
@@ -174,7 +174,7 @@ def test_chat_waits_for_a_board_that_starts_and_says_so(
     assert "is starting, or busy: waiting up to 60 s" in capsys.readouterr().err
 
 
-def test_a_request_that_the_board_does_not_take_is_told_and_given_up(monkeypatch: pytest.MonkeyPatch):
+def test_a_request_that_the_board_does_not_take_is_reported_and_given_up(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(json_lines, "_TAKEN_SECONDS", 0.05)
     monkeypatch.setattr(json_lines, "_GONE_SECONDS", 0.1)
 

@@ -1,6 +1,6 @@
 """Runs on the board: notes, their distillation in two batches, memories that leave for want of room, and a power cut.
 
-    care_board.py FLASH CUT     CUT is the number of the change of the flash at which the power fails, 0 for none
+    distill_board.py FLASH CUT     CUT is the number of the change of the flash at which the power fails, 0 for none
 
 It goes on from where the flash is: what was done before is not done again. Prints what is acknowledged, what there is at
 the end, and last the number of changes.

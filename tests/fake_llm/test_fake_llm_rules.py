@@ -12,7 +12,7 @@ from engram_host.fake_llm import ScriptError, load, read_rule, serving
 from engram_host.fake_llm.rules import DEFAULT_REPLY, Script
 from engram_host.fake_llm.script import FAULTS, RULE, WHEN
 from engram_host.fake_llm.types import ModelRequest, ToolResult, fragments, split_recalled
-from scripted_clients import ask
+from fake_llm_clients import ask
 
 DOCS = Path(__file__).parent.parent.parent / "docs" / "guides" / "scripted-llm.md"
 RECALLED = ("- [m12 2026-01-31] The user's name is Ada", "- [m7 2026-01-30] Ada likes tea")
@@ -141,11 +141,11 @@ def test_a_rule_can_be_added_before_all_others():
         "\n".join(["what is\n\nmy name?", "<memory note='data'>", "About them:", *RECALLED, "</memory>"]),
     ],
 )
-def test_recalled_lines_are_told_apart_from_the_persons_words(message):
+def test_recalled_lines_are_distinguished_from_the_persons_words(message):
     assert split_recalled(message) == ("what is\n\nmy name?", RECALLED)
 
 
-def test_reminders_are_told_apart_from_the_persons_words():
+def test_reminders_are_distinguished_from_the_persons_words():
     block = "<standing-reminders>\nA rule.\n- [i1] buy brushes\n</standing-reminders>\n(now: 2026-01-31 14:05)\n"
     for before in ("", "\n".join(["<recalled>", *RECALLED, "</recalled>", ""])):
         assert split_recalled(before + block + "the paint shop")[0] == "the paint shop"
