@@ -43,29 +43,19 @@ class ServerFailed(RuntimeError):
 
 
 class RunningProcess(Protocol):
-    """A process, as subprocess.Popen gives it."""
+    """The part of subprocess.Popen that is used of a server."""
 
     @property
-    def pid(self) -> int:
-        """Its number."""
-        ...
+    def pid(self) -> int: ...
 
     @property
-    def stdin(self) -> IO[bytes] | None:
-        """Its input."""
-        ...
+    def stdin(self) -> IO[bytes] | None: ...
 
-    def poll(self) -> int | None:
-        """Its status if it has ended, else None."""
-        ...
+    def poll(self) -> int | None: ...
 
-    def wait(self, timeout: float | None = None) -> int:
-        """Its status, once it has ended; subprocess.TimeoutExpired."""
-        ...
+    def wait(self, timeout: float | None = None) -> int: ...
 
-    def terminate(self) -> None:
-        """Send it SIGTERM."""
-        ...
+    def terminate(self) -> None: ...
 
 
 def listens(port: int) -> bool:
@@ -123,12 +113,10 @@ class ServerProcess:
 
     @property
     def pid(self) -> int:
-        """The number of the process."""
         return self.process.pid
 
     @property
     def process(self) -> RunningProcess:
-        """The process."""
         assert self._process, "start it first"
         return self._process
 
@@ -177,11 +165,9 @@ class Mosquitto(ServerProcess):
         self._config.write_text(config)
 
     def command(self) -> tuple[list[str], dict[str, str]]:
-        """Return the command line, and the variables that it needs."""
         return [str(get_mosquitto.COMMAND), "-c", str(self._config)], {}
 
     def is_ready(self) -> bool:
-        """Whether it listens."""
         return listens(self.port)
 
 
@@ -211,7 +197,6 @@ class CompanionProcess(ServerProcess):
         )
 
     def command(self) -> tuple[list[str], dict[str, str]]:
-        """Return the command line, and the variables that it needs."""
         words = [sys.executable, "-m", "engram_host", "serve", "--home", str(self.home)]
         words += ["--http-port", str(self.http_port), "--log-level", "info"]
         words += ["--mqtt-port", str(self.mqtt_port)] if self._own_broker else ["--mqtt-url", self.mqtt_url]
