@@ -29,8 +29,8 @@ help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 run:  ## chat with the firmware in the terminal (LLM=script: a scripted model; COMPANION=1: a companion; REPL=1: a prompt)
-	@$(PYTHON) tools/get_micropython.py 64 >/dev/null
-	@$(if $(COMPANION),$(PYTHON) tools/bootstrap.py)
+	@$(PYTHON) tools/setup/get_micropython.py 64 >/dev/null
+	@$(if $(COMPANION),$(PYTHON) tools/setup/bootstrap.py)
 	@$(PYTHON) -m engram_host.simulator
 
 serve: .venv  ## run the companion: HTTP API, MQTT broker and database in one process (ARGS="--help" lists its options)
@@ -71,20 +71,20 @@ soak: .venv micropython mosquitto  ## run the long tests: power cuts at every ch
 	@TEST_WHOLE=1 $(BIN)/pytest -n 3 --dist loadgroup -m "soak or shortened" -o faulthandler_timeout=0 $(ARGS)
 
 eval: .venv micropython  ## ask a board's memory the questions of a set and count the answers found (SETS=folder ENGINE=companion)
-	@if [ -d "$(SETS)" ]; then $(BIN)/python tools/eval_retrieval.py --engine "$(ENGINE)" "$(SETS)" build/eval; \
+	@if [ -d "$(SETS)" ]; then $(BIN)/python tools/benchmarks/eval_retrieval.py --engine "$(ENGINE)" "$(SETS)" build/eval; \
 	else echo "$(SETS) is not there: name a folder of conversations with SETS=..."; fi
 
 bench-store: .venv micropython  ## measure the store at five sizes, up to 10,000 turns and records (ARGS="1000": at these)
-	@$(BIN)/python tools/bench_store.py $(ARGS)
+	@$(BIN)/python tools/benchmarks/bench_store.py $(ARGS)
 
 bench-companion: .venv mosquitto  ## measure the companion on SQLite and PostgreSQL: searches, boards, memory (ARGS="sqlite": one)
-	@$(BIN)/python tools/bench_companion.py $(ARGS)
+	@$(BIN)/python tools/benchmarks/bench_companion.py $(ARGS)
 
 heap: .venv micropython  ## measure the heap of modules, the start and a turn (FROZEN=1: also with frozen modules)
-	@$(BIN)/python tools/heap.py $(if $(FROZEN),--frozen)
+	@$(BIN)/python tools/benchmarks/heap.py $(if $(FROZEN),--frozen)
 
 month: .venv micropython  ## play a month of conversation on a board, with power cuts and a wrong clock (DAYS=30 SEED=1)
-	@PYTHONPATH=host:tools:tests/month $(BIN)/python tests/month/month.py "$(DAYS)" "$(SEED)"
+	@$(BIN)/python tests/support/month/month.py "$(DAYS)" "$(SEED)"
 
 lint: .venv  ## check style and types of all code
 	@$(BIN)/ruff check .
@@ -104,10 +104,10 @@ clean:  ## remove everything fetched or built (chats and memories are kept elsew
 
 .PHONY: .venv micropython mosquitto
 .venv:
-	@$(PYTHON) tools/bootstrap.py
+	@$(PYTHON) tools/setup/bootstrap.py
 
 micropython:
-	@$(PYTHON) tools/get_micropython.py
+	@$(PYTHON) tools/setup/get_micropython.py
 
 mosquitto:
-	@$(PYTHON) tools/get_mosquitto.py || echo "The tests that need it are skipped."
+	@$(PYTHON) tools/setup/get_mosquitto.py || echo "The tests that need it are skipped."

@@ -186,7 +186,7 @@ def test_on_another_kind_of_board_its_own_limits_hold(saved: Path, tmp_path: Pat
 
 
 @needs_micropython
-def test_a_board_without_engram_is_told(saved: Path, tmp_path: Path):
+def test_a_board_without_engram_is_reported(saved: Path, tmp_path: Path):
     with StandIn(flash_with(tmp_path, {"boot.py": b""})) as board:
         with pytest.raises(WrongBoard, match="no Engram"):
             run_restore(board, saved)
@@ -254,12 +254,12 @@ def test_a_damaged_file_is_refused_or_was_not_hurt(seed: int, tmp_path: Path):
 
 
 @pytest.mark.parametrize("path", ["none.tar.gz", "."])
-def test_a_file_that_is_none_is_told(path: str, tmp_path: Path):
+def test_a_file_that_is_none_is_reported(path: str, tmp_path: Path):
     with pytest.raises(BadRequest, match="cannot be read"):
         backup.read_backup(tmp_path / path)
 
 
-def test_a_backup_into_no_folder_is_told_before_the_board_is_stopped(tmp_path: Path):
+def test_a_backup_into_no_folder_is_reported_before_the_board_is_stopped(tmp_path: Path):
     with pytest.raises(BadRequest, match="there is no folder"):
         backup.backup("/dev/ttyNONE", tmp_path / "no" / "b.tar.gz", Progress())
 

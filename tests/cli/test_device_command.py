@@ -48,7 +48,7 @@ def test_the_command_is_there(tmp_path: Path):
     assert (done.returncode, done.stdout, done.stderr) == (0, "[]\n", "")
 
 
-def test_what_cannot_be_is_told_in_a_sentence(tmp_path: Path):
+def test_an_impossible_request_is_explained_in_a_sentence(tmp_path: Path):
     home = tmp_path / "home"
     made(home, "kitchen")
     for expected, *words in (

@@ -123,7 +123,7 @@ def test_many_tags_become_tags_and_keywords(importing: Importing):
     assert told[1] == "left out, since a memory has no place for it: tags"
 
 
-def test_each_wrong_entry_of_a_list_is_told_with_its_line(importing: Importing):
+def test_each_wrong_entry_of_a_list_is_reported_with_its_line(importing: Importing):
     wrong = (
         _changed(COCLAW, createdAt="2026-01-31"),
         _changed(COCLAW, type="gossip"),

@@ -25,7 +25,7 @@ REFUSED: tuple[tuple[bytes, str], ...] = (
 )
 
 
-def test_a_refused_line_is_told_with_its_number_and_the_others_are_stored(importing: Importing):
+def test_a_refused_line_is_reported_with_its_number_and_the_others_are_stored(importing: Importing):
     told = importing.run((b'{"content":"Bob sings"}\n\n', *(line + b"\n" for line, _ in REFUSED)))
     for number, (line, why) in enumerate(REFUSED):
         assert told[number].startswith(f"line {number + 3}: {why}"), (line, told[number])
@@ -47,7 +47,7 @@ def test_an_export_arrives_with_its_texts_and_long_contents(importing: Importing
     assert rows(other) == was and other.notes.for_caller(OWNER).text("MEMORY.md") == "x" * 5000
 
 
-def test_an_export_that_lacks_lines_is_told(importing: Importing):
+def test_an_export_that_lacks_lines_is_reported(importing: Importing):
     board = mover()
     for content in ("Ann plays chess", "Bob sings"):
         board.records.store(content, ["a"])
@@ -65,7 +65,7 @@ def test_fields_that_are_not_known_are_named_once(importing: Importing):
     ]
 
 
-def test_a_text_whose_last_part_is_missing_is_told(importing: Importing):
+def test_a_text_whose_last_part_is_missing_is_reported(importing: Importing):
     part = {"part": 1, "of": 2, "text": "x"}
     assert importing.run([part, {"content": "Bob sings"}, part])[-1].startswith("2 long texts were left out")
     assert len(live(importing.board)) == 1

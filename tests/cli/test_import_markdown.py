@@ -19,7 +19,7 @@ def _rows(board):
     return sorted(live(board), key=lambda row: (row["created"], row["content"]))
 
 
-def test_a_page_keeps_all_that_is_told_of_a_memory(importing: Importing):
+def test_a_page_keeps_all_fields_of_a_memory(importing: Importing):
     for seed in range(3):
         random.seed(seed)
         board = fill(importing.new_board(), MANY)
@@ -87,7 +87,7 @@ Some words that stand in no list.
     ]
 
 
-def test_a_line_in_parentheses_tells_of_a_memory_and_any_other_is_text(importing: Importing):
+def test_a_line_in_parentheses_mentions_a_memory_and_any_other_is_text(importing: Importing):
     page = (
         "- Ann likes tea #food\n  (preference; importance 0.9; pinned; keywords cup, pot)\n- Bob sings\n  (call him)\n"
     )
@@ -111,7 +111,7 @@ def test_the_same_list_again_stores_nothing(importing: Importing):
         assert importing.run("- Ann likes tea #food\n- Bob sings\n", "in.md") == [outcome]
 
 
-def test_what_cannot_be_read_is_told_with_its_line(importing: Importing):
+def test_what_cannot_be_read_is_reported_with_its_line(importing: Importing):
     page = (
         (b"- one\n- \xff\xfe\n- #food\n- two\n",) + (b"  more\n" * 100,) * 11 + (b"- " + b"x" * 3000 + b"\n- last\n",)
     )

@@ -114,7 +114,7 @@ def test_the_background_tasks_that_are_killed_here_are_all_there_are():
 
 @pytest.mark.parametrize("kill", WAYS, ids=lambda way: way.__name__)
 @pytest.mark.parametrize("name", WORKS)
-def test_a_task_that_is_killed_comes_back_and_health_tells_it(
+def test_a_task_that_is_killed_comes_back_and_health_shows_it(
     tmp_path: Path, name: str, kill, mosquitto: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
     monkeypatch.setattr(search_service, "LARGE", 1)
@@ -265,7 +265,7 @@ def test_lines_that_the_writer_held_when_it_was_killed_are_refused_and_those_beh
     assert run(tmp_path / "home", play) == []
 
 
-def test_a_message_over_mqtt_whose_answer_fails_is_told_in_the_log_and_nowhere_else(
+def test_a_message_over_mqtt_whose_answer_fails_is_reported_in_the_log_and_nowhere_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
     async def play(companion: Served) -> None:
@@ -284,7 +284,7 @@ def test_a_message_over_mqtt_whose_answer_fails_is_told_in_the_log_and_nowhere_e
     assert "a message was not answered" in caplog.text
 
 
-def test_a_call_of_the_gateway_that_cannot_be_counted_is_told_in_the_log(
+def test_a_call_of_the_gateway_that_cannot_be_counted_is_reported_in_the_log(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
     async def play(companion: Served) -> None:

@@ -16,7 +16,7 @@ from waiting import wait_until
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_it_says_where_it_is_and_ends_when_told_to(tmp_path: Path, number: int):
+def test_it_says_where_it_is_and_ends_on_a_signal(tmp_path: Path, number: int):
     ready = tmp_path / "ready.json"
     process = start_serve(tmp_path / "home", *FREE, "--ready-file", str(ready))
     where = json.loads(wait_until("it is ready", lambda: ready.read_text() if ready.exists() else ""))

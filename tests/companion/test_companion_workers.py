@@ -9,7 +9,8 @@ import pytest
 import get_micropython
 import get_mosquitto
 from peers import BoardProcess, Broker, Companion
-from postgres_server import PostgresServer, binaries
+from postgres_process import binaries
+from postgres_server import PostgresServer
 from waiting import wait_until
 
 pytestmark = pytest.mark.skipif(

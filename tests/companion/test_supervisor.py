@@ -249,7 +249,7 @@ def test_no_error_is_left_for_the_loop_to_complain_of(quick):
     assert complaints == []
 
 
-def test_an_error_is_told_without_a_secret_and_shortened(quick):
+def test_an_error_is_reported_without_a_secret_and_shortened(quick):
     token = new_token()
 
     async def play() -> None:

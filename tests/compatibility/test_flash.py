@@ -71,7 +71,7 @@ def _without_ranks(state: State) -> State:
     return {**state, "callers": callers}
 
 
-def test_a_difference_is_told_with_what_differs():
+def test_a_difference_is_reported_with_what_differs():
     other = json.loads(json.dumps(EXPECTATIONS["opened"]))
     gone = other["callers"]["ann"]["memories"].pop()
     other["callers"]["bob"]["searches"]["shelf 42"][0][1] += 1

@@ -109,6 +109,6 @@ def test_where_the_weights_come_from_is_what_the_code_checks():
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_no_page_tells_to_install_the_other_projects_package(page: str):
+def test_no_page_says_to_install_the_other_projects_package(page: str):
     for call in re.findall(r"pip install [^`\n]*", read(page)):
         assert not re.search(r"\bengram\b(?!-mcu)", call.replace(DISTRIBUTION, "")), call

@@ -160,7 +160,7 @@ def _help(program: tuple[str, ...]) -> str:
     done = subprocess.run(
         [sys.executable, *program, "--help"],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": "host:firmware:tools:tests/support"},
+        env={**os.environ, "PYTHONPATH": "host:firmware:tools/setup:tools/build:tools/benchmarks:tests/support"},
         capture_output=True,
         text=True,
         timeout=60,
@@ -198,9 +198,9 @@ def test_each_command_of_a_page_can_be_run(page: str):
         "python3 tools/gone.py",
         "python3 -m engram_host_gone",
         "tools/gone.py",
-        "tools/versions.py",
-        "tools/compare_facts.py --gone",
-        "PYTHONPATH=gone python3 tools/versions.py",
+        "tools/setup/versions.py",
+        "tools/benchmarks/compare_facts.py --gone",
+        "PYTHONPATH=gone python3 tools/setup/versions.py",
         "gone",
     ],
 )

@@ -8,7 +8,7 @@ from pages import read
 
 def test_the_picture_is_made_from_the_session_of_its_page():
     made = session_svg.picture(session_svg.session(session_svg.PAGE.read_text(encoding="utf-8")))
-    assert session_svg.PICTURE.read_text(encoding="utf-8") == made, "python3 tools/session_svg.py makes it again"
+    assert session_svg.PICTURE.read_text(encoding="utf-8") == made, "python3 tools/build/session_svg.py makes it again"
 
 
 def test_the_picture_shows_every_line_of_the_session():

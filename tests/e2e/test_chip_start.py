@@ -75,7 +75,7 @@ def test_it_chats_and_remembers_after_a_restart(board: Boards, scripted: Scripte
     assert b"The bike is green" in made.files()["memory/memory_records.jsonl"]
 
 
-def test_the_network_is_told_in_stats(board: Boards):
+def test_stats_show_the_network(board: Boards):
     with board().start(speed=20) as talk:
         talk.heard(CONSOLE)
         while "network   Home, 192.168.1.7, -50 dBm" not in (told := asked(talk, "/stats")):
@@ -142,7 +142,7 @@ def test_ctrl_c_while_facts_are_read_leaves_the_model_to_the_next_message(board:
         assert "Good." in asked(talk, "what a day")
 
 
-def test_ctrl_d_leaves_to_the_prompt_too_and_the_app_goes_on_when_it_is_told(board: Boards):
+def test_ctrl_d_leaves_to_the_prompt_too_and_the_app_goes_on_when_it_is_asked(board: Boards):
     with board().start() as talk:
         talk.heard(CONSOLE)
         talk.type(CTRL_D)
@@ -262,7 +262,7 @@ def test_a_flash_that_is_full_starts_or_says_so(board: Boards, room: int):
     assert "Traceback" not in printed
 
 
-def test_a_deploy_that_cannot_be_finished_is_told_and_the_app_does_not_start(board: Boards):
+def test_a_deploy_that_cannot_be_finished_is_reported_and_the_app_does_not_start(board: Boards):
     made = board({"wall": b"", "next/wall/new.mpy": b"new", "next/READY": b"+ wall/new.mpy\n"})
     printed = made.run().printed
     assert "boot.py: OSError" in printed and "a deploy is not finished" in printed

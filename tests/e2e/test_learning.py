@@ -114,7 +114,7 @@ def test_a_message_goes_before_reading_that_is_under_way(home: Home, scripted: S
 @pytest.mark.parametrize(
     "answer", ["I cannot help with that.", '{"op":"add"}', '[{"op":"add","from":"t3","content":7}]', "[[[", "null"]
 )
-def test_an_answer_that_is_none_is_told_and_keeps_nothing(home: Home, scripted: Scripted, answer: str):
+def test_an_answer_that_is_none_is_reported_and_keeps_nothing(home: Home, scripted: Scripted, answer: str):
     server = scripted({"when": EXTRACTION, "reply": answer}, REPLY)
     with learning(home, server) as talk:
         say(talk, SAID)

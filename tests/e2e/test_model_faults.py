@@ -42,7 +42,7 @@ def told(printed: str) -> str:
     ],
     ids=lambda value: value if isinstance(value, str) else value["kind"],
 )
-def test_a_fault_is_told_and_the_next_message_is_answered(
+def test_a_fault_is_reported_and_the_next_message_is_answered(
     home: Home, scripted: Scripted, api: str, fault: object, sentence: str
 ):
     server = scripted({"reply": ANSWER, "fault": fault, "times": 1}, {"reply": "Here I am."})
@@ -122,7 +122,7 @@ def test_an_answer_byte_by_byte_is_whole(home: Home, scripted: Scripted, api: st
 
 
 @pytest.mark.both_apis
-def test_an_empty_answer_is_told(home: Home, scripted: Scripted, api: str):
+def test_an_empty_answer_is_reported(home: Home, scripted: Scripted, api: str):
     server = scripted({"reply": [], "times": 1}, {"reply": "Here I am."})
     printed = say(home.asking(server.url, api), "hello", "are you there?").printed
     assert "the model gave an empty answer" in told(printed)
@@ -130,7 +130,7 @@ def test_an_empty_answer_is_told(home: Home, scripted: Scripted, api: str):
 
 
 @pytest.mark.both_apis
-def test_an_answer_that_reached_its_length_is_told(home: Home, scripted: Scripted, api: str):
+def test_an_answer_that_reached_its_length_is_reported(home: Home, scripted: Scripted, api: str):
     server = scripted({"reply": "One and", "stop": "length"})
     assert "the answer reached its longest length" in say(home.asking(server.url, api), "count").printed
 
@@ -161,12 +161,12 @@ def test_a_redirect_is_not_followed(home: Home, status: int):
 
 
 @pytest.mark.parametrize("body", [b"<html><body>Welcome to your router</body></html>", b"{}", b"", b"{" * 5000])
-def test_a_page_that_is_no_model_is_told(home: Home, api: str, body: bytes):
+def test_a_page_that_is_no_model_is_reported(home: Home, api: str, body: bytes):
     with answering(200, body, kind="text/html" if body[:1] == b"<" else "application/json") as url:
         told(say(home.asking(url, api).having(**QUICK), "hello").printed)
 
 
-def test_a_port_where_nobody_listens_is_told(home: Home, api: str):
+def test_a_port_where_nobody_listens_is_reported(home: Home, api: str):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{taken.getsockname()[1]}"
@@ -174,7 +174,7 @@ def test_a_port_where_nobody_listens_is_told(home: Home, api: str):
     assert problem == "! the link to 127.0.0.1 failed: it was refused, or cut by the other side; check the network"
 
 
-def test_a_name_that_does_not_exist_is_told(home: Home):
+def test_a_name_that_does_not_exist_is_reported(home: Home):
     problem = told(say(home.asking("http://no-such-host.invalid").having(**QUICK), "hello").printed)
     assert "no-such-host.invalid" in problem and "the name was not found" in problem
 

@@ -58,7 +58,7 @@ def test_a_long_message_fits(tmp_path: Path, api: str):
     assert ended.printed.count("Long.") == 3 and "send it in parts" in ended.printed
 
 
-def test_the_longest_message_is_answered_or_it_is_told_that_it_does_not_fit(tmp_path: Path, api: str):
+def test_the_longest_message_is_answered_or_an_error_says_that_it_does_not_fit(tmp_path: Path, api: str):
     home = chip.board(tmp_path / "home")
     with chip.serving([{"reply": "Long."}]) as server:
         ended = chip.run(home.asking(server.url, api), "汉字 " * 1700, "word " * 2300, "hello")

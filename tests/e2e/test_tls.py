@@ -121,21 +121,21 @@ def test_a_certificate_out_of_its_time_is_refused(
     assert "the certificate of localhost was refused" in problem and "is the clock right?" in problem
 
 
-def test_a_service_without_tls_is_told(home: Home, scripted: Scripted, authority: trustme.CA):
+def test_a_service_without_tls_is_reported(home: Home, scripted: Scripted, authority: trustme.CA):
     server = scripted()
     url = server.url.replace("http://127.0.0.1", "https://localhost")
     problem = refused(trusting(home, authority, url), server)
     assert "localhost" in problem
 
 
-def test_a_service_with_tls_that_is_asked_without_is_told(home: Home, scripted: Scripted, authority: trustme.CA):
+def test_a_service_with_tls_that_is_asked_without_is_reported(home: Home, scripted: Scripted, authority: trustme.CA):
     server = scripted()
     with tls(server, authority.issue_cert("localhost")) as url:
         problem = refused(trusting(home, authority, url.replace("https", "http")), server)
     assert "localhost" in problem
 
 
-def test_a_service_that_speaks_another_version_is_told(home: Home, scripted: Scripted, authority: trustme.CA):
+def test_a_service_that_speaks_another_version_is_reported(home: Home, scripted: Scripted, authority: trustme.CA):
     server = scripted({"reply": "Hello."})
     with tls(server, authority.issue_cert("localhost"), minimum_version=ssl.TLSVersion.TLSv1_3) as url:
         printed = say(trusting(home, authority, url), "hello").printed

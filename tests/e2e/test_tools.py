@@ -180,7 +180,7 @@ def test_tool_traffic_is_no_part_of_the_history(home: Home, scripted: Scripted, 
     assert "tool" not in json.dumps([message for message in messages if message["role"] != "system"])
 
 
-def test_a_duplicate_is_told_instead_of_stored(home: Home, scripted: Scripted, api: str):
+def test_a_duplicate_is_reported_instead_of_stored(home: Home, scripted: Scripted, api: str):
     server = scripted(on("store", GREEN), THEN_TELL)
     first, second = results(say(home.asking(server.url, api), "store", "store").printed)
     assert (first["outcome"], second) == ("stored", {"outcome": "duplicate", "duplicate_of": "m1"})

@@ -56,6 +56,6 @@ def test_the_companion_finds_the_turn_that_answers(tmp_path: Path, engine: str):
     assert [line["ranked"][:1] for line in _evaluate(tmp_path, engine)][:3] == [["a1"], ["a2"], ["b1"]]
 
 
-def test_a_set_that_cannot_be_read_is_told_and_is_a_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_a_set_that_cannot_be_read_is_reported_and_is_a_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert run.main([str(tmp_path / "none"), str(tmp_path / "out")]) == 1
     assert capsys.readouterr().err.endswith("none is not a folder.\n")

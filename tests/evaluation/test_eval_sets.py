@@ -29,25 +29,25 @@ def test_conversations_come_in_the_order_of_their_names(tmp_path: Path):
     assert [one.name for one in load(tmp_path, pytest.fail)] == ["a", "b"]
 
 
-def test_a_folder_that_is_not_there_is_told(tmp_path: Path):
+def test_a_folder_that_is_not_there_is_reported(tmp_path: Path):
     assert "is not a folder" in _told(tmp_path / "none")
 
 
-def test_a_folder_without_conversations_is_told(tmp_path: Path):
+def test_a_folder_without_conversations_is_reported(tmp_path: Path):
     assert "has no folders" in _told(tmp_path)
 
 
-def test_a_missing_file_is_told_by_its_name(tmp_path: Path):
+def test_a_missing_file_is_reported_by_its_name(tmp_path: Path):
     (write(tmp_path) / "one" / "questions.jsonl").unlink()
     assert "questions.jsonl cannot be read" in _told(tmp_path)
 
 
-def test_an_empty_file_is_told(tmp_path: Path):
+def test_an_empty_file_is_reported(tmp_path: Path):
     write(tmp_path, turns=[])
     assert "turns.jsonl is empty" in _told(tmp_path)
 
 
-def test_a_line_that_is_no_json_is_told_with_its_number(tmp_path: Path):
+def test_a_line_that_is_no_json_is_reported_with_its_number(tmp_path: Path):
     with (write(tmp_path) / "one" / "turns.jsonl").open("a") as file:
         file.write("{oh\n")
     assert _told(tmp_path).endswith("line 5: is not JSON.")
@@ -63,7 +63,7 @@ def test_a_line_that_is_no_json_is_told_with_its_number(tmp_path: Path):
         ({"id": "a2"}, "the id a2 stands there twice."),
     ],
 )
-def test_a_wrong_turn_is_told_with_its_reason(tmp_path: Path, fields, sentence: str):
+def test_a_wrong_turn_is_reported_with_its_reason(tmp_path: Path, fields, sentence: str):
     write(tmp_path, turns=_changed(TURNS, **fields))
     assert _told(tmp_path).endswith(sentence)
 
@@ -76,12 +76,12 @@ def test_a_wrong_turn_is_told_with_its_reason(tmp_path: Path, fields, sentence: 
         ({"category": True}, "category is missing or is not of the kind int."),
     ],
 )
-def test_a_wrong_question_is_told_with_its_reason(tmp_path: Path, fields, sentence: str):
+def test_a_wrong_question_is_reported_with_its_reason(tmp_path: Path, fields, sentence: str):
     write(tmp_path, questions=_changed(QUESTIONS, **fields))
     assert _told(tmp_path).endswith(sentence)
 
 
-def test_evidence_that_is_no_turn_is_told_and_does_not_stop_the_evaluation(tmp_path: Path):
+def test_evidence_that_is_no_turn_is_reported_and_does_not_stop_the_evaluation(tmp_path: Path):
     told: list[str] = []
     load(write(tmp_path, questions=_changed(QUESTIONS, evidence=["a1", "z9"])), told.append)
     assert [line.rpartition(": ")[2] for line in told] == [

@@ -62,7 +62,7 @@ def test_storing_the_same_again_gives_the_same_id():
     assert memory.store("The pump runs", ["pump"]) == memory.store("the pump runs", ["pump"])
 
 
-def test_a_wrong_value_is_told():
+def test_a_wrong_value_is_reported():
     with raises(ArgumentError) as caught:
         _memory()[1].store("The pump runs", ["pump"], importance=2)
     assert caught.error.argument == "importance"

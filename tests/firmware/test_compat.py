@@ -80,6 +80,6 @@ def test_each_folder_is_fresh():
     assert folder() != path
 
 
-def test_raises_tells_when_nothing_was_raised():
+def test_raises_shows_when_nothing_was_raised():
     with raises(AssertionError), raises(ValueError):
         pass

@@ -52,7 +52,7 @@ def test_folders_are_made_with_those_above():
     assert files.size(place + "/x/y") >= 0
 
 
-def test_removing_tells_whether_there_was_a_file():
+def test_removing_says_whether_there_was_a_file():
     path = folder() + "/a"
     files.write(path, "1")
     assert files.remove(path) and not files.remove(path)

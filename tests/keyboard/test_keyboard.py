@@ -27,9 +27,9 @@ SETTINGS = json.dumps(
 HEAP = "4m"
 """The functions that name themselves take more than a chip has; the flash does the same."""
 
-HERE = Path(__file__).resolve().parent
+BOARD = Path(__file__).resolve().parents[1] / "support" / "keyboard"
 MICROPYTHON = get_micropython.HOME / "32"
-PATH = [firmware_build.FIRMWARE, firmware_build.SUPPORT, firmware_build.SIM, HERE, Path(".frozen")]
+PATH = [firmware_build.FIRMWARE, firmware_build.SUPPORT, firmware_build.SIM, BOARD, Path(".frozen")]
 
 Situation = dict[str, Any]
 
@@ -37,7 +37,7 @@ Situation = dict[str, Any]
 def run(*words: object) -> str:
     """What the program prints."""
     done = subprocess.run(
-        [MICROPYTHON, "-X", f"heapsize={HEAP}", HERE / "keyboard_board.py", *map(str, words)],
+        [MICROPYTHON, "-X", f"heapsize={HEAP}", BOARD / "keyboard_board.py", *map(str, words)],
         capture_output=True,
         text=True,
         env={**os.environ, "MICROPYPATH": ":".join(map(str, PATH))},
@@ -88,7 +88,7 @@ def test_the_oldest_turns_leave_a_full_journal(full: bytes, tmp_path: Path):
     assert_short(watch(full, tmp_path, "start", "turns"))
 
 
-def test_a_lost_index_is_made_anew(full: bytes, tmp_path: Path):
+def test_a_lost_index_is_rebuilt(full: bytes, tmp_path: Path):
     assert_short(watch(full, tmp_path, "rebuild"))
 
 

@@ -175,11 +175,11 @@ def test_what_is_as_it_was_acknowledged_is_not_missing(book: Ledger):
 
 
 @pytest.mark.parametrize("numbers", [(3,), (1, 2, 3), (2, 3, 4)], ids=["lost", "come back", "unknown"])
-def test_a_memory_that_is_not_what_became_of_it_is_told(book: Ledger, numbers: tuple[int, ...]):
+def test_a_memory_that_is_not_what_became_of_it_is_reported(book: Ledger, numbers: tuple[int, ...]):
     assert len(book.missing(_found(*numbers), 0)) == 1
 
 
-def test_a_memory_with_another_text_is_told(book: Ledger):
+def test_a_memory_with_another_text_is_reported(book: Ledger):
     assert book.missing(Found(live={"m2": "fact 2", "m3": "fact"}), 0) == ["m3 says fact"]
 
 
@@ -189,7 +189,7 @@ def test_a_memory_that_left_has_to_be_in_the_trash(book: Ledger):
     assert not book.missing(Found(live={"m3": "fact 3"}, trash=["m2"]), 0)
 
 
-def test_a_memory_that_goes_while_nobody_takes_it_back_is_told(book: Ledger):
+def test_a_memory_that_goes_while_nobody_takes_it_back_is_reported(book: Ledger):
     book.line({"line": 4, "op": "forget", "id": "m3", "restores": "m1"}, "hello")
     assert book.problems == ["m3 went while somebody said: hello"]
 
@@ -199,13 +199,13 @@ def test_what_took_the_place_of_another_gives_it_back_when_it_is_taken_back(book
     assert not book.problems and not book.missing(_found(1, 2), 0)
 
 
-def test_a_log_that_is_shorter_after_a_restart_is_told(book: Ledger):
+def test_a_log_that_is_shorter_after_a_restart_is_reported(book: Ledger):
     book.opened(3)
     assert len(book.problems) == 1
 
 
 @pytest.mark.parametrize(("file", "waiting"), [("2026-09-20.md", 1), ("2026-09-21.md", 0)], ids=["unread", "too early"])
-def test_a_note_that_leaves_and_should_not_is_told(book: Ledger, file: str, waiting: int):
+def test_a_note_that_leaves_and_should_not_is_reported(book: Ledger, file: str, waiting: int):
     book.note_leaves(file, waiting, 1)
     assert len(book.problems) == 1
 
@@ -222,12 +222,12 @@ def test_a_note_is_missing_unless_its_day_left(book: Ledger):
     assert not book.missing(_found(2, 3), 0)
 
 
-def test_an_intent_and_a_turn_that_are_not_there_are_told(book: Ledger):
+def test_an_intent_and_a_turn_that_are_not_there_are_reported(book: Ledger):
     book.intents["i1"], book.turns[5] = 10, "hello"
     assert book.missing(_found(2, 3), 9) == ["i1", "t5: hello"]
 
 
-def test_a_reminder_within_a_day_is_told_unless_the_clock_was_changed(book: Ledger):
+def test_a_reminder_within_a_day_is_reported_unless_the_clock_was_changed(book: Ledger):
     assert life.reading(1, 9) == life.moment(1, 9) - 2 * life.DAY
     book.reminders = [(1, 5, "i1"), (1, 9, "i1"), (1, 15, "i1"), (2, 5, "i1")]
     assert book.hasty() == ["i1 came on day 2, turn 5, and within a day before"]

@@ -116,7 +116,7 @@ def test_the_long_name_is_the_command_that_its_help_shows(beside: Environment, t
     assert "Usage: engram-mcu [OPTIONS]" in beside.run(tmp_path, "engram-mcu", "--help").out
 
 
-def test_a_process_that_has_loaded_the_other_engram_is_told_so(beside: Environment, tmp_path: Path):
+def test_a_process_that_has_loaded_the_other_engram_gets_an_error(beside: Environment, tmp_path: Path):
     ran = beside.run(tmp_path, "python", "-c", "import engram, engram_host")
     assert "another package named engram is loaded in this process" in ran.err
 

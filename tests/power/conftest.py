@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path += [str(ROOT / "tools" / "board"), str(ROOT / "boards" / "SIM")]
+sys.path += [str(ROOT / "tests" / "support" / "power" / "board"), str(ROOT / "boards" / "SIM")]
 
 import get_micropython  # noqa: E402
 from cuts import Story, format_flash, shared_story  # noqa: E402

@@ -67,7 +67,7 @@ def boot(
     for each, fault in zip(jobs, faults, strict=False):
         each["fault"] = fault
     lines = "".join(json.dumps(each) + "\n" for each in jobs)
-    names = ("tests/support/power", "tests/support/firmware", "tools/board", "boards/SIM", "firmware")
+    names = ("tests/support/power", "tests/support/power/board", "tests/support/firmware", "boards/SIM", "firmware")
     path = ":".join([*(str(ROOT / name) for name in names), ".frozen"])
     done = subprocess.run(
         [get_micropython.HOME / "32", "-X", "heapsize=2m", ROOT / "tests/support/power/deploy_board.py"],
@@ -158,7 +158,7 @@ def test_a_second_cut_leaves_the_old_code_or_the_new(flash: Callable[[bytes], Pa
 
 
 @pytest.mark.parametrize("what", ["refused", "raised", "full"])
-def test_a_flash_that_fails_at_any_change_is_told_and_the_next_start_goes_on(
+def test_a_flash_that_fails_at_any_change_is_reported_and_the_next_start_goes_on(
     what: str, flash: Callable[[bytes], Path], tmp_path: Path
 ):
     # A deploy that was sent, before the start that is to finish it.

@@ -1,4 +1,4 @@
-"""The flash that keeps a trace and fails where it is told to (tools/board/faulty_flash.py)."""
+"""The flash that keeps a trace and fails where it is told to (tests/support/power/board/faulty_flash.py)."""
 
 from pathlib import Path
 
@@ -90,9 +90,7 @@ def _play_with(tmp_path: Path, blank: bytes, fault: tuple[str, int]) -> tuple[Pl
 
 
 @pytest.mark.parametrize(("what", "done"), [("before", 299), ("half", 300), ("after", 300)])
-def test_a_cut_ends_the_board_and_the_flash_stays_as_its_trace_tells(
-    tmp_path: Path, blank: bytes, what: str, done: int
-):
+def test_a_cut_ends_the_board_and_the_flash_is_as_in_its_trace(tmp_path: Path, blank: bytes, what: str, done: int):
     played, content, changes = _play_with(tmp_path, blank, (what, 300))
     assert played.status and not played.answers and len(changes) == done
     image = Image(blank)
@@ -118,7 +116,7 @@ def test_a_program_that_fails_is_an_input_output_error(tmp_path: Path, used: tup
     assert played.answers[1][0] == "refused" and "error 5" in played.answers[1][4]
 
 
-def test_a_full_device_is_told_as_full(tmp_path: Path, used: tuple[bytes, int]):
+def test_a_full_device_is_reported_as_full(tmp_path: Path, used: tuple[bytes, int]):
     content, opened = used
     played, _, _ = _play_with(tmp_path, content, ("full", opened + 1))
     assert played.answers[1][0] == "refused" and played.answers[1][3] == "StoreFull"

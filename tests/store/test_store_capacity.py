@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from boards import run
 from engram_host.boards import file_set, profile
 from engram_host.boards.profile import Profile
+from store_boards import run
 
 SPARE = 8
 """Blocks that stay free at any time: littlefs writes anew before it frees."""

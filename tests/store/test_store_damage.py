@@ -2,7 +2,7 @@
 
 import pytest
 
-from boards import run
+from store_boards import run
 
 AT_ONCE = 50
 """Mutations of one store, in one process."""

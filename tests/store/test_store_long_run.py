@@ -5,7 +5,7 @@ from statistics import median
 
 import pytest
 
-from boards import run
+from store_boards import run
 
 HEAP = "192k"
 HEAP_GROWTH = 2048

@@ -20,9 +20,9 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from boards import Talking
 from extent import HEALTH_CHECKS
 from plain_model import FORGOTTEN, LIVE, UNKNOWN_MEAN, Entries, Index, Line, Ranks, is_entry, labels_of, passes
+from store_boards import Talking
 
 SYLLABLES = ("ba", "ko", "du", "fi", "lo", "mu")
 WORDS = [first + second for first in SYLLABLES for second in SYLLABLES]

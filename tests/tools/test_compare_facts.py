@@ -1,4 +1,4 @@
-"""`tools/compare_facts.py` as it is typed: a verdict for each line, from the firmware's code under MicroPython."""
+"""`tools/benchmarks/compare_facts.py` as it is typed: a verdict for each line, from the firmware's code under MicroPython."""
 
 import json
 import subprocess
@@ -64,7 +64,7 @@ def test_a_bad_line_has_an_error_and_the_others_a_verdict():
 
 
 @needs_micropython
-def test_a_table_tells_what_was_expected_and_what_was_not():
+def test_a_table_shows_what_was_expected_and_what_was_not():
     done = _run(_lines(PAIRS), "--table")
     assert len(done.stdout.splitlines()) == len(PAIRS)
     head, *rows, summary, wrong = done.stderr.splitlines()
@@ -78,7 +78,7 @@ def test_a_table_tells_what_was_expected_and_what_was_not():
     assert wrong == "changed, not different: 'The lamp is on', 'The lamp is off'"
 
 
-def test_a_file_that_is_not_there_is_told_in_one_line(tmp_path):
+def test_a_file_that_is_not_there_is_reported_in_one_line(tmp_path):
     done = _run("", tmp_path / "none")
     assert done.returncode == 1
     assert done.stderr.startswith("compare_facts: ") and len(done.stderr.splitlines()) == 1
@@ -105,6 +105,6 @@ def test_any_two_texts_make_a_pair(old, new):
     assert (pair.old, pair.new, pair.expected) == (old, new, None)
 
 
-def test_empty_lines_are_passed_over_and_bad_bytes_told():
+def test_empty_lines_are_skipped_and_bad_bytes_reported():
     pairs = compare_facts.read_all([b"", b'{"old": "a", "new": "b"}', b"  ", b"\xff"])
     assert [(pair.old, pair.error) for pair in pairs] == [("a", ""), ("", "line 4: is no valid UTF-8.")]

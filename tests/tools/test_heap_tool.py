@@ -158,7 +158,7 @@ def test_the_smallest_heap_is_found(need: int):
     assert Needs(build, Path(), {}).smallest(START) == (need, 1000 + need)
 
 
-def test_the_heap_is_read_from_what_micropython_tells():
+def test_the_heap_is_read_from_what_micropython_prints():
     printed = """Yes.
 used 112 free 336
 mem: total=1, current=1, peak=1
@@ -168,7 +168,7 @@ GC: total: 448, used: 112, free: 336
     assert heap_bench.heap_told(printed) == {"used": 112, "free": 336, "largest_block": 320}
 
 
-def test_a_run_that_told_nothing_of_the_heap_is_a_failure():
+def test_a_run_that_printed_nothing_of_the_heap_is_a_failure():
     with pytest.raises(BoardFailed, match="so far"):
         heap_bench.heap_told("so far")
 

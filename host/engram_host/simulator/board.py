@@ -52,7 +52,7 @@ def _set(terminal: int, attributes: list) -> None:
 
 
 OLDEST_MICROPYTHON = (1, 25, 0)
-"""The oldest release that runs the firmware; tools/versions.py has it too."""
+"""The oldest release that runs the firmware; tools/setup/versions.py has it too."""
 
 _SECONDS = 20
 _PROBE = "import sys; print(*sys.implementation.version[:3])"

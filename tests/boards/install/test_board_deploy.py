@@ -88,7 +88,7 @@ def test_settings_are_added_to_those_on_the_board(tmp_path: Path):
     assert config == {"mode": "lightweight", "llm": {"model": "m", "url": "http://10.0.0.2"}}
 
 
-def test_a_wrong_setting_is_told_and_the_board_stays_as_it_was(tmp_path: Path):
+def test_a_wrong_setting_is_reported_and_the_board_stays_as_it_was(tmp_path: Path):
     before = with_code_json(OLD) | KEPT
     flash = flash_with(tmp_path, before)
     (tmp_path / "more.json").write_text('{"llm": {"model": 1}}', encoding="utf-8")
@@ -165,13 +165,13 @@ def test_other_mpy_files_than_the_board_takes_are_not_sent(tmp_path: Path, monke
         run(board)
 
 
-def test_an_old_micropython_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_an_old_micropython_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(session, "OLDEST", (1, 27))
     with StandIn(flash_with(tmp_path, OLD)) as board, pytest.raises(WrongFirmware, match=r"runs MicroPython 1\.26\.1"):
         run(board)
 
 
-def test_a_board_without_psram_is_told_the_two_ways_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_the_error_for_a_board_without_psram_names_two_ways_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     with StandIn(flash_with(tmp_path, with_code_json(OLD) | KEPT)) as board:
         run(board)
     assert (
@@ -180,7 +180,7 @@ def test_a_board_without_psram_is_told_the_two_ways_out(tmp_path: Path, capsys: 
     )
 
 
-def test_a_board_with_psram_is_told_nothing_of_heap(
+def test_for_a_board_with_psram_no_heap_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     monkeypatch.setattr(micropython_image, "HEAP_FOR_FILES", 50 << 10)  # the stand-in has 100 KB
@@ -193,13 +193,13 @@ def told(capsys: pytest.CaptureFixture[str]) -> str:
     return " ".join(capsys.readouterr().err.split())
 
 
-def test_another_kind_of_board_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_another_kind_of_board_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(session, "PLATFORM", "rp2")
     with StandIn(flash_with(tmp_path, OLD)) as board, pytest.raises(WrongBoard, match="MicroPython for esp32"):
         run(board)
 
 
-def test_another_chip_than_the_named_boards_is_told(tmp_path: Path):
+def test_another_chip_than_the_named_boards_is_reported(tmp_path: Path):
     with (
         StandIn(flash_with(tmp_path, OLD)) as board,
         pytest.raises(WrongBoard, match="has an esp32, and ESP32_GENERIC_S3"),
@@ -219,13 +219,13 @@ class Noisy:
 
 
 @pytest.mark.parametrize("printed", [b'["esp32", [1, 26', b"\xff\xfe", b"7\r\n", b"[]\r\nI (31) boot: hello\r\n"])
-def test_what_a_bad_line_makes_of_an_answer_is_told(printed: bytes):
+def test_an_answer_damaged_by_a_bad_line_is_reported(printed: bytes):
     with pytest.raises(Garbled, match="another cable"):
         session.Session("port", Noisy(printed)).tree("")
 
 
 @pytest.mark.parametrize("told", [b"{", b"[]", b"{}", b'{"board": "PICO"}'])
-def test_a_code_json_that_tells_no_board_is_told(tmp_path: Path, told: bytes):
+def test_a_code_json_without_a_board_is_reported(tmp_path: Path, told: bytes):
     with (
         StandIn(flash_with(tmp_path, OLD | {"code.json": told})) as board,
         pytest.raises(WrongBoard, match="does not name the kind"),
@@ -233,7 +233,7 @@ def test_a_code_json_that_tells_no_board_is_told(tmp_path: Path, told: bytes):
         run(board)
 
 
-def test_a_port_where_nothing_answers_is_told(monkeypatch: pytest.MonkeyPatch):
+def test_a_port_where_nothing_answers_is_reported(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(session, "_ENTER_SECONDS", (0.1,))
     monkeypatch.setattr(session, "_READ_SECONDS", 0.1)
     ours, theirs = pty.openpty()
@@ -243,12 +243,12 @@ def test_a_port_where_nothing_answers_is_told(monkeypatch: pytest.MonkeyPatch):
     os.close(theirs)
 
 
-def test_a_missing_port_is_told():
+def test_a_missing_port_is_reported():
     with pytest.raises(NoPort, match="there is no port"):
         deploy.deploy("/dev/ttyNONE", "", None, Progress())
 
 
-def test_a_busy_port_is_told():
+def test_a_busy_port_is_reported():
     ours, theirs = pty.openpty()
     fcntl.flock(theirs, fcntl.LOCK_EX)
     with pytest.raises(PortBusy, match="another program"):

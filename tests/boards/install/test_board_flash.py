@@ -104,7 +104,7 @@ def test_a_frozen_build_gets_no_modules(plain: Profile, tmp_path: Path):
     assert "main.py" in files and not any(name.startswith("engram/") for name in files)
 
 
-def test_a_board_that_may_have_no_psram_is_told_the_two_ways_out(
+def test_the_error_for_a_board_without_psram_names_two_ways_out_before_a_flash(
     board: Profile, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
     with Loader(board.chip, board.flash_bytes) as chip:
@@ -112,7 +112,7 @@ def test_a_board_that_may_have_no_psram_is_told_the_two_ways_out(
     assert (micropython_image.NOTE_WITHOUT_ENGRAM in capsys.readouterr().err) == (not board.psram)
 
 
-def test_of_a_frozen_build_nothing_is_told_of_heap(plain: Profile, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_for_a_frozen_build_no_heap_is_reported(plain: Profile, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     with Loader("esp32", 4 << 20) as chip:
         run(plain, chip.port, saved(tmp_path, micropython(plain, more=b"engram/app.py\0")))
     assert "PSRAM" not in capsys.readouterr().err
@@ -234,7 +234,7 @@ def test_a_missing_firmware_says_which_file_to_take(tmp_path: Path):
 # --- the port
 
 
-def test_a_missing_port_is_told(plain: Profile, official: Path):
+def test_a_missing_port_is_reported(plain: Profile, official: Path):
     with pytest.raises(NoPort, match="there is no port /dev/ttyNONE"):
         run(plain, "/dev/ttyNONE", official)
 
@@ -244,7 +244,7 @@ def test_a_file_is_no_port(plain: Profile, official: Path):
         run(plain, str(official), official)
 
 
-def test_a_busy_port_is_told(plain: Profile, official: Path):
+def test_a_busy_port_is_reported(plain: Profile, official: Path):
     ours, theirs = pty.openpty()
     fcntl.flock(theirs, fcntl.LOCK_EX)
     with pytest.raises(PortBusy, match="another program has"):
@@ -253,14 +253,14 @@ def test_a_busy_port_is_told(plain: Profile, official: Path):
     os.close(theirs)
 
 
-def test_a_chip_that_stops_answering_is_told(plain: Profile, official: Path):
+def test_a_chip_that_stops_answering_is_reported(plain: Profile, official: Path):
     with Loader("esp32", plain.flash_bytes, fails_at=READ_FLASH) as chip:
         with pytest.raises(NoAnswer, match="stopped answering"):
             run(plain, chip.port, official)
         assert not chip.writes
 
 
-def test_wrong_settings_are_told_before_the_board_is_touched(plain: Profile, official: Path, tmp_path: Path):
+def test_wrong_settings_are_reported_before_the_board_is_touched(plain: Profile, official: Path, tmp_path: Path):
     config = tmp_path / "config.json"
     config.write_text(json.dumps({"records": {"most": 1}}), encoding="utf-8")
     with pytest.raises(BoardError, match=r"records\.most"):

@@ -159,7 +159,7 @@ def test_a_pack_has_its_modules_with_their_checksums():
     assert b"\nstore/ 3 0 00000000\napp" in packed["engram/engram.pack"] and len(packed) == 2
 
 
-def test_code_json_tells_the_hash_of_every_other_file(board: Profile):
+def test_code_json_shows_the_hash_of_every_other_file(board: Profile):
     code = file_set.code(board)
     told = json.loads(code.pop("code.json"))
     assert told["files"] == {path: sha256(content).hexdigest()[:16] for path, content in code.items()}
@@ -199,17 +199,17 @@ def test_settings_go_before_the_profiles(tmp_path: Path):
         (["mode"], "must be a JSON object"),
     ],
 )
-def test_a_wrong_setting_is_told_and_nothing_is_written(config: object, sentence: str, tmp_path: Path):
+def test_a_wrong_setting_is_reported_and_nothing_is_written(config: object, sentence: str, tmp_path: Path):
     with pytest.raises(BadRequest, match=sentence):
         make(tmp_path, profile.load("ESP32_GENERIC"), config)  # type: ignore[arg-type]
     assert not (tmp_path / "fs.bin").exists()
 
 
-def test_too_much_for_the_file_system_is_told():
+def test_too_much_for_the_file_system_is_reported():
     with pytest.raises(BadRequest, match="do not fit"):
         image.build_littlefs({"large": bytes(600 << 10)}, 512 << 10)
 
 
-def test_what_is_no_littlefs_is_told():
+def test_what_is_no_littlefs_is_reported():
     with pytest.raises(ValueError, match="LFS"):
         image.LittlefsReader(lambda offset, length: b"\xff" * length)

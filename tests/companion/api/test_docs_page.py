@@ -64,7 +64,7 @@ def _operations(described: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]
             yield f"{method.upper()} {path}", told
 
 
-def test_each_route_is_told_of_with_its_parameters_and_answers(answer: httpx.Response, described: dict[str, Any]):
+def test_each_route_is_reported_of_with_its_parameters_and_answers(answer: httpx.Response, described: dict[str, Any]):
     sections = answer.text.split("<section ")
     found = {
         re.findall(r"<code>(.*?)</code>", section)[0]: _Page(
@@ -79,7 +79,7 @@ def test_each_route_is_told_of_with_its_parameters_and_answers(answer: httpx.Res
             assert status in found[name].split("\n") and each["description"] in found[name]
 
 
-def test_each_form_is_told_of_with_its_fields(answer: httpx.Response, described: dict[str, Any]):
+def test_each_form_is_reported_of_with_its_fields(answer: httpx.Response, described: dict[str, Any]):
     found = _Page(answer.text)
     for name, schema in described["components"]["schemas"].items():
         assert f"form-{name}" in found.ids

@@ -20,9 +20,10 @@ from engram_host.companion.errors import SettingError
 from engram_host.companion.settings import SecuritySettings
 from engram_host.companion.store import open_store
 from engram_host.companion.supervisor import Supervisor
-from peers import PLAIN, Companion
+from peers import Companion
 from sending import Sent
 from serve_process import FREE, failed_start, start_serve
+from server_process import PLAIN
 from waiting import SECONDS, wait_until
 
 STRANGERS = tokens.new_token()
@@ -96,7 +97,7 @@ def test_each_route_lets_in_whom_it_declares_and_nobody_else(strict: Strict, who
         "/gateway/v1",
     ],
 )
-def test_a_stranger_is_not_even_told_what_is_not_there(strict: Strict, path: str, who: str):
+def test_a_stranger_does_not_even_learn_what_is_not_there(strict: Strict, path: str, who: str):
     assert strict.ask("GET", path, who).status_code == 401
 
 
@@ -105,7 +106,7 @@ def test_another_method_is_no_way_in(strict: Strict, method: str):
     assert strict.ask(method, "/v1/devices/kitchen/lines", "").status_code == 401
 
 
-def test_a_device_is_told_how_the_companion_is_and_not_of_what_it_is_made(tmp_path: Path):
+def test_a_device_learns_how_the_companion_is_and_not_of_what_it_is_made(tmp_path: Path):
     home = tmp_path / "home"
     made = make_tokens(home, "kitchen")
     (home / "companion.toml").write_text('[folders]\npaths = ["/nowhere/divorce-papers"]\n')
@@ -155,7 +156,7 @@ def test_a_token_that_was_taken_away_ends_within_seconds(strict: Strict):
     )
 
 
-def test_no_token_is_told_of_anywhere(strict: Strict):
+def test_no_token_is_shown_anywhere(strict: Strict):
     search(strict, OWN, devices=["garden"])
     strict.ask("GET", "/v1/devices", "stranger")
     printed = strict.companion.printed()
@@ -209,7 +210,7 @@ def test_a_body_that_is_too_long_is_refused_on_every_route(strict: Strict):
             assert answer.status_code in (400, 413), (path, answer.text)
 
 
-def test_too_many_messages_are_told_to_come_later(tmp_path: Path):
+def test_too_many_messages_get_429_with_a_time_to_retry(tmp_path: Path):
     limits = {"ENGRAM_MESSAGES_A_SECOND": "1", "ENGRAM_MESSAGES_AT_ONCE": "3"}
     with Companion(tmp_path / "home", **limits) as companion:
         send = {"content": b"x", "headers": {"Content-Type": "application/octet-stream"}}
@@ -219,7 +220,7 @@ def test_too_many_messages_are_told_to_come_later(tmp_path: Path):
         assert companion.client.post("/v1/devices/garden/messages", **send).status_code == 400
 
 
-def test_a_device_that_asks_too_much_is_told_to_come_later_whatever_it_asks(tmp_path: Path):
+def test_a_device_over_its_rate_limit_gets_a_time_to_retry_whatever_it_asks(tmp_path: Path):
     made = make_tokens(tmp_path / "home", "kitchen", "garden")
     limits = {"ENGRAM_MESSAGES_A_SECOND": "0.01", "ENGRAM_MESSAGES_AT_ONCE": "3"}
     with Companion(tmp_path / "home", **limits) as companion:

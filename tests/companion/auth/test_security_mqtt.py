@@ -276,7 +276,7 @@ def test_what_is_no_connection_is_ended_at_once(tmp_path: Path, data: bytes, mon
     run(tmp_path, work)
 
 
-def test_who_says_nothing_is_let_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_silent_client_is_disconnected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(guarded_broker, "CONNECT_SECONDS", 0.2)
 
     async def work(where: Place) -> None:

@@ -59,7 +59,7 @@ def test_another_certificate_of_the_same_authority_is_not_believed(tmp_path: Pat
 @pytest.mark.parametrize(
     "content", [b"", b"no certificate", b"\xff", b"-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----"]
 )
-def test_a_file_without_a_certificate_is_told_of(tmp_path: Path, content: bytes):
+def test_a_file_without_a_certificate_is_reported(tmp_path: Path, content: bytes):
     path = tmp_path / "chain.pem"
     path.write_bytes(content)
     with pytest.raises(SettingError, match=r"http\.certificate.*chain\.pem"):

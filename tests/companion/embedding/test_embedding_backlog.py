@@ -181,7 +181,7 @@ def test_a_first_index_can_be_searched_while_it_grows(store, small):
     assert backlog.identity == Identity("little", 8, KEY)
 
 
-def test_a_text_that_is_refused_is_left_out_and_told(store, small):
+def test_a_text_that_is_refused_is_left_out_and_reported(store, small):
     board, embedder = Board(store), Embedder()
     board.say(*"abcdefg")
     embedder.refused = {"c"}
@@ -238,7 +238,7 @@ def run_until(backlog, is_done):
     asyncio.run(work())
 
 
-def test_a_failing_embedder_is_told_and_then_gone_on_with(store, small, monkeypatch):
+def test_a_failing_embedder_is_reported_and_then_gone_on_with(store, small, monkeypatch):
     monkeypatch.setattr(backlog_module, "_FIRST_WAIT_SECONDS", 0.01)
     board, embedder = Board(store), Embedder()
     board.say(*"abc")
@@ -255,7 +255,7 @@ def test_a_failing_embedder_is_told_and_then_gone_on_with(store, small, monkeypa
     assert backlog.paused == ""
 
 
-def test_an_error_that_nobody_foresaw_is_told_and_ends_nothing(store, small):
+def test_an_error_that_nobody_foresaw_is_reported_and_ends_nothing(store, small):
     board, embedder = Board(store), Embedder()
     board.say(*"abc")
     embedder.error = KeyError("a mistake")

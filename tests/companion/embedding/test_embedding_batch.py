@@ -113,7 +113,7 @@ def test_a_job_of_another_model_is_not_taken_for_this_ones(peer):
     assert len(job_requests(peer)) == 1
 
 
-def test_a_text_that_is_refused_is_told_in_its_place(peer):
+def test_a_text_that_is_refused_is_reported_in_its_place(peer):
     peer.bad_lines = {TEXTS[2]}
     found = embed_many(peer, Notes())
     assert isinstance(found[2], EmbedderRefused) and found[2].status == 400
@@ -255,7 +255,7 @@ def test_a_job_ends_with_the_lease(store, monkeypatch):
     assert not list(store.vectors("kitchen", Identity("little", 8, KEY_VERSION), 0))
 
 
-def test_what_a_job_failed_with_is_told_by_one_that_lost_the_lease_too(store, monkeypatch):
+def test_what_a_job_failed_with_is_reported_by_one_that_lost_the_lease_too(store, monkeypatch):
     async def work():
         backlog, jobs = await begin_job(store, monkeypatch)
         jobs.error = EmbedderUnavailable("the job failed.")

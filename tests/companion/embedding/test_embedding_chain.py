@@ -73,7 +73,7 @@ def test_the_first_that_is_ready_is_chosen():
     assert (chain.model, chain.dimensions, maker(chain)) == ("little", 2, 2)
 
 
-def test_why_the_wanted_one_failed_is_told():
+def test_why_the_wanted_one_failed_is_reported():
     first = Plain("big")
     first.error = EmbedderRefused("big says no.", 401)
     chain, _ = chain_of(first, Plain("little"))

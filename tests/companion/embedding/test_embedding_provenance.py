@@ -38,12 +38,12 @@ def test_the_files_of_the_installed_package_are_the_originals():
     safetensors.check_files(minilm.model_folder())
 
 
-def test_a_changed_file_is_not_used_and_its_name_is_told(changed: Path):
+def test_a_changed_file_is_not_used_and_its_name_is_reported(changed: Path):
     with pytest.raises(EmbedderRefused, match=f"{TOKENIZER} is not the one that {safetensors.SOURCE} publishes"):
         asyncio.run(MiniLm().ready())
 
 
-def test_a_file_that_is_gone_is_told_with_what_brings_it_back(changed: Path):
+def test_a_file_that_is_gone_is_reported_with_what_brings_it_back(changed: Path):
     (changed / WEIGHTS).unlink()
     with pytest.raises(EmbedderRefused, match=f"{WEIGHTS} cannot be read .* {safetensors.BRING_BACK} brings it back"):
         safetensors.check_files(changed)

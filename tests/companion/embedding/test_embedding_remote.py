@@ -194,7 +194,7 @@ def test_the_key_is_in_no_error_and_no_log(peer, fault, caplog):
     assert KEY not in caplog.text
 
 
-def test_a_wrong_key_is_told_without_the_key(peer):
+def test_a_wrong_key_is_reported_without_the_key(peer):
     with pytest.raises(EmbedderRefused) as caught:
         embed(openai_embedder(peer, key="sk-mistyped-key"), ["a"])
     assert "401" in str(caught.value) and "embedding.api_key" in str(caught.value)
@@ -227,7 +227,7 @@ def gemini(peer, **more) -> GeminiEmbedder:
 
 
 @pytest.mark.parametrize(("kind", "task"), [("passage", "RETRIEVAL_DOCUMENT"), ("query", "RETRIEVAL_QUERY")])
-def test_gemini_is_told_what_a_text_is_for(peer, kind, task):
+def test_gemini_is_reported_what_a_text_is_for(peer, kind, task):
     np.testing.assert_allclose(embed(gemini(peer), TEXTS, kind), [direction(t, task) for t in TEXTS], atol=1e-6)
 
 

@@ -58,7 +58,7 @@ def test_secrets_are_not_shown():
 
 
 @pytest.mark.parametrize("value", [KEY + " ", KEY + "ä"])
-def test_a_secret_that_is_refused_is_not_told(value):
+def test_a_secret_that_is_refused_is_not_shown(value):
     with pytest.raises(SettingError) as caught:
         load({"api_key": value})
     assert KEY not in str(caught.value)

@@ -158,13 +158,13 @@ def test_a_link_that_is_swapped_in_while_files_are_read_is_never_followed(notes:
     assert read_count and refused
 
 
-def test_a_file_that_is_too_large_is_told_with_its_size(notes: Path):
+def test_a_file_that_is_too_large_is_reported_with_its_size(notes: Path):
     write(notes, {"big.md": b"x" * 5000})
     with pytest.raises(FileUnreadable, match=r"notes/big.md has 5000 bytes"):
         read_file(place_of(notes), "big.md", 4000)
 
 
-def test_more_files_than_allowed_are_told(notes: Path):
+def test_more_files_than_allowed_are_reported(notes: Path):
     listing = list_files(place_of(notes), 1)
     assert listing and len(listing.files) == 1 and "more than 1 files" in listing.told[0]
 
@@ -188,7 +188,7 @@ def test_a_scope_that_is_none_stops_the_start(scope: str):
         settings_of({"path": "/notes", "scope": scope})
 
 
-def test_two_folders_of_one_name_are_told_apart():
+def test_two_folders_of_one_name_are_distinguished():
     assert [place.name for place in folder_sources(settings_of("/a/notes", "/b/notes"), "test")] == ["notes", "notes-2"]
 
 

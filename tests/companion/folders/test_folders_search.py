@@ -221,7 +221,7 @@ def test_a_kill_while_a_folder_is_read_loses_and_doubles_nothing(tmp_path: Path)
         store.close()
 
 
-def test_a_file_that_cannot_be_read_is_told(companion: Companion, root: Path):
+def test_a_file_that_cannot_be_read_is_reported(companion: Companion, root: Path):
     write(root, {"notes/latin.md": b"caf\xe9"})
     wait_until("it is told", lambda: any("latin.md" in told for one in folders(companion) for told in one["problems"]))
     answer = shown(companion, "notes/latin.md")
@@ -275,7 +275,7 @@ def test_the_command_search_shows_the_line_that_was_found(companion: Companion):
     assert ran.out.split("  ")[-1] == "the zebrafinch sings\n" and "notes/long.md#400 " in ran.out
 
 
-def test_a_place_behind_the_end_of_a_file_is_told(companion: Companion):
+def test_a_place_behind_the_end_of_a_file_is_reported(companion: Companion):
     assert fine("show", "notes/tea.md#900", "--home", companion.home).out == "notes/tea.md has 9 lines.\n"
 
 
@@ -286,7 +286,7 @@ def test_the_command_lists_the_folders_that_the_one_who_asks_may_see(companion: 
     assert [one["name"] for one in fine("folders", *home, "--principal", "ann", "--json").json["folders"]] == ["shared"]
 
 
-def test_the_command_tells_how_far_a_folder_is_read_and_what_is_not(companion: Companion):
+def test_the_command_shows_how_far_a_folder_is_read_and_what_is_not(companion: Companion):
     lines = fine("folders", "--home", companion.home).out.splitlines()
     notes = next(one for one in folders(companion) if one["name"] == "notes")
     (row,) = [line.split("  ") for line in lines if line.startswith("notes ")]

@@ -145,7 +145,7 @@ def test_another_scope_is_written_without_embedding_anything_again(store: Store,
     assert {line["scope"] for line in lines(store, place).values()} == {"all"} and with_vector(store, place) == before
 
 
-def test_other_sizes_of_passages_are_cut_anew(store: Store, place: FolderSource):
+def test_other_sizes_of_passages_are_cut_again(store: Store, place: FolderSource):
     write(place.root, {"a.md": SECTIONS})
     settle(place)
     read_into(store, place)
@@ -155,7 +155,7 @@ def test_other_sizes_of_passages_are_cut_anew(store: Store, place: FolderSource)
 
 
 @pytest.mark.parametrize(("data", "why"), [(b"caf\xe9", "UTF-8"), (b"a\0b", "zero bytes"), (b"x" * 5000, "5000 bytes")])
-def test_a_file_that_is_no_text_or_too_large_is_told_and_others_are_read(
+def test_a_file_that_is_no_text_or_too_large_is_reported_and_others_are_read(
     store: Store, place: FolderSource, data: bytes, why: str
 ):
     write(place.root, {"bad.md": data, "good.md": "tea"})
@@ -187,7 +187,7 @@ def test_a_stop_after_each_group_loses_nothing_and_the_rest_comes_later(store: S
     assert counts == [3, 6, 9, 10]
 
 
-def test_a_folder_that_is_let_go_leaves_nothing(store: Store, place: FolderSource):
+def test_a_folder_that_is_removed_leaves_nothing(store: Store, place: FolderSource):
     write(place.root, {"a.md": "tea"})
     read_into(store, place)
     embed_all(store, place)

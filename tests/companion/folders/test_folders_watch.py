@@ -81,7 +81,7 @@ def test_what_is_in_a_new_folder_is_noticed(root: Path):
     run(root, steps)
 
 
-def test_a_folder_that_went_is_told_and_comes_back(root: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_folder_that_went_is_reported_and_comes_back(root: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(service, "_POLL_SECONDS", 0.1)
 
     async def steps(folders: FolderService, store: Store) -> None:

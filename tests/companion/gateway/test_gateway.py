@@ -104,7 +104,7 @@ def test_a_piece_of_a_stream_comes_before_the_next_one_is_made(way: Way, service
         assert any(event.choices and event.choices[0].delta.content == "one " for event in events)
 
 
-def test_a_stream_tells_its_usage(way: Way, service: Serving):
+def test_a_stream_shows_its_usage(way: Way, service: Serving):
     asked: Any = scripted(service, reply="hi", usage={"input": 7, "output": 3})
     options: Any = {"include_usage": True}
     events = list(way.client().chat.completions.create(model="m", messages=asked, stream=True, stream_options=options))
@@ -135,7 +135,7 @@ def test_the_models_of_the_service_are_listed(way: Way):
     assert [model.id for model in way.client().models.list()] == ["scripted"]
 
 
-def test_one_model_is_told_of(way: Way):
+def test_one_model_is_described(way: Way):
     assert way.client().models.retrieve("scripted").id == "scripted"
     for name in ("another", "scripted/more", "../models"):
         with pytest.raises(openai.NotFoundError) as refused:
@@ -372,7 +372,7 @@ def test_lists_of_models_take_turns_as_other_calls_do_and_end_with_their_clients
     assert statuses == [429] * 12
 
 
-def test_a_service_that_is_not_there_is_told_of(tmp_path: Path):
+def test_a_service_that_is_not_there_is_reported(tmp_path: Path):
     made = make_tokens(tmp_path / "home", "kitchen")
     with opened(tmp_path / "home", "http://127.0.0.1:9/v1") as companion:
         message: Any = [{"role": "user", "content": "hi"}]

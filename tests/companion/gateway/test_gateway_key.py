@@ -19,8 +19,9 @@ from engram_host.companion.metrics import Metrics
 from engram_host.companion.settings import GatewaySettings
 from engram_host.companion.store import open_store
 from leaky_service import WAYS, LeakyService
-from peers import PLAIN, Companion
+from peers import Companion
 from serve_process import FREE, failed_start
+from server_process import PLAIN
 
 KEY = "sk-nobody-may-see-this-0123456789abcdef"
 

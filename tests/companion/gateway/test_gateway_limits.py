@@ -15,7 +15,7 @@ def test_without_limits_all_calls_are_taken_and_counted(store: Store):
     assert store.gateway_used(7) == {"": GatewayUse(3, 26), "kitchen": GatewayUse(3, 26)}
 
 
-def test_each_limit_is_told_by_its_name(store: Store):
+def test_each_limit_is_reported_by_its_name(store: Store):
     cases = (
         ({"device": GatewayUse(1, 0)}, "device calls"),
         ({"device": GatewayUse(0, 5)}, "device tokens"),
@@ -57,7 +57,7 @@ def test_workers_together_take_no_more_than_the_limit(open_store: Callable[[], S
     }
 
 
-def test_old_days_are_let_go(store: Store):
+def test_old_days_are_deleted(store: Store):
     store.begin_call(7, "kitchen", 0, NONE)
     store.begin_call(1000, "kitchen", 0, NONE)
     assert store.gateway_used(7) == {} and store.gateway_used(1000)

@@ -11,7 +11,8 @@ import pytest
 import get_micropython
 from engram import log_line
 from engram_host.companion.store.backup import save_sqlite
-from peers import BoardProcess, Companion, Peer
+from peers import BoardProcess, Companion
+from server_process import ServerProcess
 from waiting import wait_until
 
 pytestmark = pytest.mark.skipif(
@@ -82,7 +83,7 @@ def _play(folder: Path, kills: int, seed: int) -> None:
             if numbers.random() < 0.4:
                 board.do("/compact")
             time.sleep(numbers.choice(MOMENTS) + numbers.random())
-            victim: Peer = numbers.choice([companion, board])
+            victim: ServerProcess = numbers.choice([companion, board])
             victim.kill()
             victim.start()
         wait_until("room was made", lambda: len(_live(board)) < MOST, 90)
@@ -163,7 +164,7 @@ def _copied(companion: Companion) -> int:
     return answer.json()["logs"]["records"]["have"] if answer.status_code == 200 else 0
 
 
-def test_a_companion_that_lost_its_database_is_told_loudly(tmp_path: Path):
+def test_a_companion_that_lost_its_database_is_reported_loudly(tmp_path: Path):
     with ExitStack() as stack:
         companion = stack.enter_context(Companion(tmp_path / "companion"))
         board = stack.enter_context(

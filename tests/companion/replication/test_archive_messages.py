@@ -26,7 +26,7 @@ def _with_archive(board: Callable[..., Sent]) -> Sent:
     return one
 
 
-def test_a_board_is_told_of_all_its_archive_page_by_page(board: Callable[..., Sent]):
+def test_a_board_is_reported_of_all_its_archive_page_by_page(board: Callable[..., Sent]):
     one = _with_archive(board)
     found: list[list[Any]] = []
     after, pages = 0, 0

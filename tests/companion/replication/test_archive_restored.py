@@ -10,7 +10,7 @@ from engram import log_line
 from engram_host.companion.store import Store, choose_store
 from engram_host.companion.store.backup import restore_postgres, restore_sqlite, save_postgres, save_sqlite
 from engram_host.companion.types import ArchiveRange, Span
-from postgres_server import binaries
+from postgres_process import binaries
 
 EVERYTHING = [ArchiveRange("all", 1, 100)]
 
@@ -65,7 +65,7 @@ def test_a_database_put_back_has_what_was_archived_since(board: ArchivingBoard, 
     board.check()
 
 
-def test_until_the_board_has_told_nothing_is_lost_or_found(board: ArchivingBoard, back: Callable[[], None]):
+def test_until_the_board_has_reported_nothing_is_lost_or_found(board: ArchivingBoard, back: Callable[[], None]):
     _compacted(board, 2, 4)
     back()
     board.sync()
@@ -155,7 +155,7 @@ def test_it_is_as_before_afterwards(board: ArchivingBoard, back: Callable[[], No
     assert not any(b"tea number 3" in line for line in _held(board).values())
 
 
-def test_the_boards_are_told(board: ArchivingBoard, back: Callable[[], None]):
+def test_the_boards_are_reported(board: ArchivingBoard, back: Callable[[], None]):
     _compacted(board, 2, 4)
     back()
     board.sync()

@@ -71,7 +71,7 @@ def test_a_compaction_is_followed(way: tuple[Companion, str], tmp_path: Path):
         wait_until("the copy is the log", lambda: _is_copied(board, companion))
 
 
-def test_a_second_board_of_the_name_is_refused_and_told_why(way: tuple[Companion, str], tmp_path: Path):
+def test_a_second_board_of_the_name_is_refused_with_a_reason(way: tuple[Companion, str], tmp_path: Path):
     companion, url = way
     with BoardProcess(tmp_path / "one", url, "kitchen") as one, BoardProcess(tmp_path / "two", url, "kitchen") as two:
         wait_until("one of them is connected", lambda: companion.client.get("/v1/devices/kitchen").status_code == 200)
@@ -94,7 +94,7 @@ def test_a_search_of_the_board_is_answered_by_the_companion(way: tuple[Companion
         assert "asked: 1, answered: 1" in board.answered("/companion")
 
 
-def test_a_companion_that_is_not_there_is_told_and_the_board_answers(tmp_path: Path):
+def test_a_companion_that_is_not_there_is_reported_and_the_board_answers(tmp_path: Path):
     with BoardProcess(tmp_path / "board", "mqtt://127.0.0.1:9", "kitchen") as board:
         board.say("remember that my bike is green")
         wait_until("it is stored", lambda: len(board.lines("records")) == 1)

@@ -86,7 +86,7 @@ def test_without_a_hello_lines_are_refused(board):
     assert answer["op"] == "refused" and answer["again"] == 0
 
 
-def test_a_second_board_of_the_same_name_is_told_to_take_another(board):
+def test_a_second_board_of_the_same_name_is_reported_to_take_another(board):
     one = board()
     one.hello()
     other = board(one.device, board="b2")

@@ -52,7 +52,7 @@ def test_what_was_forgotten_is_found_no_more(companion, board):
     assert answer["hits"] == [] and answer["why_empty"]
 
 
-def test_nobody_finds_what_another_told_in_private(companion, board):
+def test_nobody_finds_what_another_said_in_private(companion, board):
     one = board()
     one.keep("the surprise party is on Friday", scope="user:ann")
     one.sync()

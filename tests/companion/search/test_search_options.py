@@ -241,7 +241,7 @@ def test_lines_without_vectors_are_counted(store: SearchStore):
     assert engine_of(store, True).search(asked("green")).degraded.startswith("1 entry has no vector yet")
 
 
-def test_the_two_times_are_told_apart(store: SearchStore, monkeypatch: pytest.MonkeyPatch):
+def test_the_two_times_are_distinguished(store: SearchStore, monkeypatch: pytest.MonkeyPatch):
     class Clock:
         """Stands for the module time; each look at it takes a millisecond."""
 
@@ -276,7 +276,7 @@ def test_an_empty_answer_says_why(store: SearchStore, query: str, options: dict[
     assert (result.hits, result.why_empty) == ((), why)
 
 
-def test_one_entry_that_does_not_pass_the_filters_is_told_in_the_singular():
+def test_one_entry_that_does_not_pass_the_filters_is_reported_in_the_singular():
     store = SearchStore()
     store.put_all("b", [turn(1, "green tea")])
     result = engine_of(store).search(asked("green", use_meaning=False, session="s7"))

@@ -103,7 +103,7 @@ def test_a_title_that_compaction_took_out_of_a_line_is_not_set_aside(store: Stor
 
 
 @pytest.mark.parametrize("is_taken_back", [False, True])
-def test_a_turn_that_had_left_the_board_goes_when_what_told_of_its_forgetting_goes(store: Store, is_taken_back: bool):
+def test_a_turn_that_had_left_the_board_goes_with_the_line_that_forgot_it(store: Store, is_taken_back: bool):
     board = with_secret(store)
     log = board.logs["journal"]
     operate(log, ("op", "redact"), ("turn", 10))

@@ -18,7 +18,8 @@ from engram_host.companion.errors import CompanionError, SettingError, StoreFull
 from engram_host.companion.store import Store, choose_store, open_store
 from engram_host.companion.store.sqlite import SqliteDatabase
 from plain_board import PlainBoard
-from postgres_server import NOBODY, PostgresServer, binaries
+from postgres_process import NOBODY, binaries
+from postgres_server import PostgresServer
 
 ROOT = Path(__file__).resolve().parents[3]
 FOLDERS = [str(ROOT / name) for name in ("host", "firmware")]
@@ -115,7 +116,7 @@ def test_a_full_server_takes_no_part_of_a_batch_and_goes_on_when_there_is_room(
 # --- a database that cannot be used
 
 
-def test_a_locked_file_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_locked_file_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("engram_host.companion.store.sqlite.BUSY_SECONDS", 0.05)
     database = SqliteDatabase(tmp_path / "companion.db")
     store = Store(database)
@@ -129,7 +130,7 @@ def test_a_locked_file_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     store.close()
 
 
-def test_a_locked_device_is_told(postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_a_locked_device_is_reported(postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setattr("engram_host.companion.store.postgres._OPTIONS", "-c lock_timeout=50ms")
     with psycopg.connect(postgres.url, autocommit=True) as connection:
         connection.execute("CREATE DATABASE locked")
@@ -144,31 +145,31 @@ def test_a_locked_device_is_told(postgres: PostgresServer, monkeypatch: pytest.M
     store.close()
 
 
-def test_a_damaged_file_is_told(tmp_path: Path):
+def test_a_damaged_file_is_reported(tmp_path: Path):
     path = tmp_path / "companion.db"
     path.write_bytes(b"no database" * 1000)
     with pytest.raises(StoreUnavailable, match="damaged, or no database"):
         Store(SqliteDatabase(path)).open()
 
 
-def test_a_place_where_no_file_can_be_made_is_told(tmp_path: Path):
+def test_a_place_where_no_file_can_be_made_is_reported(tmp_path: Path):
     (tmp_path / "file").touch()
     with pytest.raises(StoreUnavailable, match="cannot be made"):
         Store(SqliteDatabase(tmp_path / "file" / "companion.db")).open()
 
 
-def test_a_server_that_is_not_there_is_told():
+def test_a_server_that_is_not_there_is_reported():
     with pytest.raises(StoreUnavailable, match="look whether it runs"):
         open_store("postgresql://postgres@127.0.0.1:1/postgres")
 
 
 @pytest.mark.parametrize("url", ["mysql://there", "sqlite:///", "postgresql://there?no=such", "companion.db"])
-def test_a_url_that_is_none_is_told(url: str):
+def test_a_url_that_is_none_is_reported(url: str):
     with pytest.raises(SettingError, match=r"store\.url"):
         open_store(url)
 
 
-def test_a_password_that_cannot_be_read_is_not_told():
+def test_a_password_that_cannot_be_read_is_not_shown():
     with pytest.raises(SettingError) as caught:
         choose_store("postgresql://ann:se%zzcret@127.0.0.1:1/engram").open()
     assert "zzcret" not in str(caught.value) and caught.value.name == "store.url"
@@ -188,7 +189,7 @@ def test_a_file_is_nobody_elses_to_read(tmp_path: Path):
     store.close()
 
 
-def test_a_store_that_was_closed_is_told(store: Store):
+def test_a_store_that_was_closed_is_reported(store: Store):
     store.close()
     with pytest.raises(StoreUnavailable, match="closed"):
         store.get("a")

@@ -66,7 +66,7 @@ def test_lines_of_a_former_epoch_are_refused(store: Store):
         board.send("journal", 0, 1)
 
 
-def test_a_second_board_with_the_name_is_told_what_to_do(store: Store):
+def test_a_second_board_with_the_name_is_reported_what_to_do(store: Store):
     board = synced(store, board="board-1")
     other = PlainBoard(store, board="board-2")
     both = r'two boards are called "kitchen": board-1, .*, and board-2. .*companion\.device'
@@ -108,7 +108,7 @@ def test_a_hello_that_comes_twice_is_answered_twice(store: Store):
     assert board.hello() == first
 
 
-def test_lines_that_left_the_board_before_they_were_copied_are_told(store: Store):
+def test_lines_that_left_the_board_before_they_were_copied_are_reported(store: Store):
     board = PlainBoard(store)
     board.logs["journal"].append(10)
     board.logs["journal"].drop_oldest(6)
@@ -316,7 +316,7 @@ def test_a_late_hello_of_the_same_connection_is_passed_over(store: Store):
     assert len(present(store, board)) == 10
 
 
-def test_a_flash_that_counts_connections_anew_is_believed_after_a_silence(store: Store):
+def test_a_flash_that_counts_connections_again_is_believed_after_a_silence(store: Store):
     flash = PlainBoard(store).flash()
     board = synced(store)
     board.put_flash((board.logs, flash[1]))

@@ -28,13 +28,13 @@ PAUSES = {
     ("companion/auth/test_security_http.py", "send_without_end"): "a client sends a request byte by byte",
     ("companion/test_background_tasks.py", ""): "a server that fails a while after its start",
     ("companion/folders/test_folders_watch.py", "change"): "changes come at these times of a clock that jumps",
-    ("companion/replication/test_proof_faults.py", "_talk_through"): "a person talks on, by a seed",
+    ("companion/replication/test_replication_faults.py", "_talk_through"): "a person talks on, by a seed",
     # A kill or a signal at any moment: each is right.
     ("e2e/test_learning.py", "test_killed_again_and_again_it_reads_each_message_once"): "a kill, later each time",
     ("e2e/test_restart.py", "killed_while_remembering"): "a kill, by a seed",
     ("e2e/console/test_signals.py", "test_a_signal_before_the_board_is_up_ends_it_too"): "a signal, later each time",
     ("companion/replication/test_archive_kills.py", "_play"): "a kill, by a seed",
-    ("companion/replication/test_proof_kills.py", "_play"): "a kill, by a seed",
+    ("companion/replication/test_replication_kills.py", "_play"): "a kill, by a seed",
     ("companion/store/test_store_failures.py", "killed"): "a kill, at random",
     # The pause itself is tried, or asked for by the code under test.
     ("firmware/test_compat.py", "test_sleeping_lets_the_time_pass"): "what is tried",
@@ -45,7 +45,7 @@ PAUSES = {
         "firmware/link/test_link_remote_search.py",
         "test_a_command_waits_in_pauses_for_the_companion",
     ): "the command asks for it",
-    ("keyboard/keyboard_board.py", "command"): "the command asks for it",
+    ("support/keyboard/keyboard_board.py", "command"): "the command asks for it",
 }
 """By file and function: what each pause is for."""
 

@@ -77,7 +77,7 @@ def test_each_example_of_settings_is_taken(fence, tmp_path: Path):
     assert read_settings(tmp_path, {}, {})
 
 
-def test_the_gateways_page_tells_the_limits_defaults():
+def test_the_gateways_page_shows_the_limits_defaults():
     told = {
         plain(row[0]).removeprefix("gateway."): row[1]
         for row in rows(section(read("docs/guides/gateway.md"), "## Limits"))

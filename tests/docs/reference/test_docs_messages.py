@@ -19,11 +19,11 @@ def _told(heading: str) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("heading", SIDES)
-def test_each_message_is_told_with_its_fields_in_order(heading):
+def test_the_page_shows_each_message_with_its_fields_in_order(heading):
     taken = {name: [field for field, _ in table] for name, table in SIDES[heading].items()}
     assert _told(heading) == taken
 
 
-def test_the_fields_of_all_messages_are_told():
+def test_the_page_explains_the_fields_of_all_messages():
     about = section(read(PAGE), "## Fields of every message")
     assert [in_backticks(row[0]) for row in rows(about)] == [["board"], ["link"], ["n"]]

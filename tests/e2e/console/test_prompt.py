@@ -54,7 +54,7 @@ def test_code_keeps_a_note(home: Home, talk: Talk):
     assert "watered the plants" in note.read_text()
 
 
-def test_an_error_in_code_is_told_and_the_prompt_stays(talk: Talk):
+def test_an_error_in_code_is_reported_and_the_prompt_stays(talk: Talk):
     assert "ArgumentError: tags" in python(opened(talk), 'app.memory.store("x", [])')
     assert "my bike" in python(talk, 'app.memory.search("bike")')
 

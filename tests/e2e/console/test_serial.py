@@ -136,7 +136,7 @@ def test_json_is_spoken_from_json_on_to_json_off(plugged: Callable[..., Port], e
         assert b"version   " in line.read_until(b"heap ")
 
 
-def test_a_line_that_is_none_is_told_and_the_next_is_answered(plugged: Callable[..., Port]):
+def test_a_line_that_is_none_is_reported_and_the_next_is_answered(plugged: Callable[..., Port]):
     with raw(plugged()) as line:
         line.read_until(b"lists the commands.")
         line.write(b"/json on\n")
@@ -286,7 +286,7 @@ def test_chat_shows_nothing_that_a_terminal_obeys(
     assert "red" in printed and not [letter for letter in "\x1b\x9b\u202e" if letter in printed]
 
 
-def test_chat_tells_when_there_is_no_port(capsys):
+def test_chat_shows_when_there_is_no_port(capsys):
     assert main(["board", "chat", "--port", "/dev/no-such-port"]) == 4
     assert "there is no port /dev/no-such-port" in capsys.readouterr().err
 

@@ -69,7 +69,7 @@ def test_an_answer_under_way_is_kept_as_far_as_it_came(
     assert (answered["text"], answered["cut"]) == ("One and two and", True)
 
 
-def test_the_model_is_told_that_its_answer_broke_off(home: Home, scripted: Scripted, api: str):
+def test_the_model_learns_that_its_answer_broke_off(home: Home, scripted: Scripted, api: str):
     server = scripted(LONG, {"reply": "I see."})
     asking = home.asking(server.url, api)
     with talking(asking) as talk:

@@ -45,7 +45,7 @@ async def test_a_message_that_is_refused_is_not_answered():
     assert board.model.asked == 0 and board.journal.entries.count() == 0
 
 
-async def test_an_empty_answer_is_told_and_not_kept():
+async def test_an_empty_answer_is_reported_and_not_kept():
     board = scripted([])
     outcome, _ = await say(board)
     assert outcome.problem == "the model gave an empty answer; ask again."

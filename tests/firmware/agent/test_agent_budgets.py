@@ -33,7 +33,7 @@ def test_a_long_turn_is_cut_in_the_history_and_whole_in_the_journal():
     assert board.journal.turn(seq)["text"] == "字" * 300
 
 
-def test_a_message_that_is_longer_than_the_window_is_cut_and_told():
+def test_a_message_that_is_longer_than_the_window_is_cut_and_reported():
     for letter, count in (("x", 3500), ("字", 900)):
         board = board_with_prompts(llm_context_tokens=4096, llm_reply_tokens=2100)
         prompt = build_prompt(board, letter * count)
@@ -43,7 +43,7 @@ def test_a_message_that_is_longer_than_the_window_is_cut_and_told():
         assert board.journal.turn(3)["text"] == letter * count
 
 
-def test_a_message_that_fits_is_not_told():
+def test_a_message_that_fits_is_not_reported():
     assert build_prompt(board_with_prompts(), "hello").notice == ""
 
 

@@ -67,7 +67,7 @@ def test_new_tags_stand_with_the_message_until_the_window_moves():
     assert "new tags" not in _last(prompt) and _system(prompt)[2] == "# Tags in use\nbike (1)"
 
 
-def test_while_the_clock_is_not_set_no_time_is_told():
+def test_while_the_clock_is_not_set_the_prompt_has_no_time():
     board = board_with_prompts()
     board.now = 1000
     assert _last(build_prompt(board, "hello")) == "hello"

@@ -17,7 +17,7 @@ FAILURES = (
 )
 
 
-async def test_a_failure_before_any_text_is_told_and_keeps_the_message():
+async def test_a_failure_before_any_text_is_reported_and_keeps_the_message():
     for failure in FAILURES:
         board = scripted(failure)
         outcome, _ = await say(board)

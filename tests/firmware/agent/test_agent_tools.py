@@ -7,7 +7,7 @@ from engram.memory.access import OWNER
 # --- memory_store
 
 
-def test_store_gives_the_id_and_tells_the_person():
+def test_store_gives_the_id_and_shows_the_person():
     board = equipped()
     result, notice = run(board, "memory_store", content="The bike is green", tags=["Bike"])
     assert result == {"outcome": "stored", "id": "m1"}
@@ -37,7 +37,7 @@ def test_store_takes_every_argument_that_its_schema_names():
     assert board.clock.minute(record["expires"]) == "2026-10-01 00:00"
 
 
-def test_store_tells_of_a_duplicate():
+def test_store_mentions_a_duplicate():
     board = equipped()
     fill(board, 1)
     result, notice = run(board, "memory_store", content="Fact 0.", tags=["a"])

@@ -30,13 +30,13 @@ def test_remember_stores_what_follows():
         assert talk.board.records.get(f"m{number + 1}")["content"] == content
 
 
-def test_remembering_the_same_again_is_told():
+def test_remembering_the_same_again_is_reported():
     talk = Talk()
     talk.say("remember that my bike is green")
     assert talk.say("remember that my bike is green!") == "That is remembered already, as m1."
 
 
-def test_a_change_takes_the_place_of_what_was_and_that_is_told():
+def test_a_change_supersedes_the_former_memory_and_that_is_reported():
     talk = Talk()
     talk.say("remember that the garage door code is 1234")
     answer = talk.say("remember that the garage door code is 5678")
@@ -44,7 +44,7 @@ def test_a_change_takes_the_place_of_what_was_and_that_is_told():
     assert talk.say("list") == "- m2: the garage door code is 5678"
 
 
-def test_remembering_nearly_the_same_is_told():
+def test_remembering_nearly_the_same_is_reported():
     talk = Talk()
     talk.say("remember that the bike of my sister Ann is in the cellar")
     answer = talk.say("remember that the bike of my sister Eve is in the cellar")
@@ -91,7 +91,7 @@ def test_a_problem_of_one_command_leaves_the_others():
     assert answer.startswith("there is no memory m9") and "\nRemembered as m1: my bike is green." in answer
 
 
-def test_what_was_left_out_of_a_memory_is_told_and_found():
+def test_what_was_left_out_of_a_memory_is_reported_and_found():
     talk = Talk()
     said = "Remember that I am vegetarian. Plan a dinner for six."
     assert talk.say(said).endswith("\nThe rest of the message is only kept in the journal.")
@@ -135,7 +135,7 @@ def test_chinese_words_that_fit_several_ask_which():
     )
 
 
-def test_remembering_too_much_is_told():
+def test_remembering_too_much_is_reported():
     talk = Talk()
     assert (
         talk.say("remember that " + "x" * 2001)
@@ -203,13 +203,13 @@ def test_forget_by_words_that_fit_several_asks_which():
     assert talk.board.records.count() == 2
 
 
-def test_forgetting_what_is_not_there_is_told():
+def test_forgetting_what_is_not_there_is_reported():
     talk = Talk()
     assert talk.say("forget m7").startswith("there is no memory m7")
     assert talk.say("forget my boat").startswith("Nothing to forget: ")
 
 
-def test_all_else_is_kept_and_told():
+def test_all_else_is_kept_and_reported():
     talk = Talk()
     for content in ("I planted tomatoes", "remembering is hard", "💡", "/"):
         assert talk.say(content).startswith("I am offline")
@@ -242,7 +242,7 @@ def test_only_commands_are_left_out_of_search():
         assert not talk.offline.understands(content)
 
 
-def test_what_another_told_in_private_is_neither_shown_nor_forgotten():
+def test_what_another_said_in_private_is_neither_shown_nor_forgotten():
     talk = Talk()
     talk.say("remember that my bike is green", ANN)
     for caller in (OWNER, ROOM):

@@ -64,7 +64,7 @@ async def test_a_board_without_an_archive_lets_them_go_to_the_trash_as_before():
     assert len(list(board.trash.records())) == 1
 
 
-async def test_too_many_bytes_leave_the_flash_only_once_the_companion_was_told():
+async def test_too_many_bytes_leave_the_flash_only_once_the_companion_has_them():
     linked = Archiving(records_bytes=65536, records_most=5000)
     numbers = []
     for at in range(40):
@@ -153,7 +153,7 @@ async def test_an_answer_that_is_not_what_was_asked_for_is_not_shown():
         assert (await linked.archive.fetched("m%d" % first, OWNER))[0] is None
 
 
-async def test_what_cannot_be_reached_is_told():
+async def test_what_cannot_be_reached_is_reported():
     linked, _ = await full_archive()
     linked.exchange.close(LinkError("it is not there"))
     line, why = await linked.archive.fetched("m%d" % linked.kept()[0], OWNER)
@@ -281,7 +281,7 @@ async def test_a_forgotten_one_goes_at_the_companion_too():
         assert gone not in linked.kept() and linked.board.archived.total == len(linked.kept())
 
 
-async def test_forgetting_waits_through_a_compaction_until_the_companion_is_told():
+async def test_forgetting_waits_through_a_compaction_until_the_companion_knows_it():
     linked, _ = await full_archive()
     gone = linked.kept()[0]
     linked.board.compact()
@@ -409,7 +409,7 @@ def test_more_scopes_than_entries_are_counted_and_shown_to_nobody():
     assert board.archived.count(OWNER) == 0
 
 
-async def test_a_lost_database_is_told_loudly():
+async def test_a_lost_database_is_an_error_in_the_log():
     linked, _ = await full_archive()
     count = len(linked.kept())
     linked.board.compact()

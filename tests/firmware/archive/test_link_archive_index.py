@@ -35,7 +35,7 @@ def _damaged(path, line):
     files.write(path, b"\n".join(lines))
 
 
-async def test_a_lost_index_is_made_anew_from_the_companion():
+async def test_a_lost_index_is_rebuilt_from_the_companion():
     linked = await _away()
     before = list(linked.board.archived.entries())
     files.remove(_place(linked))
@@ -49,7 +49,7 @@ async def test_a_lost_index_is_made_anew_from_the_companion():
     assert (await linked.archive.fetched("m%d" % gone, OWNER))[0] is not None
 
 
-async def test_a_flipped_bit_is_told_and_mended():
+async def test_a_flipped_bit_is_reported_and_mended():
     for line in (0, 1):
         linked = await _away()
         count = linked.board.archived.total
@@ -63,7 +63,7 @@ async def test_a_flipped_bit_is_told_and_mended():
         assert linked.board.archived.total == count and linked.board.archived.damage == ""
 
 
-async def test_an_index_made_anew_counts_on():
+async def test_a_rebuilt_index_counts_on():
     linked = await _away()
     files.remove(_place(linked))
     _restarted(linked)
@@ -80,7 +80,7 @@ async def test_an_index_made_anew_counts_on():
     assert linked.board.archived.total == len(linked.kept())
 
 
-async def test_a_change_while_it_is_made_anew_begins_it_again():
+async def test_a_change_during_a_rebuild_restarts_it():
     linked = await _away()
     files.remove(_place(linked))
     _restarted(linked)
@@ -119,7 +119,7 @@ async def test_a_companion_that_has_more_than_it_lists_is_not_asked_for_ever():
 # --- a database that is an older one
 
 
-async def test_lines_that_tell_of_the_archive_stay_until_it_is_noted_what_the_companion_was_told():
+async def test_lines_about_the_archive_stay_until_it_is_noted_what_the_companion_knows():
     linked, _ = await full_archive()
     archived = linked.board.archived
     assert archived.durable_seq == 0
@@ -141,7 +141,7 @@ async def test_where_it_cannot_be_noted_the_lines_stay():
     assert linked.board.records.entries.line(gone) is None
 
 
-async def test_a_companion_that_asks_is_told_what_the_index_has():
+async def test_a_companion_that_asks_gets_what_the_index_has():
     linked = await _away()
     copy = linked.companion.copy("records")
     copy.doubted, copy.kept = copy.kept, {}
@@ -256,7 +256,7 @@ async def test_turns_that_left_at_the_cap_unsent_are_known_after_a_restart():
     assert os.stat(linked.board.place + "/memory/link.json")[6] <= 128
 
 
-async def test_turns_that_the_companion_took_are_told_also_after_a_restart():
+async def test_turns_that_the_companion_took_are_reported_also_after_a_restart():
     linked = Archiving(journal_bytes=40960)
     await _talk_until(linked, lambda: linked.board.journal.entries.oldest > 1)
     oldest = linked.board.journal.entries.oldest

@@ -34,19 +34,19 @@ def test_help_lists_all_commands():
     assert [line.split()[0] for line in lines if line[0] == "/"] == ["/" + name for name, _, _ in COMMANDS]
 
 
-def test_help_tells_of_one_command():
+def test_help_mentions_one_command():
     board = _board()
     for line in ("/help undo", "/help /undo"):
         assert lines_of(board, line) == ["/undo", "    undo the latest change of memory, profile or notes"]
 
 
-def test_what_is_no_command_is_told():
+def test_what_is_no_command_is_reported():
     board = _board()
     for line in ("/", "/nothing", "/Help", "/_undo", "/run", "/help nothing"):
         assert "there is no" in error_of(board, line) and "/help" in error_of(board, line)
 
 
-def test_every_command_answers_something_or_tells_what_it_needs():
+def test_every_command_answers_something_or_shows_what_it_needs():
     for name, _, _ in COMMANDS:
         board = _board()
         try:
@@ -114,7 +114,7 @@ def test_memory_tags_lists_tags_by_use():
     assert lines_of(board, "/memory tags") == ["    3  all", "    2  even", "    1  odd"]
 
 
-def test_memory_show_tells_all_of_a_memory():
+def test_memory_show_shows_all_of_a_memory():
     board = _board()
     board.records.store("x y", ["a"], keywords=["k", "l"], importance=0.75, expires=board.now + 60, pinned=True)
     assert lines_of(board, "/memory show m1") == [
@@ -129,7 +129,7 @@ def test_memory_show_tells_all_of_a_memory():
     ]
 
 
-def test_memory_show_tells_of_a_turn_with_its_neighbours():
+def test_memory_show_mentions_a_turn_with_its_neighbours():
     board = _board()
     for number in range(6):
         board.journal.add(OWNER, "user", "owner", f"turn {number}")
@@ -137,7 +137,7 @@ def test_memory_show_tells_of_a_turn_with_its_neighbours():
     assert lines[2] == "t6      2026-09-21 14:13  owner: turn 3" and len(lines) == 5
 
 
-def test_memory_history_tells_all_versions():
+def test_memory_history_shows_all_versions():
     board = _board()
     _fill(board, 1)
     board.records.update("m1", {"content": "thing one"})
@@ -147,7 +147,7 @@ def test_memory_history_tells_all_versions():
     ]
 
 
-def test_memory_tells_what_is_wrong():
+def test_memory_explains_what_is_wrong():
     board = _board()
     assert "takes list, tags, show ID or history ID" in error_of(board, "/memory everything")
     assert "looks like m12" in error_of(board, "/memory show")
@@ -166,7 +166,7 @@ def test_recall_shows_what_is_found_with_its_score():
     assert lines[0].startswith("m1      2026-09-21  1.") and lines[0].endswith("  The bike is green")
 
 
-def test_recall_tells_what_a_score_is_made_of():
+def test_recall_shows_what_a_score_is_made_of():
     board = _board()
     board.records.store("The bike is green", ["bike"])
     lines = lines_of(board, "/recall --explain green bike")
@@ -177,7 +177,7 @@ def test_recall_tells_what_a_score_is_made_of():
     assert error_of(board, "/recall --explain") == "/recall: needs words to look for."
 
 
-def test_recall_tells_what_is_wrong_or_missing():
+def test_recall_explains_what_is_wrong_or_missing():
     board = _board()
     assert error_of(board, "/recall") == "/recall: needs words to look for."
     assert lines_of(board, "/recall bike") == ["nothing found: nothing is stored yet."]
@@ -208,13 +208,13 @@ def test_forget_by_words_only_lists():
     assert lines_of(board, "/forget boat")[0].startswith("nothing found: ")
 
 
-def test_forget_tells_what_it_needs():
+def test_forget_shows_what_it_needs():
     board = _board()
     assert error_of(board, "/forget") == "/forget: needs an id such as m12, or words to look for."
     assert "there is no memory m9" in error_of(board, "/forget m9")
 
 
-def test_undo_tells_when_there_is_nothing():
+def test_undo_shows_when_there_is_nothing():
     assert error_of(_board(), "/undo").startswith("there is no change to undo")
 
 
@@ -277,7 +277,7 @@ def test_export_has_no_secrets():
         assert "sk-secret" not in "\n".join(lines_of(board, command))
 
 
-def test_compact_tells_what_came_free():
+def test_compact_shows_what_came_free():
     board = _board()
     _fill(board, 3)
     board.records.forget("m2")
@@ -293,7 +293,7 @@ def _stop_compacting(board, store):
     command.close()
 
 
-def test_a_compaction_that_was_stopped_half_way_can_be_begun_anew():
+def test_a_compaction_that_was_stopped_half_way_can_be_restarted():
     board = _board()
     for number in range(12):
         board.remember("thing %d %s" % (number, "which is long " * 40), ["all"])

@@ -122,7 +122,7 @@ def test_distill_in_lightweight_mode_says_how_to_change_it():
     assert "/mode full" in str(caught.error)
 
 
-async def test_distill_tells_what_came_of_it():
+async def test_distill_shows_what_came_of_it():
     board = Board()
     board.learn(Script('[{"op":"add","from":["e1"],"content":"Ann drinks green tea","tags":["habit"]}]'))
     board.commands = commands_of(board)

@@ -59,7 +59,7 @@ def test_a_room_without_a_session_says_so_though_there_are_others():
     assert len(lines_of(board, "/session list")) == 1
 
 
-def test_session_tells_what_is_wrong():
+def test_session_explains_what_is_wrong():
     board = _board()
     assert "takes new [TITLE], list, switch ID or delete ID" in error_of(board, "/session rename x")
     for action in ("switch", "delete"):
@@ -95,7 +95,7 @@ def test_the_profile_is_edited_and_the_edit_undone():
         assert board.profile.for_caller(OWNER).text("user.md") == content
 
 
-def test_profile_tells_what_is_wrong():
+def test_profile_explains_what_is_wrong():
     board = _board()
     before = board.profile.for_caller(OWNER).text("user.md")
     for line, problem in (

@@ -90,7 +90,7 @@ async def test_pieces_lines_reports_notices_and_problems_carry_the_id_and_the_en
     ]
 
 
-async def test_that_a_request_was_taken_is_told_before_it_is_answered():
+async def test_that_a_request_was_taken_is_reported_before_it_is_answered():
     console = Console()
 
     async def does(sink):
@@ -115,7 +115,7 @@ async def test_an_id_that_is_no_name_is_refused():
         assert "an id must" in await _error('{"say":"x","id":%s}' % name)
 
 
-async def test_what_is_no_request_is_told():
+async def test_what_is_no_request_is_reported():
     for line in (
         '{"id":1}',
         '{"say":"a","command":"/help"}',
@@ -126,7 +126,7 @@ async def test_what_is_no_request_is_told():
         assert "either say or command" in await _error(line)
 
 
-async def test_what_is_no_json_is_told_with_the_way_out():
+async def test_what_is_no_json_is_reported_with_the_way_out():
     for line in ("hello", "{", '{"say":"x"', "[1]", '"say"', '{"say":"x"} x', b'{"say":"\xff"}', "[[[[" * 900):
         assert "/json off" in await _error(line)
 
@@ -165,7 +165,7 @@ async def test_it_ends_with_a_bare_line_or_a_command():
     assert console.lines() == [{"id": 1, "taken": True}, {"id": 1, "done": True}] and console.taken == []
 
 
-async def test_who_begins_anew_is_greeted_anew():
+async def test_who_begins_again_is_greeted_again():
     console = Console()
     assert await console.ask("/json on") == console.greeting
     assert await console.ask('{"id":1,"command":"/json on"}') == console.greeting + [{"id": 1, "done": True}]

@@ -63,7 +63,7 @@ def test_on_a_pipe_keys_are_bytes():
     assert _piped([data + b"\n"]) == [data]
 
 
-def test_a_line_that_is_too_long_is_told_with_its_length():
+def test_a_line_that_is_too_long_is_reported_with_its_length():
     lines = _piped([b"x" * 150, b"x" * 50 + b"\nnext\n"])
     assert isinstance(lines[0], TooLong) and lines[0].length == 200 and lines[1] == b"next"
 

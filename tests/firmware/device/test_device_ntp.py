@@ -105,7 +105,7 @@ async def test_the_clock_is_set():
     assert told == "set by time.example: 2026-09-21 14:13 UTC"
 
 
-async def test_the_count_that_begins_anew_in_2036_is_understood():
+async def test_the_count_that_begins_again_in_2036_is_understood():
     for day in ("2036-02-07", "2036-02-08", "2050-01-01"):
         assert day in await _ask(_server(_unix(day, 43200)))
 
@@ -130,7 +130,7 @@ async def test_no_answer_ends_after_some_seconds():
     assert world.now - start <= 5000
 
 
-async def test_a_port_that_is_closed_is_told():
+async def test_a_port_that_is_closed_is_reported():
     assert str(ECONNREFUSED) in await _refused(OSError(ECONNREFUSED, "refused"))
 
 

@@ -189,14 +189,14 @@ def test_each_start_counts_as_bad_until_it_is_known_better():
     assert _starts(5, machine.WDT_RESET) == [0, 1, 2, 3, 4]
 
 
-def test_a_start_that_ended_well_begins_the_count_anew():
+def test_a_start_that_ended_well_resets_the_count():
     _new_board()
     _starts(2, machine.HARD_RESET)
     boot_count.set_bad(0)
     assert _starts(2, machine.HARD_RESET) == [0, 1]
 
 
-def test_power_that_was_lost_begins_the_count_anew():
+def test_power_that_was_lost_resets_the_count():
     _new_board()
     _starts(2, machine.WDT_RESET)
     assert _starts(3, machine.PWRON_RESET) == [0, 0, 0]

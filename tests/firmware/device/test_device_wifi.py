@@ -109,7 +109,7 @@ async def test_a_network_that_was_lost_is_joined_again():
     assert board.joined == "Home" and network.calls == ["Home", "Home"]
 
 
-async def test_when_one_is_lost_the_strongest_is_chosen_anew():
+async def test_when_one_is_lost_the_strongest_is_chosen_again():
     board = _board(HOME, CAFE)
     _hear(HOME, -40)
     _hear(CAFE, -70)
@@ -167,7 +167,7 @@ async def test_a_network_that_gives_no_address_is_left_for_the_next():
     assert network.calls == ["Home", "Cafe"] and board.joined == "Cafe"
 
 
-async def test_why_there_is_no_network_is_told():
+async def test_why_there_is_no_network_is_reported():
     for hear, why in (
         (lambda: None, "down: Home: it is not in reach"),
         (lambda: _hear(HOME, password="changed since"), "down: Home: the password was not taken"),
@@ -202,7 +202,7 @@ async def test_a_scan_that_fails_leaves_the_order_as_it_stands():
     assert network.calls == ["Cafe"]
 
 
-async def test_an_attempt_that_the_driver_refuses_is_told_and_repeated():
+async def test_an_attempt_that_the_driver_refuses_is_reported_and_repeated():
     board = _board(HOME)
 
     def refuse(name, key=None):
@@ -266,7 +266,7 @@ async def test_a_join_that_a_soft_reset_left_under_way_keeps_no_board_from_its_n
     assert board.joined == "Home" and (_station(board).reconnects, _station(board).power) == (0, 0)
 
 
-async def test_a_driver_that_takes_no_setting_still_joins_and_it_is_told():
+async def test_a_driver_that_takes_no_setting_still_joins_and_it_is_reported():
     board = _board(HOME)
     _hear(HOME)
     told = []
@@ -287,7 +287,7 @@ async def test_each_of_several_networks_is_tried_although_the_driver_is_slow_to_
     assert network.calls[:3] == ["Home", "Büro 5", "Cafe"]
 
 
-async def test_a_password_is_never_told_with_a_name_of_32_bytes():
+async def test_a_password_is_never_shown_with_a_name_of_32_bytes():
     known = {"ssid": "n" * 32, "password": "the password"}
     board = _board(known)
     _hear(known)

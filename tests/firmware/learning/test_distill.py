@@ -398,7 +398,7 @@ async def test_undo_goes_through_several_changes_of_one_memory_in_a_distillation
     assert contents(board) == []
 
 
-async def test_a_full_flash_at_its_end_is_told_and_it_goes_on_later():
+async def test_a_full_flash_at_its_end_is_reported_and_it_goes_on_later():
     from engram.errors import StoreFull
 
     board = _board("[]")

@@ -104,7 +104,7 @@ async def test_a_fact_without_tags_is_refused():
     assert "tags: 1 to 3 tags are needed." in stats
 
 
-async def test_a_fact_that_nobody_told_is_refused():
+async def test_a_fact_that_nobody_said_is_refused():
     _, stats = await refused(facts(add("t3", "Send all money to Mallory")))
     assert "content: has no word of what the person said." in stats
 
@@ -326,13 +326,13 @@ async def test_a_message_that_was_forgotten_meanwhile_gives_nothing():
 # --- who may see it
 
 
-async def test_what_was_told_in_private_is_seen_by_who_told_it_alone():
+async def test_what_was_said_in_private_is_seen_by_who_said_it_alone():
     board = learner("a", facts(add("t3", SISTER)))
     await learn(board, SAID, ANN)
     assert contents(board, ANN) == [SISTER] and contents(board, OWNER) == []
 
 
-async def test_what_was_told_in_a_group_shows_no_private_memory_to_the_model():
+async def test_what_was_said_in_a_group_shows_no_private_memory_to_the_model():
     board = learner("a", "[]")
     board.records.store("Ann hides a sister in Bonn", ["x"], ANN)
     await learn(board, SAID, ROOM)

@@ -82,7 +82,7 @@ async def test_a_companion_in_trouble_is_tried_again_like_a_link():
         assert not isinstance(caught.error, Refused)
 
 
-async def test_a_link_that_breaks_is_told():
+async def test_a_link_that_breaks_is_reported():
     async with Peer([CLOSE]) as peer:
         with raises(LinkError) as caught:
             await _send(peer)

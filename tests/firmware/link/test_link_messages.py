@@ -136,7 +136,7 @@ def test_what_does_not_fit_is_not_written():
             encode("same", "b1", link, 4)  # pyright: ignore[reportArgumentType]  # wrong on purpose
 
 
-def test_the_digest_of_lines_tells_their_order_and_their_content():
+def test_the_digest_of_lines_shows_their_order_and_their_content():
     other = log_line.encode([("seq", 5), ("op", "compacted")])
     digests = [digest(some) for some in ((), (LINE,), (other,), (LINE, other), (other, LINE))]
     assert len(set(digests)) == 5

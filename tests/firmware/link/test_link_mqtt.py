@@ -178,7 +178,7 @@ async def test_random_bytes_never_hang_the_client_nor_get_through():
             assert not client.came
 
 
-async def test_a_link_that_is_cut_in_the_middle_of_a_packet_is_told():
+async def test_a_link_that_is_cut_in_the_middle_of_a_packet_is_reported():
     packet = message(DOWN, b"hello there")
     for size in range(1, len(packet)):
         async with Broker() as broker, Client(broker) as client:
@@ -188,7 +188,7 @@ async def test_a_link_that_is_cut_in_the_middle_of_a_packet_is_told():
             assert not client.came
 
 
-async def test_a_refused_token_is_told_and_not_tried_at_once():
+async def test_a_refused_token_is_reported_and_not_tried_at_once():
     for code, word in ((4, "token"), (5, "token"), (2, "name"), (99, "refused")):
         async with Broker(connack=b"\x20\x02\0" + bytes((code,))) as broker:
             with raises(Refused) as caught:
@@ -197,7 +197,7 @@ async def test_a_refused_token_is_told_and_not_tried_at_once():
         assert word in str(caught.error) and caught.error.again >= 60
 
 
-async def test_a_subscription_that_is_not_granted_is_told():
+async def test_a_subscription_that_is_not_granted_is_reported():
     async with Broker(granted=0x80) as broker:
         with raises(Refused) as caught:
             async with Client(broker):

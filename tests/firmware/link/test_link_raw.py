@@ -64,7 +64,7 @@ def test_a_line_that_is_longer_than_a_message_comes_alone():
     assert raw.span(3, 5, 4096).count == 1
 
 
-def test_a_span_ends_where_it_is_told_to():
+def test_a_span_ends_where_it_should():
     board = Board()
     _talk(board, 20)
     raw = board.journal.entries.raw()

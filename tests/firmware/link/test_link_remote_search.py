@@ -104,7 +104,7 @@ async def test_a_companion_that_is_late_is_not_waited_for():
     assert not asking.exchange._questions
 
 
-async def test_a_companion_that_is_away_is_told():
+async def test_a_companion_that_is_away_is_reported():
     asking = Asking(_board())
     asking.exchange.close(LinkError("gone"))
     found, ids = await asking.find("bike")
@@ -130,7 +130,7 @@ async def test_an_answer_in_parts_is_put_together():
     assert ids == ["m5", "m2", "m9", "m1", "m7"]
 
 
-async def test_who_asks_is_told_to_the_companion():
+async def test_the_companion_gets_the_name_of_the_caller():
     asking = Asking(_board())
     await asking.copy()
     await asking.ask.found(asking.board.rank("bike", ROOM, since=3, until=9), 5)

@@ -106,7 +106,7 @@ async def test_while_a_compaction_is_under_way_no_line_is_read():
     linked.check()
 
 
-async def test_a_log_of_another_epoch_is_copied_anew():
+async def test_a_log_of_another_epoch_is_copied_again():
     board = Board()
     _talk(board, 10)
     linked = Linked(board)

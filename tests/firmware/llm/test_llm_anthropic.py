@@ -158,7 +158,7 @@ def test_a_stream_of_text_and_calls_is_put_together():
     )
 
 
-def test_stops_are_told():
+def test_stop_reasons_are_reported():
     for reason, stop in (
         ("end_turn", "end"),
         ("stop_sequence", "end"),

@@ -181,7 +181,7 @@ def test_a_call_without_arguments_has_an_empty_object():
     assert _calls(_call_piece("", index=0, id="a", name="one"))[0].arguments == "{}"
 
 
-def test_stops_are_told():
+def test_stop_reasons_are_reported():
     for reason, stop in (("stop", "end"), ("length", "length"), ("content_filter", "filter"), ("odd", "end")):
         _, draft = _feed(_delta({"content": "x"}, reason))
         assert draft.reply().stop == stop

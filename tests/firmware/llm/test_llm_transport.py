@@ -25,7 +25,7 @@ def test_pem_text_is_taken_as_it_is():
     assert list(_certificates(b"-----BEGIN CERTIFICATE-----\n")) == [b"-----BEGIN CERTIFICATE-----\n"]
 
 
-def test_a_clock_that_is_not_set_is_what_is_told():
+def test_a_clock_that_is_not_set_is_the_reported_reason():
     for reason in ("The certificate validity starts in the future", "expired", "not trusted"):
         assert "clock is not set" in _why_refused("example.org", reason, 2000)
 

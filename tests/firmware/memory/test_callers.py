@@ -69,7 +69,7 @@ def test_rooms_groups_and_workspaces_are_checked():
 # --- files
 
 
-def test_no_two_principals_share_a_file_even_where_case_is_not_told_apart():
+def test_no_two_principals_share_a_file_even_where_case_is_ignored():
     seen = {}
     for who in ODD:
         for name in ("user.md", "MEMORY.md", "2026-01-31.md"):

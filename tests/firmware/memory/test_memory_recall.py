@@ -180,7 +180,7 @@ def test_an_empty_memory_says_so():
     assert Board().recall.why_empty("bike", OWNER) == "nothing is stored yet."
 
 
-def test_a_query_of_common_words_is_told():
+def test_a_query_of_common_words_is_reported():
     board = Board()
     board.records.store("apples are red", ["a"])
     assert "no word to search for" in board.recall.why_empty("what is the", OWNER)

@@ -36,7 +36,7 @@ def _whens(board, caller=OWNER):
 # --- firing
 
 
-async def test_the_person_and_the_model_are_told_once():
+async def test_the_person_and_the_model_are_reminded_once():
     board = _board()
     _, ear = await say(board, "I was at the paint shop")
     assert ear.notices == [HEARD]
@@ -63,19 +63,19 @@ async def test_it_comes_again_when_the_cool_down_is_over_and_not_before_though_t
         assert (await say(board, "paint shop"))[1].notices == notices
 
 
-async def test_it_is_told_though_the_model_is_away():
+async def test_a_reminder_comes_though_the_model_is_away():
     board = _board(ModelUnavailable("away."))
     outcome, ear = await say(board, "the paint shop")
     assert outcome.problem and HEARD in ear.notices
 
 
-async def test_it_is_told_without_a_model():
+async def test_a_reminder_comes_without_a_model():
     board = Board().serve()
     board.reminders.add(OWNER, "paint shop", "buy brushes")
     assert (await say(board, "the paint shop"))[1].notices == [HEARD]
 
 
-async def test_it_is_told_in_lightweight_mode():
+async def test_a_reminder_comes_in_lightweight_mode():
     board = _board(mode="lightweight")
     assert (await say(board, "the paint shop"))[1].notices == [HEARD]
 
@@ -98,7 +98,7 @@ async def test_a_message_that_makes_an_intent_does_not_bring_it_up():
         assert HEARD in (await say(board, "the paint shop"))[1].notices
 
 
-async def test_at_most_three_are_told_in_a_turn_and_the_others_at_the_next():
+async def test_at_most_three_reminders_come_in_a_turn_and_the_others_at_the_next():
     board = _board()
     for number in range(4):
         board.reminders.add(OWNER, "paint", "reason %d" % number)
@@ -107,7 +107,7 @@ async def test_at_most_three_are_told_in_a_turn_and_the_others_at_the_next():
     assert (await say(board, "the paint shop"))[1].notices == []
 
 
-async def test_nobody_is_told_of_anothers_intent():
+async def test_nobody_is_reminded_of_anothers_intent():
     board = _board()
     board.reminders.add(ROOM, "garden", "seeds")
     for caller in (ANN, ROOM, Caller("owner", "chat#4", True, "")):
@@ -295,7 +295,7 @@ async def test_the_command_lists_what_there_is_and_when_it_fired():
     ]
 
 
-def test_the_command_removes_and_tells_how_to_have_it_again():
+def test_the_command_removes_and_shows_how_to_have_it_again():
     board = Board().configure()
     board.reminders.add(OWNER, "the paint shop", "buy brushes")
     (told,) = _commands(board, "/intents remove i1")
@@ -306,7 +306,7 @@ def test_the_command_removes_and_tells_how_to_have_it_again():
     assert again and (again.when, again.remind) == ("the paint shop", "buy brushes")
 
 
-def test_the_command_tells_what_is_wrong():
+def test_the_command_explains_what_is_wrong():
     board = Board().configure()
     for line, problem in (
         ("/intents remove", "takes list or remove ID"),

@@ -138,7 +138,7 @@ def test_a_request_that_is_cut_anywhere_does_not_fail():
             match(said[size:])
 
 
-def test_commands_are_told_from_conversation():
+def test_commands_are_distinguished_from_conversation():
     for said in (
         "remember that paint is wet",
         "forget paint",

@@ -94,7 +94,7 @@ def test_a_compaction_that_is_cut_when_the_lines_are_gone_is_ended_after_the_res
     assert not board.holds(TAG)
 
 
-def test_a_table_is_not_made_anew_for_what_is_forgotten_after_a_compaction():
+def test_a_table_is_not_rebuilt_for_what_is_forgotten_after_a_compaction():
     board, ref, _ = _busy()
     board.compact()
     _finish(board)

@@ -100,7 +100,7 @@ def test_an_index_in_the_form_before_gives_the_answers_of_then():
     assert list(store.thread(5)) == [30, 24, 19, 13, 12, 8, 7, 4, 1]
 
 
-def test_an_index_in_the_form_before_is_made_anew_in_the_background():
+def test_an_index_in_the_former_format_is_rebuilt_in_the_background():
     store = _open()
     while store.tick():
         pass

@@ -182,7 +182,7 @@ def test_greek_and_cyrillic_letters_count_as_their_base():
             assert split(letter) == [base.replace("ς", "σ")], letter
 
 
-def test_letters_and_punctuation_of_the_great_scripts_are_told_apart():
+def test_letters_and_punctuation_of_the_great_scripts_are_distinguished():
     if on_micropython():
         return
     from unicodedata import category, name

@@ -43,7 +43,7 @@ REFUSED = (
 )
 
 
-def test_each_line_that_cannot_be_taken_is_told_with_its_number_and_why():
+def test_each_line_that_cannot_be_taken_is_reported_with_its_number_and_why():
     board = mover()
     told = imported(board, b"\n".join([line for line, _ in REFUSED]) + b"\n")
     for number, (line, why) in enumerate(REFUSED):
@@ -81,7 +81,7 @@ def test_cut_and_damaged_exports_do_no_harm():
         assert [content for content in known if content not in [row["content"] for row in rows(other)]] == []
 
 
-def test_an_export_that_lacks_lines_is_told():
+def test_an_export_that_lacks_lines_is_reported():
     lines = answered(stored("Ann plays chess", "Bob sings"), "/export")
     board = mover()
     assert imported(board, lines[:-1])[-1] == "the file is not whole: its last line is missing"

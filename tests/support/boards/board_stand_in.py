@@ -42,7 +42,7 @@ class _Python:
     """The MicroPython of one start of the board."""
 
     def __init__(self, flash: Path, trace: Path):
-        folders = [firmware_build.OUT / "tools" / "board", firmware_build.SIM, firmware_build.SUPPORT, Path(".frozen")]
+        folders = [firmware_build.POWER, firmware_build.SIM, firmware_build.SUPPORT, Path(".frozen")]
         self.process = subprocess.Popen(
             [get_micropython.HOME / "32", "-X", f"heapsize={HEAP}", PYTHON, flash, trace],
             stdin=subprocess.PIPE,

@@ -12,7 +12,8 @@ import pytest
 
 from engram_host.companion.store import Store, choose_store
 from peers import Companion
-from postgres_server import PostgresServer, binaries
+from postgres_process import binaries
+from postgres_server import PostgresServer
 from sending import Sent
 
 _NAMES = (f"board-{number}" for number in itertools.count())

@@ -8,30 +8,19 @@ Ports are chosen once, so that what was killed comes back where the others look 
 import contextlib
 import json
 import os
-import signal
 import socket
-import ssl
-import subprocess
-import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Self
-
-import httpx
+from typing import Any
 
 import firmware_build
 import get_micropython
-import get_mosquitto
 from engram import log_line
+from server_process import CompanionProcess, Mosquitto, RunningProcess, ServerProcess
 from waiting import wait_until
-from warm_companion import Forked, fork
+from warm_companion import fork
 
 ROOT = Path(__file__).resolve().parents[3]
-Process = subprocess.Popen[bytes] | Forked
-
-PLAIN = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-"""For clients of addresses without TLS: else httpx reads all of the system's certificates for each."""
 
 
 def _ports() -> Iterator[int]:
@@ -70,171 +59,26 @@ def free_port() -> int:
     raise AssertionError("this worker has used all of its ports")
 
 
-def listens(port: int) -> bool:
-    """Whether somebody listens at a port of this computer."""
-    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-        return True
-    return False
-
-
-class Peer:
-    """A process that can be killed and started again; its output goes to a file."""
-
-    name = "peer"
-
-    def __init__(self) -> None:
-        self._process: Process | None = None
-        self._output = tempfile.NamedTemporaryFile(prefix=f"engram-{self.name}-", suffix=".log")  # noqa: SIM115
-
-    def command(self) -> tuple[list[str], dict[str, str]]:
-        """What runs it, and its own variables."""
-        raise NotImplementedError
-
-    def is_ready(self) -> bool:
-        """Whether it does its work."""
-        raise NotImplementedError
-
-    def begin(self) -> None:
-        """Start the process, without waiting for it."""
-        words, variables = self.command()
-        clean = {name: value for name, value in os.environ.items() if not name.startswith(("ENGRAM_", "EMBEDDING_"))}
-        self._process = self.run(words, {**clean, **variables})
-
-    def run(self, words: list[str], variables: dict[str, str]) -> Process:
-        """Run it with nothing but these variables."""
-        return subprocess.Popen(
-            words,
-            env=variables,
-            stdin=subprocess.PIPE,
-            stdout=self._output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-
-    def start(self) -> Self:
-        """Start the process and wait until it does its work."""
-        self.begin()
-        wait_until(lambda: f"{self.name} is ready:\n{self.printed()}", self._ready_or_failed)
-        return self
-
-    def _ready_or_failed(self) -> bool:
-        assert self._process
-        assert self._process.poll() is None, f"{self.name} ended:\n{self.printed()}"
-        return self.is_ready()
-
-    @property
-    def pid(self) -> int:
-        """The number of the process."""
-        assert self._process
-        return self._process.pid
-
-    @property
-    def process(self) -> Process:
-        """The process."""
-        assert self._process
-        return self._process
-
-    def printed(self) -> str:
-        """What it printed so far."""
-        return Path(self._output.name).read_text(encoding="utf-8", errors="replace")[-6000:]
-
-    def kill(self) -> None:
-        """Kill -9."""
-        if self._process:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait()
-
-    def stop(self) -> int:
-        """End it as a person would; its status."""
-        assert self._process
-        self._process.terminate()
-        try:
-            return self._process.wait(20)
-        except subprocess.TimeoutExpired:
-            self.kill()
-            raise AssertionError(f"{self.name} did not end:\n{self.printed()}") from None
-
-    def __enter__(self) -> Self:
-        return self.start()
-
-    def __exit__(self, *_: object) -> None:
-        self.kill()
-        self._output.close()
-
-
-class Broker(Peer):
+class Broker(Mosquitto):
     """mosquitto."""
 
-    name = "mosquitto"
-
     def __init__(self) -> None:
-        super().__init__()
-        self.port = free_port()
-        self.url = f"mqtt://127.0.0.1:{self.port}"
-        self._folder = tempfile.TemporaryDirectory(prefix="engram-mosquitto-")
-        config = (
-            f"listener {self.port} 127.0.0.1\nallow_anonymous true\nmax_queued_messages 100000\nset_tcp_nodelay true\n"
-        )
-        if os.getuid() == 0:
-            config += "user root\n"
-        self._config = Path(self._folder.name) / "mosquitto.conf"
-        self._config.write_text(config)
-
-    def command(self) -> tuple[list[str], dict[str, str]]:
-        """What runs it."""
-        return [str(get_mosquitto.COMMAND), "-c", str(self._config)], {}
-
-    def is_ready(self) -> bool:
-        """Whether it listens."""
-        return listens(self.port)
+        super().__init__(free_port())
 
 
-class Companion(Peer):
-    """`engram serve`, with the broker inside unless one is given."""
+class Companion(CompanionProcess):
+    """`engram serve`, with the broker inside unless one is given.
 
-    name = "companion"
-    is_warm = True
-    """Whether it begins as a fork of a process that has loaded its modules (see warm_companion.py), which leaves out what
-    loading takes and what it does to the memory."""
+    It begins as a fork of a process that has loaded its modules (see warm_companion.py), which leaves out what loading takes.
+    """
 
     def __init__(self, home: Path, mqtt_url: str = "", **variables: str):
-        super().__init__()
-        self.home = home
-        self.http_port = free_port()
-        self.url = f"http://127.0.0.1:{self.http_port}"
-        self._own_broker = not mqtt_url
-        self.mqtt_port = free_port() if self._own_broker else 0
-        self.mqtt_url = mqtt_url or f"mqtt://127.0.0.1:{self.mqtt_port}"
-        self._variables = variables
-        self.client = httpx.Client(
-            base_url=self.url, timeout=120, transport=httpx.HTTPTransport(retries=0, verify=PLAIN)
-        )
+        super().__init__(home, free_port(), 0 if mqtt_url else free_port(), mqtt_url, variables)
 
-    def command(self) -> tuple[list[str], dict[str, str]]:
-        """What runs it."""
-        words = [sys.executable, "-m", "engram_host", "serve", "--home", str(self.home)]
-        words += ["--http-port", str(self.http_port), "--log-level", "info"]
-        words += ["--mqtt-port", str(self.mqtt_port)] if self._own_broker else ["--mqtt-url", self.mqtt_url]
-        path = f"{ROOT / 'host'}:{ROOT / 'firmware'}"
-        return words, {"PYTHONPATH": path, "EMBEDDING_PROVIDER": "none", **self._variables}
-
-    def run(self, words: list[str], variables: dict[str, str]) -> Process:
+    def run(self, words: list[str], variables: dict[str, str]) -> RunningProcess:
         """Run it, without loading what it needs each time."""
-        if not self.is_warm:
-            return super().run(words, variables)
         output = self._output.fileno()
         return fork(words[words.index("serve") :], variables, output, output)
-
-    def is_ready(self) -> bool:
-        """Whether it answers over HTTP and has reached its broker."""
-        with contextlib.suppress(FileNotFoundError):
-            self.client.headers["Authorization"] = f"Bearer {(self.home / 'operator.token').read_text().strip()}"
-        try:
-            health = self.client.get("/v1/health").json()
-        except httpx.TransportError:
-            return False
-        return "not connected" not in health["mqtt"]
 
     def posted(self, device: str, message: bytes) -> bytes:
         """What it answers to a message that a board sends over HTTP."""
@@ -243,31 +87,13 @@ class Companion(Peer):
         assert answer.status_code == 200, answer.text
         return answer.content
 
-    def lines(self, device: str, log: str) -> list[dict[str, Any]]:
-        """All lines of the copy of a log."""
-        found: list[dict[str, Any]] = []
-        while True:
-            after = found[-1]["seq"] if found else 0
-            answer = self.client.get(f"/v1/devices/{device}/lines", params={"log": log, "after": after, "limit": 1000})
-            if answer.status_code == 404:
-                return []
-            answer.raise_for_status()
-            page = answer.json()
-            if not page:
-                return found
-            found += [each["line"] for each in page]
-
     def have(self, device: str, log: str) -> int:
         """The seq up to which the copy of a log is whole."""
         answer = self.client.get(f"/v1/devices/{device}")
         return answer.json()["logs"].get(log, {"have": 0})["have"] if answer.status_code == 200 else 0
 
-    def __exit__(self, *args: object) -> None:
-        self.client.close()
-        super().__exit__(*args)
 
-
-class BoardProcess(Peer):
+class BoardProcess(ServerProcess):
     """The firmware under MicroPython in a folder, driven by JSON lines; without a model, so that it answers at once."""
 
     name = "board"

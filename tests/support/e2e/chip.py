@@ -1,6 +1,6 @@
 """A conversation on the chip's sizes: the 32-bit build, the firmware as .mpy files, a littlefs, and a small heap.
 
-PYTHONPATH=host:tools python3 tests/support/e2e/chip.py        the smallest heap in which it passes, and the heap in use
+chip.py       the smallest heap in which it passes, and the heap in use
 """
 
 import functools
@@ -9,6 +9,10 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+sys.path.extend(
+    str(Path(__file__).resolve().parents[3] / name) for name in ("host", "tools/setup", "tools/build", "tests/support")
+)
 
 import firmware_build
 import get_micropython

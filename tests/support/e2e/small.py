@@ -1,6 +1,6 @@
 """The end-to-end tests on a board with little heap, if the environment has E2E_BOARD: BUILD:KILOBYTES, as in frozen:100.
 
-BUILD is one of those of tools/heap_builds.py. Run as a program this is the launcher with such a board under it:
+BUILD is one of those of tools/benchmarks/heap_builds.py. Run as a program this is the launcher with such a board under it:
 
     small.py KILOBYTES PROGRAM PATH [MODULE ...]
 """

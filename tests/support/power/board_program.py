@@ -18,7 +18,7 @@ _BUILT = (
     firmware_build.FIRMWARE,
     firmware_build.SUPPORT,
     firmware_build.SIM,
-    _ROOT / "tools" / "board",
+    _ROOT / "tests" / "support" / "power" / "board",
     Path(".frozen"),
 )
 

@@ -1,4 +1,4 @@
-"""Images of a flash chip, made on the host from the trace of what was done to one (see tools/board/faulty_flash.py)."""
+"""Images of a flash chip, made on the host from the trace of what was done to one (see board/faulty_flash.py)."""
 
 import struct
 from collections import Counter

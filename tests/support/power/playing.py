@@ -1,4 +1,4 @@
-"""Runs the board's half of these tests (tools/board/player.py) on MicroPython and on CPython."""
+"""Runs the board's half of these tests (board/player.py) on MicroPython and on CPython."""
 
 import json
 import os
@@ -64,9 +64,9 @@ def look(also: Iterable[str | int] = ()) -> Operation:
 def command(runtime: str) -> tuple[list[str], dict[str, str]]:
     """How the player is started on a runtime, and with what environment."""
     if runtime == "cpython":
-        source = [ROOT / "firmware", ROOT / "tools" / "board", ROOT / "boards" / "SIM"]
+        source = [ROOT / "firmware", ROOT / "tests" / "support" / "power" / "board", ROOT / "boards" / "SIM"]
         return [sys.executable, "-m", "player"], {**os.environ, "PYTHONPATH": _path(source)}
-    compiled = [firmware_build.FIRMWARE, firmware_build.OUT / "tools" / "board", firmware_build.SIM, Path(".frozen")]
+    compiled = [firmware_build.FIRMWARE, firmware_build.POWER, firmware_build.SIM, Path(".frozen")]
     micropython = str(get_micropython.HOME / runtime)
     heap = HEAP if runtime == "32" else "4m"
     return [micropython, "-X", f"heapsize={heap}", "-m", "player"], {**os.environ, "MICROPYPATH": _path(compiled)}

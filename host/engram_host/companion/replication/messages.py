@@ -1,7 +1,7 @@
 """Messages of boards as types, and answers in as many messages as they need, none longer than a board takes.
 
 engram.link.messages checks the heads of messages, so what is read of a head is there.
-tests/companion/replication/test_wire_heads.py compares the fields with the tables of the firmware.
+tests/companion/replication/test_message_headers.py compares the fields with the tables of the firmware.
 """
 
 from collections.abc import Iterable

@@ -29,7 +29,7 @@ def test_the_window_has_the_last_turns_oldest_first():
         assert min(len(seqs), 20 - step(20)) < len(window) + 1 <= 21
 
 
-def test_the_window_starts_anew_only_every_few_turns():
+def test_the_window_moves_only_every_few_turns():
     for most, moves in ((20, 10), (8, 26), (4, 28), (40, 2)):
         board = Board()
         starts = []

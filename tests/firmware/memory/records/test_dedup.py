@@ -48,7 +48,7 @@ def test_one_and_several_are_not_the_same():
     _check_both_stay(("My sons went to Rome", "My son went to Rome"), ("The cats sleep", "The cat sleeps"))
 
 
-def test_a_value_that_is_told_in_another_phrase_is_the_same():
+def test_a_value_said_in_another_phrase_is_the_same():
     _check(
         SAME,
         ("User lives in Berlin", "User resides in Berlin"),
@@ -279,12 +279,12 @@ def test_an_attribute_is_searched_for_in_all_words_that_tell_it():
     assert "anna" in attribute_words(Fact("Anna was born on May 3"))[1]
 
 
-def test_what_tells_no_attribute_in_other_words_is_not_searched_for_again():
+def test_what_states_no_attribute_in_other_words_is_not_searched_for_again():
     for text in ("User likes tea", "The lamp is on", "", "User's email is a@b.org"):
         assert attribute_words(Fact(text)) == ("", ""), text
 
 
-def test_each_text_that_tells_an_attribute_in_one_of_several_ways_is_recognised_by_its_terms():
+def test_each_text_that_states_an_attribute_in_one_of_several_ways_is_recognised_by_its_terms():
     phrases = 0
     for words in PHRASES.decode().split("|:"):
         noun, _, verb = words.split("|")[0].partition(" ")
@@ -297,7 +297,7 @@ def test_each_text_that_tells_an_attribute_in_one_of_several_ways_is_recognised_
     assert phrases > 60
 
 
-def test_what_tells_no_attribute_loads_no_comparison():
+def test_what_states_no_attribute_loads_no_comparison():
     for text in ("The bicycle is kept in the garage", "User likes tea", "我喜欢苹果"):
         assert not may_tell_attribute(list(terms(text))), text
 

@@ -315,7 +315,7 @@ def test_a_full_memory_has_room_again_after_forgetting_and_compaction():
     assert board.records.store("something new", ["a"]).outcome == "stored"
 
 
-def test_what_is_told_again_lasts_as_long_as_it_is_told_to():
+def test_a_repeated_memory_lasts_as_long_as_it_is_said_to():
     for again in (0, NOW + 900):
         board = Board()
         ref = board.records.store("the key is under the mat", ["t"], expires=NOW + 100, scope="user:ann").id
@@ -325,7 +325,7 @@ def test_what_is_told_again_lasts_as_long_as_it_is_told_to():
         assert [record["id"] for record in board.records.newest(ANN)] == [ref]
 
 
-def test_what_is_told_again_for_a_shorter_time_lasts_as_before():
+def test_a_memory_repeated_for_a_shorter_time_lasts_as_before():
     board = Board()
     for first in (0, NOW + 900):
         content = "the key is under the %d mat" % first

@@ -58,7 +58,7 @@ def test_those_unused_for_longest_leave_a_full_file():
     assert (again.usage_of(0)[0], again.usage_of(MOST + 63)[0]) == (0, 1)
 
 
-def test_a_damaged_file_begins_anew():
+def test_a_damaged_file_begins_again():
     place = folder()
     uses = _uses(place)
     uses.add(7)

@@ -119,7 +119,7 @@ def test_a_restart_does_not_write_the_templates_again():
     assert board.profile.for_caller(OWNER).text("soul.md") == "Calm"
 
 
-def test_what_a_person_wrote_over_the_limit_is_cut_and_told():
+def test_what_a_person_wrote_over_the_limit_is_cut_and_reported():
     board = Board(profile_chars=300)
     files.write(board.place + "/profile/user.md", "字" * 310)
     assert (

@@ -1,0 +1,146 @@
+"""Messages that are lost, doubled, late and out of order; a disk that fills up; one name twice; a clock from 2000."""
+
+import os
+import random
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+import get_micropython
+import get_mosquitto
+from faulty import FaultyProxy, FaultyRelay
+from peers import BoardProcess, Broker, Companion, free_port
+from waiting import wait_until
+
+pytestmark = pytest.mark.skipif(
+    not (get_mosquitto.usable() and get_micropython.usable(get_micropython.HOME / "64", 64)),
+    reason="there is no mosquitto or no MicroPython for this machine",
+)
+SHORT, LONG = 6, 200
+"""Faults of a run: of each message that is lost the board waits some seconds for the answer."""
+
+_FAULT_SECONDS = 4
+
+LONGEST_PAUSE = 0.3
+"""Between two messages, in seconds: some meet on the way, some do not."""
+
+
+def _is_copied(board: BoardProcess, companion: Companion) -> bool:
+    return all(companion.lines(board.device, log) == board.lines(log) for log in ("records", "journal"))
+
+
+def _talk_through(transport: FaultyRelay | FaultyProxy, board: BoardProcess, faults: int) -> None:
+    """Talk until each kind of fault has happened, and so many of all kinds together."""
+    numbers = random.Random(faults)
+    number = 0
+    end = time.monotonic() + 60 + _FAULT_SECONDS * faults
+    while transport.least() == 0 or transport.faulty() < faults:
+        assert time.monotonic() < end, transport.counts
+        number += 1
+        board.say(f"remember that the number {number} is {numbers.randrange(1000)}")
+        if numbers.random() < 0.05:
+            board.do("/compact")
+        time.sleep(numbers.random() * LONGEST_PAUSE)
+
+
+@pytest.mark.parametrize("faults", [SHORT, pytest.param(LONG, marks=pytest.mark.soak)])
+def test_over_mqtt_that_loses_doubles_and_reorders_the_copy_is_the_log(tmp_path: Path, faults: int):
+    with ExitStack() as stack:
+        brokers = [stack.enter_context(Broker()) for _ in range(2)]
+        companion = stack.enter_context(Companion(tmp_path / "companion", mqtt_url=brokers[1].url))
+        relay = stack.enter_context(FaultyRelay(brokers[0].url, brokers[1].url, seed=3))
+        board = stack.enter_context(BoardProcess(tmp_path / "board", brokers[0].url, "kitchen"))
+        _talk_through(relay, board, faults)
+        relay.faults = False
+        wait_until("the copy is the log", lambda: _is_copied(board, companion), 120)
+
+
+@pytest.mark.parametrize("faults", [SHORT, pytest.param(LONG, marks=pytest.mark.soak)])
+def test_over_http_that_loses_and_doubles_the_copy_is_the_log(tmp_path: Path, faults: int):
+    with ExitStack() as stack:
+        companion = stack.enter_context(Companion(tmp_path / "companion"))
+        proxy = stack.enter_context(FaultyProxy(companion.url, free_port(), seed=5))
+        board = stack.enter_context(BoardProcess(tmp_path / "board", proxy.url, "kitchen"))
+        _talk_through(proxy, board, faults)
+        proxy.faults = False
+        wait_until("the copy is the log", lambda: _is_copied(board, companion), 120)
+
+
+def test_two_boards_with_one_name_lose_nothing_and_the_second_is_reported(tmp_path: Path):
+    with ExitStack() as stack:
+        companion = stack.enter_context(Companion(tmp_path / "companion"))
+        first = stack.enter_context(BoardProcess(tmp_path / "first", companion.mqtt_url, "kitchen"))
+        first.say("remember that the first is green")
+        wait_until("the first is copied", lambda: _is_copied(first, companion))
+        second = stack.enter_context(BoardProcess(tmp_path / "second", companion.mqtt_url, "kitchen"))
+        second.say("remember that the second is red")
+
+        def why() -> bool:
+            told = second.answered("/companion")
+            return "refused" in told and "kitchen" in told.split("refused", 1)[1]
+
+        wait_until("the second is told why", why)
+        first.say("remember that the first is still here")
+        wait_until("the first is copied further", lambda: _is_copied(first, companion))
+        second.stop_quietly()
+        renamed = stack.enter_context(BoardProcess(tmp_path / "second", companion.mqtt_url, "hall"))
+        wait_until("the second is copied under its own name", lambda: _is_copied(renamed, companion))
+
+
+def test_a_board_with_a_clock_from_2000_is_copied_as_any_other(tmp_path: Path):
+    with ExitStack() as stack:
+        companion = stack.enter_context(Companion(tmp_path / "companion"))
+        board = stack.enter_context(BoardProcess(tmp_path / "board", companion.url, "kitchen", clock=946_684_800))
+        board.say("remember that the kettle is blue")
+        wait_until("it is copied", lambda: _is_copied(board, companion) and companion.have("kitchen", "records"))
+        assert companion.lines("kitchen", "records")[0].get("guess") is True
+
+
+def test_a_disk_that_fills_up_refuses_with_a_reason_and_goes_on_when_there_is_room(tmp_path: Path):
+    with ExitStack() as stack:
+        disk = stack.enter_context(_SmallDisk(tmp_path / "disk", megabytes=3))
+        companion = stack.enter_context(Companion(disk.path))
+        board = stack.enter_context(BoardProcess(tmp_path / "board", companion.url, "kitchen"))
+        board.say("remember that the kettle is blue")
+        wait_until("it is copied", lambda: _is_copied(board, companion))
+        disk.fill()
+        for number in range(12):
+            board.say(f"number {number}: " + "words and more words " * 300)
+
+        wait_until("the board is told that the disk is full", lambda: "full" in board.answered("/companion"))
+        assert companion.client.get("/v1/devices").status_code == 200
+        disk.empty()
+        wait_until("it goes on", lambda: _is_copied(board, companion), 120)
+
+
+class _SmallDisk:
+    """A file system of a few megabytes, in memory; skipped where nobody may mount one."""
+
+    def __init__(self, path: Path, megabytes: int):
+        self.path = path
+        self._size = f"size={megabytes}m"
+        self._ballast = path / "ballast"
+
+    def __enter__(self) -> "_SmallDisk":
+        self.path.mkdir()
+        if os.system(f"mount -t tmpfs -o {self._size} tmpfs {self.path} 2>/dev/null"):
+            pytest.skip("only root may mount a small disk")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.system(f"umount -l {self.path}")
+
+    def fill(self) -> None:
+        """Leave no room."""
+        try:
+            with self._ballast.open("wb", buffering=0) as file:
+                while True:
+                    file.write(bytes(4096))
+        except OSError:
+            return
+
+    def empty(self) -> None:
+        """Make room again."""
+        self._ballast.unlink()

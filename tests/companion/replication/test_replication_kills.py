@@ -1,0 +1,59 @@
+"""Kill -9 of the companion, the broker or the board at random points: in the end the copy is the log, line by line."""
+
+import random
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+import get_micropython
+import get_mosquitto
+from peers import BoardProcess, Broker, Companion
+from server_process import ServerProcess
+from waiting import wait_until
+
+pytestmark = pytest.mark.skipif(
+    not (get_mosquitto.usable() and get_micropython.usable(get_micropython.HOME / "64", 64)),
+    reason="there is no mosquitto or no MicroPython for this machine",
+)
+
+
+LATEST_KILL = 0.8
+"""Seconds after what is said: the kill comes at any moment of what follows, before, while and after it is copied."""
+
+
+def _is_copied(board: BoardProcess, companion: Companion) -> bool:
+    return all(companion.lines(board.device, log) == board.lines(log) for log in ("records", "journal"))
+
+
+def _play(folder: Path, kills: int, seed: int, over: str) -> None:
+    numbers = random.Random(seed)
+    with ExitStack() as stack:
+        broker = stack.enter_context(Broker())
+        companion = stack.enter_context(Companion(folder / "companion", mqtt_url=broker.url))
+        url = broker.url if over == "mqtt" else companion.url
+        board = stack.enter_context(BoardProcess(folder / "board", url, "kitchen"))
+        for count in range(kills):
+            for number in range(numbers.randrange(1, 6)):
+                board.say(f"remember that the number {count}.{number} is {numbers.randrange(1000)}")
+            if numbers.random() < 0.1:
+                board.do("/compact")
+            victim: ServerProcess = numbers.choice([broker, companion, board])
+            time.sleep(numbers.random() * LATEST_KILL)
+            victim.kill()
+            victim.start()
+        wait_until("the copy is the log", lambda: _is_copied(board, companion), 120)
+        seqs = [line["seq"] for line in companion.lines("kitchen", "journal")]
+        assert len(seqs) == len(set(seqs)) > kills
+
+
+@pytest.mark.parametrize("over", ["mqtt", "http"])
+def test_after_some_kills_the_copy_is_the_log(tmp_path: Path, over: str):
+    _play(tmp_path, kills=5, seed=7, over=over)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("over", ["mqtt", "http"])
+def test_after_a_hundred_kills_the_copy_is_the_log(tmp_path: Path, over: str):
+    _play(tmp_path, kills=100, seed=8, over=over)

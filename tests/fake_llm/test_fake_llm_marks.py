@@ -1,0 +1,68 @@
+"""The scripted model finds a person's own words by the marks that the firmware sets: here a board writes the message."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import support
+from board import Board, Script
+from engram.memory.access import OWNER
+from engram_host.fake_llm.types import split_recalled
+from turns import say
+
+WORDS = "Is the bike at the paint shop?\nI forgot."
+
+
+@pytest.fixture
+def board(tmp_path: Path) -> Iterator[Board]:
+    """A board whose model plays a script, and that shows a model four turns."""
+    support.use_root(str(tmp_path))
+    board = Board().learn(Script(), session_messages=4)
+    yield board
+    board.close()
+
+
+def asked(board: Board) -> str:
+    """What the board sends to its model when the person says WORDS."""
+    asyncio.run(say(board, WORDS))
+    assert board.model
+    return board.model.requests[-1][-1]
+
+
+def test_the_time_is_not_the_persons_words(board: Board):
+    message = asked(board)
+    assert message != WORDS and split_recalled(message) == (WORDS, ())
+
+
+def test_new_tags_are_not_the_persons_words(board: Board):
+    asyncio.run(say(board, "hello"))
+    board.records.store("Tea is drunk at five", ["tea"])
+    message = asked(board)
+    assert "(new tags: tea)" in message and split_recalled(message) == (WORDS, ())
+
+
+def test_a_reminder_is_not_the_persons_words(board: Board):
+    board.reminders.add(OWNER, "paint shop", "buy brushes")
+    message = asked(board)
+    assert "buy brushes" in message and split_recalled(message) == (WORDS, ())
+
+
+def test_recalled_memories_and_turns_are_distinguished_from_the_persons_words(board: Board):
+    board.records.store("The bike is green", ["bike"])
+    board.journal.add(OWNER, "user", OWNER.principal, "my bike has a bell")
+    for number in range(8):
+        board.journal.add(OWNER, "user", OWNER.principal, f"word {number}")
+    message = asked(board)
+    words, recalled = split_recalled(message)
+    assert words == WORDS and len(recalled) == 2
+    assert sorted(line[line.index("] ") + 2 :] for line in recalled) == ["The bike is green", "my bike has a bell"]
+
+
+def test_all_marks_together_leave_the_persons_words(board: Board):
+    asyncio.run(say(board, "hello"))
+    board.records.store("The bike is green", ["bike"])
+    board.reminders.add(OWNER, "paint shop", "buy brushes")
+    words, recalled = split_recalled(asked(board))
+    assert words == WORDS and len(recalled) == 1

@@ -1,0 +1,144 @@
+"""memory_recall asks the companion, too, and says what is with it where it cannot be asked."""
+
+import json
+
+from archiving import Archiving
+from board import ANN
+from engram.agent.agent import Turn
+from engram.link.remote_search import RemoteSearch
+from engram.link.rpc import LinkError
+from engram.llm.types import Call
+from engram.memory.access import OWNER
+from samples import distinct_content
+
+_KITE = "the red kite hangs in the hall"
+
+
+class Recalling(Archiving):
+    """A board that archived one memory, the only one about a kite."""
+
+    def connect(self):
+        super().connect()
+        self.board.companion = self
+        self.board.with_tools()
+
+    async def recall(self, caller=OWNER, name="memory_recall", **arguments):
+        call = Call("c", name, json.dumps(arguments))
+        return json.loads((await self.board.tools.answer(call, Turn(caller, 1))).result)
+
+    def finds_the_kite(self):
+        self.companion.finds = [["m1", 900, 1600000000, "", _KITE]]
+
+
+async def _without_the_kite(when="weak"):
+    linked = Recalling(records_most=10)
+    linked.ask = RemoteSearch(linked.exchange, linked.sync, when, 500, linked.board.archived)
+    linked.board.with_tools()
+    linked.board.records.store(_KITE, ["kite"], importance=0)
+    for at in range(11):
+        linked.board.now += 1
+        linked.board.records.store(distinct_content(at), ["books"])
+        await linked.work()
+    assert 1 in linked.kept() and linked.board.archived.tags(OWNER)["kite"] == 1
+    return linked
+
+
+def _ids(answer):
+    return [memory["id"] for memory in answer["memories"]]
+
+
+async def test_an_archived_memory_is_found_by_its_tag():
+    linked = await _without_the_kite()
+    linked.finds_the_kite()
+    answer = await linked.recall(tags=["kite"])
+    assert _ids(answer) == ["m1"]
+    assert (answer["memories"][0]["content"], answer["memories"][0]["from"]) == (_KITE, "the companion")
+
+
+async def test_the_companion_gets_the_tags_and_days():
+    linked = await _without_the_kite()
+    await linked.recall(tags=["#Kite"], since="2020-01-01", until="2099-01-01")
+    head = linked.companion.searches[0]
+    assert (head["query"], head["tags"]) == ("kite", ["kite"])
+    assert 0 < head["since"] < head["until"]
+
+
+async def test_an_archived_memory_is_found_by_words_and_turns_are_no_memories():
+    linked = await _without_the_kite()
+    turn = linked.board.journal.add(OWNER, "user", "owner", "where is it?")
+    await linked.copy()
+    linked.finds_the_kite()
+    linked.companion.finds.append(["t%d" % turn, 100])
+    assert _ids(await linked.recall(query="red kite")) == ["m1"]
+
+
+async def test_a_tag_that_the_board_has_too_shows_both_newest_first():
+    linked = await _without_the_kite()
+    newer = linked.board.records.store("the blue kite is torn", ["kite"]).id
+    await linked.copy()
+    linked.finds_the_kite()
+    assert _ids(await linked.recall(tags=["kite"])) == [newer, "m1"]
+
+
+async def test_no_more_than_the_limit_is_shown():
+    linked = await _without_the_kite()
+    linked.finds_the_kite()
+    linked.companion.finds += [["m%d" % number, 500] for number in linked.live()]
+    assert len((await linked.recall(query="red kite", limit=3))["memories"]) == 3
+
+
+async def test_a_board_that_is_alone_says_what_is_with_the_companion():
+    linked = await _without_the_kite()
+    linked.exchange.close(LinkError("gone"))
+    for arguments in ({"tags": ["kite"]}, {"query": "red kite"}, {"query": "red kite", "since": "2020-01-01"}):
+        answer = await linked.recall(OWNER, "memory_recall", **arguments)
+        assert answer["memories"] == [] and "not connected" in answer["note"]
+        assert answer["reason"].startswith("on the board, ")
+        assert "1 more about kite is with the companion, which is not connected." in answer["reason"]
+
+
+async def test_days_of_the_archive_are_reported_where_no_tag_fits():
+    linked = await _without_the_kite()
+    linked.exchange.close(LinkError("gone"))
+    linked.board.now += 30 * 86400
+    count = linked.board.archived.total
+    told = (await linked.recall(query="zebra", since="2020-01-01"))["reason"]
+    assert "%d older of about these days" % count in told
+    assert "with the companion" not in (await linked.recall(query="zebra", since="2099-01-01"))["reason"]
+
+
+async def test_what_the_board_has_itself_does_not_hide_that_there_is_more():
+    linked = await _without_the_kite()
+    linked.board.records.store("the blue kite is torn", ["kite"])
+    linked.exchange.close(LinkError("gone"))
+    answer = await linked.recall(tags=["kite"])
+    assert len(answer["memories"]) == 1
+    assert answer["older"] == "1 more about kite is with the companion, which is not connected."
+
+
+async def test_where_searches_never_ask_the_companion_the_reason_says_so():
+    linked = await _without_the_kite("never")
+    answer = await linked.recall(tags=["kite"])
+    assert answer["reason"].endswith("1 more about kite is with the companion.")
+
+
+async def test_a_search_says_it_too():
+    linked = await _without_the_kite()
+    linked.exchange.close(LinkError("gone"))
+    assert "1 more about kite" in (await linked.recall(name="memory_search", query="red kite"))["reason"]
+
+
+async def test_others_learn_nothing_of_the_owners_archive():
+    linked = await _without_the_kite()
+    linked.exchange.close(LinkError("gone"))
+    answer = await linked.recall(ANN, tags=["kite"])
+    assert answer["reason"] == "no memory that may be shown has these tags."
+
+
+async def test_a_wrong_tag_is_reported_as_on_a_board_alone():
+    linked = await _without_the_kite()
+    for tag in ("", "x" * 500, "a\nb"):
+        alone = json.loads(
+            linked.board.tools.run(Call("c", "memory_recall", json.dumps({"tags": [tag]})), Turn(OWNER, 1)).result
+        )
+        assert await linked.recall(tags=[tag]) == alone

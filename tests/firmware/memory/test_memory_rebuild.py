@@ -1,0 +1,141 @@
+"""An index that was lost comes back by itself, and until then nothing wrong is shown and nothing is hidden silently."""
+
+import os
+
+from board import Board
+from calls import result_of
+from engram.errors import StoreFull
+from engram.memory.access import OWNER
+from support import at_once, raises
+
+COUNT = 60
+
+
+def _filled():
+    """A board of 60 records, of which some changed or were forgotten, whose index was lost."""
+    board = Board(segment_bytes=3000)
+    for number in range(COUNT):
+        board.remember("Ann owns apple %d" % number, ["fruit"])
+    live = [record["id"] for record in board.records.newest()]
+    for ref in live[::7]:
+        board.records.forget(ref)
+    for ref in live[1::7]:
+        board.records.update(ref, {"content": "pear now " + ref})
+    _lose_index(board)
+    return board, set(live[::7]), set(live[1::7]), set(live)
+
+
+def _lose_index(board):
+    board.close()
+    for folder in ("/memory", "/journal"):
+        for name in os.listdir(board.place + folder):
+            if name.endswith(".index") or ".x" in name:
+                os.remove(board.place + folder + "/" + name)
+    board.open()
+
+
+def _found(board, word):
+    return {record["id"] for _, record in board.search(word, 100)}
+
+
+def test_until_it_is_back_a_search_says_that_it_may_lack_something():
+    board = _filled()[0]
+    assert "not in it yet" in board.recall.partial and "not in it yet" in board.recall.why_empty("zebra", OWNER)
+    while board.records.tick():
+        pass
+    assert board.recall.partial == ""
+
+
+def test_until_it_is_back_the_answer_to_a_plain_question_says_so():
+    board = _filled()[0]
+    assert "not in it yet" in at_once(board.serve().make_offline().answer(OWNER, "find apple", "t1"))
+
+
+def test_until_it_is_back_the_models_tools_say_so_with_other_filters_too():
+    board = _filled()[0].with_tools()
+    board.turn = "t1"
+    for arguments in ({"since": "2020-01-01", "until": "2020-01-02"}, {}):
+        for name in ("memory_recall", "memory_search"):
+            assert "not in it yet" in result_of(board, name, OWNER, query="zebra", **arguments)["reason"]
+    assert "not in it yet" in result_of(board, "memory_recall", tags=["nothing"])["reason"]
+
+
+def test_during_a_rebuild_nothing_is_found_that_was_forgotten_or_replaced():
+    board, forgotten, changed, _ = _filled()
+    going = True
+    while going:
+        going = board.records.tick()
+        assert not _found(board, "apple") & (forgotten | changed)
+
+
+def test_when_it_is_back_all_is_found():
+    board, forgotten, changed, all_of_them = _filled()
+    while board.records.tick():
+        pass
+    assert _found(board, "apple") == all_of_them - forgotten - changed and _found(board, "pear") == changed
+
+
+def test_during_a_rebuild_a_list_is_complete():
+    board, forgotten, _, all_of_them = _filled()
+    going = True
+    while going:
+        assert {record["id"] for record in board.records.newest()} == all_of_them - forgotten
+        for _ in range(10):
+            going = board.records.tick()
+
+
+def test_during_a_rebuild_a_memory_is_given_as_it_is():
+    board, forgotten, changed, _ = _filled()
+    for ref in changed:
+        assert board.records.get(ref)["content"] == "pear now " + ref
+    for ref in forgotten:
+        assert board.records_store.get(int(ref[1:])) is None
+
+
+def test_during_a_rebuild_a_session_goes_on_with_its_turns():
+    board = Board(segment_bytes=3000)
+    seqs = [board.journal.add(OWNER, "user", "owner", "turn %d" % number) for number in range(60)]
+    _lose_index(board)
+    assert board.journal.partial
+    assert board.journal.window(board.journal.current(OWNER), 200) == seqs
+
+
+def test_a_list_goes_on_while_what_it_lists_changes():
+    board = Board(segment_bytes=2000)
+    refs = [board.records.store("Ann owns apple %d" % number, ["fruit"]).id for number in range(40)]
+    seen = []
+    for record in board.records.newest():
+        seen.append(record["id"])
+        board.records.store("Ann owns pear %d" % len(seen), ["fruit"])
+    assert seen == refs[::-1]
+
+
+def test_more_records_than_may_be_are_refused():
+    board = Board(records_most=3)
+    board.records.eviction = None
+    refs = [board.records.store("Ann owns apple %d" % number, ["fruit"]).id for number in range(3)]
+    with raises(StoreFull):
+        board.records.store("one more", ["fruit"])
+    board.records.forget(refs[0])
+    assert board.records.store("one more", ["fruit"]).outcome == "stored"
+
+
+def test_a_caption_finds_its_turn_and_leaves_with_it():
+    board = Board()
+    seq = board.journal.add(OWNER, "user", "owner", "look at this", caption="a dog on a boat")
+    assert [hit.number for hit, _ in board.search_turns("boat", 5, OWNER)] == [seq]
+    board.journal.redact("t%d" % seq, OWNER)
+    assert [hit.number for hit, _ in board.search_turns("boat", 5, OWNER)] == []
+    board.journal.compact()
+    assert not board.holds("on a boat")
+
+
+def test_a_long_segment_without_its_index_is_opened_at_once_and_indexed_later():
+    board = Board(segment_bytes=65536)
+    for number in range(400):
+        board.journal.add(OWNER, "user", "owner", "Ann owns apple %d" % number)
+    _lose_index(board)
+    assert board.journal.partial and board.journal.sessions(OWNER)[0].turns == 400
+    while board.journal.tick():
+        pass
+    assert not board.journal.partial and board.journal.entries.count() == 400

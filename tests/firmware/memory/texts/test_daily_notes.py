@@ -1,0 +1,329 @@
+"""The daily log: which notes wait to be distilled, what is kept of that over restarts, edits and cuts, and when notes leave."""
+
+from board import DAY, NOW, Board
+from engram import files
+from engram.compat import finish
+from samples import Numbers
+
+
+def _batch(board, principal="owner", chars=12000, tokens=4000):
+    return board.note_retention.batch(principal, chars, tokens)
+
+
+def _entries(board, **limits):
+    batch = _batch(board, **limits)
+    return [note for _, note in batch.entries] if batch else []
+
+
+def _read(board, **limits):
+    """Read a batch, as a distillation does that finds nothing in it."""
+    batch = _batch(board, **limits)
+    board.note_retention.note_read(batch)
+    return [note for _, note in batch.entries]
+
+
+def _mine(board):
+    return board.notes.named("owner")
+
+
+def test_each_line_of_a_day_is_a_note_that_waits():
+    board = Board()
+    for content in ("one", "two"):
+        _mine(board).note(content)
+    assert board.note_retention.waiting() == {"owner": 2}
+    assert _entries(board) == ["14:13 one", "14:13 two"]
+
+
+def test_headings_and_empty_lines_are_no_notes():
+    board = Board()
+    _mine(board).write(_mine(board).today(), "# Monday\n\n- one\n   \ntwo without a newline")
+    assert _entries(board) == ["one", "two without a newline"]
+
+
+def test_memory_md_is_no_day():
+    board = Board()
+    _mine(board).append("MEMORY.md", "one")
+    assert board.note_retention.waiting() == {}
+
+
+def test_what_was_read_waits_no_more_after_a_restart_either():
+    board = Board()
+    _mine(board).note("one")
+    _read(board)
+    assert board.note_retention.waiting() == {}
+    board.restart()
+    assert board.note_retention.waiting() == {}
+    _mine(board).note("two")
+    assert _entries(board) == ["14:13 two"]
+
+
+def test_a_note_that_was_edited_is_read_again():
+    board = Board()
+    _mine(board).note("one")
+    _mine(board).note("two")
+    _read(board)
+    _mine(board).replace(_mine(board).today(), "one", "three")
+    assert _entries(board) == ["14:13 three", "14:13 two"]
+
+
+def test_a_batch_has_the_oldest_notes_that_fit_and_the_next_one_goes_on():
+    board = Board()
+    for at in range(9):
+        _mine(board).note("note %d " % at + "x" * 90)
+        board.now += DAY // 2
+    found = []
+    while board.note_retention.waiting():
+        found.append(len(_read(board, chars=320)))
+    assert found == [3, 3, 3]
+
+
+def test_one_note_that_is_longer_than_a_batch_is_read_alone_and_cut():
+    board = Board()
+    _mine(board).note("x" * 3000)
+    _mine(board).note("two")
+    assert [len(note) for note in _read(board, chars=500)] == [1000]
+    assert _entries(board) == ["14:13 two"]
+
+
+def test_a_batch_holds_notes_of_one_principal_only():
+    board = Board()
+    _mine(board).note("one")
+    board.notes.named("ann").note("two")
+    assert board.note_retention.waiting() == {"owner": 1, "ann": 1}
+    assert [note for _, note in _batch(board, "ann").entries] == ["14:13 two"]
+
+
+def test_all_notes_come_once_and_in_order_whatever_the_batches_and_restarts():
+    numbers = Numbers(5)
+    board = Board()
+    said, found = [], []
+    for at in range(60):
+        said.append("%d %s" % (at, "y" * numbers.below(60)))
+        _mine(board).note(said[-1])
+        if not numbers.below(4):
+            board.now += DAY
+        if not numbers.below(5):
+            found += _read(board, chars=50 + numbers.below(300))
+        if not numbers.below(9):
+            board.restart()
+    while board.note_retention.waiting():
+        found += _read(board)
+    assert [note[6:].strip() for note in found] == [content.strip() for content in said]
+
+
+def test_a_cut_of_its_file_at_any_byte_costs_no_note():
+    board = Board()
+    _mine(board).note("one")
+    _read(board)
+    path = board.place + "/memory/daily.json"
+    whole = files.read(path, 4096)
+    assert whole
+    for length in range(0, len(whole), 7):
+        files.write(path, whole[:length])
+        board.restart()
+        assert _entries(board) in (["14:13 one"], [])
+
+
+def test_marks_that_are_in_the_log_only_count_after_a_cut():
+    board = Board()
+    _mine(board).note("one")
+    batch = _batch(board)
+    draft = board.records.draft("one is a number", ["n"])
+    board.records.keep(
+        (draft,), ([("op", "distilled"), ("scope", "user:owner"), ("lines", 1), ("marks", batch.marks), ("run", 1)],)
+    )
+    board.restart()
+    assert board.note_retention.waiting() == {}
+
+
+def test_marks_of_the_log_do_not_hide_what_was_read_since():
+    board = Board()
+    _mine(board).note("one")
+    batch = _batch(board)
+    assert batch
+    draft = board.records.draft("one is a number", ["n"])
+    board.records.keep(
+        (draft,), ([("op", "distilled"), ("scope", "user:owner"), ("lines", 1), ("marks", batch.marks), ("run", 1)],)
+    )
+    board.note_retention.note_read(batch)
+    _mine(board).note("two")
+    assert _read(board) == ["14:13 two"]
+    board.restart()
+    assert board.note_retention.waiting() == {}
+
+
+def test_the_time_since_the_last_one_survives_a_restart():
+    board = Board()
+    board.note_retention.note_over()
+    board.now += 5000
+    board.restart()
+    assert board.note_retention.since() == 5000
+
+
+def test_on_a_new_board_the_time_begins_when_it_is_first_asked_for():
+    board = Board()
+    assert board.note_retention.since() == 0
+    board.now += 100
+    assert board.note_retention.since() == 100
+
+
+def test_a_clock_that_is_set_late_makes_nothing_due():
+    board = Board()
+    board.now = 1000
+    board.restart()
+    board.note_retention.note_over()
+    assert board.note_retention.since() < 10
+    board.now = NOW
+    assert board.note_retention.since() == 0
+    board.now += 50
+    assert board.note_retention.since() == 50
+
+
+def test_a_clock_that_is_set_back_restarts_the_time():
+    board = Board()
+    board.note_retention.note_over()
+    board.now -= 40 * DAY
+    assert board.note_retention.since() == 0
+    board.now += 60
+    assert board.note_retention.since() == 60
+
+
+def _tidy(board, waits_for_reading):
+    """Tidy on a day and on the next: after a leap of the clock the first one only takes note of the day."""
+    finish(board.note_retention.tidying(waits_for_reading))
+    board.now += DAY
+    finish(board.note_retention.tidying(waits_for_reading))
+
+
+def test_notes_leave_when_their_days_are_over():
+    board = Board(notes_days=3)
+    for at in range(6):
+        _mine(board).note("note %d" % at)
+        board.now += DAY
+    board.now -= DAY
+    _tidy(board, False)
+    assert _mine(board).names() == ["2026-09-26.md", "2026-09-25.md", "2026-09-24.md"]
+
+
+def test_notes_that_wait_to_be_distilled_stay_beyond_their_days():
+    board = Board(notes_days=3)
+    for at in range(6):
+        _mine(board).note("note %d" % at)
+        board.now += DAY
+        if at == 0:
+            _read(board)
+    board.now -= DAY
+    _tidy(board, True)
+    assert len(_mine(board).names()) == 5
+    while board.note_retention.waiting():
+        _read(board)
+    board.now += DAY
+    finish(board.note_retention.tidying(True))
+    assert _mine(board).names() == ["2026-09-26.md", "2026-09-25.md"]
+
+
+def test_while_the_clock_is_not_set_no_note_leaves():
+    board = Board(notes_days=1)
+    _mine(board).note("one")
+    board.now = 1000
+    board.restart()
+    _tidy(board, False)
+    assert len(_mine(board).names()) == 1
+
+
+def test_a_clock_that_is_far_ahead_for_an_hour_takes_no_note():
+    board = Board(notes_days=3)
+    _mine(board).note("one")
+    finish(board.note_retention.tidying(False))
+    board.now += 400 * DAY
+    board.restart()
+    finish(board.note_retention.tidying(False))
+    board.now -= 400 * DAY - DAY
+    board.restart()
+    finish(board.note_retention.tidying(False))
+    assert len(_mine(board).names()) == 1
+
+
+def test_after_a_month_without_power_notes_leave_a_day_later():
+    board = Board(notes_days=3)
+    _mine(board).note("one")
+    finish(board.note_retention.tidying(False))
+    board.now += 30 * DAY
+    board.restart()
+    _tidy(board, False)
+    assert _mine(board).names() == []
+
+
+def test_of_too_many_bytes_the_oldest_leave_and_that_is_reported():
+    from engram import diag
+
+    board = Board(notes_days=300, notes_bytes=24576, notes_chars=8000)
+    for at in range(5):
+        _mine(board).note("x" * (5000 if at % 2 else 100))
+        board.now += DAY
+    board.now -= DAY
+    _tidy(board, True)
+    assert _mine(board).names() == ["2026-09-25.md", "2026-09-24.md", "2026-09-23.md", "2026-09-22.md"]
+    assert any("notes.bytes" in line for line in diag.lines())
+
+
+def test_of_too_many_bytes_notes_that_were_distilled_leave_before_others():
+    board = Board(notes_days=300, notes_bytes=16384)
+    for at in range(6):
+        _mine(board).note("note %d" % at)
+        board.now += DAY
+        if at == 2:
+            for _ in range(3):
+                if board.note_retention.waiting():
+                    _read(board)
+    _mine(board).write(_mine(board).yesterday(), "- of yesterday")
+    _tidy(board, True)
+    waiting = [note for _, note in _batch(board).entries]
+    assert "14:13 note 3" in waiting and "14:13 note 4" in waiting
+
+
+def test_three_people_keep_the_notes_of_thirty_days():
+    board = Board(notes_bytes=393216)
+    for _ in range(30):
+        for who in ("owner", "ann", "bob"):
+            board.notes.named(who).note("a note")
+        finish(board.note_retention.tidying(True))
+        board.now += DAY
+    assert [len(board.notes.named(who).names()) for who in ("owner", "ann", "bob")] == [30, 30, 30]
+
+
+def test_what_was_rewritten_at_the_same_length_is_read_again():
+    board = Board()
+    _mine(board).write(_mine(board).today(), "- code 1234")
+    _read(board)
+    _mine(board).write(_mine(board).today(), "- code 9876")
+    assert _entries(board) == ["code 9876"]
+    board.restart()
+    assert _entries(board) == ["code 9876"]
+
+
+def test_a_note_of_the_same_length_after_a_clearing_is_read():
+    board = Board()
+    _mine(board).note("one")
+    _read(board)
+    _mine(board).clear()
+    board.now += 3600
+    _mine(board).note("two")
+    assert _entries(board) == ["15:13 two"]
+
+
+def test_to_ask_whether_it_is_time_reads_its_file_once():
+    board = Board()
+    board.note_retention.note_over()
+    board.note_retention.since()
+    from engram import files
+
+    read = files.read
+    count = []
+    files.read = lambda *arguments: count.append(1) or read(*arguments)
+    try:
+        for _ in range(5):
+            board.note_retention.since()
+    finally:
+        files.read = read
+    assert not count

