@@ -81,6 +81,9 @@ WHOLE_FILES = ("tests/companion/", "tests/docs/design/test_names.py")
 reading of all code.
 """
 
+WHOLE_FOLDERS = ("tests/fake_llm/",)
+"""Likewise for folders: all files of one go to one worker, since they load the official clients."""
+
 SECONDS = extent(1800, 120)
 """How long one unit file may take on one runtime."""
 
@@ -130,7 +133,7 @@ def pytest_xdist_make_scheduler(config, log):
 
 
 class Scheduling(LoadScopeScheduling):
-    """Gives a unit file's tests of one runtime to one worker, those of files in WHOLE_FILES too, and all others one by one.
+    """Gives a unit file's tests of one runtime to one worker, those of a whole file or folder too, and all others one by one.
 
     Not by marks for --dist loadgroup: with xdist 3.8 and pytest 9.2 these are silently ignored.
     """
@@ -139,6 +142,9 @@ class Scheduling(LoadScopeScheduling):
         path, _, test = nodeid.partition("::")
         if path.startswith("tests/firmware/"):
             return path + test[test.rindex("[") :]
+        for folder in WHOLE_FOLDERS:
+            if path.startswith(folder):
+                return folder
         return path if path.startswith(WHOLE_FILES) else nodeid
 
 

@@ -6,12 +6,11 @@ import threading
 import urllib.request
 from itertools import pairwise
 
-import anthropic
-import openai
 import pytest
 
 from engram_host.fake_llm import ScriptedServer, serving
 from engram_host.fake_llm.rules import DEFAULT_REPLY
+from official_clients import anthropic, openai
 from scripted_clients import (
     APIS,
     anthropic_client,
