@@ -101,8 +101,25 @@ def pytest_configure(config):
         firmware_build.compile_small()
 
 
+_FEW_MODULES = 100
+_modules_before = 0
+"""How many modules were loaded when collections left out what was there."""
+
+
 def pytest_collection_finish():
-    """Leave out of collections what is there before the tests: the firmware asks for many, and they take 50 ms each."""
+    """Leave out of collections of garbage what is there before the tests: the firmware asks for many, and each takes 50 ms."""
+    _leave_out_of_collections()
+
+
+def pytest_runtest_logstart():
+    """Likewise for what tests have loaded since then, such as a client with its thousand classes."""
+    if len(sys.modules) > _modules_before + _FEW_MODULES:
+        _leave_out_of_collections()
+
+
+def _leave_out_of_collections():
+    global _modules_before
+    _modules_before = len(sys.modules)
     gc.collect()
     gc.freeze()
 
