@@ -76,7 +76,7 @@ AS_ON_A_CHIP = (
 )
 """How the names of the files begin that run as on a chip, too."""
 
-WHOLE_FILES = ("tests/companion/", "tests/docs/design/test_names.py")
+WHOLE_FILES = ("tests/cli/", "tests/companion/", "tests/docs/")
 """How the paths of other files begin whose tests go to one worker: they share what takes seconds to make, a companion or a
 reading of all code.
 """
