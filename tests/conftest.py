@@ -81,6 +81,9 @@ WHOLE_FILES = ("tests/cli/", "tests/companion/", "tests/docs/")
 reading of all code.
 """
 
+ONE_BY_ONE = ("/test_archive_kills.py", "/test_background_tasks.py", "/test_proof_faults.py")
+"""How the paths of those end that share nothing: they wait a lot, so it is well if another worker has something to do."""
+
 WHOLE_FOLDERS = ("tests/fake_llm/",)
 """Likewise for folders: all files of one go to one worker, since they load the official clients."""
 
@@ -162,7 +165,7 @@ class Scheduling(LoadScopeScheduling):
         for folder in WHOLE_FOLDERS:
             if path.startswith(folder):
                 return folder
-        return path if path.startswith(WHOLE_FILES) else nodeid
+        return path if path.startswith(WHOLE_FILES) and not path.endswith(ONE_BY_ONE) else nodeid
 
 
 class UnitFile(pytest.File):

@@ -137,7 +137,7 @@ SAID = (
 _PLACES = (
     "<word>", "<tag>", "<record>", "<origin>", "<foreign>", "<turn>", "<session>", "<intent>", "<file>", "<code>",
 )  # fmt: skip
-_FEW = 2 if on_micropython() else 8
+_FEW = 2 if on_micropython() else 8  # values of one placeholder, in `make test`
 _LOADED = set(sys.modules)
 _HAS_LARGE_HEAP = has_large_heap()
 
