@@ -76,10 +76,16 @@ AS_ON_A_CHIP = (
 )
 """How the names of the files begin that run as on a chip, too."""
 
-WHOLE_FILES = ("tests/companion/", "tests/docs/design/test_names.py")
+WHOLE_FILES = ("tests/cli/", "tests/companion/", "tests/docs/")
 """How the paths of other files begin whose tests go to one worker: they share what takes seconds to make, a companion or a
 reading of all code.
 """
+
+ONE_BY_ONE = ("/test_archive_kills.py", "/test_background_tasks.py", "/test_proof_faults.py")
+"""How the paths of those end that share nothing: they wait a lot, so it is well if another worker has something to do."""
+
+WHOLE_FOLDERS = ("tests/fake_llm/",)
+"""Likewise for folders: all files of one go to one worker, since they load the official clients."""
 
 SECONDS = extent(1800, 120)
 """How long one unit file may take on one runtime."""
@@ -98,8 +104,25 @@ def pytest_configure(config):
         firmware_build.compile_small()
 
 
+_FEW_MODULES = 100
+_modules_before = 0
+"""How many modules were loaded when collections left out what was there."""
+
+
 def pytest_collection_finish():
-    """Leave out of collections what is there before the tests: the firmware asks for many, and they take 50 ms each."""
+    """Leave out of collections of garbage what is there before the tests: the firmware asks for many, and each takes 50 ms."""
+    _leave_out_of_collections()
+
+
+def pytest_runtest_logstart():
+    """Likewise for what tests have loaded since then, such as a client with its thousand classes."""
+    if len(sys.modules) > _modules_before + _FEW_MODULES:
+        _leave_out_of_collections()
+
+
+def _leave_out_of_collections():
+    global _modules_before
+    _modules_before = len(sys.modules)
     gc.collect()
     gc.freeze()
 
@@ -130,7 +153,7 @@ def pytest_xdist_make_scheduler(config, log):
 
 
 class Scheduling(LoadScopeScheduling):
-    """Gives a unit file's tests of one runtime to one worker, those of files in WHOLE_FILES too, and all others one by one.
+    """Gives a unit file's tests of one runtime to one worker, those of a whole file or folder too, and all others one by one.
 
     Not by marks for --dist loadgroup: with xdist 3.8 and pytest 9.2 these are silently ignored.
     """
@@ -139,7 +162,10 @@ class Scheduling(LoadScopeScheduling):
         path, _, test = nodeid.partition("::")
         if path.startswith("tests/firmware/"):
             return path + test[test.rindex("[") :]
-        return path if path.startswith(WHOLE_FILES) else nodeid
+        for folder in WHOLE_FOLDERS:
+            if path.startswith(folder):
+                return folder
+        return path if path.startswith(WHOLE_FILES) and not path.endswith(ONE_BY_ONE) else nodeid
 
 
 class UnitFile(pytest.File):

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,11 @@ class Copy:
         (folder / "build").mkdir()
         (folder / "build" / "micropython").symlink_to(ROOT / "build" / "micropython")
         shutil.copytree(ROOT / "build" / "mpy", folder / "build" / "mpy")
+        # Files keep their times, so what Python compiled of them is right for the copy: this takes most of a short run.
+        self.bytecode = _bytecode_of(folder)
+        if _bytecode_of(ROOT).is_dir():
+            ignored = shutil.ignore_patterns("build", ".venv")
+            shutil.copytree(_bytecode_of(ROOT), self.bytecode, ignore=ignored, copy_function=os.link)
 
     def python(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run Python as `make` does."""
@@ -75,8 +81,13 @@ class Copy:
         path.write_text(text.replace(old, new, 1), encoding="utf-8")
 
 
+def _bytecode_of(folder: Path) -> Path:
+    """Where Python keeps what it compiled of the files below a folder (see tests/conftest.py)."""
+    return Path(os.environ["PYTHONPYCACHEPREFIX"] + str(folder.resolve()))
+
+
 @pytest.fixture
-def copy(tmp_path: Path) -> Copy:
+def copy(tmp_path: Path) -> Iterator[Copy]:
     made = Copy(tmp_path)
     shutil.copytree(made.root / "boards" / NEAREST, made.root / "boards" / NEW)
     board = made.root / "boards" / NEW / "board.json"
@@ -84,7 +95,8 @@ def copy(tmp_path: Path) -> Copy:
     changed["flash_bytes"], changed["filesystem"]["bytes"] = 8 << 20, 6 << 20
     changed["settings"] |= {"records.bytes": 1507328, "records.most": 5000, "journal.bytes": 1376256}
     board.write_text(json.dumps(changed), encoding="utf-8")
-    return made
+    yield made
+    shutil.rmtree(made.bytecode, ignore_errors=True)
 
 
 def pages_tests() -> list[str]:

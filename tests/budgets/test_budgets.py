@@ -7,6 +7,7 @@ import pytest
 import get_micropython
 import limits
 import measuring
+from extent import IS_WHOLE
 from limits import Budget, over, unexplained
 
 BUDGETS = limits.read(limits.FILE.read_text(encoding="utf-8"))
@@ -31,8 +32,10 @@ def test_reads_programs_and_erases_of_the_store(kind: str, tmp_path: Path):
 
 
 @needs_32
+@pytest.mark.shortened
 def test_the_smallest_heap_of_a_turn(tmp_path: Path):
-    assert_within(measuring.heaps(tmp_path, {name: budget.limit for name, budget in BUDGETS.items()}), "heap")
+    limits_of_heaps = {name: budget.limit for name, budget in BUDGETS.items()}
+    assert_within(measuring.heaps(tmp_path, limits_of_heaps, is_less_tried=IS_WHOLE), "heap")
 
 
 def test_the_size_of_the_modules():
@@ -81,3 +84,14 @@ def test_the_smallest_heap_is_looked_for_from_its_limit_on(need: int, expected: 
         return kilobytes >= need
 
     assert measuring.smallest(passes, 100) == expected and tried[0] == 100
+
+
+@pytest.mark.parametrize(("need", "expected"), [(92, 100), (101, 104)])
+def test_less_than_a_limit_that_is_enough_is_tried_in_soak_only(need: int, expected: int):
+    tried: list[int] = []
+
+    def passes(kilobytes: int) -> bool:
+        tried.append(kilobytes)
+        return kilobytes >= need
+
+    assert measuring.smallest(passes, 100, is_less_tried=False) == expected and min(tried) == 100

@@ -18,7 +18,7 @@ LATER = json.loads((ranks.FOLDER / "later.json").read_text(encoding="ascii"))
 
 ALL = [f"{name}/{conversation}" for name in ranks.NAMES for conversation in KEPT[name]]
 ON_A_BOARD = "locomo/30"
-IN_SHORT = {"beam": 1, "locomo": 2, "realtalk": 2}
+IN_SHORT = {"beam": 0, "locomo": 1, "realtalk": 1}
 """Conversations of each set in `make test`, those of beam are long; `make soak` takes the others."""
 
 

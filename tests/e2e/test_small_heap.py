@@ -15,7 +15,6 @@ def micropython_32() -> None:
         pytest.skip("there is no 32-bit MicroPython for this machine")
 
 
-@pytest.mark.both_apis
 def test_a_conversation_with_tools_fits(tmp_path: Path, api: str, record_property):
     ended = chip.passes(tmp_path / "home", api)
     record_property("heap", next(line for line in ended.printed.splitlines() if line.startswith("heap")))

@@ -6,8 +6,6 @@ import threading
 import urllib.request
 from itertools import pairwise
 
-import anthropic
-import openai
 import pytest
 
 from engram_host.fake_llm import ScriptedServer, serving
@@ -22,6 +20,7 @@ from fake_llm_clients import (
     round_of,
     user,
 )
+from official_clients import anthropic, openai
 
 ODD_TEXT = 'Grüße, 你好 "quoted" \\ back\n\n  two  spaces 😀 \t end '
 BOTH = pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])

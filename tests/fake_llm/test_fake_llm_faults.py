@@ -5,24 +5,32 @@ import socket
 import time
 from urllib.parse import urlsplit
 
-import anthropic
-import httpx2
-import openai
 import pytest
 
 from engram_host.fake_llm import serving
 from fake_llm_clients import APIS, SECONDS, ask, exchange, request_bytes
+from official_clients import anthropic, openai
 
 REPLY = "0123456789 abcdef"
 CLOSE = "Connection: close\r\n"
 SHORT = 0.3
 """Seconds after which a client of a stalled server gives up."""
 PACKAGES = {"openai": openai, "anthropic": anthropic}
-CONNECTION_ERRORS = (openai.APIConnectionError, anthropic.APIConnectionError, httpx2.TransportError)
-TIMEOUTS = (openai.APITimeoutError, anthropic.APITimeoutError, httpx2.TimeoutException)
 
 EACH = pytest.mark.parametrize("api", APIS)
 BOTH = pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+
+
+def connection_errors():
+    import httpx2  # what the clients load, and as late as they are
+
+    return openai.APIConnectionError, anthropic.APIConnectionError, httpx2.TransportError
+
+
+def timeouts():
+    import httpx2  # as above
+
+    return openai.APITimeoutError, anthropic.APITimeoutError, httpx2.TimeoutException
 
 
 def with_fault(fault, **rest):
@@ -69,21 +77,21 @@ def test_a_refused_connection_can_be_used_again(api):
 @EACH
 @BOTH
 def test_a_cut_is_a_broken_connection(api, stream):
-    with with_fault({"kind": "cut", "after": 5}) as server, pytest.raises(CONNECTION_ERRORS):
+    with with_fault({"kind": "cut", "after": 5}) as server, pytest.raises(connection_errors()):
         ask(server.url, api, "hello", stream=stream)
 
 
 @EACH
 @BOTH
 def test_a_stall_is_a_timeout(api, stream):
-    with with_fault({"kind": "stall", "after": 5}) as server, pytest.raises(TIMEOUTS):
+    with with_fault({"kind": "stall", "after": 5}) as server, pytest.raises(timeouts()):
         ask(server.url, api, "hello", stream=stream, timeout=SHORT)
 
 
 @EACH
 @BOTH
 def test_silence_is_a_timeout(api, stream):
-    with with_fault("silent") as server, pytest.raises(TIMEOUTS):
+    with with_fault("silent") as server, pytest.raises(timeouts()):
         ask(server.url, api, "hello", stream=stream, timeout=SHORT)
 
 

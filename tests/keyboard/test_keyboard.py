@@ -61,44 +61,46 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return shared(tmp_path_factory, "full_memory", make)
 
 
-def watch(full: bytes, folder: Path, *situations: str) -> list[Situation]:
-    """What was counted in situations on one start of the board."""
+def watch(full: bytes, folder: Path, *situations: str, how: str = "watch") -> list[Situation]:
+    """What was counted in situations on one start of the board; `how` is `name` if what ran is to be told."""
     flash = folder / "flash.bin"
     flash.write_bytes(full)
-    printed = [
-        json.loads(line[2:]) for line in run("watch", flash, SETTINGS, *situations).splitlines() if line[:1] == ">"
-    ]
+    printed = [json.loads(line[2:]) for line in run(how, flash, SETTINGS, *situations).splitlines() if line[:1] == ">"]
     assert [name for name, *_ in printed] == list(situations)
     return [{"name": name, "most": most, "longest": longest, "looks": looks} for name, most, longest, looks in printed]
 
 
-def assert_short(found: list[Situation], reads: int = READS) -> None:
-    """No step is longer than it may be; else what ran is told."""
-    for situation in found:
+def assert_short(full: bytes, folder: Path, **reads: int) -> None:
+    """In no situation, given with the most reads of a step there, is a step longer than it may be; else what ran is told."""
+
+    def is_short(situation: Situation) -> bool:
         most = situation["most"]
-        assert most["reads"] <= reads and most["erases"] <= ERASES, situation
-        assert situation["looks"] > 100, situation
+        return most["reads"] <= reads[situation["name"]] and most["erases"] <= ERASES
+
+    found = watch(full, folder, *reads)
+    if not all(map(is_short, found)):
+        found = watch(full, folder, *reads, how="name")
+    for situation in found:
+        assert is_short(situation) and situation["looks"] > 100, situation
 
 
 def test_a_full_memory_makes_room_after_the_start_and_with_each_new_memory(full: bytes, tmp_path: Path):
-    assert_short(watch(full, tmp_path, "start", "room"))
+    assert_short(full, tmp_path, start=READS, room=READS)
 
 
 def test_the_oldest_turns_leave_a_full_journal(full: bytes, tmp_path: Path):
-    assert_short(watch(full, tmp_path, "start", "turns"))
+    assert_short(full, tmp_path, start=READS, turns=READS)
 
 
 def test_a_lost_index_is_rebuilt(full: bytes, tmp_path: Path):
-    assert_short(watch(full, tmp_path, "rebuild"))
+    assert_short(full, tmp_path, rebuild=READS)
 
 
 def test_a_compaction(full: bytes, tmp_path: Path):
-    start, compaction = watch(full, tmp_path, "start", "compact")
-    assert_short([start])
-    assert_short([compaction], IN_VAIN)
+    assert_short(full, tmp_path, start=READS, compact=IN_VAIN)
 
 
 def test_a_step_that_is_too_long_is_seen(full: bytes, tmp_path: Path):
     # A search is one step: it shows that the counts count, and what ran is named.
-    _, search = watch(full, tmp_path, "start", "search")
+    _, search = watch(full, tmp_path, "start", "search", how="name")
     assert search["most"]["reads"] > READS and " < " in search["longest"]["reads"]

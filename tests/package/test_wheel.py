@@ -17,6 +17,7 @@ from cli_case import fine
 from engram_host.boards import profile
 from engram_host.extras import EXTRAS
 from environment import ROOT, SECONDS, Environment, Ran, empty, install, requirements
+from sharing import shared
 
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 THEIRS = "THEIRS = True\n"
@@ -83,10 +84,14 @@ def test_an_extra_is_what_the_code_says_of_it(extra: str):
 # --- beside the other project's
 
 
-@pytest.fixture
-def beside(wheel: Path, tmp_path: Path) -> Environment:
+@pytest.fixture(scope="module")
+def beside(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Environment:
     """An environment that has another distribution `engram`, with a package and a command of that name."""
-    environment = empty(tmp_path / "venv")
+    return shared(tmp_path_factory, "beside", lambda: _made_beside(wheel, tmp_path_factory.mktemp("beside")))
+
+
+def _made_beside(wheel: Path, folder: Path) -> Environment:
+    environment = empty(folder / "venv")
     theirs = environment.packages / "engram"
     theirs.mkdir()
     (theirs / "__init__.py").write_text(THEIRS)

@@ -13,6 +13,7 @@ import pytest
 import firmware_build
 import get_micropython
 from engram_host.boards import image
+from extent import extent
 from flashes import BLOCK, Cut, Image, read_trace
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,6 +41,8 @@ NEW: Files = {
     "code.json": b'{"version": "2"}' * 30,
 }
 GONE = ("engram/store/gone.mpy", "engram/store", "engram/gone/only.mpy", "engram/gone")
+FIRST = extent(7, 21)
+"""After one first cut in so many each second one is tried."""
 READY = "".join([f"+ {path}\n" for path in NEW] + [f"- {path}\n" for path in GONE])
 AFTER = {path: content for path, content in {**OLD, **NEW}.items() if path not in GONE}
 
@@ -146,9 +149,10 @@ def test_a_cut_at_any_change_leaves_the_old_code_or_the_new(flash: Callable[[byt
         check(cut, path.read_bytes(), told.sent)
 
 
+@pytest.mark.shortened
 def test_a_second_cut_leaves_the_old_code_or_the_new(flash: Callable[[bytes], Path], tmp_path: Path):
     changes, told = played(flash, tmp_path)
-    first = [(cut, content) for cut, content in images(changes, base()) if cut.changes >= told.sent][::7]
+    first = [(cut, content) for cut, content in images(changes, base()) if cut.changes >= told.sent][::FIRST]
     for cut, content in first:
         boot([flash(content)], trace=str(tmp_path / "second"))
         second = [flash(again) for _, again in images(read_trace(tmp_path / "second"), content)]

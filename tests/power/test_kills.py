@@ -68,7 +68,7 @@ def _try(tmp_path: Path, part: int, times: int) -> None:
 
 
 def test_kills_at_random_moments_lose_nothing(tmp_path: Path):
-    _try(tmp_path, 0, 3)
+    _try(tmp_path, 0, 2)
 
 
 @pytest.mark.soak

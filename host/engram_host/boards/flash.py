@@ -56,6 +56,7 @@ def connect_chip(port: str, baud: int, progress: Progress) -> Iterator[Chip]:
     from esptool.util import FatalError, flash_size_bytes
 
     _show_progress(progress)
+    _skip_trace()
     try:
         with _loader(cmds, port) as detected:
             loader = cmds.run_stub(detected)
@@ -108,6 +109,22 @@ def _show_progress(progress: Progress) -> None:
             progress.step("Writing to the flash", cur_iter, total_iters)
 
     EspLog.set_logger(Quiet())
+
+
+def _skip_trace() -> None:
+    """Spare esptool the hex text of each packet, which it makes for a trace that is off: half of its work."""
+    from esptool import loader
+
+    if hasattr(loader, "HexFormatter"):
+        loader.HexFormatter = _NoText  # pyright: ignore[reportAttributeAccessIssue]  # a class of one method, in its place
+
+
+class _NoText:
+    def __init__(self, *_: Any):
+        pass
+
+    def __str__(self) -> str:
+        return ""
 
 
 # --- flash

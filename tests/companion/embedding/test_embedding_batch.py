@@ -4,7 +4,6 @@ import asyncio
 import json
 
 import numpy as np
-import openai
 import pytest
 
 from embedded_board import KEY as KEY_VERSION
@@ -17,6 +16,7 @@ from engram_host.companion.errors import EmbedderRefused, EmbedderUnavailable
 from engram_host.companion.store import Store
 from engram_host.companion.store.sqlite import SqliteDatabase
 from engram_host.companion.vector_types import Identity
+from official_clients import openai
 from waiting import wait_until_async
 
 TEXTS = [f"text {number}" for number in range(7)]

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import httpx
 import numpy as np
-import openai
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 from embedding_service import KEY, MODEL, WIDTH, EmbeddingService, direction
 from engram_host.companion.embedding.remote import GeminiEmbedder, OpenAiEmbedder, RemoteService
 from engram_host.companion.errors import EmbedderError, EmbedderRefused, EmbedderUnavailable
+from official_clients import openai
 
 pytestmark = pytest.mark.filterwarnings("error")
 

@@ -56,8 +56,11 @@ def _trash(board: BoardProcess) -> list[str]:
     return sorted(found)
 
 
-MOMENTS = (0.1, 1, 3, 4.5, 5.2)
-"""Of a kill, in seconds after the last message: most happens when the board looks after its memory, every five seconds."""
+HURRY = 5
+"""The boards look after their memory every second."""
+
+MOMENTS = (0.1, 0.3, 0.6, 0.9, 1.1)
+"""Of a kill, in seconds after the last message: most happens when the board looks after its memory."""
 
 
 def _say_and_wait(board: BoardProcess, at: int) -> None:
@@ -72,7 +75,11 @@ def _play(folder: Path, kills: int, seed: int) -> None:
         companion = stack.enter_context(Companion(folder / "companion"))
         board = stack.enter_context(
             BoardProcess(
-                folder / "board", companion.url, "kitchen", **{"records.most": MOST, "companion.search": "always"}
+                folder / "board",
+                companion.url,
+                "kitchen",
+                hurry=HURRY,
+                **{"records.most": MOST, "companion.search": "always"},
             )
         )
         stored: list[str] = []
@@ -82,7 +89,7 @@ def _play(folder: Path, kills: int, seed: int) -> None:
                 stored.append(_fact(len(stored)))
             if numbers.random() < 0.4:
                 board.do("/compact")
-            time.sleep(numbers.choice(MOMENTS) + numbers.random())
+            time.sleep(numbers.choice(MOMENTS) + numbers.random() / HURRY)
             victim: ServerProcess = numbers.choice([companion, board])
             victim.kill()
             victim.start()
@@ -111,7 +118,7 @@ def test_after_many_kills_every_memory_is_somewhere_once(tmp_path: Path):
 def test_what_is_archived_is_found_read_and_forgotten(tmp_path: Path):
     with Companion(tmp_path / "companion") as companion:
         settings = {"records.most": MOST, "companion.search": "always"}
-        with BoardProcess(tmp_path / "board", companion.url, "kitchen", **settings) as board:
+        with BoardProcess(tmp_path / "board", companion.url, "kitchen", hurry=HURRY, **settings) as board:
             for at in range(MOST + 1):
                 _say_and_wait(board, at)
             wait_until("some are archived", lambda: _archived(companion, "kitchen"), 30)
@@ -136,7 +143,7 @@ def test_an_older_database_put_back_by_hand_has_the_archive_again(tmp_path: Path
     with ExitStack() as stack:
         companion = stack.enter_context(Companion(tmp_path / "companion"))
         board = stack.enter_context(
-            BoardProcess(tmp_path / "board", companion.url, "kitchen", **{"records.most": MOST})
+            BoardProcess(tmp_path / "board", companion.url, "kitchen", hurry=HURRY, **{"records.most": MOST})
         )
         database = tmp_path / "companion" / "companion.db"
         for at in range(MOST - 1):
@@ -168,7 +175,7 @@ def test_a_companion_that_lost_its_database_is_reported_loudly(tmp_path: Path):
     with ExitStack() as stack:
         companion = stack.enter_context(Companion(tmp_path / "companion"))
         board = stack.enter_context(
-            BoardProcess(tmp_path / "board", companion.url, "kitchen", **{"records.most": MOST})
+            BoardProcess(tmp_path / "board", companion.url, "kitchen", hurry=HURRY, **{"records.most": MOST})
         )
         for at in range(MOST + 1):
             _say_and_wait(board, at)

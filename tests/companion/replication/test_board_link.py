@@ -85,7 +85,7 @@ def test_a_second_board_of_the_name_is_refused_with_a_reason(way: tuple[Companio
 
 def test_a_search_of_the_board_is_answered_by_the_companion(way: tuple[Companion, str], tmp_path: Path):
     companion, url = way
-    with BoardProcess(tmp_path / "board", url, "kitchen", 0, **{"companion.search": "always"}) as board:
+    with BoardProcess(tmp_path / "board", url, "kitchen", 0, 1, **{"companion.search": "always"}) as board:
         board.say("remember that my bike is green")
         board.say("remember that Ada is allergic to nuts")
         wait_until("the copy is the log", lambda: len(board.lines("records")) == 2 and _is_copied(board, companion))

@@ -36,23 +36,33 @@ def _identifiers(nodes: Iterable[ast.AST]) -> Iterator[str]:
 
 
 class Code:
-    """All names of the code: `members` of each class by its name, and the names of each module of the firmware."""
+    """All names of the code: `members` of each class by its name, and the names of each module of the firmware; and the
+    docstrings of each file, with the line on which each begins.
+
+    The trees are not kept: every collection of garbage would walk them, for as long as this process runs tests.
+    """
 
     def __init__(self):
         paths = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
-        self.nodes = {path: list(ast.walk(ast.parse(path.read_text(encoding="utf-8")))) for path in paths}
         self.files = {path.relative_to(ROOT).as_posix() for path in paths}
         self.identifiers = set(dir(builtins))
         self.members: dict[str, set[str]] = {}
         self.modules: dict[str, set[str]] = {}
-        for path, nodes in self.nodes.items():
-            names = set(_identifiers(nodes))
-            self.identifiers |= names
-            for node in nodes:
-                if isinstance(node, ast.ClassDef):
-                    self.members.setdefault(node.name, {"py"}).update(_identifiers(ast.walk(node)))
-            if ROOT / "firmware" in path.parents:
-                self.modules.setdefault(path.parent.name if path.stem == "__init__" else path.stem, set()).update(names)
+        self.docstrings = {path: list(self._read(path)) for path in paths}
+
+    def _read(self, path: Path) -> Iterator[tuple[int, str]]:
+        """Take the names of a file; give its docstrings."""
+        nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+        names = set(_identifiers(nodes))
+        self.identifiers |= names
+        if ROOT / "firmware" in path.parents:
+            self.modules.setdefault(path.parent.name if path.stem == "__init__" else path.stem, set()).update(names)
+        for node in nodes:
+            if isinstance(node, ast.ClassDef):
+                self.members.setdefault(node.name, {"py"}).update(_identifiers(ast.walk(node)))
+            text = node.value if isinstance(node, ast.Expr) else None
+            if isinstance(text, ast.Constant) and isinstance(text.value, str):
+                yield text.lineno, text.value
 
     def has_file(self, name: str) -> bool:
         """Whether a file has this name, or this end of a path."""
@@ -88,15 +98,13 @@ def unknown_in_code(text: str) -> list[str]:
 
 def _prose(path: Path) -> Iterator[tuple[int, str]]:
     """The docstrings and comments of a file, with the line on which each begins."""
-    for node in _code().nodes[path]:
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
-            yield node.lineno, node.value.value
+    yield from _code().docstrings[path]
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         yield number, line.partition("# ")[2]  # a tokenizer would take most of the test's time
 
 
 def test_docstrings_and_comments_name_what_exists():
-    paths = [path for path in _code().nodes if path != Path(__file__)]
+    paths = [path for path in _code().docstrings if path != Path(__file__)]
     assert not [
         f"{path.relative_to(ROOT)}:{line}: {name}"
         for path in paths

@@ -19,6 +19,7 @@ PAUSES = {
     ("support/firmware/llm_peer.py", "_play"): "a model takes so long for an answer",
     ("support/firmware/mqtt_peer.py", "send"): "pieces of a message arrive one by one",
     ("support/firmware/fake_companion.py", "send"): "a message is under way for so long",
+    ("support/companion/peers.py", ""): "a board's own pauses between two looks after its memory, shorter",
     ("support/boards/board_stand_in.py", "_restart"): "a board takes so long to boot",
     ("support/store/embedding_service.py", "_send_faulty"): "a service takes longer than its client waits",
     ("support/companion/leaky_service.py", "endless"): "a model is slower than who reads its answer",

@@ -92,8 +92,11 @@ def mpy() -> Figures:
     return {"modules: bytes of .mpy": sum(sizes)}
 
 
-def heaps(folder: Path, limits: Figures) -> Figures:
-    """The smallest heaps in kilobytes with which the turns of each budget pass, looked for from the limits on."""
+def heaps(folder: Path, limits: Figures, is_less_tried: bool = True) -> Figures:
+    """The smallest heaps in kilobytes with which the turns of each budget pass, looked for from the limits on.
+
+    Unless `is_less_tried` a limit that is enough is the figure.
+    """
     board = replace(profile.load(heap.BOARD), settings=profile.load(heap.BOARD).settings | heap.ROOM)
     image, _, _ = heap_flash.filled(board, COUNT)
     flash = folder / "flash.bin"
@@ -106,7 +109,7 @@ def heaps(folder: Path, limits: Figures) -> Figures:
         return any(_passes(bench, case, kilobytes) for _ in range(tries))
 
     return {
-        name: smallest(lambda kilobytes, case=case: passes(case, kilobytes), int(limits[name]))
+        name: smallest(lambda kilobytes, case=case: passes(case, kilobytes), int(limits[name]), is_less_tried)
         for case, name in names.items()
     }
 
@@ -119,11 +122,11 @@ def _passes(bench: Bench, case: Case, kilobytes: int) -> bool:
     return True
 
 
-def smallest(passes: Callable[[int], bool], first: int) -> int:
-    """The smallest heap that passes, in steps from `first` on; beyond MOST_ABOVE none is looked for."""
+def smallest(passes: Callable[[int], bool], first: int, is_less_tried: bool = True) -> int:
+    """The smallest heap that passes, in steps from `first` on; beyond MOST_ABOVE none is looked for, below it if wanted."""
     kilobytes = first
     if passes(kilobytes):
-        while passes(kilobytes - HEAP_STEP):
+        while is_less_tried and passes(kilobytes - HEAP_STEP):
             kilobytes -= HEAP_STEP
         return kilobytes
     while kilobytes <= first + MOST_ABOVE:

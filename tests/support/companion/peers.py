@@ -46,6 +46,13 @@ _AS_ON_A_CHIP = "from fakes import links\nlinks.install()\n"
 """Boards talk over sockets that do as a chip's."""
 
 
+_IN_A_HURRY = """
+from engram import app
+sleep_ms = app.sleep_ms
+app.sleep_ms = lambda ms: sleep_ms(ms // %d if ms >= 1000 else ms)
+"""
+
+
 def free_port() -> int:
     """A port that nobody listens at, and that was not given before.
 
@@ -94,15 +101,19 @@ class Companion(CompanionProcess):
 
 
 class BoardProcess(ServerProcess):
-    """The firmware under MicroPython in a folder, driven by JSON lines; without a model, so that it answers at once."""
+    """The firmware under MicroPython in a folder, driven by JSON lines; without a model, so that it answers at once.
+
+    With `hurry` it looks so many times as often after its memory, every five seconds otherwise.
+    """
 
     name = "board"
 
-    def __init__(self, home: Path, url: str, device: str, clock: int = 0, **settings: object):
+    def __init__(self, home: Path, url: str, device: str, clock: int = 0, hurry: int = 1, **settings: object):
         super().__init__()
         self.home = home
         self.device = device
         self._clock = clock
+        self._hurry = hurry
         self._settings = {"companion.url": url, "companion.device": device, "log.level": "info", **settings}
         self._count = 0
 
@@ -114,7 +125,8 @@ class BoardProcess(ServerProcess):
         variables = {"ENGRAM_HOME": str(self.home), "ENGRAM_SETTINGS": json.dumps(self._settings), "MICROPYPATH": path}
         words = [str(get_micropython.HOME / "64"), "-X", "heapsize=4m"]
         program = _WITH_CLOCK % self._clock if self._clock else "import main"
-        return [*words, "-c", _AS_ON_A_CHIP + program], variables
+        hurry = _IN_A_HURRY % self._hurry if self._hurry > 1 else ""
+        return [*words, "-c", _AS_ON_A_CHIP + hurry + program], variables
 
     def is_ready(self) -> bool:
         """Whether it listens."""

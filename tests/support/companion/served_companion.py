@@ -102,7 +102,7 @@ def run(
 
     async def in_time() -> None:
         asyncio.get_running_loop().set_exception_handler(lambda _loop, context: complaints.append(context))
-        async with asyncio.timeout(2 * SECONDS), served(home, more or {}) as companion:
+        async with asyncio.timeout(3 * SECONDS), served(home, more or {}) as companion:
             await play(companion)
         gc.collect()
 
@@ -113,7 +113,7 @@ def run(
 async def soon(what: str, is_so: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
     """Wait until `is_so` gives something true, and give that."""
     try:
-        async with asyncio.timeout(SECONDS / 2):
+        async with asyncio.timeout(SECONDS):
             while not (found := await is_so()):
                 await asyncio.sleep(0.02)
             return found

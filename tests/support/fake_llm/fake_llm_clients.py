@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-import anthropic
-import openai
+from official_clients import anthropic, openai
 
 APIS = ("openai", "anthropic")
 SECONDS = 5
@@ -55,11 +54,11 @@ def ask(
     return one(url, conversation, stream, tools, system, timeout)
 
 
-def openai_client(url: str, timeout: float = SECONDS) -> openai.OpenAI:
+def openai_client(url: str, timeout: float = SECONDS) -> "openai.OpenAI":
     return openai.OpenAI(base_url=url + "/v1", api_key="a-key", max_retries=0, timeout=timeout)
 
 
-def anthropic_client(url: str, timeout: float = SECONDS) -> anthropic.Anthropic:
+def anthropic_client(url: str, timeout: float = SECONDS) -> "anthropic.Anthropic":
     return anthropic.Anthropic(base_url=url, api_key="a-key", max_retries=0, timeout=timeout)
 
 

@@ -137,7 +137,7 @@ SAID = (
 _PLACES = (
     "<word>", "<tag>", "<record>", "<origin>", "<foreign>", "<turn>", "<session>", "<intent>", "<file>", "<code>",
 )  # fmt: skip
-_FEW = 2
+_FEW = 2 if on_micropython() else 8  # values of one placeholder, in `make test`
 _LOADED = set(sys.modules)
 _HAS_LARGE_HEAP = has_large_heap()
 
@@ -297,9 +297,9 @@ class House:
         return [ref for told in sorted(self.ids) for ref in self.ids[told] if ref[0] == kind[1].replace("r", "m")]
 
     def _some(self, values, is_second):
-        """By chance a few of some values where all would take minutes: on MicroPython, and of the second placeholder's."""
-        few = rounds(_FEW, 1) if is_second else _FEW
-        if is_whole() or len(values) <= few or not (is_second or on_micropython()):
+        """By chance a few of some values, all of them in `make soak`: each intruder tries others."""
+        few = rounds(2, 1) if is_second else _FEW
+        if is_whole() or len(values) <= few:
             return values
         first = random.randrange(len(values))
         return [values[(first + step * len(values) // few) % len(values)] for step in range(few)]
@@ -331,6 +331,8 @@ class Intruder:
         self.tried += 1
         for secret in self.secrets:
             assert secret not in answer, "%s shows %s a secret: %s -> %s" % (how, self.caller, given, answer)
+        if not any(ref in answer for ref in self.ids):
+            return  # most answers; to take them apart would be half of the test's time
         shown = _words(answer) - _words(given)
         assert not shown & self.ids, "%s names %s ids of others: %s -> %s" % (how, self.caller, given, answer)
 

@@ -2,6 +2,7 @@
 
     keyboard_board.py fill FLASH SETTINGS RECORDS TURNS     fills a flash
     keyboard_board.py watch FLASH SETTINGS SITUATION ...    plays situations on it, one after the other
+    keyboard_board.py name FLASH SETTINGS SITUATION ...     likewise, and tells what ran, which takes twice the time
 
 For each situation a line "> [name, counts, what ran]" is printed: the most reads and erases between two looks, and the most
 reads of one call of littlefs. The keyboard is a task that is ready at any time, as the console is while a key comes.
@@ -66,7 +67,7 @@ def fill(path, settings, records, turns):
 class Watch:
     """Situations on one start of a board."""
 
-    def __init__(self, path, settings, is_index_lost):
+    def __init__(self, path, settings, is_index_lost, is_named):
         random.seed(2)
         self.device = watching.WatchedFlash(path, 0)
         vfs.mount(watching.WatchedLittlefs(vfs.VfsLfs2(self.device, **flash.OPTIONS), self.device), "/flash")
@@ -82,7 +83,8 @@ class Watch:
         import engram.store.index.rebuild
         import engram.store.log.compaction
 
-        watching.name_functions()
+        if is_named:
+            watching.name_functions()
         # Time passes quickly in the background.
         engram.app.sleep_ms = lambda milliseconds: asyncio.sleep_ms(0)
 
@@ -170,7 +172,7 @@ def main(what, path, settings, *words):
     if what == "fill":
         fill(path, settings, *words)
     else:
-        asyncio.run(Watch(path, json.loads(settings), "rebuild" in words).play(words))
+        asyncio.run(Watch(path, json.loads(settings), "rebuild" in words, what == "name").play(words))
 
 
 main(*sys.argv[1:])

@@ -134,6 +134,20 @@ def requirements(distribution: metadata.Distribution, *extras: str) -> Iterator[
 def _link(distribution: metadata.Distribution, folder: Path) -> None:
     names = {PurePosixPath(str(path)).parts[0] for path in distribution.files or ()}
     for name in names.difference(_NOT_LINKED):
-        target = folder / name
+        source, target = Path(str(distribution.locate_file(name))).resolve(), folder / name
         if not target.exists():
-            target.symlink_to(Path(str(distribution.locate_file(name))).resolve())
+            target.symlink_to(source)
+            _link_bytecode(source, target)
+
+
+def _link_bytecode(source: Path, target: Path) -> None:
+    """Let what Python compiled of a package be found where the package is linked: compiling all takes seconds."""
+    prefix = os.environ.get("PYTHONPYCACHEPREFIX")
+    if prefix and source.is_dir() and source.suffix != ".dist-info":
+        kept, link = Path(prefix + str(source)), Path(prefix + str(target))
+        kept.mkdir(parents=True, exist_ok=True)
+        link.parent.mkdir(parents=True, exist_ok=True)
+        if link.is_symlink():
+            link.unlink()
+        if not link.exists():
+            link.symlink_to(kept)

@@ -3,6 +3,7 @@
 from board import NOW, Board, has_large_heap
 from engram.errors import NotFound
 from engram.memory.access import OWNER
+from samples import distinct_content
 from support import raises
 
 
@@ -189,7 +190,7 @@ def test_after_a_compaction_new_changes_are_taken_back():
 def test_undo_looks_back_over_a_bounded_number_of_lines():
     board = Board()
     for number in range(110):
-        board.records.store(f"thing {number}", ["a"])
+        board.records.store(distinct_content(number), ["a"])
     undone = 0
     with raises(NotFound):
         while True:
