@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engram.config import SETTINGS
-from engram_host.boards import file_set, image, micropython_image, profile, settings
+from engram_host.boards import file_set, image, micropython_image, profile
 from engram_host.boards.errors import BadRequest
 from engram_host.boards.profile import BLOCK, Profile, Region
 from engram_host.firmware import BOARDS, FIRMWARE
@@ -47,7 +47,7 @@ def test_the_file_system_is_where_the_official_image_has_it(board: Profile):
 
 
 def test_the_firmware_takes_the_settings(board: Profile):
-    assert settings.parse_settings(settings.config_json(board.settings).decode(), "") == board.settings
+    assert profile.parse_settings(profile.config_json(board.settings).decode(), "") == board.settings
 
 
 def test_full_logs_with_their_indexes_leave_room_for_a_deploy(board: Profile):

@@ -19,7 +19,7 @@ import pytest
 
 import get_mosquitto
 from engram import log_line
-from engram_host.cli.checks import companion as checks
+from engram_host.cli import companion_checks as checks
 from engram_host.companion import app, search_service, supervisor
 from engram_host.companion.embedding import batch
 from engram_host.companion.settings import read_settings

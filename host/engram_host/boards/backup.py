@@ -17,13 +17,21 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from engram_host.boards import deploy, file_set, profile, settings
-from engram_host.boards.errors import BadRequest, BoardFailed, Garbled, MemoryAtRisk, NoFile, WrongBoard, kilobytes
+from engram_host.boards import deploy, file_set, profile
+from engram_host.boards.errors import (
+    BadRequest,
+    BoardFailed,
+    Garbled,
+    MemoryAtRisk,
+    NoFile,
+    WrongBoard,
+    command_name,
+    option_name,
+)
 from engram_host.boards.file_set import CODE_JSON, Files, short_hash
-from engram_host.boards.naming import command_name, option_name
 from engram_host.boards.progress import Meter, Progress, Tally
 from engram_host.boards.session import BoardFile, Session, open_session
-from engram_host.wording import counted
+from engram_host.wording import counted, kilobytes
 
 LOG_FOLDERS = ("memory", "journal")
 FOLDERS = (*LOG_FOLDERS, "profile")
@@ -246,8 +254,8 @@ def _settings(session: Session, saved: SavedBoard) -> Files:
     here = file_set.parse_code_json(session.get(CODE_JSON)).get("board")
     if here == saved.board or here not in profile.names():
         return {}
-    old = settings.parse_settings(saved.files[SETTINGS].decode("utf-8", "replace"), "the backup's config.json")
-    return {SETTINGS: settings.config_json(old, profile.load(here).settings)}
+    old = profile.parse_settings(saved.files[SETTINGS].decode("utf-8", "replace"), "the backup's config.json")
+    return {SETTINGS: profile.config_json(old, profile.load(here).settings)}
 
 
 def _make_room(session: Session, files: Files, old: list[str], progress: Progress) -> None:

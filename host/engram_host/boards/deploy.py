@@ -8,15 +8,14 @@ Up to READY the board is as it was, whenever it is cut off; from then on every s
 
 from pathlib import Path, PurePosixPath
 
-from engram_host.boards import file_set, micropython_image, profile, settings
-from engram_host.boards.errors import BadRequest, BoardFailed, WrongBoard, WrongFirmware, kilobytes
+from engram_host.boards import file_set, micropython_image, profile
+from engram_host.boards.errors import BadRequest, BoardFailed, WrongBoard, WrongFirmware, command_name, option_name
 from engram_host.boards.file_set import CODE_JSON, Files
-from engram_host.boards.naming import command_name, option_name
 from engram_host.boards.profile import BLOCK, CHIPS, Profile
 from engram_host.boards.progress import Meter, Progress, Tally
 from engram_host.boards.session import BoardFile, Count, Session, open_session
 from engram_host.firmware import FIRMWARE
-from engram_host.wording import counted
+from engram_host.wording import counted, kilobytes
 
 NEXT = "next"
 READY = "next/READY"
@@ -102,7 +101,7 @@ _CODE_FOLDER = "engram/"
 
 def deploy(named_port: str, board: str, config: Path | None, progress: Progress) -> None:
     """Send what changed. Settings of `config` are added to those on the board."""
-    given = settings.read_settings(config) if config else {}
+    given = profile.read_settings(config) if config else {}
     if board:
         profile.load(board)
     progress.step("Stopping the board")
@@ -156,7 +155,7 @@ def _board_on(session: Session, present: dict[str, BoardFile]) -> str:
 
 
 def _changes(
-    session: Session, present: dict[str, BoardFile], wanted: Profile, given: settings.Settings
+    session: Session, present: dict[str, BoardFile], wanted: Profile, given: profile.Settings
 ) -> tuple[Files, list[str]]:
     """The files to send, and what is to go."""
     code = file_set.code(wanted)
@@ -164,8 +163,8 @@ def _changes(
     seeds = file_set.seeds(wanted, given)
     files |= {path: content for path, content in seeds.items() if path not in present}
     if given and "config.json" in present:
-        old = settings.parse_settings(session.get("config.json").decode("utf-8", "replace"), "the board's config.json")
-        files |= missing_files({"config.json": settings.config_json(old, given)}, present)
+        old = profile.parse_settings(session.get("config.json").decode("utf-8", "replace"), "the board's config.json")
+        files |= missing_files({"config.json": profile.config_json(old, given)}, present)
     return files, _obsolete(code, present)
 
 

@@ -22,9 +22,8 @@ from typing import Any
 from zlib import crc32
 
 from engram_host import root_certificates
-from engram_host.boards import settings
 from engram_host.boards.errors import BoardError
-from engram_host.boards.profile import Profile
+from engram_host.boards.profile import Profile, Settings, config_json
 from engram_host.firmware import FIRMWARE
 
 Files = dict[str, bytes]
@@ -96,11 +95,11 @@ def parse_code_json(code_json: bytes) -> dict[str, Any]:
     return told if isinstance(told, dict) else {}
 
 
-def seeds(profile: Profile, given: settings.Settings) -> Files:
+def seeds(board: Profile, given: Settings) -> Files:
     """What a board begins with beside its code; BadRequest if a setting is wrong."""
     from engram.memory.texts.profile import TEMPLATES
 
-    files = {"config.json": settings.config_json(profile.settings, given)}
+    files = {"config.json": config_json(board.settings, given)}
     files.update({f"profile/{name}": text.encode() for name, text in TEMPLATES.items()})
     if certificates := root_certificates.bundle():
         files["roots.pem"] = certificates.encode("ascii")

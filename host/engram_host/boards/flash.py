@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from engram_host.boards import file_set, image, micropython_image, profile, settings
+from engram_host.boards import file_set, image, micropython_image, profile
 from engram_host.boards import port as ports
 from engram_host.boards.errors import (
     BadRequest,
@@ -14,13 +14,13 @@ from engram_host.boards.errors import (
     NoAnswer,
     WrongBoard,
     WrongFirmware,
-    kilobytes,
+    command_name,
+    option_name,
 )
 from engram_host.boards.micropython_image import MicroPythonImage
-from engram_host.boards.naming import command_name, option_name
 from engram_host.boards.profile import BLOCK, Profile, Region
 from engram_host.boards.progress import Progress
-from engram_host.wording import counted
+from engram_host.wording import counted, kilobytes
 
 BAUD = 460800
 """The speed while flashing: most USB-UARTs keep up with it."""
@@ -123,7 +123,7 @@ _ADVICE = (
 def make_image(board: str, config: Path | None, out: Path, progress: Progress) -> None:
     """Write the file system of a board, as its official MicroPython expects it, to a file."""
     wanted = profile.load(board)
-    given = settings.read_settings(config) if config else {}
+    given = profile.read_settings(config) if config else {}
     files = file_set.seeds(wanted, given) | file_set.code(wanted)
     data = image.build_littlefs(files, wanted.filesystem.size)
     try:
@@ -151,7 +151,7 @@ def flash(
 ) -> None:
     """Write MicroPython from the file `path`, and Engram's file system. MemoryAtRisk if the board holds something."""
     wanted = profile.load(board)
-    given = settings.read_settings(config) if config else {}
+    given = profile.read_settings(config) if config else {}
     files = file_set.seeds(wanted, given)
     micropython = micropython_image.read_image(path, wanted)
     files |= file_set.code(wanted, is_frozen=micropython.has_engram)

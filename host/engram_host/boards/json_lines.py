@@ -14,8 +14,7 @@ from collections.abc import Callable, Generator, Iterator
 from typing import Any, Protocol
 
 from engram_host.boards import port as ports
-from engram_host.boards.errors import BoardFailed, NoAnswer
-from engram_host.boards.naming import command_name, option_name
+from engram_host.boards.errors import BoardFailed, NoAnswer, command_name, option_name
 
 PROBE = b"/json on"
 

@@ -4,8 +4,8 @@ import errno
 import os
 import termios
 
-from engram_host.boards.errors import BoardError, NoPort, PortBusy, listed
-from engram_host.boards.naming import option_name
+from engram_host.boards.errors import BoardError, NoPort, PortBusy, option_name
+from engram_host.wording import listed
 
 LOST = (OSError, termios.error)
 """What is raised when a port goes away while it is in use; pyserial's own error is an OSError."""

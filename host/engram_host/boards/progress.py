@@ -4,7 +4,7 @@ import sys
 import time
 from typing import TextIO
 
-from engram_host.boards.errors import kilobytes
+from engram_host.wording import kilobytes
 
 _SECONDS = 0.1
 """The line moves no more often than this: a terminal is slower than a port."""

@@ -6,12 +6,11 @@ from typing import Annotated
 
 import typer
 
-from engram_host.boards.naming import option_name, under_make
+from engram_host.boards.errors import option_name, under_make
 from engram_host.boards.progress import Progress
 from engram_host.cli import output
-from engram_host.cli.context import Context
 from engram_host.cli.exit_status import Interrupted, WrongUsage
-from engram_host.cli.options import JSON, PORT, takes
+from engram_host.cli.options import JSON, PORT, Context, takes
 
 app = typer.Typer(help="Manage a board on a serial port: flash, deploy, chat, Wi-Fi, backup.", no_args_is_help=True)
 

@@ -11,11 +11,10 @@ import typer
 
 from engram_host.boards.progress import Progress
 from engram_host.cli import output
-from engram_host.cli.context import Context
 from engram_host.cli.exit_status import CommandError, NotFound, NotInstalled
-from engram_host.cli.options import HOME, JSON, URL, takes
+from engram_host.cli.options import HOME, JSON, URL, Context, takes
 from engram_host.companion.logs import FORMATS, LEVELS, set_up
-from engram_host.companion.malloc import configure_malloc
+from engram_host.companion.search.cache import configure_malloc
 from engram_host.companion.settings_reader import has_password
 
 if TYPE_CHECKING:

@@ -10,11 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypedDict
 
-from engram_host.boards.errors import BoardError
+from engram_host.boards.errors import BoardError, command_name
 from engram_host.boards.json_lines import JsonConsole, open_console
-from engram_host.boards.naming import command_name
-from engram_host.cli.context import BoardAddress
 from engram_host.cli.exit_status import CommandError, NotFound, WrongUsage
+from engram_host.cli.options import BoardAddress
 
 _PACKAGES = str(Path(__file__).resolve().parents[2])
 _PIECE = 65536

@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from engram_host.cli.context import Context
 from engram_host.cli.exit_status import CommandError, NotFound
-from engram_host.cli.options import HOME, JSON, takes
-from engram_host.companion.auth import mosquitto, tokens
+from engram_host.cli.options import HOME, JSON, Context, takes
+from engram_host.companion.auth import tokens
 from engram_host.companion.errors import SettingError
 from engram_host.companion.types import DEVICE_NAME
 
@@ -105,10 +104,10 @@ def write_mosquitto(context: Context, folder: Annotated[Path, typer.Argument(hel
     Example: engram device mosquitto build/mosquitto-files
     """
     with _store(context.home) as (store, settings):
-        login = mosquitto.MosquittoUser(
-            settings.mqtt.username or mosquitto.USER, settings.mqtt.password or tokens.new_token()
+        login = tokens.MosquittoUser(
+            settings.mqtt.username or tokens.MOSQUITTO_USER, settings.mqtt.password or tokens.new_token()
         )
-        written = mosquitto.write_mosquitto_files(folder.expanduser(), store.tokens(), login)
+        written = tokens.write_mosquitto_files(folder.expanduser(), store.tokens(), login)
     is_new = not settings.mqtt.password
     if context.json:
         told = {"files": [str(path) for path in written]}

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import typer
 
-from engram_host.cli import output
+from engram_host.cli import checks, output
 from engram_host.cli.checks import WATCH, WELL, WRONG, Finding, wrong
-from engram_host.cli.context import Context
-from engram_host.cli.options import HOME, JSON, takes
+from engram_host.cli.options import HOME, JSON, Context, takes
 
 _MARKS = {WELL: "ok", WATCH: "look", WRONG: "WRONG"}
 
@@ -35,17 +34,15 @@ def doctor(context: Context) -> None:
 
 
 def _findings(home: Path) -> Iterator[Finding]:
-    from engram_host.cli.checks import machine
-
-    yield machine.python()
+    yield checks.python()
     try:
-        from engram_host.cli.checks import companion
+        from engram_host.cli import companion_checks as companion
         from engram_host.companion.errors import SettingError
         from engram_host.companion.settings import read_settings
     except ModuleNotFoundError:
         # Without the companion's packages nobody can tell of its settings, nor of what they name.
-        yield from machine.packages(needs_postgres=False)
-        yield from (machine.disk(home), machine.clock(home), machine.micropython())
+        yield from checks.packages(needs_postgres=False)
+        yield from (checks.disk(home), checks.clock(home), checks.micropython())
         return
     from engram_host.companion.lockfile import running_addresses
 
@@ -55,13 +52,13 @@ def _findings(home: Path) -> Iterator[Finding]:
         yield wrong("settings", "one is wrong", str(problem))
         return
     running = running_addresses(home)
-    checks: list[Iterable[Finding]] = [
-        machine.packages(needs_postgres=settings.store.url.startswith("postgres")),
-        [machine.embedder(settings), machine.disk(home), machine.clock(home), machine.micropython()],
+    found: list[Iterable[Finding]] = [
+        checks.packages(needs_postgres=settings.store.url.startswith("postgres")),
+        [checks.embedder(settings), checks.disk(home), checks.clock(home), checks.micropython()],
         companion.files(settings),
         companion.starting(settings),
         companion.ports(settings, running),
         [companion.database(settings), companion.broker(settings)],
         companion.companion(settings, running),
     ]
-    yield from itertools.chain.from_iterable(checks)
+    yield from itertools.chain.from_iterable(found)

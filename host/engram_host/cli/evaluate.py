@@ -6,9 +6,8 @@ from typing import Annotated
 import typer
 
 from engram_host.cli import output
-from engram_host.cli.context import Context
 from engram_host.cli.exit_status import CommandError, NotFound, NotInstalled, WrongUsage
-from engram_host.cli.options import JSON, takes
+from engram_host.cli.options import JSON, Context, takes
 
 
 @takes(JSON)

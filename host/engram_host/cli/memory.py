@@ -6,9 +6,8 @@ from typing import Annotated, Any
 import typer
 
 from engram_host.cli import output
-from engram_host.cli.context import Context
 from engram_host.cli.exit_status import WrongUsage
-from engram_host.cli.options import DEVICE, HOME, JSON, URL, Devices, takes
+from engram_host.cli.options import DEVICE, HOME, JSON, URL, Context, Devices, takes
 from engram_host.wording import counted
 
 Shown = Annotated[

@@ -18,9 +18,8 @@ from engram_host.boards.json_lines import JsonConsole
 from engram_host.boards.progress import Progress
 from engram_host.cli import output
 from engram_host.cli.console_session import check_reports, import_object
-from engram_host.cli.context import BoardAddress, Context
 from engram_host.cli.exit_status import CommandError, WrongUsage
-from engram_host.cli.options import DEVICE, HOME, JSON, PORT, SIM, URL, takes
+from engram_host.cli.options import DEVICE, HOME, JSON, PORT, SIM, URL, BoardAddress, Context, takes
 from engram_host.transfer.formats import Fields
 from engram_host.transfer.reader import MemoryFile
 from engram_host.wording import counted

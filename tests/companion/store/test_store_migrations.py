@@ -6,20 +6,20 @@ import psycopg
 import pytest
 
 from engram_host.companion.errors import StoreUnavailable
-from engram_host.companion.store import Store, choose_store, migrate
-from engram_host.companion.store.migrate import Migration
+from engram_host.companion.store import Store, choose_store, database
+from engram_host.companion.store.database import Migration
 from plain_board import PlainBoard
 
 pytestmark = pytest.mark.no_tables
 
 NEXT = Migration(1000, "more", "CREATE TABLE more (number INTEGER);\nINSERT INTO more VALUES (7);\n")
 BROKEN = Migration(1000, "broken", "CREATE TABLE more (number INTEGER);\nINSERT INTO nowhere VALUES (7);\n")
-REAL = migrate.known
+REAL = database.bundled_migrations
 
 
 def knows(monkeypatch: pytest.MonkeyPatch, *steps: Migration):
     """Let this version know other migrations, too."""
-    monkeypatch.setattr(migrate, "known", lambda dialect: [*REAL(dialect), *steps])
+    monkeypatch.setattr(database, "bundled_migrations", lambda dialect: [*REAL(dialect), *steps])
 
 
 def test_an_empty_database_gets_all_migrations_and_the_next_start_none(store_url: str):

@@ -9,7 +9,7 @@ import pytest
 from engram import log_line
 from engram_host.companion.errors import Refused, Stale, UnknownDevice
 from engram_host.companion.store import Store
-from engram_host.companion.store.replica_writer import SILENCE_SECONDS
+from engram_host.companion.store.replica import SILENCE_SECONDS
 from engram_host.companion.types import LOGS, Batch, Hello, LogName, Sender, Span
 from engram_host.companion.vector_types import Identity, StoredVector
 from plain_board import PlainBoard, PlainLog

@@ -5,8 +5,7 @@ from typing import Protocol
 from fastapi import FastAPI
 
 from engram_host import __version__
-from engram_host.companion.api.board_messages import make_message_router
-from engram_host.companion.api.devices import make_device_router
+from engram_host.companion.api.devices import make_device_router, make_message_router
 from engram_host.companion.api.docs_page import add_docs_route
 from engram_host.companion.api.entries import make_entry_router
 from engram_host.companion.api.errors import REFUSALS, handle_errors, refuse

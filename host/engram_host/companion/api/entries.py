@@ -15,7 +15,7 @@ from engram_host.companion.api.devices import DeviceName
 from engram_host.companion.api.errors import NO_DEVICE
 from engram_host.companion.auth.middleware import Role, requires
 from engram_host.companion.entries.reader import LogCopy, ReadEntry, export_lines, log_of_entry
-from engram_host.companion.store.replica_reader import MOST_NUMBER, ReplicaReader
+from engram_host.companion.store.replica import MOST_NUMBER, ReplicaReader
 from engram_host.companion.types import LogName, SetAsideLine
 
 LINES = "application/x-ndjson"

@@ -21,7 +21,7 @@ from engram.transfer import jsonl
 from engram_host.companion.entries.embedding_text import describe_line
 from engram_host.companion.entries.lifecycle import EntryState, EntryStates
 from engram_host.companion.errors import UnknownEntry
-from engram_host.companion.store.replica_reader import ReplicaReader
+from engram_host.companion.store.replica import ReplicaReader
 from engram_host.companion.types import Device, LogName, Span
 
 STATES = ("live", "superseded", "expired", "archived")

@@ -27,7 +27,7 @@ from engram_host.companion.replication.messages import (
     SearchHead,
     SpanHead,
 )
-from engram_host.companion.store.replica_writer import MOST_LISTED, ReplicaWriter
+from engram_host.companion.store.replica import MOST_LISTED, ReplicaWriter
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 from engram_host.companion.types import LOGS, ArchiveRange, Batch, Hello, LogName, LogState, Sender, Span, Welcome
 

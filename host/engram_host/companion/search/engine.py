@@ -12,11 +12,11 @@ from engram import log_line, text
 from engram.memory import ALL, access
 from engram.memory.access import Caller
 from engram_host.companion.errors import EmbedderError
-from engram_host.companion.search import columns, filters, mmr, vector_search
+from engram_host.companion.search import columns, filters, vector_search
 from engram_host.companion.search.bm25 import BoardRows, WordScores, walk_threads
 from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.columns import NONE
-from engram_host.companion.search.fusion import Candidate, fuse, vector_weight
+from engram_host.companion.search.fusion import Candidate, fuse, mmr_order, vector_weight
 from engram_host.companion.search.index import DeviceIndex
 from engram_host.companion.search.request import Explanation, Hit, Part, SearchRequest, SearchResult
 from engram_host.companion.search.tokenizer import query_terms, query_words
@@ -259,7 +259,7 @@ class _Search:
         if not has_vector.all():
             words = [_words_of(line) for _, line in self._lines(candidates, texts)]
         scores = [one.score for one in candidates]
-        return [candidates[at] for at in mmr.mmr_order(scores, vectors, has_vector, words, request.limit, request.mmr)]
+        return [candidates[at] for at in mmr_order(scores, vectors, has_vector, words, request.limit, request.mmr)]
 
     def _lines(
         self, candidates: list[Candidate], texts: dict[Candidate, dict[str, Any] | None]

@@ -8,8 +8,7 @@ from engram_host.companion.errors import SettingError
 from engram_host.companion.store.database import Database, reads
 from engram_host.companion.store.markdown_files import FolderTables
 from engram_host.companion.store.queries import Rows
-from engram_host.companion.store.replica_reader import ReplicaReader
-from engram_host.companion.store.replica_writer import ReplicaWriter
+from engram_host.companion.store.replica import ReplicaReader, ReplicaWriter
 from engram_host.companion.store.tokens import GatewayUseTable, TokenTable
 from engram_host.companion.store.vectors import NoteTable, VectorTable
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from engram_host.companion.errors import CompanionError, SettingError, StoreUnavailable
-from engram_host.companion.store.migrate import known
+from engram_host.companion.store.database import bundled_migrations
 
 PAGES_AT_ONCE = 512
 """Pages that are copied before others may write again: 2 MB, some ms."""
@@ -64,7 +64,7 @@ def _is_same(one: Path, other: Path) -> bool:
 
 def check_sqlite(path: Path) -> None:
     """BadBackup if a file is no whole database of a companion, or one of a newer version. It is not changed."""
-    steps = {step.number: step.checksum for step in known("sqlite")}
+    steps = {step.number: step.checksum for step in bundled_migrations("sqlite")}
     try:
         with _opened(path, "ro") as database:
             ((verdict,),) = database.execute("PRAGMA quick_check(1)").fetchall()
@@ -131,7 +131,7 @@ def restore_postgres(saved: Path, url: str) -> None:
 
 def _tables() -> list[str]:
     """The companion's tables; their partitions go with them."""
-    sql = "".join(step.sql for step in known("postgres"))
+    sql = "".join(step.sql for step in bundled_migrations("postgres"))
     return ["migrations", *re.findall(r"^CREATE TABLE (\w+)", sql, re.MULTILINE)]
 
 

@@ -1,13 +1,94 @@
-"""The rules by which the copy of a board's logs follows the board. Each function runs inside one transaction."""
+"""The rules by which the copy of a board's logs follows the board, and the sentences for what happens to a copy.
+
+Each function that gets `rows` runs inside one transaction.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engram_host.companion.errors import Refused, Stale
-from engram_host.companion.store import events_text, retention
+from engram_host.companion.store import retention
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.row_types import DeviceRow, LogRow, NewLine
 from engram_host.companion.types import Batch, HeldLog, Hello, LogName, LogState, Sender
+from engram_host.wording import counted
+
+# --- events, as a board and its person read them
+
+
+HELLO_FIRST = "say hello first."
+
+
+def two_boards(device: str, known: str, other: str) -> str:
+    """Two boards have one name."""
+    return (
+        f'two boards are called "{device}": {known}, which was here a moment ago, and {other}. '
+        "Give one of them another companion.device."
+    )
+
+
+def first_time(device: str) -> str:
+    """Nothing is known of a board."""
+    return f'"{device}" is new to this companion: it takes a copy of all that the board has.'
+
+
+def another_board(device: str, known: str, other: str) -> str:
+    """A board has taken the name of one that is silent."""
+    return f'"{device}" is another board now: {other} in place of {known}.'
+
+
+def older_flash(known: int, told: int) -> str:
+    """A board counts its connections anew."""
+    return f"the board's flash is an older or an empty one: it counts connection {told}, and {known} was here before."
+
+
+def new_epoch(log: LogName, have: int) -> str:
+    """A log began anew."""
+    return f"the board's {log} began anew. Its former copy, up to line {have}, is kept, and no search finds it."
+
+
+def epoch_again(log: LogName, have: int) -> str:
+    """A former log is back."""
+    return f"the board's {log} is one that was here before: its copy, up to line {have}, is in use again."
+
+
+def went_back(log: LogName, last: int, lines: int) -> str:
+    """A board has less than the copy."""
+    later = counted(lines, "later line of the copy was", "later lines of the copy were")
+    return f"the board's {log} went back to line {last}: {later} set aside."
+
+
+def older_database(have: int, told: int) -> str:
+    """The database has less than the board was told of."""
+    return (
+        f"this database has the board's records up to line {have}, and the board knows of one that had line {told}: it is an "
+        "older one, so what the board has no more is kept until the board has said what its archive has."
+    )
+
+
+def archived_again(count: int) -> str:
+    """Memories are in the archive again."""
+    return (
+        f"{counted(count, 'memory is', 'memories are')} archived again that the board's archive has and this database did "
+        "not know of. What was forgotten since the backup was made may be among them: forget it again."
+    )
+
+
+def lost_before(log: LogName, oldest: int, lines: int) -> str:
+    """A board's flash has lost its oldest lines."""
+    return (
+        f"the board's flash has lost its {log} before line {oldest}: "
+        f"{counted(lines, 'line of the copy was', 'lines of the copy were')} set aside."
+    )
+
+
+def left_before(log: LogName, first: int, last: int) -> str:
+    """Lines that nobody has any more."""
+    return f"the board's {log} had let lines {first} to {last} go before they were copied: there is no copy of them."
+
+
+# --- reasons why lines are set aside
+
 
 WENT_BACK = "the board went back to an older state"
 REPLACED = "the board has another line in its place"
@@ -29,7 +110,7 @@ def meet_all(
         if is_other:
             copy.agreed = _UNSURE
         if log == "records" and 0 < copy.have < hello.relied:
-            told.append(events_text.older_database(copy.have, hello.relied))
+            told.append(older_database(copy.have, hello.relied))
             retention.doubt(rows, copy)
         held[log] = _meet(rows, device, copy, state, told, now)
     return held
@@ -39,12 +120,12 @@ def _meet(rows: Rows, device: DeviceRow, copy: LogRow, state: LogState, told: li
     """Bring a copy to what a board tells of its log; what happened is added to `told`."""
     if lines := _lost_before(rows, copy, state):
         count = _set_lost_aside(rows, device, copy, lines, now)
-        told.append(events_text.lost_before(copy.log, state.oldest, count))
+        told.append(lost_before(copy.log, state.oldest, count))
     copy.oldest, copy.next, copy.rewrites = state.oldest, state.next, state.rewrites
     if state.next <= copy.have:
         told.append(_go_back(rows, device, copy, now))
     if copy.have < state.oldest - 1:
-        told.append(events_text.left_before(copy.log, copy.have + 1, state.oldest - 1))
+        told.append(left_before(copy.log, copy.have + 1, state.oldest - 1))
         copy.have = state.oldest - 1
     if copy.have < state.oldest:
         # Of what is here the board has nothing any more: there is nothing to compare.
@@ -67,11 +148,11 @@ def _present_copy(rows: Rows, device: DeviceRow, log: LogName, epoch: int, told:
     if copy is None:
         copy = LogRow(device.name, log, epoch)
         if former is not None:
-            told.append(events_text.new_epoch(log, former.have))
+            told.append(new_epoch(log, former.have))
     else:
         # Lines of it may have been forgotten meanwhile, here or there.
         copy.is_present, copy.agreed = True, _UNSURE
-        told.append(events_text.epoch_again(log, copy.have))
+        told.append(epoch_again(log, copy.have))
     if former is not None:
         former.is_present = False
         device.version += rows.show_copy(copy, former, device.version, now)
@@ -94,7 +175,7 @@ def _go_back(rows: Rows, device: DeviceRow, copy: LogRow, now: int) -> str:
     rows.set_aside(copy, later, WENT_BACK, now)
     rows.take_out(device, copy, [seq for seq, _ in later], now)
     copy.have, copy.agreed = copy.next - 1, _UNSURE
-    return events_text.went_back(copy.log, copy.have, len(later))
+    return went_back(copy.log, copy.have, len(later))
 
 
 # --- lines
@@ -103,7 +184,7 @@ def _go_back(rows: Rows, device: DeviceRow, copy: LogRow, now: int) -> str:
 def unfit(device: DeviceRow | None, sender: Sender) -> Refused | Stale | None:
     """Why a message other than hello is not taken, None if it is."""
     if device is None or device.board != sender.board or sender.link > device.link:
-        return Refused(events_text.HELLO_FIRST, again=0)
+        return Refused(HELLO_FIRST, again=0)
     return Stale("the message came late.") if device.is_ahead_of(sender) else None
 
 
@@ -135,7 +216,7 @@ class BatchTaker:
 
     def _addressed(self, batch: Batch) -> tuple[DeviceRow | None, LogRow | None, Refused | Stale]:
         """The rows that a batch is about, or why it is not taken."""
-        say_hello = Refused(events_text.HELLO_FIRST, again=0)
+        say_hello = Refused(HELLO_FIRST, again=0)
         span = batch.span
         device = self._devices.get(span.device)
         copy = self._copies.get((span.device, span.log))

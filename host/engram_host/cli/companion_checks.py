@@ -25,7 +25,7 @@ from engram_host.companion.gateway.api_key import VARIABLE, find_api_key
 from engram_host.companion.gateway.request import service_url
 from engram_host.companion.settings import Settings, database_file, secrets_in_file
 from engram_host.companion.settings_reader import FILE
-from engram_host.companion.store.migrate import known
+from engram_host.companion.store.database import bundled_migrations
 from engram_host.companion.types import FOLDER
 from engram_host.wording import counted
 
@@ -140,7 +140,7 @@ def _postgres(url: str) -> Finding:
 
 
 def _of_schema(name: str, dialect: str, applied: list[Any]) -> Finding:
-    steps = {step.number: step.checksum for step in known(dialect)}
+    steps = {step.number: step.checksum for step in bundled_migrations(dialect)}
     if any(steps.get(number) != checksum for number, checksum in applied):
         return wrong(
             "database", f"{name} was made by another version of Engram", "update Engram, or name another database."

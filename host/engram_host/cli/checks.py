@@ -1,19 +1,56 @@
-"""Checks of this computer: Python and packages, the embedder's model, disk, clock, MicroPython."""
+"""Checks of `engram doctor`: what one finds, and those of this computer (packages, the model, disk, clock, MicroPython)."""
 
 import importlib.util
 import shutil
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engram_host.cli.checks import Finding, watch, well, wrong
 from engram_host.cli.output import size
 from engram_host.extras import EXTRAS, install
 
 if TYPE_CHECKING:  # it brings numpy, and without the companion's packages the other checks are done all the same
     from engram_host.companion.settings import Settings
+
+# --- findings
+
+WELL, WATCH, WRONG = "well", "watch", "wrong"
+"""watch: it works, and a person may want to know."""
+
+REFUSED = "`engram serve` does not start with this setting"
+"""How it is where a setting is one that the companion refuses."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """`told` says how it is, `do` what to do about it, "" if nothing."""
+
+    name: str
+    state: str
+    told: str
+    do: str = ""
+
+
+def well(name: str, told: str) -> Finding:
+    """All as it should be."""
+    return Finding(name, WELL, told)
+
+
+def watch(name: str, told: str, do: str = "") -> Finding:
+    """It works all the same."""
+    return Finding(name, WATCH, told, do)
+
+
+def wrong(name: str, told: str, do: str) -> Finding:
+    """It does not work."""
+    return Finding(name, WRONG, told, do)
+
+
+# --- this computer
+
 
 OLDEST = (3, 11)
 LITTLE_ROOM = 1 << 30
